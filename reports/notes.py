@@ -1,4 +1,5 @@
-"""What the oracles tell beside their anomalies: notes that refute nothing, and what an oracle could not decide.
+"""What the oracles tell beside their anomalies: notes that refute nothing, and what an oracle could not decide; and who
+reached in.
 
 One note is told once, however many runs show it: two notes of an oracle are alike if they differ in numbers alone up to
 the first colon, behind which notes list what they found.
@@ -13,6 +14,7 @@ from dataclasses import dataclass, replace
 
 from holdfast.harness.model.journal import CaseResult, Journal, RunResult, Status
 from holdfast.harness.model.oracle_title import in_words, oracle_in_words
+from holdfast.harness.model.plural import plural
 from holdfast.harness.model.verdict import Outcome
 
 CUT_SHORT = "interrupted by "
@@ -135,3 +137,6 @@ def _said(run: RunResult, titles: Mapping[str, str]) -> Iterator[Note]:
             yield Note(verdict.oracle, True, verdict.reason, (run.id,), title)
         for words in dict.fromkeys(verdict.information):
             yield Note(verdict.oracle, False, words, (run.id,), title)
+    if run.refused_connections:
+        words = f"{plural(run.refused_connections, 'connection')} from outside of the run: refused"
+        yield Note("processes", False, words, (run.id,))

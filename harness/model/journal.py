@@ -140,6 +140,7 @@ class RunResult(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         claims: what the system under test claimed under this plan, in words.
         wall_ms: what the run cost.
         stalled_ms: how long, of that, processes of the run waited for a processor; 0 where nobody measured it.
+        refused_connections: how many connected to processes of the run who are not of it.
         plan_number: of the plan among those of its case, from 0; -1 where the case has no such order.
         replay: the command that repeats it, to be pasted in the folder that holds the folder of the report.
         artefacts: folder of the stored history, relative to the report, if it was kept.
@@ -180,6 +181,7 @@ class RunResult(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     windows: dict[str, bool] = {}
     claims: str = ""
     stalled_ms: float = 0.0
+    refused_connections: int = 0
     plan_number: int = -1
     artefacts: str = ""
     timeline: Timeline | None = None

@@ -5,10 +5,12 @@ from __future__ import annotations
 
 import socket
 import struct
+from collections.abc import Callable
 
+from holdfast.harness.adapter.network.acceptor import Acceptor, uncounted
 from holdfast.harness.adapter.network.loop import Loop
 from holdfast.harness.adapter.network.pipe import Pipe, Wire
-from holdfast.harness.adapter.network.sockets import Address, accept_on, connect
+from holdfast.harness.adapter.network.sockets import Address, Outgoing, connect
 from holdfast.harness.spi.controls.link import BACKWARD, BOTH, FORWARD
 
 _TO_BYTES = 1_000
@@ -22,17 +24,27 @@ class Carrier:
         loop: of the process.
         listener: where clients connect.
         target: where they are led to; None: not known yet, and connections are closed at once.
+        token: that clients must say and the target is told; empty: it is a service, which knows of none.
+        on_refused: called for each client that is refused.
 
     Attributes:
         target: of connections that are made from now on.
     """
 
-    def __init__(self, loop: Loop, listener: socket.socket, target: Address | None) -> None:
+    def __init__(
+        self,
+        loop: Loop,
+        listener: socket.socket,
+        target: Address | None,
+        token: bytes = b"",
+        on_refused: Callable[[], None] = uncounted,
+    ) -> None:
         self.target = target
+        self._token = token
         self._wires = {FORWARD: Wire(), BACKWARD: Wire()}
         self._loop = loop
         self._connections: list[_Connection] = []
-        accept_on(loop, listener, self._carry)
+        Acceptor(loop, listener, token, self._carry, on_refused)
 
     def impair(
         self, direction: str, *, cut: bool, delay_ms: int = 0, kilobytes_per_second: int = 0, swallow: bool = False
@@ -66,14 +78,15 @@ class Carrier:
         if self.target is None:
             stream.close()
         else:
-            self._connections.append(_Connection(self._loop, stream, self.target, self._wires))
+            far = connect(self.target, self._token)
+            self._connections.append(_Connection(self._loop, stream, far, self._wires))
 
 
 class _Connection:
-    """Two sockets, two pipes."""
+    """Two sockets, two pipes. They carry nothing before the greeting has gone to the target, whatever the link does."""
 
-    def __init__(self, loop: Loop, near: socket.socket, target: Address, wires: dict[str, Wire]) -> None:
-        far = connect(target)
+    def __init__(self, loop: Loop, near: socket.socket, outgoing: Outgoing, wires: dict[str, Wire]) -> None:
+        far, self._greeting = outgoing
         for stream in (near, far):
             stream.setblocking(False)
             stream.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
@@ -82,7 +95,7 @@ class _Connection:
         self._near, self._far = near, far
         self._forward = Pipe(loop, wires[FORWARD], near, far, self._watch)
         self._backward = Pipe(loop, wires[BACKWARD], far, near, self._watch)
-        self._watch()
+        self._greet()
 
     def reset(self) -> None:
         """Close so that both ends see a reset."""
@@ -91,8 +104,20 @@ class _Connection:
                 stream.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
         self._close()
 
+    def _greet(self) -> None:
+        try:
+            self._greeting = self._greeting[self._far.send(self._greeting) :] if self._greeting else b""
+        except BlockingIOError:
+            pass
+        except OSError:
+            self._greeting = b""  # The pipes will find out.
+        if self._greeting:
+            self._loop.watch(self._far, None, self._greet)
+        else:
+            self._watch()
+
     def _watch(self) -> None:
-        if self.closed:
+        if self.closed or self._greeting:
             return
         if self._forward.finished and self._backward.finished:
             self._close()

@@ -10,7 +10,7 @@ from holdfast.harness.engine.executor.windows import windows_hit
 from holdfast.harness.engine.plans.digest import plan_digest
 from holdfast.harness.engine.plans.words import attack, claims_in_words, plan_in_words, window
 from holdfast.harness.model.case import Tier
-from holdfast.harness.model.events import AttemptStarted, CheckpointCompleted, MachineStalled
+from holdfast.harness.model.events import AttemptStarted, CheckpointCompleted, ConnectionsRefused, MachineStalled
 from holdfast.harness.model.journal import RunResult
 from holdfast.harness.model.plan import ExpectedEnd, Plan
 from holdfast.harness.model.verdict import Outcome
@@ -72,6 +72,7 @@ def run_result(run: Run, case: str, number: int, wall_ms: float, demanded: Itera
         unclaimed=tuple(sorted(run.unclaimed)),
         lacks=run.lacks,
         absent=run.absent,
+        refused_connections=sum(event.connections for event in history.of(ConnectionsRefused)),
         stalled_ms=sum(stall.stalled_ns for stall in history.of(MachineStalled)) / 1e6,
     )
 

@@ -60,6 +60,7 @@ from holdfast.harness.model.events.event import SCHEMA_VERSION, Event
 from holdfast.harness.model.events.fault import (
     BY_HARNESS,
     LEFT,
+    ConnectionsRefused,
     FaultHealed,
     FaultInjected,
     InputDelayed,
@@ -172,7 +173,7 @@ from holdfast.harness.model.events.transaction import (
 
 AnyEvent = (
     NodeStarted | NodeDied | FaultInjected | FaultHealed | InputDelayed | InputTruncated | MessageDisturbed
-    | MachineStalled
+    | MachineStalled | ConnectionsRefused
     | CoordinatorClaimed | CoordinatorSuperseded | JobConfigured | JobSubmitted | JobSwitched | AttemptStarted
     | RescaleRequested | RescaleAccepted | RescaleRefused
     | FailureCounted | RestartScheduled | RestartRefused | RecoveryFailed
@@ -227,7 +228,8 @@ __all__ = [
     "ChannelStateTaken", "ChannelUnblocked", "CheckpointAborted", "CheckpointAudited", "CheckpointCompleted",
     "CheckpointCounts", "CheckpointDrawn", "CheckpointDropped", "CheckpointRefused", "CheckpointRequested",
     "CheckpointRetained", "CheckpointStatistics", "CheckpointStatus", "CheckpointTriggered", "CheckpointType",
-    "CommitFailed", "CommitTried", "CoordinatorClaimed", "CoordinatorSuperseded", "DeclineReceived", "DeclineSent",
+    "CommitFailed", "CommitTried", "ConnectionsRefused", "CoordinatorClaimed", "CoordinatorSuperseded",
+    "DeclineReceived", "DeclineSent",
     "EndOfDataReceived", "EndOfDataSent", "EndOfPartitionReceived", "Event", "FailureCounted", "FaultHealed",
     "FaultInjected", "FileDeleted", "FileReference", "FileWritten", "FinishReceived", "HeldState", "InputAcknowledged",
     "InputDelayed", "InputRead", "InputTruncated", "InvariantChecked", "JobConfigured", "JobStatus", "JobSubmitted",

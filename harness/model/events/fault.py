@@ -90,6 +90,16 @@ class MessageDisturbed(Event, tag="message_disturbed"):
     with_connection: bool = False
 
 
+class ConnectionsRefused(Event, tag="connections_refused"):
+    """Who is not of the run has connected to processes of it, and was refused. Recorded when the run is over.
+
+    Attributes:
+        connections: how many.
+    """
+
+    connections: int
+
+
 class MachineStalled(Event, tag="machine_stalled"):
     """Processes of the run waited for a processor, in a stretch of time that ends with this event.
 

@@ -34,7 +34,7 @@ from holdfast.fixtures.reference.protocol.channels.output_buffers import OutputB
 from holdfast.fixtures.reference.protocol.execution_graph import execution_graph
 from holdfast.fixtures.reference.protocol.messages import Barrier, Element, Records
 from holdfast.harness.adapter.network.loop import Loop
-from holdfast.harness.adapter.network.sockets import address_of, listen
+from holdfast.harness.adapter.network.sockets import address_of, connect, listen
 from holdfast.harness.model.jobs import REBALANCE
 from holdfast.harness.model.plan import Topology
 from holdfast.harness.model.records import FoldColumns, IdentityColumns
@@ -126,7 +126,7 @@ class Ends:
         self.receiver: Receiver
         self._listener = listen()
         self.sender = OutputChannel(
-            self.loop, address_of(self._listener), OPENING, CAPACITY, to_arrow, self.lost.append
+            self.loop, connect(address_of(self._listener), b""), OPENING, CAPACITY, to_arrow, self.lost.append
         )
         stream, _ = self._listener.accept()
         self._connection = Connection(self.loop, stream, self._on_open, self.lost.append)

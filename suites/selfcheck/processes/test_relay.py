@@ -16,10 +16,12 @@ from holdfast.fixtures.reference.drivers.processes.control import Direction, Imp
 from holdfast.fixtures.reference.drivers.processes.life import Program
 from holdfast.fixtures.reference.drivers.processes.relay import RelaySettings
 from holdfast.fixtures.reference.drivers.processes.supervisor import Supervisor
-from holdfast.harness.adapter.network.sockets import address_of, listen
+from holdfast.harness.adapter.network.acceptor import make_token
+from holdfast.harness.adapter.network.sockets import address_of, call, listen
 
 LIMIT_S = 30.0
 SILENCE_S = 0.05
+TOKEN = make_token()
 CHANNEL = "source[0]->sum[1]"
 
 
@@ -29,16 +31,19 @@ class Wire:
     def __init__(self, supervisor: Supervisor) -> None:
         self._supervisor = supervisor
         self._orders = 0
-        with listen() as target, listen() as entrance:
-            settings = RelaySettings({CHANNEL: address_of(target)})
+        self.target = listen()
+        with listen() as entrance:
+            settings = RelaySettings({CHANNEL: address_of(self.target)}, TOKEN)
             program = Program(
                 relay.ENTRY, lambda node: msgspec.msgpack.encode(settings), [entrance.fileno()], respawns=False
             )
             supervisor.launch("relay", program)
             assert supervisor.wait_for(lambda: supervisor.alive("relay"), LIMIT_S)
-            self.sender = socket.create_connection(entrance.getsockname(), LIMIT_S)
-            self.receiver, _ = target.accept()
+            self.entrance = address_of(entrance)
+            self.sender = call(self.entrance, TOKEN, LIMIT_S)
+            self.receiver, _ = self.target.accept()
         self.receiver.settimeout(LIMIT_S)
+        assert receive(self.receiver, len(TOKEN)) == TOKEN
 
     def impair(self, *, direction: Direction = Direction.BOTH, cut: bool = False, delay_ms: int = 0) -> None:
         self._orders += 1
@@ -49,8 +54,8 @@ class Wire:
         self._supervisor.order("relay", Reset(self._orders, CHANNEL))
 
     def close(self) -> None:
-        self.sender.close()
-        self.receiver.close()
+        for each in (self.sender, self.receiver, self.target):
+            each.close()
 
 
 @pytest.fixture
@@ -172,15 +177,38 @@ def test_the_death_of_the_relay_is_a_problem_of_the_run(wire: Wire, supervisor: 
     assert supervisor.problem == "relay.0 ended: SIGKILL."
 
 
+def test_who_does_not_say_the_token_reaches_nobody(wire: Wire, supervisor: Supervisor) -> None:
+    with call(wire.entrance, bytes(len(TOKEN)), LIMIT_S) as stranger:
+        assert stranger.recv(1) == b""
+    assert supervisor.wait_for(lambda: supervisor.refused_connections == 1, LIMIT_S)
+    wire.sender.sendall(b"x")
+    assert receive(wire.receiver, 1) == b"x"
+
+
+def test_a_cut_channel_still_says_the_token(wire: Wire) -> None:
+    """Else the receiver would take whoever connects during a long cut for a stranger."""
+    wire.impair(cut=True)
+    with call(wire.entrance, TOKEN, LIMIT_S) as sender:
+        sender.sendall(b"x")
+        wire.target.settimeout(LIMIT_S)
+        receiver, _ = wire.target.accept()
+        with receiver:
+            receiver.settimeout(LIMIT_S)
+            assert receive(receiver, len(TOKEN)) == TOKEN
+            assert silent(receiver)
+            wire.impair()
+            assert receive(receiver, 1) == b"x"
+
+
 def test_a_channel_whose_receiver_is_known_later_leads_there(supervisor: Supervisor) -> None:
     with listen() as target, listen() as entrance:
         settings = msgspec.msgpack.encode(RelaySettings({CHANNEL: None}))
         supervisor.launch("relay", Program(relay.ENTRY, lambda node: settings, [entrance.fileno()], respawns=False))
         assert supervisor.wait_for(lambda: supervisor.alive("relay"), LIMIT_S)
-        with socket.create_connection(entrance.getsockname(), LIMIT_S) as early:
+        with call(address_of(entrance), b"", LIMIT_S) as early:
             assert early.recv(1) == b""
         supervisor.order("relay", Route(1, CHANNEL, address_of(target)))
-        with socket.create_connection(entrance.getsockname(), LIMIT_S) as sender:
+        with call(address_of(entrance), b"", LIMIT_S) as sender:
             receiver, _ = target.accept()
             with receiver:
                 sender.sendall(b"records")

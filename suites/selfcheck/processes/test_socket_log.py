@@ -6,18 +6,22 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from holdfast.fixtures.reference.connectors.arrival_clock import ArrivalClock
 from holdfast.fixtures.reference.connectors.source_log import UNKNOWN_LENGTH, PoisonedRecord
 from holdfast.fixtures.reference.drivers.processes.file_log import PoisonPage, write_log
 from holdfast.fixtures.reference.drivers.processes.socket_feeder import SocketFeeder, Speakers
-from holdfast.fixtures.reference.drivers.processes.socket_log import SocketLog
+from holdfast.fixtures.reference.drivers.processes.socket_log import PORTS, SocketLog
+from holdfast.harness.adapter.network.acceptor import TOKEN_BYTES, make_token
+from holdfast.harness.adapter.network.sockets import LOOPBACK, Address, call
 from holdfast.suites.selfcheck.oracles.builder import input_log
 
 INPUTS = input_log(10, 10)
 """All of both partitions is there at once; the first comes over a socket."""
 LIMIT_S = 30.0
+TOKEN = make_token()
 
 
 class Stand:
@@ -25,14 +29,18 @@ class Stand:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
+        self.refused = 0
         write_log(folder, INPUTS)
-        self.speakers = Speakers(folder, INPUTS.partitions, [0])
+        self.speakers = Speakers(folder, INPUTS.partitions, [0], TOKEN, self._refuse)
         self.logs: list[SocketLog] = []
         self.feeder = SocketFeeder(folder, INPUTS.partitions, time.monotonic_ns(), ArrivalClock(), self.speakers)
 
+    def _refuse(self) -> None:
+        self.refused += 1
+
     def log(self) -> SocketLog:
         """That of another process."""
-        self.logs.append(SocketLog(self.folder))
+        self.logs.append(SocketLog(self.folder, TOKEN))
         return self.logs[-1]
 
     def close(self) -> None:
@@ -107,3 +115,14 @@ def test_other_partitions_are_files(stand: Stand) -> None:
     assert log.read(1, 3, 2)[2].tolist() == [4, 5]
     assert log.length(1) == 10
     assert log.length(0) == UNKNOWN_LENGTH
+
+
+def test_who_is_not_of_the_run_takes_nothing(stand: Stand) -> None:
+    """Else what it was told would be lost, as a record is said once."""
+    log = stand.log()
+    stand.read(log, 0, 1)
+    port = int(np.fromfile(stand.folder / PORTS, dtype=np.int64)[0])
+    with call(Address(LOOPBACK, port), bytes(TOKEN_BYTES), LIMIT_S) as stranger:
+        stand.read(log, 1, 1)
+        assert stranger.recv(1) == b""
+    assert stand.refused == 1

@@ -51,6 +51,13 @@ def shown(journal: Journal) -> dict[str, str]:
 
 
 @pytest.mark.parametrize("reporter", ["html", "markdown", "terminal"])
+def test_who_reached_into_a_run_is_told(reporter: str) -> None:
+    reached = msgspec.structs.replace(passing(1), refused_connections=3)
+    assert "3 connections from outside of the run: refused" in shown(with_runs(reached))[reporter]
+    assert "from outside of the run" not in shown(with_runs(passing(1)))[reporter]
+
+
+@pytest.mark.parametrize("reporter", ["html", "markdown", "terminal"])
 def test_a_note_is_told_by_every_reporter_for_people(reporter: str) -> None:
     assert ENDLESS in shown(with_runs(passing(1, ENDLESS)))[reporter]
     assert "Noted" not in shown(with_runs(passing(1)))[reporter]

@@ -90,7 +90,7 @@ def test_who_belongs_to_another_run_or_to_an_older_epoch_is_not_let_in(tmp_path:
         advance_to_a_checkpoint(deployment)
         for run in ("another run", str(tmp_path)):
             said = NodeArrived(run, "worker-0.0", 0, "", os.getpid(), os.getppid())
-            answer = elsewhere.submit(arrive, address_of(session._listener), said)
+            answer = elsewhere.submit(arrive, address_of(session._listener), session.token, said)
             while not answer.done():
                 deployment.advance(deployment.now_ms + 10)
             assert answer.result() is None, run

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from socket import create_connection
 
 import pytest
 
 from holdfast.fixtures.reference.drivers.processes.life import Signalled
 from holdfast.fixtures.reference.drivers.spark.session import Session
 from holdfast.fixtures.reference.drivers.spark.stage_supervisor import StageSupervisor
-from holdfast.harness.adapter.network.sockets import LOOPBACK, Address
+from holdfast.harness.adapter.network.acceptor import TOKEN_BYTES
+from holdfast.harness.adapter.network.sockets import LOOPBACK, Address, call
 
 pytestmark = pytest.mark.tier("process")
 LIMIT_S = 30.0
@@ -24,7 +24,7 @@ class Nothing:
     def __init__(self) -> None:
         self.harness: Address | None = None
 
-    def start(self, harness: Address) -> None:
+    def start(self, harness: Address, token: bytes) -> None:
         self.harness = harness
 
     def ended(self) -> str:
@@ -47,8 +47,19 @@ def test_the_end_of_a_run_closes_connections_of_those_who_never_said_who_they_ar
     session = Session(cluster := Nothing())
     supervisor = StageSupervisor(tmp_path, session, {})
     assert cluster.harness is not None
-    with create_connection(cluster.harness, timeout=LIMIT_S) as silent:
+    with call(cluster.harness, session.token, LIMIT_S) as silent:
         supervisor.turn(LIMIT_S)
         supervisor.close()
         assert silent.recv(1) == b""
+    session.close()
+
+
+def test_who_does_not_say_the_token_of_the_session_is_refused(tmp_path: Path) -> None:
+    session = Session(cluster := Nothing())
+    supervisor = StageSupervisor(tmp_path, session, {})
+    assert cluster.harness is not None
+    with call(cluster.harness, bytes(TOKEN_BYTES), LIMIT_S) as stranger:
+        supervisor.turn(LIMIT_S)
+        assert stranger.recv(1) == b""
+    supervisor.close()
     session.close()

@@ -1,0 +1,46 @@
+"""Connections are begun and accepted in one place each; every other is listed here, with the reason."""
+
+from __future__ import annotations
+
+import ast
+import re
+from importlib.resources import files
+from pathlib import Path
+
+OPENS = {"create_connection", "create_server", "connect_ex", "open_connection", "start_server", "HTTPServer"}
+OPENS |= {"ThreadingHTTPServer", "TCPServer", "accept"}
+LIBRARY = re.compile(r"^\s*(?:import|from) (?:socket|socketserver|http\.server|asyncio)\b", re.MULTILINE)
+EXCEPTIONS = {
+    "harness/adapter/network/sockets.py": "the one place that begins connections",
+    "harness/adapter/network/acceptor.py": "the one place that accepts them",
+    "harness/engine/job_cluster/endpoint.py": "HTTP, which carries the token in a header",
+    "harness/engine/site/machine.py": "asks whether Docker answers",
+    "fixtures/services/given_spark.py": "asks whether a Spark master answers",
+    "fixtures/services/worker_probe.py": "asks whether an executor reaches an address; it says nothing",
+    "fixtures/systems/flink/cluster.py": "asks whether Flink's endpoint answers",
+    "fixtures/systems/structured_streaming/relay.py": "in front of an object store, whose clients know no token",
+}
+
+
+def opened(path: Path) -> bool:
+    """Whether a file begins or accepts connections by itself."""
+    content = path.read_text(encoding="utf-8")
+    if not LIBRARY.search(content):
+        return False
+    names = {
+        node.attr if isinstance(node, ast.Attribute) else node.id
+        for call in ast.walk(ast.parse(content))
+        if isinstance(call, ast.Call) and isinstance(node := call.func, ast.Attribute | ast.Name)
+    }
+    return bool(names & OPENS)
+
+
+def test_connections_begin_and_end_in_one_place() -> None:
+    root = Path(str(files("holdfast.harness"))).parent
+    found = {
+        str(path.relative_to(root))
+        for folder in ("harness", "faults", "fixtures", "reports")
+        for path in sorted((root / folder).rglob("*.py"))
+        if opened(path)
+    }
+    assert found == EXCEPTIONS.keys(), "use harness.adapter.network: call, connect, Acceptor"
