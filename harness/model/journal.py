@@ -276,7 +276,8 @@ class Certificate(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     Attributes:
         title: one word; reports show `heading`.
         missing: what keeps it from being CERTIFIED, one sentence each, worst first.
-        guarantees: such as `output exactly-once: not refuted in 305 runs` or `... refuted in run X`.
+        guarantees: such as `output exactly-once: not refuted in 305 runs`, `... refuted in run X`, or `... not
+            decided in 4 runs`: no clause that compares it with the input had anything to decide.
         windows_hit: window, of a fault's aim or of a case, to how many runs that count hit it.
         windows_missed: windows that a fault aimed at or a case demands, and no run that counts hit.
         failure_bound: 95 % upper bound on the probability that a drawn plan fails, 3/n; None after a failure.

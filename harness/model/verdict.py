@@ -95,7 +95,7 @@ class Verdict(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     @property
     def had_nothing_to_decide(self) -> bool:
         """Then it raises no doubt about the run; a rule that rests on its clauses is still not passed by it."""
-        return not self.checked and not self.reason.startswith(CRASHED)
+        return not any(self.checked.values()) and not self.reason.startswith(CRASHED)
 
 
 def without_clauses(verdict: Verdict, clauses: Set[str]) -> Verdict:
@@ -105,6 +105,6 @@ def without_clauses(verdict: Verdict, clauses: Set[str]) -> Verdict:
     outcome, reason = verdict.outcome, verdict.reason
     if outcome is Outcome.FAIL and not anomalies:
         outcome = Outcome.PASS
-    if outcome is Outcome.PASS and not checked:
+    if outcome is Outcome.PASS and not any(checked.values()):
         outcome, reason = Outcome.INCONCLUSIVE, NOTHING_TO_DECIDE
     return replace(verdict, outcome=outcome, anomalies=anomalies, checked=checked, reason=reason)

@@ -11,7 +11,7 @@ from holdfast.harness.model.case import Case, Decision, Tier
 from holdfast.harness.model.evidence import Evidence
 from holdfast.harness.model.journal import STATUS_RANK, CaseResult, Status
 from holdfast.harness.model.plural import plural
-from holdfast.harness.model.window import missed_in_words
+from holdfast.harness.model.window import Window, missed_in_words
 from holdfast.harness.spi.oracle import Oracle
 
 StatusReason = tuple[Status, str]
@@ -55,7 +55,7 @@ def case_result(
     for decision in case.decides:
         oracle = named.get(decision.oracle)
         unobserved = missing_evidence(oracle, evidence, *decision.clauses) if oracle is not None else ()
-        rules.setdefault(decision.rule, []).append(_decided(decision, demanded, tally, unobserved))
+        rules.setdefault(decision.rule, []).append(_decided(decision, demanded, tally, unobserved, case.windows))
     status = _control_status(case.refutes, tally) if is_control(case) else _case_status(case, demanded, tally)
     return _result(case, tier, status, {rule: worst_of(each) for rule, each in rules.items()}, tally, demanded)
 
@@ -129,9 +129,11 @@ def _control_status(wanted: frozenset[str], tally: Tally) -> StatusReason:
     return PASSED
 
 
-def _decided(decision: Decision, demanded: int, tally: Tally, unobserved: tuple[str, ...]) -> StatusReason:
+def _decided(
+    decision: Decision, demanded: int, tally: Tally, unobserved: tuple[str, ...], windows: Iterable[Window]
+) -> StatusReason:
     """One rule by the clauses of one oracle. Anomalies of other clauses do not touch it. `unobserved` are event kinds
-    that these need and nobody supplies."""
+    that these need and nobody supplies; `windows` are to be hit where each clause has something to decide."""
     oracle = decision.oracle
     for clause in decision.clauses:
         if runs := tally.refuted.get((oracle, clause)):
@@ -148,6 +150,10 @@ def _decided(decision: Decision, demanded: int, tally: Tally, unobserved: tuple[
     if len(open_clauses) == len(decision.clauses):
         clauses = ", ".join(f"{oracle}/{clause}" for clause in open_clauses)
         return Status.NOT_APPLICABLE, f"the system does not claim what {clauses} is about"
+    for window in windows:
+        for clause in (clause for clause in decision.clauses if clause not in open_clauses):
+            if (oracle, clause) not in tally.checked_beside.get(window.value, ()):
+                return Status.INCONCLUSIVE, f"{oracle}/{clause} had nothing to decide in runs that hit {window.value}"
     return PASSED
 
 

@@ -5,24 +5,15 @@ from __future__ import annotations
 import hashlib
 from collections import Counter
 
+from holdfast.harness.engine.cases.claim_decisions import ClauseKey, claims_in, is_decided, verdicts_on
 from holdfast.harness.engine.cases.deaths_at_once import DeathsAtOnce
 from holdfast.harness.engine.cases.results import broke
 from holdfast.harness.engine.executor.cause import cause_of
-from holdfast.harness.model.capability import guarantee_name
 from holdfast.harness.model.journal import RunResult
-from holdfast.harness.model.verdict import Outcome, Verdict
+from holdfast.harness.model.verdict import Outcome
 
-ClauseKey = tuple[str, str]
-"""Oracle and clause."""
-_OUTPUT_ORACLES = frozenset({"EXACT", "INVARIANT", "NOLOSS", "STABLE", "TXN", "WINDOW"})
-_STATE_ORACLES = frozenset({"CUT", "RESTORE", "STATE"})
 STALLED_SHARE = 0.02
 """Of a run, from which share on its processes waited too long for a processor."""
-NO_GUARANTEE = guarantee_name(frozenset())
-
-
-def _left_open(verdict: Verdict) -> bool:
-    return verdict.outcome is Outcome.INCONCLUSIVE and not verdict.had_nothing_to_decide
 
 
 class Tally:
@@ -44,10 +35,11 @@ class Tally:
         aimed, hit: by window, runs that aimed at it, or were to hit it, and runs that count and hit it.
         due: windows that a run that counts aimed at, or was to hit.
         checked: by clause, how often it had something to decide in a run that counts.
+        checked_beside: by window, the clauses that had something to decide in a run that counts and hit it.
         unclaimed: by clause, the runs that count and do not claim what it is about.
-        judged: by oracle, runs that count and in which it did not stay undecided.
         refuted: by clause, the runs that showed an anomaly.
-        claims: by claim in words, the runs that count and made it.
+        claims: by claim in words, the runs that count, made it and decided it.
+        undecided_claims: by claim in words, the runs that count, made it and say nothing about it.
         refuted_claims: by claim in words, the first run that refuted it, with the clause.
         checkpoints, two_landed: runs with at least three completed checkpoints, and with two landed faults.
         plans: digest over the digests of all plans.
@@ -70,10 +62,11 @@ class Tally:
         self.due: set[str] = set()
         self.hit: Counter[str] = Counter()
         self.checked: Counter[ClauseKey] = Counter()
+        self.checked_beside: dict[str, set[ClauseKey]] = {}
         self.unclaimed: Counter[str] = Counter()
-        self.judged: Counter[str] = Counter()
         self.refuted: dict[ClauseKey, list[str]] = {}
         self.claims: Counter[str] = Counter()
+        self.undecided_claims: Counter[str] = Counter()
         self.refuted_claims: dict[str, str] = {}
         self.plans = hashlib.sha256()
 
@@ -124,24 +117,21 @@ class Tally:
             self.drawn_failed += result.outcome is Outcome.FAIL
         self._add_claims(result)
         self.unclaimed.update(result.unclaimed)
+        checked: Counter[ClauseKey] = Counter()
         for verdict in result.verdicts:
             if verdict.outcome is not Outcome.INCONCLUSIVE:
-                self.judged[verdict.oracle] += 1
-                for clause, count in verdict.checked.items():
-                    self.checked[verdict.oracle, clause] += count
+                checked.update({(verdict.oracle, clause): times for clause, times in verdict.checked.items() if times})
             for clause in {anomaly.clause for anomaly in verdict.anomalies}:
                 self.refuted.setdefault((verdict.oracle, clause), []).append(result.id)
+        self.checked.update(checked)
+        for window in (window for window, hit in result.windows.items() if hit):
+            self.checked_beside.setdefault(window, set()).update(checked)
 
     def _add_claims(self, result: RunResult) -> None:
-        for claim in result.claims.split(", "):
-            if not claim or claim.endswith(NO_GUARANTEE):
-                continue
-            oracles = _STATE_ORACLES if claim.startswith("state") else _OUTPUT_ORACLES
-            verdicts = [verdict for verdict in result.verdicts if verdict.oracle in oracles]
-            refuted = any(verdict.anomalies for verdict in verdicts)
-            # Records that stalled leave a claim open: such a run upholds nothing.
-            self.claims[claim] += refuted or not any(_left_open(verdict) for verdict in verdicts)
-            for verdict in verdicts:
+        for claim in claims_in(result.claims):
+            counted = self.claims if is_decided(claim, result.verdicts) else self.undecided_claims
+            counted[claim] += 1
+            for verdict in verdicts_on(claim, result.verdicts):
                 if verdict.anomalies:
                     clause = f"{verdict.oracle}/{verdict.anomalies[0].clause}"
                     self.refuted_claims.setdefault(claim, f"run {result.id} ({clause})")

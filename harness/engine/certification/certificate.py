@@ -9,7 +9,6 @@ import msgspec
 
 from holdfast.harness.engine.cases.case_status import StatusReason, worst_of
 from holdfast.harness.engine.cases.tally import Tally
-from holdfast.harness.model.capability import guarantee_name
 from holdfast.harness.model.case import Case, Tier
 from holdfast.harness.model.journal import (
     STATUS_RANK,
@@ -60,16 +59,25 @@ def rule_results(
             deciding.setdefault(rule, []).append(case)
     binding = (_raised(rule) if strict else rule for rule in rules)
     found = (_rule_result(rule, deciding.get(rule.id, []), results, tallies, subject, left_out) for rule in binding)
-    return tuple(_with_observations(each, deciding.get(each.rule.id, []), results, on_its_word) for each in found)
+    return tuple(_with_observations(each, deciding.get(each.rule.id, []), tallies, on_its_word) for each in found)
 
 
 def _with_observations(
-    rule: RuleResult, deciding: Sequence[Case], results: Sequence[CaseResult], on_its_word: Set[str]
+    rule: RuleResult, deciding: Sequence[Case], tallies: Mapping[tuple[str, str], Tally], on_its_word: Set[str]
 ) -> RuleResult:
-    """The rule with the clauses of its executed cases that compare with what was seen from outside."""
-    executed = {each.case for each in results if each.rules.get(rule.rule.id, Status.UNTESTED) is not Status.UNTESTED}
-    decisions = (each for case in deciding if case.id in executed for each in case.decides)
-    clauses = (f"{each.oracle}/{clause}" for each in decisions if each.rule == rule.rule.id for clause in each.clauses)
+    """The rule with the clauses that compare with what was seen from outside, and decided something in a run."""
+    decided = {
+        (case, *clause)
+        for (case, _), tally in tallies.items()
+        for clause in tally.checked.keys() | tally.refuted.keys()
+    }
+    clauses = (
+        f"{each.oracle}/{clause}"
+        for case in deciding
+        for each in case.decides
+        for clause in each.clauses
+        if each.rule == rule.rule.id and (case.id, each.oracle, clause) in decided
+    )
     observed = tuple(dict.fromkeys(clause for clause in clauses if clause not in on_its_word))
     return msgspec.structs.replace(rule, observed_by=observed)
 
@@ -289,16 +297,24 @@ def _missing(
 
 
 def _guarantees(tallies: Sequence[Tally]) -> tuple[str, ...]:
-    """By claim: in how many runs it stood, or the first run that refuted it."""
-    runs: Counter[str] = Counter()
+    """By claim: in how many runs it stood, or the first run that refuted it, or that no run decided it."""
+    decided: Counter[str] = Counter()
+    undecided: Counter[str] = Counter()
     refuted: dict[str, str] = {}
     for tally in tallies:
-        runs += tally.claims
+        decided += tally.claims
+        undecided += tally.undecided_claims
         refuted = {**tally.refuted_claims, **refuted}
     return tuple(
         f"{claim}: refuted in {refuted[claim]}"
         if claim in refuted
-        else f"{claim}: not refuted in {count} {'run' if count == 1 else 'runs'}"
-        for claim, count in sorted(runs.items())
-        if not claim.endswith(guarantee_name(frozenset()))
+        else _stands(claim, decided[claim], undecided[claim])
+        for claim in sorted(decided + undecided)
     )
+
+
+def _stands(claim: str, decided: int, undecided: int) -> str:
+    if not decided:
+        return f"{claim}: not decided in {plural(undecided, 'run')}"
+    open_in = f", not decided in {undecided} more" if undecided else ""
+    return f"{claim}: not refuted in {plural(decided, 'run')}{open_in}"

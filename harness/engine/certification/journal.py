@@ -66,7 +66,9 @@ def journal_of(
         system=system.name,
         subject=system.subject,
         profile=system.profile,
-        claims="; ".join(sorted({claim for tally in tallies.values() for claim in tally.claims})),
+        claims="; ".join(
+            sorted({claim for tally in tallies.values() for claim in (*tally.claims, *tally.undecided_claims)})
+        ),
         evidence={kind: evidence.value for kind, evidence in sorted(system.evidence().items())},
         started=ended.started,
         duration_s=ended.duration_s,

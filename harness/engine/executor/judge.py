@@ -128,7 +128,7 @@ def judge(
             with foreign(f"oracle {oracle.name}"):
                 if oracle.applies(judged):
                     verdict = oracle.judge(judged)
-                    verdicts.append(_seen_part(verdict, unseen) if unseen else verdict)
+                    verdicts.append(_seen_part(verdict, unseen))
         except Exception as error:  # Whatever an oracle raises, the other oracles still judge.
             verdicts.append(
                 Verdict(oracle.name, Outcome.INCONCLUSIVE, reason=f"{CRASHED} {type(error).__name__}: {error}")
@@ -137,9 +137,11 @@ def judge(
 
 
 def _seen_part(verdict: Verdict, unseen: frozenset[str]) -> Verdict:
-    """A verdict without the clauses that the system shows nothing of."""
+    """A verdict without the clauses that the system shows nothing of. One that then passes by nothing decides nothing,
+    and neither does one that an oracle passed by nothing itself."""
     decided = {*verdict.checked, *(anomaly.clause for anomaly in verdict.anomalies)}
-    return without_clauses(verdict, unseen) if unseen & decided else verdict
+    hollow = verdict.outcome is Outcome.PASS and not any(verdict.checked.values())
+    return without_clauses(verdict, unseen) if hollow or unseen & decided else verdict
 
 
 def outcome_of(history: History, verdicts: tuple[Verdict, ...]) -> tuple[Outcome, str]:

@@ -27,9 +27,10 @@ class Counts(msgspec.Struct, forbid_unknown_fields=True):
         drawn, passed, failed, inconclusive: runs.
         causes: why runs were inconclusive, numbers left out.
         planned, landed: faults by attack.
-        aimed, hit: by window, runs of which a fault or the case wanted it, and runs that hit it, also if nothing did.
+        aimed, hit: by window, runs of which a fault or the case wanted it, and decided runs that hit it, also if
+            nothing wanted it.
         together: by two attacks, runs in which both landed.
-        judged: by oracle, runs in which it decided something.
+        judged: by oracle, decided runs in which it decided something.
         jobs, ends, options: runs by job, by expected end, and by option with its value, unless that is a quantity.
     """
 
@@ -51,10 +52,11 @@ class Counts(msgspec.Struct, forbid_unknown_fields=True):
     def add(self, result: RunResult, plan: Plan, demanded: Iterable[Window] = ()) -> None:
         """Count a run; `demanded` are the windows that its case wants."""
         wanted = {*filter(None, map(window, plan.faults)), *(each.value for each in demanded)}
+        counts = result.outcome is not Outcome.INCONCLUSIVE
         self.drawn += 1
         self.passed += result.outcome is Outcome.PASS
         self.failed += result.outcome is Outcome.FAIL
-        if result.outcome is Outcome.INCONCLUSIVE:
+        if not counts:
             self.inconclusive += 1
             _count(self.causes, cause_of(result.reason))
         for spec in plan.faults:
@@ -65,9 +67,10 @@ class Counts(msgspec.Struct, forbid_unknown_fields=True):
             _count(self.together, f"{one} + {other}")
         for name, hit in result.windows.items():
             _count(self.aimed, name, int(name in wanted))
-            _count(self.hit, name, int(hit))
+            _count(self.hit, name, int(hit and counts))
         for verdict in result.verdicts:
-            _count(self.judged, verdict.oracle, int(bool(verdict.checked)))
+            decided = verdict.outcome is not Outcome.INCONCLUSIVE and any(verdict.checked.values())
+            _count(self.judged, verdict.oracle, int(counts and decided))
         _count(self.jobs, f"{plan.job.name} x{plan.topology.parallelism}")
         _count(self.ends, plan.expected_end.value)
         for key, text in texts(plan).items():

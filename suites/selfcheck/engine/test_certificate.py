@@ -293,7 +293,7 @@ def test_guarantees_and_windows() -> None:
     )
     assert card.guarantees == (
         "output exactly-once: refuted in run r-2 (EXACT/row)",
-        "state exactly-once: not refuted in 2 runs",
+        "state exactly-once: not decided in 2 runs",
     )
     assert card.windows_hit == {"kill worker before commit": 1}
     assert card.windows_missed == ("cut channel before commit",)
