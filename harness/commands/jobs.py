@@ -9,6 +9,7 @@ from holdfast.harness.commands import console as consoles
 from holdfast.harness.engine.errors import UsageError
 from holdfast.harness.engine.job_cluster.client import ClusterClient
 from holdfast.harness.engine.job_cluster.jobs import OVER
+from holdfast.harness.engine.job_cluster.token import given_token
 from holdfast.harness.engine.site import registry
 from holdfast.harness.model import profile
 from holdfast.harness.model.jobs import ENDLESS_JOBS
@@ -37,6 +38,8 @@ def run_job(
     claim_mode: str = "",
     parallelism: int = 0,
     detached: bool = False,
+    root: Path | None = None,
+    token_file: Path | None = None,
 ) -> int:
     """Run a job on the cluster of a folder; start that if there is none.
 
@@ -49,13 +52,18 @@ def run_job(
         claim_mode: who owns the savepoint; empty: as the version has it.
         parallelism: 0: that of the last job, or 2.
         detached: do not wait until it has ended.
+        root: of a cluster that is started: all paths of later requests must lead below it; None: the folder that holds
+            the cluster's.
+        token_file: holds the token of the cluster; None: the environment or its folder does.
 
     Raises:
         UsageError: the job is unknown or has failed, or a cluster runs there and is given another job or options.
     """
-    client = ClusterClient(folder)
+    client = _client(folder, token_file)
     place = _pointer(path)
     if client.runs:
+        if root is not None:
+            raise UsageError(f"{folder}: a cluster runs there, and keeps its root; leave out --root.")
         _require_same(client, program, options)
         body = {
             "savepointPath": place,
@@ -65,7 +73,8 @@ def run_job(
         }
         job = str(client.ask("POST", "/jobs", body)["jobid"])
     else:
-        client.start(_plan(folder, program or PROGRAM, options, place, allow_left_out, claim_mode, parallelism))
+        plan = _plan(folder, program or PROGRAM, options, place, allow_left_out, claim_mode, parallelism)
+        client.start(plan, root)
         job = str(client.ask("GET", "/jobs")["jobs"][0]["jid"])
     details = client.wait_for_state(job, "RUNNING", *OVER)
     console = consoles.results()
@@ -79,16 +88,16 @@ def run_job(
     return 0
 
 
-def list_jobs(folder: Path) -> int:
+def list_jobs(folder: Path, *, token_file: Path | None = None) -> int:
     """Print the jobs of a cluster."""
-    for job in ClusterClient(folder).ask("GET", "/jobs")["jobs"]:
+    for job in _client(folder, token_file).ask("GET", "/jobs")["jobs"]:
         consoles.results().print(f"{job['jid']} : {job['name']} ({job['state']})", soft_wrap=True)
     return 0
 
 
-def take_savepoint(folder: Path, job: str, target: str, form: str) -> int:
+def take_savepoint(folder: Path, job: str, target: str, form: str, *, token_file: Path | None = None) -> int:
     """Take a savepoint of a job, and print where it is."""
-    client = ClusterClient(folder)
+    client = _client(folder, token_file)
     body = {"target-directory": _directory(target), "formatType": form.upper()}
     trigger = client.ask("POST", f"/jobs/{job}/savepoints", body)["request-id"]
     location = client.wait_for_savepoint(job, trigger)
@@ -96,9 +105,9 @@ def take_savepoint(folder: Path, job: str, target: str, form: str) -> int:
     return 0
 
 
-def stop_job(folder: Path, job: str, target: str, form: str, *, drain: bool) -> int:
+def stop_job(folder: Path, job: str, target: str, form: str, *, drain: bool, token_file: Path | None = None) -> int:
     """Stop a job with a savepoint, and print where that is."""
-    client = ClusterClient(folder)
+    client = _client(folder, token_file)
     body = {"targetDirectory": _directory(target), "drain": drain, "formatType": form.upper()}
     trigger = client.ask("POST", f"/jobs/{job}/stop", body)["request-id"]
     location = client.wait_for_savepoint(job, trigger)
@@ -106,18 +115,18 @@ def stop_job(folder: Path, job: str, target: str, form: str, *, drain: bool) -> 
     return 0
 
 
-def cancel_job(folder: Path, job: str) -> int:
+def cancel_job(folder: Path, job: str, *, token_file: Path | None = None) -> int:
     """Cancel a job, and wait until it has ended."""
-    client = ClusterClient(folder)
+    client = _client(folder, token_file)
     client.ask("PATCH", f"/jobs/{job}?mode=cancel")
     client.wait_for_state(job, *OVER)
     consoles.results().print(f"Cancelled job {job}.", soft_wrap=True)
     return 0
 
 
-def cancel_with_savepoint(folder: Path, job: str, target: str) -> int:
+def cancel_with_savepoint(folder: Path, job: str, target: str, *, token_file: Path | None = None) -> int:
     """Cancel a job as soon as a savepoint of it is complete, and print where that is."""
-    client = ClusterClient(folder)
+    client = _client(folder, token_file)
     body = {"target-directory": _directory(target), "cancel-job": True}
     trigger = client.ask("POST", f"/jobs/{job}/savepoints", body)["request-id"]
     location = client.wait_for_savepoint(job, trigger)
@@ -125,10 +134,14 @@ def cancel_with_savepoint(folder: Path, job: str, target: str) -> int:
     return 0
 
 
-def end_cluster(folder: Path) -> int:
+def end_cluster(folder: Path, *, token_file: Path | None = None) -> int:
     """End the cluster of a folder, with whatever runs."""
-    ClusterClient(folder).ask("DELETE", "/cluster")
+    _client(folder, token_file).ask("DELETE", "/cluster")
     return 0
+
+
+def _client(folder: Path, token_file: Path | None) -> ClusterClient:
+    return ClusterClient(folder, given_token(token_file))
 
 
 def _require_same(client: ClusterClient, program: str, options: Mapping[str, str]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from pathlib import Path
 
@@ -11,6 +12,7 @@ import msgspec
 from holdfast.harness.engine.job_cluster.cluster import Cluster, ClusterSettings
 from holdfast.harness.engine.job_cluster.endpoint import Endpoint
 from holdfast.harness.engine.job_cluster.places import ENDPOINT, RUN, SETTINGS
+from holdfast.harness.engine.job_cluster.token import VARIABLE
 
 
 def main(folder: Path) -> None:
@@ -19,7 +21,7 @@ def main(folder: Path) -> None:
     run = folder / RUN
     run.mkdir()
     cluster = Cluster(settings.plan, run)
-    endpoint = Endpoint(cluster)
+    endpoint = Endpoint(cluster, os.environ.pop(VARIABLE), Path(settings.root))
     beside = folder / f"{ENDPOINT}.tmp"
     beside.write_text(json.dumps({"address": endpoint.address}), encoding="utf-8")
     beside.rename(folder / ENDPOINT)

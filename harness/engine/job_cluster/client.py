@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 import time
@@ -17,6 +18,7 @@ from holdfast.harness.engine.errors import UsageError
 from holdfast.harness.engine.job_cluster.cluster import ClusterSettings
 from holdfast.harness.engine.job_cluster.jobs import COMPLETED
 from holdfast.harness.engine.job_cluster.places import ENDPOINT, LOG, RUN, SETTINGS
+from holdfast.harness.engine.job_cluster.token import TOKEN, VARIABLE, make_token, read_token, write_token
 from holdfast.harness.model.plan import Plan
 
 START_S = 60.0
@@ -29,18 +31,24 @@ class ClusterClient:
 
     Args:
         folder: of the cluster.
+        token: of the cluster; empty: the one in its folder, and for a new cluster a random one.
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, token: str = "") -> None:
         self.folder = folder
+        self._given = token
 
     @property
     def runs(self) -> bool:
         """Whether a cluster serves the folder."""
         return (self.folder / ENDPOINT).exists()
 
-    def start(self, plan: Plan) -> None:
+    def start(self, plan: Plan, root: Path | None = None) -> None:
         """Start a cluster whose first job is that of a plan, and wait until it takes requests.
+
+        Args:
+            plan: of its first job.
+            root: below which all paths of requests must lead; None: the folder that holds the cluster's.
 
         Raises:
             UsageError: it cannot be started; one sentence.
@@ -48,7 +56,10 @@ class ClusterClient:
         self.folder.mkdir(parents=True, exist_ok=True)
         if (self.folder / RUN).exists():
             raise UsageError(f"{self.folder}: holds what a cluster has left; choose another folder with --folder.")
-        (self.folder / SETTINGS).write_bytes(msgspec.json.encode(ClusterSettings(plan)))
+        below = str((root or self.folder.absolute().parent).absolute())
+        (self.folder / SETTINGS).write_bytes(msgspec.json.encode(ClusterSettings(plan, below)))
+        token = self._given or make_token()
+        write_token(self.folder, token)
         with (self.folder / LOG).open("wb") as log:
             process = subprocess.Popen(
                 [sys.executable, "-m", "holdfast.harness.engine.job_cluster", str(self.folder)],
@@ -56,6 +67,7 @@ class ClusterClient:
                 stdout=log,
                 stderr=log,
                 start_new_session=True,
+                env={**os.environ, VARIABLE: token},
             )
         deadline = time.monotonic() + START_S
         while not self.runs:
@@ -77,7 +89,9 @@ class ClusterClient:
         if not place.exists():
             raise UsageError(f"{self.folder}: no cluster runs there; start one with `holdfast job run`.")
         address = json.loads(place.read_text(encoding="utf-8"))["address"]
-        request = Request(f"{address}{path}", json.dumps(body or {}).encode(), method=method)
+        token = self._given or read_token(self.folder / TOKEN)
+        headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
+        request = Request(f"{address}{path}", json.dumps(body or {}).encode(), headers, method=method)
         try:
             with urlopen(request, timeout=60) as response:
                 answer: Answer = json.loads(response.read())

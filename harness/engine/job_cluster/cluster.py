@@ -24,6 +24,7 @@ from holdfast.harness.spi.controls.job import JobControl
 from holdfast.harness.spi.system import Deployment
 
 CANCEL_WITH_SAVEPOINT = "cancel-with-savepoint"
+ANSWER_LIMIT_S = 60.0
 STEP_MS = 20.0
 """How long a request waits at most until the cluster takes it."""
 Answer = dict[str, Any]
@@ -110,7 +111,10 @@ class Cluster:
         """
         answers: queue.Queue[Answer | Exception] = queue.Queue()
         self._requests.put((request, answers))
-        answer = answers.get()
+        try:
+            answer = answers.get(timeout=ANSWER_LIMIT_S)
+        except queue.Empty:
+            raise Refused(f"the cluster has not answered for {ANSWER_LIMIT_S:.0f} s: look into its folder.") from None
         if isinstance(answer, Exception):
             raise answer
         return answer
@@ -284,6 +288,12 @@ class Cluster:
 
 
 class ClusterSettings(msgspec.Struct, frozen=True):
-    """What a cluster process is started with: the plan of its first job."""
+    """What a cluster process is started with.
+
+    Attributes:
+        plan: of its first job.
+        root: below which all paths of requests must lead.
+    """
 
     plan: Plan
+    root: str

@@ -11,6 +11,8 @@
 | PUT /jobs/:id/resource-requirements | the same in the body: the running job goes on at another parallelism |
 | PATCH /jobs/:id?mode=cancel | the job is cancelled |
 | DELETE /cluster | the cluster ends |
+
+Each has a header `Authorization: Bearer TOKEN`. A body is JSON, and says so. Paths lead below the root of the cluster.
 """
 
 from __future__ import annotations
@@ -18,10 +20,12 @@ from __future__ import annotations
 import json
 import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from threading import Thread
+from pathlib import Path
+from socket import SOMAXCONN, socket
+from threading import BoundedSemaphore, Thread
 from typing import Any
-from urllib.parse import urlsplit
 
+from holdfast.harness.engine.errors import UsageError
 from holdfast.harness.engine.job_cluster.cluster import (
     CANCEL_WITH_SAVEPOINT,
     STEP_MS,
@@ -30,7 +34,27 @@ from holdfast.harness.engine.job_cluster.cluster import (
     Refused,
     Unknown,
 )
-from holdfast.harness.model.checkpoint import SavepointFormat
+from holdfast.harness.engine.job_cluster.request_checks import (
+    Door,
+    Rejected,
+    SavepointRequest,
+    StopRequest,
+    Submission,
+    body_length,
+    checked,
+    claim_mode,
+    named_values,
+    parts_of,
+    path_below,
+    savepoint_format,
+)
+
+LOOPBACK = "127.0.0.1"
+REQUEST_LIMIT_S = 10.0
+"""How long a client may take to say anything."""
+MOST_AT_A_TIME = 64
+POLL_S = 0.1
+"""How long the end of the endpoint may take."""
 
 
 class Endpoint:
@@ -38,16 +62,21 @@ class Endpoint:
 
     Args:
         cluster: that answers.
+        token: that every request must have.
+        root: below which all paths of requests must lead.
 
     Attributes:
         address: where it listens, such as `http://127.0.0.1:8081`.
     """
 
-    def __init__(self, cluster: Cluster) -> None:
-        handler = type("Handler", (_Handler,), {"cluster": cluster})
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
-        self.address = f"http://127.0.0.1:{self._server.server_port}"
-        self._thread = Thread(target=self._server.serve_forever, name="endpoint", daemon=True)
+    def __init__(self, cluster: Cluster, token: str, root: Path) -> None:
+        self._server = _Server((LOOPBACK, 0), _Handler)
+        port = self._server.server_port
+        self._server.RequestHandlerClass = type(
+            "Handler", (_Handler,), {"cluster": cluster, "door": Door(token, port), "root": root}
+        )
+        self.address = f"http://{LOOPBACK}:{port}"
+        self._thread = Thread(target=self._server.serve_forever, args=(POLL_S,), name="endpoint", daemon=True)
         self._thread.start()
 
     def close(self) -> None:
@@ -57,8 +86,39 @@ class Endpoint:
         self._thread.join()
 
 
+class _Server(ThreadingHTTPServer):
+    """Serves so many at a time; the next ones are closed."""
+
+    request_queue_size = SOMAXCONN
+    """Who connects waits for whoever came before, and does not have to try again."""
+
+    def __init__(self, address: tuple[str, int], handler: type[BaseHTTPRequestHandler]) -> None:
+        super().__init__(address, handler)
+        self._free = BoundedSemaphore(MOST_AT_A_TIME)
+
+    def process_request(self, request: Any, client_address: Any) -> None:
+        if self._free.acquire(blocking=False):
+            super().process_request(request, client_address)
+        else:
+            self.shutdown_request(request)
+
+    def process_request_thread(self, request: Any, client_address: Any) -> None:
+        try:
+            super().process_request_thread(request, client_address)
+        finally:
+            self._free.release()
+
+    def handle_error(self, request: socket | tuple[bytes, socket], client_address: Any) -> None:
+        """A client that goes away is no error of ours."""
+
+
 class _Handler(BaseHTTPRequestHandler):
     cluster: Cluster
+    door: Door
+    root: Path
+    timeout = REQUEST_LIMIT_S
+    default_request_version = "HTTP/1.0"
+    """Before 1.0 an answer has no status."""
 
     def do_GET(self) -> None:
         self._answer("GET")
@@ -78,47 +138,62 @@ class _Handler(BaseHTTPRequestHandler):
     def log_message(self, *arguments: Any) -> None:
         """Nothing is logged: the cluster records what it does."""
 
+    def send_error(self, code: int, message: str | None = None, explain: str | None = None) -> None:
+        """What is no request is answered as any other that is refused."""
+        self._send(code, {"errors": [f"{message or 'this is no request'}: send one that a cluster takes."]})
+
     def _answer(self, method: str) -> None:
         try:
-            status, answer = 200 if method in ("GET", "PUT") else 202, self._route(method)
+            status, answer = 200 if method in ("GET", "PUT") else 202, self._route(method, self._body())
+        except Rejected as error:
+            status, answer = error.status, {"errors": [str(error)]}
         except Unknown as error:
             status, answer = 404, {"errors": [error.args[0]]}
         except Refused as error:
             status, answer = 409, {"errors": [str(error)]}
-        except (ValueError, OSError) as error:
+        except (UsageError, ValueError, OSError) as error:
             status, answer = 400, {"errors": [str(error)]}
+        self._send(status, answer)
+
+    def _send(self, status: int, answer: Answer) -> None:
         content = json.dumps(answer).encode()
         self.send_response(status)
         self.send_header("Content-Type", "application/json")
         self.send_header("Content-Length", str(len(content)))
+        self.send_header("Connection", "close")
         self.end_headers()
         self.wfile.write(content)
+        self.close_connection = True
 
-    def _route(self, method: str) -> Answer:
-        cluster, parts = self.cluster, [part for part in urlsplit(self.path).path.split("/") if part]
+    def _body(self) -> bytes:
+        length = body_length(self.door, self.headers)
+        body = self.rfile.read(length)
+        if len(body) < length:
+            raise Rejected(400, f"the body has {len(body)} of {length} bytes of Content-Length: send it whole.")
+        return body
+
+    def _route(self, method: str, body: bytes) -> Answer:
+        cluster, parts = self.cluster, parts_of(self.path)
         match method, parts:
             case "GET", ["jobs"] | ["jobs", "overview"]:
                 return cluster.ask(cluster.overview)
             case "GET", ["jobs", job]:
                 return cluster.ask(lambda: cluster.details(job))
             case "POST", ["jobs"]:
-                asked = self._submission()
+                asked = self._submission(checked(body, Submission))
                 return cluster.ask(lambda: cluster.run(asked))
             case "POST", ["jobs", job, "savepoints"]:
-                body = self._body()
-                target, words = str(body.get("target-directory") or ""), _words(body)
-                command = CANCEL_WITH_SAVEPOINT if body.get("cancel-job") else "savepoint"
-                return cluster.ask(lambda: cluster.savepoint(job, target, words, command))
+                wanted = checked(body, SavepointRequest)
+                command = CANCEL_WITH_SAVEPOINT if wanted.cancel_job else "savepoint"
+                return self._savepoint(job, "target-directory", wanted, command)
             case "POST", ["jobs", job, "stop"]:
-                body = self._body()
-                target, words = str(body.get("targetDirectory") or ""), _words(body)
-                return cluster.ask(lambda: cluster.savepoint(job, target, words, "stop"))
+                return self._savepoint(job, "targetDirectory", checked(body, StopRequest), "stop")
             case "GET", ["jobs", job, "savepoints", trigger]:
                 return cluster.ask(lambda: cluster.savepoint_status(job, trigger))
             case "GET", ["jobs", job, "resource-requirements"]:
                 return cluster.ask(lambda: cluster.requirements(job))
             case "PUT", ["jobs", job, "resource-requirements"]:
-                return self._require(job, self._body())
+                return self._require(job, named_values(body))
             case "PATCH", ["jobs", job]:
                 return cluster.ask(lambda: cluster.cancel(job))
             case "DELETE", ["cluster"]:
@@ -133,32 +208,21 @@ class _Handler(BaseHTTPRequestHandler):
         self.cluster.ask(lambda: self.cluster.requirements(job))
         return {}
 
-    def _body(self) -> dict[str, Any]:
-        length = int(self.headers.get("Content-Length") or 0)
-        body = json.loads(self.rfile.read(length) or b"{}")
-        if not isinstance(body, dict):
-            raise ValueError("the body of a request is an object of JSON: write {...}.")
-        return body
+    def _savepoint(self, job: str, field: str, wanted: SavepointRequest | StopRequest, command: str) -> Answer:
+        target = path_below(self.root, field, wanted.target_directory)
+        words: dict[str, int | str] = {"format": savepoint_format(wanted.format_type)}
+        if isinstance(wanted, StopRequest) and wanted.drain:
+            words["drain"] = 1
+        return self.cluster.ask(lambda: self.cluster.savepoint(job, target, words, command))
 
-    def _submission(self) -> dict[str, int | str]:
-        body = self._body()
+    def _submission(self, wanted: Submission) -> dict[str, int | str]:
         asked: dict[str, int | str] = {}
-        if body.get("savepointPath"):
-            asked["path"] = str(body["savepointPath"])
-        if body.get("allowNonRestoredState"):
+        if path := path_below(self.root, "savepointPath", wanted.savepoint_path):
+            asked["path"] = path
+        if wanted.allow_non_restored_state:
             asked["ignore_unclaimed"] = 1
-        if body.get("claimMode"):
-            asked["claim_mode"] = str(body["claimMode"])
-        if body.get("parallelism"):
-            asked["parallelism"] = int(body["parallelism"])
+        if mode := claim_mode(wanted.claim_mode):
+            asked["claim_mode"] = mode
+        if wanted.parallelism:
+            asked["parallelism"] = wanted.parallelism
         return asked
-
-
-def _words(body: dict[str, Any]) -> dict[str, int | str]:
-    form = str(body.get("formatType") or SavepointFormat.CANONICAL).lower()
-    if form not in list(SavepointFormat):
-        raise ValueError(f"savepoint format {form!r} is not known; allowed are {', '.join(SavepointFormat)}.")
-    words: dict[str, int | str] = {"format": form}
-    if body.get("drain"):
-        words["drain"] = 1
-    return words

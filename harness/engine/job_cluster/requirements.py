@@ -12,6 +12,10 @@ from typing import Any
 
 from holdfast.harness.model.events import Event, RescaleAccepted, RescaleRefused
 
+MOST_PARALLELISM = 1 << 15
+"""As in Flink."""
+SHOWN = 80
+"""So much of a wrong value is said."""
 PENDING, DONE = "pending", "done"
 
 
@@ -49,7 +53,7 @@ def required(body: Mapping[str, Any], vertices: Sequence[str]) -> Requirements:
     """
     named = {str(vertex) for vertex in body}
     if strange := sorted(named - set(vertices)):
-        raise ValueError(f"the job has no vertex {strange[0]!r}: name each of {', '.join(vertices)}.")
+        raise ValueError(f"the job has no vertex {strange[0][:SHOWN]!r}: name each of {', '.join(vertices)}.")
     if missing := [vertex for vertex in vertices if vertex not in named]:
         raise ValueError(f"vertex {missing[0]!r} is missing: name each of {', '.join(vertices)}.")
     bounds = {vertex: _bounds(vertex, body[vertex]) for vertex in vertices}
@@ -67,10 +71,11 @@ def _bounds(vertex: str, given: object) -> tuple[int, int]:
     parallelism = given.get("parallelism") if isinstance(given, Mapping) else None
     bounds = parallelism if isinstance(parallelism, Mapping) else {}
     lower, upper = bounds.get("lowerBound", 1), bounds.get("upperBound")
-    if not isinstance(lower, int) or not isinstance(upper, int) or not 1 <= lower <= upper:
+    if type(lower) is not int or type(upper) is not int or not 1 <= lower <= upper <= MOST_PARALLELISM:
         raise ValueError(
-            f'the bounds of vertex {vertex!r} are {given!r}; write {{"parallelism": {{"lowerBound": 1, "upperBound": '
-            "4}}, with 1 <= lowerBound <= upperBound."
+            f"the bounds of vertex {vertex!r} are {repr(given)[:SHOWN]}; write "
+            '{"parallelism": {"lowerBound": 1, "upperBound": 4}}, with '
+            f"1 <= lowerBound <= upperBound <= {MOST_PARALLELISM}."
         )
     return lower, upper
 

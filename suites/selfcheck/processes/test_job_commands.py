@@ -9,7 +9,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
-from urllib.request import urlopen
+from urllib.request import Request, urlopen
 
 import pytest
 
@@ -61,8 +61,11 @@ class Shell:
 
     def states(self) -> list[tuple[str, str]]:
         """(job, state) as the endpoint tells them."""
-        address = json.loads((self.folder / "holdfast-jobs" / "endpoint.json").read_text())["address"]
-        with urlopen(f"{address}/jobs", timeout=PATIENCE_S) as answer:
+        cluster = self.folder / "holdfast-jobs"
+        address = json.loads((cluster / "endpoint.json").read_text())["address"]
+        token = (cluster / "token").read_text().strip()
+        asked = Request(f"{address}/jobs", headers={"Authorization": f"Bearer {token}"})
+        with urlopen(asked, timeout=PATIENCE_S) as answer:
             return [(job["jid"], job["state"]) for job in json.loads(answer.read())["jobs"]]
 
 
@@ -99,7 +102,18 @@ def test_the_command_lines_of_the_seed(shell: Shell) -> None:
     )
     assert shell.answer("POST", "/jobs") == f"job {resumed} is RUNNING: stop or cancel it first."
     odd = shell.answer("POST", f"/jobs/{resumed}/savepoints", {"formatType": "odd"})
-    assert odd == "savepoint format 'odd' is not known; allowed are canonical, native."
+    assert odd == "formatType is 'odd'; allowed are canonical, native: use one."
+    outside = shell.answer("POST", f"/jobs/{resumed}/savepoints", {"target-directory": "/nowhere"})
+    assert outside.startswith(f"target-directory is '/nowhere', which lies outside of {shell.folder}, the root")
+    assert shell.answer("POST", f"/jobs/{resumed}/stop", {"targetDirectory": f"{shell.folder}/a\0b"}).startswith(
+        f"targetDirectory is '{shell.folder}/a\\x00b'; allowed is a whole path below"
+    )
+    cluster = shell.folder / "holdfast-jobs"
+    assert (cluster / "token").stat().st_mode & 0o777 == 0o600
+    with pytest.raises(UsageError, match=r"^Authorization is not the token of this cluster"):
+        ClusterClient(cluster, "0" * 64).ask("DELETE", "/cluster")
+    [_, (still, state)] = shell.states()
+    assert (still, state) == (resumed, "RUNNING")
     assert "no request that a cluster takes" in shell.answer("PATCH", "/jars")
 
 
