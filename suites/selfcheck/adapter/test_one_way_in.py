@@ -15,6 +15,7 @@ EXCEPTIONS = {
     "harness/adapter/network/acceptor.py": "the one place that accepts them",
     "harness/engine/job_cluster/endpoint.py": "HTTP, which carries the token in a header",
     "harness/engine/site/machine.py": "asks whether Docker answers",
+    "fixtures/images/daemon.py": "asks whether Docker answers",
     "fixtures/services/given_spark.py": "asks whether a Spark master answers",
     "fixtures/services/worker_probe.py": "asks whether an executor reaches an address; it says nothing",
     "fixtures/systems/flink/cluster.py": "asks whether Flink's endpoint answers",
@@ -27,12 +28,11 @@ def opened(path: Path) -> bool:
     content = path.read_text(encoding="utf-8")
     if not LIBRARY.search(content):
         return False
-    names = {
-        node.attr if isinstance(node, ast.Attribute) else node.id
-        for call in ast.walk(ast.parse(content))
-        if isinstance(call, ast.Call) and isinstance(node := call.func, ast.Attribute | ast.Name)
-    }
-    return bool(names & OPENS)
+    nodes = list(ast.walk(ast.parse(content)))
+    names = {node.id for node in nodes if isinstance(node, ast.Name)}
+    names |= {node.attr for node in nodes if isinstance(node, ast.Attribute)}
+    methods = {node.func.attr for node in nodes if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)}
+    return bool(names & OPENS) or "connect" in methods
 
 
 def test_connections_begin_and_end_in_one_place() -> None:
