@@ -1,7 +1,7 @@
 """How long the engine waits for something that must come.
 
 On a machine that others use too, a bound counts the time in which whatever wanted to run could run. The time in which
-something waited for a processor is granted on top, up to a limit, so that a run that hangs ends even there.
+something waited for a processor or a disk is granted on top, up to a limit, so that a run that hangs ends even there.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ class Patience:
     Args:
         start_ms: when it begins, on the clock of the deployment.
         bound_ms: how long it lasts on a machine that is free.
-        stalled_ms: for how long, since whenever, something on this machine has waited for a processor.
+        stalled_ms: for how long, since whenever, something on this machine has waited for a processor or a disk.
     """
 
     __slots__ = ("_most_ms", "_stalled_before_ms", "_stalled_ms", "_until_ms")

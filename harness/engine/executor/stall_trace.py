@@ -19,7 +19,7 @@ class MeasuredStalls(Protocol):
     """How long the machine of a run kept somebody waiting."""
 
     def stalled_ms(self) -> float:
-        """For how long, since whenever, something on this machine has waited for a processor."""
+        """For how long, since whenever, something on this machine has waited for a processor or a disk."""
 
     def note(self) -> None:
         """Write down what was measured. Called between any two steps of the run."""

@@ -19,7 +19,7 @@ from holdfast.harness.model.distribution import install_command
 
 JAVA_VERSIONS = (17, 21)
 _LOCAL_DOCKER = "unix:///var/run/docker.sock"
-_PRESSURE = Path("/proc/pressure/cpu")
+_PRESSURE = Path("/proc/pressure")
 _TOTAL = re.compile(rb"some .*total=(\d+)")
 _ANSWER_S = 2.0
 _CLIENTS = ("pyspark", "testcontainers", "confluent_kafka", "minio", "boto3", "toxiproxy")
@@ -44,10 +44,17 @@ def processors() -> int:
 
 
 def stalled_ms() -> float:
-    """For how long since it was started something on this machine has waited for a processor; 0 where that is not
-    told (Linux does, as pressure stall information)."""
+    """For how long since it was started something on this machine has waited for a processor or for a disk, the two
+    added; 0 where that is not told (Linux does, as pressure stall information).
+
+    Of disks, too: a process that others keep from flushing its files for seconds is as late as one without a processor.
+    """
+    return sum(_pressure_ms(resource) for resource in ("cpu", "io"))
+
+
+def _pressure_ms(resource: str) -> float:
     try:
-        told = _TOTAL.match(_PRESSURE.read_bytes())
+        told = _TOTAL.match((_PRESSURE / resource).read_bytes())
     except OSError:
         return 0.0
     return int(told[1]) / 1_000 if told else 0.0

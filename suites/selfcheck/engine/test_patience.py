@@ -36,10 +36,20 @@ def test_what_is_stalled_meanwhile_is_granted_up_to_a_limit() -> None:
         ("full avg10=0.00 avg60=0.00 avg300=0.00 total=9\n", 0.0),
     ],
 )
-def test_pressure_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, told: str, stalled_ms: float) -> None:
-    (tmp_path / "cpu").write_text(told)
-    monkeypatch.setattr(machine, "_PRESSURE", tmp_path / "cpu")
+@pytest.mark.parametrize("resource", ["cpu", "io"])
+def test_pressure_is_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, resource: str, told: str, stalled_ms: float
+) -> None:
+    (tmp_path / resource).write_text(told)
+    monkeypatch.setattr(machine, "_PRESSURE", tmp_path)
     assert machine.stalled_ms() == stalled_ms
+
+
+def test_a_slow_disk_is_granted_on_top_of_a_busy_processor(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for resource, total_us in (("cpu", 2_000), ("io", 3_000)):
+        (tmp_path / resource).write_text(f"some avg10=0.00 avg60=0.00 avg300=0.00 total={total_us}\n")
+    monkeypatch.setattr(machine, "_PRESSURE", tmp_path)
+    assert machine.stalled_ms() == 5.0
 
 
 def test_a_machine_that_does_not_tell_its_pressure_is_taken_for_free(
