@@ -133,6 +133,7 @@ def certify(
         "source": source,
     }
     command = shlex.join(["holdfast", *sys.argv[1:]])
+    pass_on(env)
     if not system or any(parts.values()) or location or option:
         from holdfast.harness.commands.kits import (
             certify_part,
@@ -185,7 +186,6 @@ def certify(
         jobs=jobs or processors(),
     )
     settle(kafka_bootstrap, s3_endpoint, spark_master, image, allow_faults_on)
-    pass_on(env)
     return run_certify(request, json=json, verbose=verbose, require_certified=bool(require), waivers=waivers)
 
 

@@ -11,7 +11,7 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from multiprocessing import Pipe
 from multiprocessing.connection import Connection, wait
@@ -32,6 +32,7 @@ from holdfast.harness.engine.executor.patience import MOST_TIMES
 from holdfast.harness.engine.site import registry
 from holdfast.harness.engine.site.interruption import Interruption, signals
 from holdfast.harness.engine.site.services import sweep_services
+from holdfast.harness.engine.site.surroundings import part_surroundings
 from holdfast.harness.model.plan import Bounds
 
 Key = TypeVar("Key")
@@ -162,7 +163,7 @@ class WorkerPool(Generic[Key]):
                 self._closed.append(worker)
             return
         key, assignment = following
-        worker = worker or _Worker(queue, apart=isinstance(assignment, KitAssignment))
+        worker = worker or _Worker(queue, assignment)
         worker.begin(key, assignment)
         self._busy[worker.connection] = worker
         if self._interruption.signal:  # The signal may have come before the worker existed.
@@ -178,15 +179,20 @@ class _Worker(Generic[Key]):
 
     Args:
         queue: whose assignments it executes.
-        apart: it gets a temporary folder of its own, in which it notes where it ended.
+        first: assignment. A kit gets a process with few variables of the environment and a temporary folder of its own,
+            in which it notes where it ended.
     """
 
     key: Key
     assignment: AnyAssignment
 
-    def __init__(self, queue: WorkQueue[Key], *, apart: bool) -> None:
+    def __init__(self, queue: WorkQueue[Key], first: AnyAssignment) -> None:
         self.queue = queue
-        self._folder = Path(mkdtemp(prefix="holdfast-kit-")) if apart else None
+        inherited: Mapping[str, str] = os.environ  # noqa: TID251 - the edge
+        self._folder = None
+        if isinstance(first, KitAssignment):
+            inherited = part_surroundings(first.factory, first.location)
+            self._folder = Path(mkdtemp(prefix="holdfast-kit-"))
         noted = [] if self._folder is None else [str(self._folder / _LAST_CALL)]
         place = {} if self._folder is None else {"TMPDIR": str(self._folder)}
         self._hangs = False
@@ -197,7 +203,7 @@ class _Worker(Generic[Key]):
             self._process = subprocess.Popen(
                 [sys.executable, "-P", "-c", PROGRAM, str(theirs.fileno()), *noted],
                 env={
-                    **os.environ,  # noqa: TID251 - the edge
+                    **inherited,
                     **place,
                     "PYTHONPATH": os.pathsep.join(filter(None, sys.path)),
                 },

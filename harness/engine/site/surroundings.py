@@ -1,5 +1,4 @@
-"""What the user passes on to the system under test, which sees no other variable of the environment unless its adapter
-names it."""
+"""What the system under test sees of the environment: a short list, and what the user passes on."""
 
 from __future__ import annotations
 
@@ -8,14 +7,31 @@ import re
 from collections.abc import Iterable
 
 from holdfast.harness.engine.errors import UsageError
-from holdfast.harness.spi.surroundings import PASSED_ON
+from holdfast.harness.spi.surroundings import PASSED_ON, passed
 
+_KEYS = ("HOLDFAST_S3_ACCESS_KEY", "HOLDFAST_S3_SECRET_KEY")
 _NAME = re.compile(r"[A-Za-z_][A-Za-z_0-9]*")
 
 
 def passed_on() -> tuple[str, ...]:
     """Their names."""
     return tuple(filter(None, os.environ.get(PASSED_ON, "").split(",")))  # noqa: TID251 - the edge
+
+
+def part_surroundings(*places: str) -> dict[str, str]:
+    """The environment of a part that a kit tries.
+
+    Args:
+        places: what the user named it by, and where it is let store. If one is a URI, its keys come along: our own
+            storages find them there, and so does the kit, which looks from outside.
+    """
+    environment = os.environ  # noqa: TID251 - the edge
+    keys = (
+        {name: value for name, value in environment.items() if name in _KEYS}
+        if any("://" in place for place in places)
+        else {}
+    )
+    return passed(environment) | keys
 
 
 def pass_on(names: Iterable[str]) -> None:

@@ -7,6 +7,7 @@ import signal
 import sys
 import threading
 from collections.abc import Callable
+from pathlib import Path
 from threading import Event
 
 from holdfast.fixtures.backends.hashmap import HashMapBackend, HashMapSnapshot
@@ -15,6 +16,7 @@ from holdfast.harness.spi.state import SnapshotKind
 MOMENT = 5
 """The snapshot of a process at which it happens."""
 FOREVER = Event()
+SECRET = "HOLDFAST_TEST_SECRET"
 
 
 def at_a_snapshot(act: Callable[[], object]) -> type[HashMapBackend]:
@@ -53,10 +55,17 @@ def fork_and_return() -> None:
     os.fork()
 
 
+def peek() -> None:
+    """Also where a process keeps what it was started with."""
+    if SECRET in os.environ or SECRET.encode() in Path("/proc/self/environ").read_bytes():  # noqa: TID251
+        raise AssertionError(f"a part sees {SECRET}")
+
+
 Exits = at_a_snapshot(lambda: os._exit(0))
 Crashes = at_a_snapshot(lambda: os.kill(os.getpid(), signal.SIGSEGV))
 Interrupts = at_a_snapshot(interrupt)
 Leaves = at_a_snapshot(leave)
+Peeks = at_a_snapshot(peek)
 Hangs = at_a_snapshot(FOREVER.wait)
 Prints = at_a_snapshot(lambda: os.write(1, b"words of a part\n"))
 Stays = at_a_snapshot(stay)

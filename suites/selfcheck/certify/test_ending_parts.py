@@ -14,6 +14,8 @@ from holdfast.harness import cli
 from holdfast.harness.engine.artefacts.journal_file import read_journal
 from holdfast.harness.engine.certification import kit_run
 from holdfast.harness.model.journal import CaseResult, Status, Title
+from holdfast.harness.spi.surroundings import PASSED_ON
+from holdfast.suites.selfcheck.certify.ends import SECRET
 
 ENDS = "holdfast.suites.selfcheck.certify.ends"
 RULE = "INC-02"
@@ -65,7 +67,7 @@ def test_what_a_part_leaves_behind_disturbs_nothing(part: str, tmp_path: Path) -
     command = [sys.executable, "-m", "holdfast.harness.cli", "certify", "--state-backend", f"{ENDS}:{part}"]
     mark = f"HOLDFAST_ENDING={tmp_path}".encode()
     done = subprocess.run(
-        [*command, "--rule", RULE, "--json", "--out", str(tmp_path)],
+        [*command, "--rule", RULE, "--json", "--out", str(tmp_path), "--env", "HOLDFAST_ENDING"],
         capture_output=True,
         env={**os.environ, "HOLDFAST_ENDING": str(tmp_path)},  # noqa: TID251 - marks every process of the command
         timeout=120,
@@ -75,6 +77,17 @@ def test_what_a_part_leaves_behind_disturbs_nothing(part: str, tmp_path: Path) -
     assert json.loads(done.stdout)["certificate"]["title"] == Title.PARTIAL
     assert {each["status"] for each in json.loads(done.stdout)["cases"]} <= {Status.PASS, Status.NOT_APPLICABLE}
     assert [each for each in Path("/proc").iterdir() if each.name.isdigit() and is_marked(each, mark)] == []
+
+
+@pytest.mark.parametrize("named", [False, True])
+def test_a_part_sees_no_variable_that_nobody_named(
+    named: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Keys of the user stood in its environment."""
+    monkeypatch.setenv(SECRET, "a key")
+    monkeypatch.setenv(PASSED_ON, "")
+    command = ["certify", "--state-backend", f"{ENDS}:Peeks", "--rule", RULE, "--out", str(tmp_path)]
+    assert cli.execute([*command, *(["--env", SECRET] if named else [])]) == int(named)
 
 
 def is_marked(process: Path, mark: bytes) -> bool:
