@@ -97,6 +97,7 @@ ALONE: dict[str, tuple[Callable[..., int], ...]] = {
     JUDGE: (
         certification.certify,
         certification.report,
+        certification.verify,
         certification.nightly,
         certification.campaign,
         runs.compare,

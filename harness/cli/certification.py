@@ -1,4 +1,4 @@
-"""Certificates and what adds up to them: certify, campaign, nightly, trend, diff."""
+"""Certificates and what adds up to them: certify, verify, campaign, nightly, trend, diff."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from holdfast.harness.cli.options import (
     Out,
     S3Endpoint,
     SparkMaster,
+    Trust,
     pairs,
     pass_on,
     seconds,
@@ -298,3 +299,22 @@ def diff(
     from holdfast.harness.commands.difference import show_difference
 
     return show_difference(old, new, json=json)
+
+
+def verify(
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="Folder of a certificate, with all that lies in it.")],
+    replay: Annotated[int, typer.Option(min=0, metavar="K", help="Repeat K runs of the simulator.")] = 10,
+    seed: Annotated[
+        int | None, typer.Option(min=0, help="Which ones; by default nobody knows beforehand.", show_default=False)
+    ] = None,
+    trust: Trust = False,
+    json: Annotated[bool, typer.Option("--json", help="Print JSON and nothing else.")] = False,
+) -> int:
+    """Recompute somebody else's certificate: digests, statuses and title; judge its kept runs again; replay some.
+
+    Exit codes: 0 it follows from what lies beside it, 1 it contradicts itself, 2 something was not checked, 3 it is no
+    certificate.
+    """
+    from holdfast.harness.commands.verify import verify as verify_folder
+
+    return verify_folder(folder, replay, seed, trust=trust, json=json)

@@ -2,17 +2,17 @@
 
 From the top down; a folder imports only from those below it, and two on one line know nothing of each other:
 
-nights               certificates of several systems from one seed, resumed and compared from night to night
-job_cluster          jobs of the reference runtime in the background, with an HTTP endpoint on Flink's paths
-certification        every case that applies to a system, on every tier that runs, and one Journal of it all
-pictures             what is drawn of a run; nothing that runs or judges knows it
-exploration          searches over plans: many seeds, a smaller plan, one that kills a mutant
-cases                one case on one system: which plans it runs, what its runs add up to, its status
-artefacts | views    what a run leaves on disk | what a report shows of its history
-executor             a plan on a system, judged
-plans | swarm        plans checked, named and put in words | plans drawn from one seed
-site                 what is plugged in here, this machine, this process
-errors               what is refused, and why
+nights | verification  certificates of several systems, night by night | one of somebody else, recomputed
+job_cluster            jobs of the reference runtime in the background, with an HTTP endpoint on Flink's paths
+certification          every case that applies to a system, on every tier that runs, and one Journal of it all
+pictures               what is drawn of a run; nothing that runs or judges knows it
+exploration            searches over plans: many seeds, a smaller plan, one that kills a mutant
+cases                  one case on one system: which plans it runs, what its runs add up to, its status
+artefacts | views      what a run leaves on disk | what a report shows of its history
+executor               a plan on a system, judged
+plans | swarm          plans checked, named and put in words | plans drawn from one seed
+site                   what is plugged in here, this machine, this process
+errors                 what is refused, and why
 
 Rules of this package:
 - `executor.run.run_plan` is the only way that a plan is executed.

@@ -60,11 +60,11 @@ def write_history(folder: Path, history: History) -> Manifest:
         nodes.setdefault(event.node, []).append(event)
     names = sorted(nodes)
     place = {name: index for index, name in enumerate(names)}
-    encode = msgspec.json.Encoder().encode
+    encode = msgspec.json.Encoder(order="deterministic").encode  # Sets have another order in each process.
     for name in names:
         (folder / _file_of(name)).write_bytes(b"".join(encode(event) + b"\n" for event in nodes[name]))
     facts = _RunFacts(history.claims, history.end, tuple(place[event.node] for event in history.events))
-    (folder / RUN).write_bytes(msgspec.json.encode(facts))
+    (folder / RUN).write_bytes(encode(facts))
     write_inputs(folder / INPUTS, history.inputs)
     write_outputs(folder / OUTPUTS, history.output, history.plan.job.contract)
     manifest = Manifest(

@@ -331,8 +331,9 @@ class Certification:
         if isinstance(message, WorkerLost):
             plan = plan_of(case, case_run.system, self._agenda.first_seed, entry.tally.runs)
             lost = broken_result(plan, entry.tier, case.id, entry.tally.runs, OSError(message.reason))
-            entry.tally.add(lost)
-            entry.kept.append(lost)
+            entry.take(RunEnded(lost, lost))
+            if self._log is not None:
+                self._log.add(LoggedRun(self._limit.elapsed_s, lost, lost))
         else:
             entry.histories += message.histories
         interrupted = self._interruption.reason()

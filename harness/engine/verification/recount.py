@@ -1,0 +1,245 @@
+"""Statuses, titles and digests, computed again from the results of all runs."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+
+import msgspec
+
+from holdfast.harness.engine.cases.case import is_control
+from holdfast.harness.engine.cases.case_status import case_result
+from holdfast.harness.engine.cases.results import run_id
+from holdfast.harness.engine.cases.tally import Tally
+from holdfast.harness.engine.certification.agenda import Agenda
+from holdfast.harness.engine.certification.certificate import certificate, restated, rule_results
+from holdfast.harness.engine.certification.request import Request
+from holdfast.harness.engine.executor.judge import on_its_word
+from holdfast.harness.engine.site import registry
+from holdfast.harness.engine.verification.sent import Judged, Key, SentCertificate
+from holdfast.harness.engine.verification.statements import Statements
+from holdfast.harness.model.case import Case
+from holdfast.harness.model.journal import CaseResult, Certificate, Journal, RuleResult, Status
+from holdfast.harness.model.plural import plural
+from holdfast.harness.model.title import Scope
+
+_WORDS_OF_THE_SENDER = ("supplied_by_author", "versions", "unfinished", "not_tried", "scope", "left_out")
+"""Fields of the card that follow from no run."""
+Cases = Mapping[Key, Case]
+"""Those that ran, by case and tier, as they are here."""
+_NOWHERE = Path()
+
+
+def recount(sent: SentCertificate, judged: Judged, cases: Cases, statements: Statements) -> None:
+    """Compare cases, rules, title and digest of the plans with what the results of all runs add up to.
+
+    Args:
+        cases: of each result of a case that ran.
+    """
+    journal = sent.journal
+    if not sent.log:
+        statements.leave_open("cases, rules and title were not recomputed: the results of single runs are not there")
+        return
+    tallies = {key: _tally(sent, key, statements) for key in map(_key, journal.cases)}
+    _refuse_strangers(sent, tallies, statements)
+    results = [_case(each, cases, tallies[_key(each)], judged, statements) for each in journal.cases]
+    counted = {
+        _key(each): tallies[_key(each)]
+        for each in journal.cases
+        if _began(each) and not ((case := cases.get(_key(each))) is not None and is_control(case))
+    }
+    plans = hashlib.sha256("".join(tally.plans.hexdigest() for tally in counted.values()).encode()).hexdigest()
+    if statements.compare("the digest of all plans", journal.plans_digest, plans):
+        ran = sum(tally.runs for tally in tallies.values())
+        statements.confirm(
+            f"{plural(len(results), 'case')} and the digest of all plans follow from {plural(ran, 'run')}"
+        )
+    _compare_rules(journal, judged, results, counted, statements)
+    _compare_reach(journal, judged, statements)
+
+
+def _key(result: CaseResult) -> Key:
+    return result.case, result.tier
+
+
+def _began(result: CaseResult) -> bool:
+    """Whether a case that did not run demands none."""
+    return result.runs_demanded > 0
+
+
+def _tally(sent: SentCertificate, key: Key, statements: Statements) -> Tally:
+    tally = Tally()
+    logged = sent.runs_of(key)
+    for each in logged:
+        tally.add(each.result)
+    case, tier = key
+    ids = {each.result.id for each in logged}
+    missing = [name for number in range(len(logged)) if (name := run_id(case, tier, number)) not in ids]
+    if missing:
+        statements.contradict(f"run {missing[0]} is missing: the runs of a case are numbered without a gap")
+    return tally
+
+
+def _refuse_strangers(sent: SentCertificate, tallies: Mapping[Key, Tally], statements: Statements) -> None:
+    """The two lists of runs are of the same runs, and say the same of each."""
+    kept = {each.kept.id: each.kept for key in tallies for each in sent.runs_of(key) if each.kept is not None}
+    listed = {each.id: each for each in sent.journal.runs if not each.shrunk_from}
+    for case, tier in sent.log.keys() - tallies.keys():
+        statements.contradict(f"{case} on {tier} ran, and the certificate does not list it")
+    for name in kept.keys() - listed.keys():
+        statements.contradict(f"run {name} took place, and the certificate does not list it")
+    for name in listed.keys() - kept.keys():
+        statements.contradict(f"the certificate lists run {name}, which the results of single runs do not")
+    for name in kept.keys() & listed.keys():
+        if kept[name] != listed[name]:
+            statements.contradict(f"run {name} has two results: one in the certificate, and one where it ended")
+
+
+def _case(stated: CaseResult, cases: Cases, tally: Tally, judged: Judged, statements: Statements) -> CaseResult:
+    """The result of a case as its runs give it; where nothing can be recomputed, as it is stated."""
+    case = cases.get(_key(stated))
+    if not _began(stated) or case is None:
+        if tally.runs and not _began(stated):
+            statements.contradict(f"{stated.case} on {stated.tier} is said not to have run, and it did")
+        return stated
+    cut_short = "it ended early" if stated.status is Status.UNTESTED else ""
+    oracles = registry.toolbox().oracles
+    found = case_result(case, stated.tier, stated.runs_demanded, tally, oracles, judged.evidence, cut_short)
+    where = f"{stated.case} on {stated.tier}"
+    if not case.plan_for(0).draw_seed and stated.runs_demanded < case.runs:
+        statements.contradict(f"{where} demands {stated.runs_demanded} runs, and the case {case.runs}")
+    if found.status is Status.FAIL and stated.status is Status.WAIVED:
+        found = msgspec.structs.replace(found, status=stated.status, reason=stated.reason)
+    waived = {rule for rule, status in stated.rules.items() if status is Status.WAIVED}
+    rules = {
+        rule: Status.WAIVED if status is Status.FAIL and rule in waived else status
+        for rule, status in found.rules.items()
+    }
+    found = msgspec.structs.replace(found, rules=rules)
+    statements.compare(f"the status of {where}", stated.status, found.status)
+    statements.compare(f"what {where} says of its rules", stated.rules, found.rules)
+    counts = ("runs_passed", "runs_failed", "runs_inconclusive")
+    statements.compare(
+        f"how many runs of {where} passed, failed and were inconclusive",
+        [getattr(stated, each) for each in counts],
+        [getattr(found, each) for each in counts],
+    )
+    return found
+
+
+def _compare_rules(
+    journal: Journal,
+    judged: Judged,
+    results: Sequence[CaseResult],
+    tallies: Mapping[Key, Tally],
+    statements: Statements,
+) -> None:
+    unwaived = [_unwaived(each) for each in results]
+    system = judged.system
+    strict = system.strict if system is not None else _is_strict(journal)
+    oracles = registry.toolbox().oracles
+    rules = rule_results(
+        registry.rules(),
+        registry.cases(),
+        unwaived,
+        {(case, tier.value): tally for (case, tier), tally in tallies.items()},
+        journal.subject,
+        strict=strict,
+        left_out=_left_out(journal, judged, results),
+        on_its_word=on_its_word(oracles, judged.evidence),
+    )
+    stated = {each.rule.id: each for each in journal.rules}
+    found = [_waived_as(each, stated.get(each.rule.id)) for each in rules]
+    if missing := [each.rule.id for each in found if each.rule.id not in stated]:
+        statements.contradict(f"rule {missing[0]} is not in the certificate")
+    agree = [_compare_rule(stated[each.rule.id], each, statements) for each in found if each.rule.id in stated]
+    card = certificate(
+        rules, unwaived, tallies.values(), journal.subject, (), interrupted=journal.certificate.unfinished,
+        not_tried=frozenset(journal.certificate.not_tried), scope=journal.certificate.scope,
+    )  # fmt: skip
+    if any(each.status is Status.WAIVED for each in found):
+        card = restated(card, found, results, journal.subject)
+        statements.believe("waivers: findings that are set aside until a day do not count")
+    if all(agree) and _compare_card(journal.certificate, card, statements):
+        statements.confirm(f"{plural(len(found), 'rule')} and the title {card.heading} follow from the cases")
+
+
+def _compare_rule(stated: RuleResult, found: RuleResult, statements: Statements) -> bool:
+    name = f"rule {found.rule.id}"
+    return (
+        statements.compare(f"the status of {name}", stated.status, found.status)
+        and statements.compare(f"the level of {name}", stated.rule.level, found.rule.level)
+        and statements.compare(f"what refutes {name}", stated.failed_runs, found.failed_runs)
+        and statements.compare(f"what {name} is observed by", stated.observed_by, found.observed_by)
+    )
+
+
+def _compare_card(stated: Certificate, found: Certificate, statements: Statements) -> bool:
+    kept = {name: getattr(stated, name) for name in _WORDS_OF_THE_SENDER}
+    found = msgspec.structs.replace(found, **kept)
+    if stated.heading != found.heading:
+        return statements.compare("the title", stated.heading, found.heading)
+    fields = [name for name in stated.__struct_fields__ if getattr(stated, name) != getattr(found, name)]
+    for name in fields:
+        statements.compare(name.replace("_", " "), getattr(stated, name), getattr(found, name))
+    return not fields
+
+
+def _compare_reach(journal: Journal, judged: Judged, statements: Statements) -> None:
+    """Whether what must run is listed, and what is said not to apply does not."""
+    if (agenda := _agenda(journal, judged)) is None:
+        statements.leave_open(f"which cases must run, and which do not apply: {judged.why_not}")
+        return
+    here = {_key(each): each for each in journal.cases}
+    for result in journal.cases:
+        case = next((each for each in registry.cases() if each.id == result.case), None)
+        stated = result.status is Status.NOT_APPLICABLE and not _began(result)
+        if stated and case is not None and agenda.applies(case, result.tier) and not agenda.why_no_tier(result.tier):
+            statements.leave_open(f"{result.case} on {result.tier} is said not to apply, and it applies here")
+    if journal.certificate.scope is Scope.NARROWED:
+        return
+    for case, tier in agenda.first():
+        if tier in journal.certificate.tiers and (case.id, tier) not in here:
+            statements.leave_open(f"{case.id} on {tier} is chosen by a {journal.certificate.scope} certificate here")
+
+
+def _agenda(journal: Journal, judged: Judged, cases: Iterable[Case] | None = None) -> Agenda | None:
+    if judged.system is None:
+        return None
+    request = Request(
+        command=journal.command,
+        system=journal.system,
+        folder=_NOWHERE,
+        seed=journal.seed,
+        tiers=frozenset(journal.certificate.tiers),
+        thorough=journal.certificate.scope is Scope.THOROUGH,
+    )
+    return Agenda(request, registry.cases() if cases is None else cases)
+
+
+def _left_out(journal: Journal, judged: Judged, results: Sequence[CaseResult]) -> frozenset[str]:
+    """Cases that decide a rule and were not chosen: of a quick certificate none, for those that it runs decide all."""
+    if journal.certificate.scope is Scope.QUICK:
+        return frozenset()
+    here = {each.case for each in results}
+    agenda = _agenda(journal, judged, (case for case in registry.cases() if case.id in here))
+    return frozenset() if agenda is None else agenda.not_chosen(results)
+
+
+def _is_strict(journal: Journal) -> bool:
+    """Whether the levels are those of a strict system."""
+    catalogue = {rule.id: rule.level for rule in registry.rules()}
+    return any(each.rule.level is not catalogue.get(each.rule.id, each.rule.level) for each in journal.rules)
+
+
+def _unwaived(result: CaseResult) -> CaseResult:
+    rules = {rule: Status.FAIL if status is Status.WAIVED else status for rule, status in result.rules.items()}
+    status = Status.FAIL if result.status is Status.WAIVED else result.status
+    return msgspec.structs.replace(result, rules=rules, status=status)
+
+
+def _waived_as(found: RuleResult, stated: RuleResult | None) -> RuleResult:
+    if stated is None or stated.status is not Status.WAIVED or found.status is not Status.FAIL:
+        return found
+    return msgspec.structs.replace(found, status=Status.WAIVED, reason=stated.reason)

@@ -1,0 +1,69 @@
+"""What a verification states."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+import msgspec
+
+
+class Kind(StrEnum):
+    """Of a statement, from best to worst."""
+
+    CONFIRMED = "confirmed"
+    """Recomputed here, with the same result."""
+    SENDERS_WORD = "on the sender's word"
+    """Nothing that lies in a folder can show it."""
+    NOT_CHECKED = "not checked"
+    """It could be, and was not, for a reason."""
+    CONTRADICTED = "contradicted"
+    """Recomputed here, with another result."""
+
+
+class Statement(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """One sentence without a full stop."""
+
+    kind: Kind
+    sentence: str
+
+
+class Statements:
+    """All that a verification states, in the order in which it found it."""
+
+    def __init__(self) -> None:
+        self.all: list[Statement] = []
+
+    def confirm(self, sentence: str) -> None:
+        """See Kind.CONFIRMED."""
+        self.all.append(Statement(Kind.CONFIRMED, sentence))
+
+    def believe(self, sentence: str) -> None:
+        """See Kind.SENDERS_WORD."""
+        self.all.append(Statement(Kind.SENDERS_WORD, sentence))
+
+    def leave_open(self, sentence: str) -> None:
+        """See Kind.NOT_CHECKED."""
+        self.all.append(Statement(Kind.NOT_CHECKED, sentence))
+
+    def contradict(self, sentence: str) -> None:
+        """See Kind.CONTRADICTED."""
+        self.all.append(Statement(Kind.CONTRADICTED, sentence))
+
+    def of(self, kind: Kind) -> list[str]:
+        """The sentences of a kind."""
+        return [each.sentence for each in self.all if each.kind is kind]
+
+    def compare(self, what: str, stated: object, found: object) -> bool:
+        """Whether what is stated is what was recomputed; if not, that is a contradiction."""
+        if stated == found:
+            return True
+        self.contradict(f"{what} is stated as {_short(stated)}; recomputed it is {_short(found)}")
+        return False
+
+
+def _short(value: object) -> str:
+    text = value if isinstance(value, str) else msgspec.json.encode(value, enc_hook=str, order="sorted").decode()
+    return text if 0 < len(text) <= _LENGTH else f"{text[:_LENGTH]}..." if text else "nothing"
+
+
+_LENGTH = 160

@@ -1,0 +1,1 @@
+"""Certificates of somebody else, recomputed: what was done to them is found."""
