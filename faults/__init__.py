@@ -3,7 +3,8 @@
 Rules of this package:
 - A fault is written once, against one mechanism (`spi.controls`), and works on every system that offers it.
 - Its undo is idempotent and needs nothing but the spec, so that another process can run it.
-- That it landed is proved in `landed` from what the history holds; that it was triggered proves nothing.
+- That it landed is proved by two things: its mechanism recorded an effect as this injection's (a FaultStruck), and
+  `landed` finds in the history what such a fault does. That it was triggered proves nothing.
 - How it is drawn stands beside it, as `attacks` (spi.attack), and so does a function that builds it for a case.
 - It imports `harness.model` and `harness.spi` only.
 """

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from holdfast.faults.landing import effects, of_kinds, since
+from holdfast.faults.landing import effects, of_kinds, since, struck
 from holdfast.harness.model.capability import Capability
 from holdfast.harness.model.consequence import Consequence
 from holdfast.harness.model.events import (
@@ -85,7 +85,8 @@ class DamageCheckpoint:
             return True
         if effects(history, fault, ProgramReady, same, lasting=True):
             return True  # A program is killed for this: whatever life is ready behind it has read what is left.
-        damaged = effects(history, fault, ObjectDamaged, same, lasting=True)[:1]
+        paths = {each.what for each in struck(history, fault)}
+        damaged = [each for each in since(history, fault, ObjectDamaged) if each.path in paths][:1]
         begun = since(history, fault, AttemptStarted)[:1]
         if not damaged:
             return False

@@ -52,6 +52,11 @@ def of_kinds(*kinds: str) -> Rivals:
     return lambda spec: spec.kind in kinds
 
 
+def struck(history: History, fault: int) -> list[events.FaultStruck]:
+    """What the mechanism of a fault recorded of its effects."""
+    return [event for event in history.of(events.FaultStruck) if event.fault == fault]
+
+
 def effects(
     history: History,
     fault: int,
@@ -60,10 +65,14 @@ def effects(
     *,
     lasting: bool,
     counts: Callable[[EventKind], bool] = lambda _: True,
+    about: Callable[[EventKind], str] | None = None,
     most: Callable[[FaultSpec], int] = lambda _: WITHOUT_END,
 ) -> list[EventKind]:
-    """The events of one kind that are the work of one fault. Each belongs to one fault alone: of those that act, to the
-    one that was injected last and has not had all its effects.
+    """The events of one kind that are the work of one fault. Each belongs to the fault whose mechanism was the last to
+    record that it acted, on the same thing.
+
+    A foreign system that cannot carry an identity records nothing. There an event belongs, of the faults that act, to
+    the one that was injected last and has not had all its effects.
 
     Args:
         history: of the run.
@@ -72,23 +81,29 @@ def effects(
         rivals: which faults of the plan could have brought them about as well.
         lasting: such a fault acts until its heal, and what comes later is none of its work.
         counts: which of the events are such effects.
+        about: what an event is about, in the words of FaultStruck; None: of whatever is recorded.
         most: how many of them a fault can have.
     """
     specs = history.plan.faults
-    healed_ns = {event.fault: event.time_ns for event in history.of(events.FaultHealed)} if lasting else {}
-    acting = [
-        event
-        for event in history.of(events.FaultInjected)
-        if event.fault == fault or (event.fault < len(specs) and rivals(specs[event.fault]))
-    ]
-    left = {event.fault: most(specs[event.fault]) for event in acting}
+    ended_ns = {event.fault: event.time_ns for event in history.of(events.FaultHealed)} if lasting else {}
+    claims: list[_Claim] = []
+    for injected in history.of(events.FaultInjected):
+        one = injected.fault
+        if one != fault and not (one < len(specs) and rivals(specs[one])):
+            continue
+        if injected.stamped:
+            claims += [_Claim(each.time_ns, inf, one, each.what) for each in struck(history, one)]
+        else:
+            claims.append(_Claim(injected.time_ns, ended_ns.get(one, inf), one, None))
+    claims.sort(key=lambda claim: claim.since_ns)
+    left = {claim.fault: most(specs[claim.fault]) for claim in claims}
     found = []
     for effect in sorted(filter(counts, history.of(kind)), key=lambda event: event.time_ns):
         owner = None
-        for injected in acting:
-            until_ns = healed_ns.get(injected.fault, effect.time_ns)
-            if injected.time_ns <= effect.time_ns <= until_ns and left[injected.fault]:
-                owner = injected.fault
+        for claim in claims:
+            same = about is None or claim.what in (None, about(effect))
+            if same and claim.since_ns <= effect.time_ns <= claim.until_ns and left[claim.fault]:
+                owner = claim.fault
         if owner is not None:
             left[owner] -= 1
             if owner == fault:
@@ -96,13 +111,24 @@ def effects(
     return found
 
 
-def before_next(history: History, fault: int) -> float:
-    """When the next fault of the same kind acts, as `time_ns`; infinity: none does."""
-    kind = history.plan.faults[fault].kind
+class _Claim(NamedTuple):
+    """From when until when effects are those of a fault, and on what; None: on whatever there is."""
+
+    since_ns: int
+    until_ns: float
+    fault: int
+    what: str | None
+
+
+def before_next(history: History, fault: int, rivals: Rivals | None = None) -> float:
+    """When the next of some faults acts, as `time_ns`, of those of the same kind if not told otherwise; infinity: none
+    does."""
+    specs = history.plan.faults
+    rivals = rivals or of_kinds(specs[fault].kind)
     injected = history.of(events.FaultInjected)
     places = [place for place, event in enumerate(injected) if event.fault == fault]
     later = injected[places[0] + 1 :] if places else []
-    return next((event.time_ns for event in later if event.fault_kind == kind), inf)
+    return next((event.time_ns for event in later if rivals(specs[event.fault])), inf)
 
 
 def since(history: History, fault: int, kind: type[EventKind]) -> list[EventKind]:

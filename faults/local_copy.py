@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from holdfast.faults.landing import ONE_AFTER_ANOTHER, effects
+from holdfast.faults.landing import before_next, since
 from holdfast.faults.momentary import Momentary
 from holdfast.harness.model.capability import Capability
 from holdfast.harness.model.consequence import Consequence
@@ -47,12 +47,12 @@ class SpoilLocalCopy(Momentary):
         def same(spec: FaultSpec) -> bool:
             return (spec.kind, spec.target.index) == (self.kind, worker)
 
-        def counts(event: LocalCopySpoilt) -> bool:
-            return (event.worker, event.way) == (worker, way)
-
-        spoilt = effects(
-            history, fault, LocalCopySpoilt, same, lasting=False, counts=counts, most=lambda _: ONE_AFTER_ANOTHER
-        )
+        until_ns = before_next(history, fault, same)
+        spoilt = [
+            each
+            for each in since(history, fault, LocalCopySpoilt)
+            if (each.worker, each.way) == (worker, way) and each.time_ns <= until_ns
+        ][:1]
         return any(each.paths or way == "remember" for each in spoilt)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from holdfast.faults.landing import WITHOUT_END, effects, of_kinds
+from holdfast.faults.landing import effects, of_kinds
 from holdfast.faults.momentary import Momentary
 from holdfast.harness.model.capability import Capability
 from holdfast.harness.model.consequence import Consequence
@@ -18,6 +18,7 @@ from holdfast.harness.spi.attack import Attack, Occasion, Scene
 from holdfast.harness.spi.controls.storage import PowerControl
 
 _KILL = "kill"
+"""The kind of fault that ends processes as well."""
 
 
 def _draw(scene: Scene) -> list[FaultSpec]:
@@ -48,9 +49,8 @@ class LosePower(Momentary):
 
     def landed(self, history: History, fault: int) -> bool:
         """Several processes died behind the injection, the coordinator among them."""
-        rivals = of_kinds(self.kind, _KILL)
         deaths = effects(
-            history, fault, NodeDied, rivals, lasting=False, most=lambda spec: 1 if spec.kind == _KILL else WITHOUT_END
+            history, fault, NodeDied, of_kinds(self.kind, _KILL), lasting=False, about=lambda died: died.dead_node
         )
         died = {process_of(event.dead_node) for event in deaths}
         return len(died) > 1 and any(each.startswith(Role.COORDINATOR) for each in died)

@@ -8,7 +8,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from holdfast.faults.gates import died_in_window
-from holdfast.faults.landing import Window, injection, silence_in, window_of
+from holdfast.faults.landing import Window, effects, injection, of_kinds, silence_in, window_of
 from holdfast.faults.lives import draw_lives
 from holdfast.faults.momentary import Momentary
 from holdfast.faults.network import draw_slow
@@ -21,7 +21,6 @@ from holdfast.harness.model.events import (
     CheckpointCompleted,
     CheckpointTriggered,
     Event,
-    FaultInjected,
     NodeDied,
     NodeStarted,
     RowsVisible,
@@ -39,6 +38,8 @@ _PART = "/"
 """Between the name of a process and that of a part of it which has lives of its own."""
 _KILLED = BY_HARNESS - {LEFT} | {"SIGKILL"}
 """The causes of death by which systems say that it came from outside."""
+_POWER = "lose-power"
+"""The kind of fault that ends processes as well."""
 _RESTARTS = "restarts"
 """Label of the random stream of strikes."""
 _RECOVERY: Weights = {"deploy": 2, "restored": 2}
@@ -146,14 +147,25 @@ class Kill(Momentary):
         return control.alive(spec.target)
 
     def landed(self, history: History, fault: int) -> bool:
-        """A life of the process ended by kill, after the checkpoints that the fault had to wait for; if the fault was
-        aimed, in front of the effect it was aimed at. A death is the work of one fault: the first that it can prove."""
-        injected = injection(history, fault)
-        if injected is None:
+        """A life of the process was ended by this kill, after the checkpoints that it had to wait for, and in front of
+        the effect that it was aimed at, if it was aimed."""
+        process = process_name(history.plan.faults[fault].target)
+
+        def counts(died: NodeDied) -> bool:
+            return died.cause in _KILLED and process_of(died.dead_node).partition(_PART)[0] == process
+
+        deaths = effects(
+            history,
+            fault,
+            NodeDied,
+            of_kinds(self.kind, _POWER),
+            lasting=False,
+            counts=counts,
+            about=lambda died: died.dead_node,
+        )
+        if not deaths:
             return False
-        died = self._victims(history, process_name(history.plan.faults[fault].target)).get(fault)
-        if died is None:
-            return False
+        died = deaths[0]
         schedule = history.plan.faults[fault].schedule
         if not _after_checkpoints(history, died, schedule.after_checkpoint):
             return False
@@ -162,20 +174,6 @@ class Kill(Momentary):
         if history.plan.faults[fault].parameters.get("unfinished") and not checkpoint_unfinished(history, died):
             return False
         return schedule.gate is None or died_in_window(history, died.dead_node, schedule.gate)
-
-    def _victims(self, history: History, process: str) -> dict[int, NodeDied]:
-        """By kill of a process, in the order of their injection: the first death after it that no other kill takes."""
-        specs = history.plan.faults
-        victims: dict[int, NodeDied] = {}
-        for injected in history.of(FaultInjected):
-            fault = injected.fault
-            if fault in victims or specs[fault].kind != self.kind or process_name(specs[fault].target) != process:
-                continue
-            deaths = [died for died in _deaths(history, process, injected.time_ns) if died.cause in _KILLED]
-            free = next((died for died in deaths if all(died is not taken for taken in victims.values())), None)
-            if free is not None:
-                victims[fault] = free
-        return victims
 
 
 class Pause:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from holdfast.faults.landing import ONE_AFTER_ANOTHER, effects, injection, of_kinds
+from holdfast.faults.landing import ONE_AFTER_ANOTHER, effects, injection, of_kinds, struck
 from holdfast.faults.user import UserCommand
 from holdfast.harness.model.checkpoint import CheckpointOrigin, SavepointFormat
 from holdfast.harness.model.consequence import ANY_FAILURE, Consequence
@@ -77,11 +77,12 @@ class MoveSavepoint(UserCommand):
     may_cause = frozenset({Consequence.MOVES_SAVEPOINT})
 
     def landed(self, history: History, fault: int) -> bool | None:
-        """Nothing in a history shows it but a job that is given a path afterwards; None: there was none yet."""
+        """Nothing in a history shows it but a job that is given another path afterwards; None: there was none yet."""
         if injection(history, fault) is None:
             return False
+        former = {each.what for each in struck(history, fault)}
         submitted = effects(history, fault, JobSubmitted, of_kinds(self.kind), lasting=False)
-        return any(each.path for each in submitted) or None
+        return any(each.path and each.path not in former for each in submitted) or None
 
 
 def savepoint(target: str = TARGET, how: SavepointFormat = SavepointFormat.CANONICAL, **when: Any) -> FaultSpec:

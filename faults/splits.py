@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
-from holdfast.faults.landing import effects, of_kinds
+from holdfast.faults.landing import since
 from holdfast.harness.model.capability import Capability
 from holdfast.harness.model.consequence import Consequence
 from holdfast.harness.model.events import SplitsAssigned, SplitsReceived
@@ -77,7 +77,7 @@ class LoseSplits:
     def landed(self, history: History, fault: int) -> bool:
         """Of what was assigned after the injection something was received less often than sent, or that much later."""
         delay_ns = int(history.plan.faults[fault].parameters.get("delay_ms", 0)) * _MILLISECOND_NS
-        sent = effects(history, fault, SplitsAssigned, of_kinds(self.kind), lasting=False)
+        sent = since(history, fault, SplitsAssigned)
         surplus = Counter(map(_pairing, sent))
         surplus.subtract(_pairing(event) for event in history.of(SplitsReceived))
         if any(count > 0 for count in surplus.values()):

@@ -124,7 +124,10 @@ class StorageError:
         def counts(failed: StorageFailed) -> bool:
             return failed.injected and failed.operation == operation
 
-        return bool(effects(history, fault, StorageFailed, rivals, lasting=True, counts=counts))
+        found = effects(
+            history, fault, StorageFailed, rivals, lasting=True, counts=counts, about=lambda failed: failed.operation
+        )
+        return bool(found)
 
     @staticmethod
     def _way(spec: FaultSpec) -> dict[str, bool]:
@@ -175,7 +178,10 @@ class SlowStorage:
         def counts(slowed: StorageSlowed) -> bool:
             return slowed.operation == operation
 
-        return bool(effects(history, fault, StorageSlowed, rivals, lasting=True, counts=counts))
+        found = effects(
+            history, fault, StorageSlowed, rivals, lasting=True, counts=counts, about=lambda slowed: slowed.operation
+        )
+        return bool(found)
 
     @staticmethod
     def _delay_ms(spec: FaultSpec) -> int:

@@ -94,7 +94,9 @@ class Truncate(InputFault):
         checkpoint covers, from one that is gone itself; or a source reported that its next record is gone. None:
         records are gone, and no source began since."""
         _, beyond, _ = self._detail(history.plan.faults[fault])
-        truncated = effects(history, fault, InputTruncated, of_kinds(self.kind), lasting=False)
+        truncated = effects(
+            history, fault, InputTruncated, of_kinds(self.kind), lasting=False, about=lambda each: str(each.partition)
+        )
         starts = {event.partition: event.next_offset for event in truncated}
         begun = [each for each in _begun(history, fault) if starts.get(each[0])]
         if any(position < starts[partition] if beyond > 0 else True for partition, position in begun):

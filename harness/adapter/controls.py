@@ -6,13 +6,13 @@ from collections.abc import Sequence
 
 from holdfast.harness.adapter.worker import Worker
 from holdfast.harness.model.target import Role, Target
-from holdfast.harness.spi.controls import Controls
+from holdfast.harness.spi.controls import Acting, Controls
 from holdfast.harness.spi.controls.process import MembershipControl, ProcessControl
 
 
-def worker_controls(workers: Sequence[Worker]) -> Controls:
-    """All that can be done to workers; `workers[i]` is worker i."""
-    controls = Controls()
+def worker_controls(workers: Sequence[Worker], acting: Acting) -> Controls:
+    """All that can be done to workers; `workers[i]` is worker i. `acting` is that of their recorder."""
+    controls = Controls(acting)
     processes = WorkerProcesses(workers)
     controls.offer(ProcessControl, processes)
     controls.offer(MembershipControl, processes)

@@ -148,10 +148,10 @@ class EngineDeployment(ProcessDeployment):
             workers = [
                 EngineWorker(engine, index, self._persisted, logs, recorder) for index in range(engine.place.workers)
             ]
-            controls = worker_controls(workers)
+            controls = worker_controls(workers, recorder.acting)
             if links is not None:
                 for mechanism in MECHANISMS:
-                    controls.offer(mechanism, links)
+                    controls.offer(mechanism, links, stamps=False)
             engine.controls(controls)
             recorder.start_clock()
             self._end = begun.pop_all()

@@ -9,7 +9,7 @@ from pathlib import Path
 from holdfast.harness.adapter.child import Child
 from holdfast.harness.adapter.deaths import Deaths
 from holdfast.harness.adapter.recorder import HARNESS, Recorder
-from holdfast.harness.model.events import LEFT, NodeDied, NodeStarted, StateFound
+from holdfast.harness.model.events import BY_HARNESS, LEFT, NodeDied, NodeStarted, StateFound
 from holdfast.harness.model.evidence import Evidence
 from holdfast.harness.model.own_deaths import OwnDeaths
 from holdfast.harness.model.topology import node_name
@@ -171,6 +171,7 @@ class Worker:
             OSError: it is dead.
         """
         self._living().pause()
+        self._recorder.struck(self.node)
 
     def resume(self) -> None:
         """Let it go on. Idempotent."""
@@ -224,6 +225,8 @@ class Worker:
             cause, excused = died.cause, self.excused(died.cause)
             if not excused:
                 self.deaths.add(died.ended, died.last_words)
+        if cause in BY_HARNESS:
+            self._recorder.struck(self.node)
         self._recorder.record(HARNESS, NodeDied(dead_node=self.node, cause=cause))
         if not excused and (complaint := self.useless(cause) or self.deaths.complaint()):
             self.give_up(complaint, self.deaths.at_once)

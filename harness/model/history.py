@@ -16,8 +16,8 @@ from holdfast.harness.model.fault_fate import FaultFate
 from holdfast.harness.model.plan import Plan
 from holdfast.harness.model.records import InputLog, Output
 
-HISTORY_VERSION = 2
-"""1: a fault does not say what it may cause."""
+HISTORY_VERSION = 3
+"""2: no effect names its fault."""
 EventKind = TypeVar("EventKind", bound=Event)
 Derived = TypeVar("Derived")
 

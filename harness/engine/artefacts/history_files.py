@@ -14,7 +14,6 @@ from pathlib import Path
 from urllib.parse import quote, unquote
 
 import msgspec
-from msgspec.structs import replace
 
 from holdfast.harness.engine.artefacts.decode import check_version, decode
 from holdfast.harness.engine.artefacts.output_file import OutputFile
@@ -22,9 +21,8 @@ from holdfast.harness.engine.artefacts.record_files import read_inputs, write_in
 from holdfast.harness.engine.artefacts.safe_path import inside, require_folder, require_regular
 from holdfast.harness.engine.errors import UsageError
 from holdfast.harness.engine.plans.digest import plan_digest
-from holdfast.harness.engine.site import registry
 from holdfast.harness.model.capability import Claims
-from holdfast.harness.model.events import SCHEMA_VERSION, AnyEvent, Event, FaultInjected, NodeDied
+from holdfast.harness.model.events import SCHEMA_VERSION, AnyEvent, Event, NodeDied
 from holdfast.harness.model.history import (
     HISTORY_VERSION,
     FileDigest,
@@ -34,15 +32,12 @@ from holdfast.harness.model.history import (
     causal_order,
 )
 from holdfast.harness.model.plan import Plan
-from holdfast.harness.spi.fault import declared
 
 MANIFEST = "manifest.json"
 INPUTS = "inputs.parquet"
 OUTPUTS = "outputs.parquet"
 RUN = "run.json"
 _EVENTS = ".jsonl"
-DECLARED_SINCE = 2
-"""The version of histories from which on a fault says what it may cause."""
 
 
 class _RunFacts(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -110,7 +105,7 @@ def read_history(folder: Path, plan: Plan, output: OutputFile | None = None) -> 
         facts.claims,
         read_inputs(folder / INPUTS, str(folder / INPUTS)),
         output.read(plan.job.contract),
-        _declaring(_ordered(nodes, facts.order, str(folder / RUN)), manifest.version),
+        _ordered(nodes, facts.order, str(folder / RUN)),
         facts.end,
     )
 
@@ -183,20 +178,6 @@ def _ordered(nodes: Sequence[Sequence[Event]], order: tuple[int, ...] | None, so
         raise UsageError(f"{source}: order does not fit the events of the nodes; record the run again.")
     heads = [iter(node) for node in nodes]
     return [next(heads[index]) for index in order]
-
-
-def _declaring(events: list[Event], version: int) -> list[Event]:
-    """The events, with what their faults declare. Before that was recorded, it is what the faults of that kind, as far
-    as there is one, declare today."""
-    if version >= DECLARED_SINCE:
-        return events
-    faults = registry.toolbox().faults
-    return [
-        replace(event, may_cause=declared(faults[event.fault_kind]))
-        if isinstance(event, FaultInjected) and event.fault_kind in faults
-        else event
-        for event in events
-    ]
 
 
 def _file_of(node: str) -> str:

@@ -63,7 +63,7 @@ class _Planned:
 
     def control(self, deployment: Deployment) -> Any:
         """The mechanism that the fault needs."""
-        return deployment.controls[self.fault.control]
+        return deployment.controls.act_for(self.index, self.fault.control)
 
 
 class Conductor:
@@ -255,6 +255,7 @@ class Conductor:
                 fault_kind=spec.kind,
                 target=str(spec.target),
                 may_cause=declared(planned.fault),
+                stamped=deployment.controls.stamps(planned.fault.control),
             )
         )
         try:
@@ -281,10 +282,13 @@ class Conductor:
 
     def _check(self, planned: _Planned) -> None:
         spec = planned.spec
-        twin = planned.fault.lasting and any(
-            other.stage is Stage.ACTING and _alike(other.spec, spec) for other in self._planned
+        stamps = self._deployment.controls.stamps(planned.fault.control)
+        twin = (
+            planned.fault.lasting
+            and not stamps
+            and any(other.stage is Stage.ACTING and _alike(other.spec, spec) for other in self._planned)
         )
-        # Of two that do the same to the same, the effect that is left is that of the one that still acts.
+        # Where nobody tells two apart that do the same to the same, what is left is that of the one that still acts.
         if twin or planned.fault.healed(planned.control(self._deployment), spec):
             planned.stage = Stage.HEALED
             self._deployment.record(FaultHealed(fault=planned.index, fault_kind=spec.kind, target=str(spec.target)))

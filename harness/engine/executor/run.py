@@ -19,6 +19,7 @@ from holdfast.harness.engine.executor import run_folder
 from holdfast.harness.engine.executor.collector import rare_collections
 from holdfast.harness.engine.executor.conductor import NEVER, Conductor
 from holdfast.harness.engine.executor.judge import judge, on_its_word, outcome_of, unclaimed
+from holdfast.harness.engine.executor.landing import proved
 from holdfast.harness.engine.executor.markers import with_markers
 from holdfast.harness.engine.executor.phases import Phases
 from holdfast.harness.engine.executor.progress import Progress
@@ -341,7 +342,7 @@ def _history(
     history = History(plan, claims, inputs, recording.output, events, end)
     acted = execution.acted or (False,) * len(plan.faults)
     landed = tuple(
-        faults[spec.kind].landed(history, index) if acts else None
+        proved(history, index, faults[spec.kind]) if acts else None
         for index, (spec, acts) in enumerate(zip(plan.faults, acted, strict=True))
     )
     history.end = msgspec.structs.replace(

@@ -63,6 +63,7 @@ from holdfast.harness.model.events.fault import (
     ConnectionsRefused,
     FaultHealed,
     FaultInjected,
+    FaultStruck,
     InputDelayed,
     InputTruncated,
     MachineStalled,
@@ -172,8 +173,8 @@ from holdfast.harness.model.events.transaction import (
 )
 
 AnyEvent = (
-    NodeStarted | NodeDied | FaultInjected | FaultHealed | InputDelayed | InputTruncated | MessageDisturbed
-    | MachineStalled | ConnectionsRefused
+    NodeStarted | NodeDied | FaultInjected | FaultStruck | FaultHealed | InputDelayed | InputTruncated
+    | MessageDisturbed | MachineStalled | ConnectionsRefused
     | CoordinatorClaimed | CoordinatorSuperseded | JobConfigured | JobSubmitted | JobSwitched | AttemptStarted
     | RescaleRequested | RescaleAccepted | RescaleRefused
     | FailureCounted | RestartScheduled | RestartRefused | RecoveryFailed
@@ -231,7 +232,8 @@ __all__ = [
     "CommitFailed", "CommitTried", "ConnectionsRefused", "CoordinatorClaimed", "CoordinatorSuperseded",
     "DeclineReceived", "DeclineSent",
     "EndOfDataReceived", "EndOfDataSent", "EndOfPartitionReceived", "Event", "FailureCounted", "FaultHealed",
-    "FaultInjected", "FileDeleted", "FileReference", "FileWritten", "FinishReceived", "HeldState", "InputAcknowledged",
+    "FaultInjected", "FaultStruck", "FileDeleted",
+    "FileReference", "FileWritten", "FinishReceived", "HeldState", "InputAcknowledged",
     "InputDelayed", "InputRead", "InputTruncated", "InvariantChecked", "JobConfigured", "JobStatus", "JobSubmitted",
     "JobSwitched", "KeysLookedUp", "LateRecords", "ListSummary", "LocalCopiesPruned", "LocalCopyRefused",
     "LocalCopySpoilt", "LocalCopyUsed", "LocalCopyWritten", "LocalDiskListed", "LookedUp", "MachineStalled",

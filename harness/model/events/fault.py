@@ -37,12 +37,28 @@ class FaultInjected(Event, tag="fault_injected"):
         fault_kind: such as `kill`.
         target: role and index, such as `worker[1]`.
         may_cause: what the fault declares that it may cause; None: it declares nothing.
+        stamped: its mechanism records a FaultStruck for what it does. If not, the system cannot carry an identity, and
+            effects are attributed by time: to the fault of their kind that was injected last.
     """
 
     fault: int
     fault_kind: str
     target: str
     may_cause: tuple[Consequence, ...] | None = None
+    stamped: bool = False
+
+
+class FaultStruck(Event, tag="fault_struck"):
+    """A mechanism saw an injection take effect: a call failed, a message was held up, a process was gone. Recorded
+    there and then, by whoever saw it; that a fault was injected is no reason to record it.
+
+    Attributes:
+        fault: whose effect it is; its index in the plan.
+        what: it acted on, such as an operation, a channel or a life of a process.
+    """
+
+    fault: int
+    what: str
 
 
 class FaultHealed(Event, tag="fault_healed"):

@@ -6,6 +6,9 @@ Rules of this package:
 - Every verb acts at once, and returns when it has acted (on real tiers: when the kernel or the relay has confirmed it).
 - Targets are those of the plan; an unknown target raises ValueError and is named.
 - Verbs are called by the engine's thread only, between two calls of `Deployment.advance`.
+- Whose verb it is stands in `Controls.acting`. A mechanism keeps that with what it was asked to do, and records a
+  FaultStruck with it where it sees the effect: a fault without one has not landed, whatever else the history holds. Who
+  cannot know it, because the effect is seen in a foreign system only, offers itself with `stamps=False`.
 - A mechanism of a third party is a protocol of its own: nothing here lists them all.
 """
 
@@ -13,18 +16,68 @@ from __future__ import annotations
 
 from typing import Any, TypeVar
 
+from holdfast.harness.model.events import FaultStruck
+
 Mechanism = TypeVar("Mechanism")
+NOBODY = -1
+"""Instead of a fault: what is done for none."""
+
+
+class Acting:
+    """Whose verbs are called.
+
+    Attributes:
+        fault: its index in the plan, which is the identity of its injection; NOBODY: no fault's.
+    """
+
+    __slots__ = ("fault",)
+
+    def __init__(self) -> None:
+        self.fault = NOBODY
+
+    def stamp(self, what: str) -> tuple[FaultStruck, ...]:
+        """What to record of an effect on something: that it is this fault's; nothing where it is nobody's."""
+        return () if self.fault == NOBODY else (FaultStruck(fault=self.fault, what=what),)
 
 
 class Controls:
-    """The mechanisms that a deployment offers, by their protocols."""
+    """The mechanisms that a deployment offers, by their protocols.
 
-    def __init__(self) -> None:
+    Args:
+        acting: as below, where mechanisms have it already.
+
+    Attributes:
+        acting: the fault that a verb is called for.
+    """
+
+    def __init__(self, acting: Acting | None = None) -> None:
+        self.acting = acting or Acting()
         self._offered: dict[type, Any] = {}
+        self._stamping: set[type] = set()
 
-    def offer(self, mechanism: type[Mechanism], control: Mechanism) -> None:
-        """Offer a mechanism; replaces an earlier offer of the same."""
+    def offer(self, mechanism: type[Mechanism], control: Mechanism, *, stamps: bool = True) -> None:
+        """Offer a mechanism; replaces an earlier offer of the same.
+
+        Args:
+            mechanism: the protocol.
+            control: has it.
+            stamps: it records a FaultStruck where it sees an effect. If not, effects are attributed by time.
+        """
         self._offered[mechanism] = control
+        (self._stamping.add if stamps else self._stamping.discard)(mechanism)
+
+    def stamps(self, mechanism: type) -> bool:
+        """Whether what is offered under a protocol records its effects."""
+        return mechanism in self._stamping
+
+    def act_for(self, fault: int, mechanism: type[Mechanism]) -> Mechanism:
+        """What is offered under a protocol, to call verbs for a fault.
+
+        Raises:
+            NotImplementedError: nothing is.
+        """
+        self.acting.fault = fault
+        return self[mechanism]
 
     def __contains__(self, mechanism: type) -> bool:
         return mechanism in self._offered

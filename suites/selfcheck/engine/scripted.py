@@ -152,8 +152,8 @@ class ScriptedDeployment:
     @property
     def controls(self) -> Controls:
         controls = Controls()
-        controls.offer(ProcessControl, self.scripted)
-        controls.offer(LinkControl, self.scripted)
+        controls.offer(ProcessControl, self.scripted, stamps=False)
+        controls.offer(LinkControl, self.scripted, stamps=False)
         controls.offer(GateControl, self.scripted)
         return controls
 

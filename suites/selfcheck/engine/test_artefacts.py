@@ -12,10 +12,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from holdfast.faults.task import SlowTask
 from holdfast.harness.commands.folders import point_latest
 from holdfast.harness.engine.artefacts.history_files import read_history, write_history
 from holdfast.harness.engine.artefacts.journal_file import read_journal, write_journal
+from holdfast.harness.engine.artefacts.plan_file import read_plan_file
 from holdfast.harness.engine.artefacts.record_files import read_inputs, write_inputs
 from holdfast.harness.engine.artefacts.stored_run import PARTS, open_run_folder, read_run, store_run
 from holdfast.harness.engine.errors import UsageError
@@ -27,6 +27,7 @@ from holdfast.harness.model.events import (
     CheckpointCompleted,
     CheckpointTriggered,
     FaultInjected,
+    FaultStruck,
     NodeDied,
     SnapshotTaken,
     StateSummary,
@@ -126,7 +127,7 @@ def edited(path: Path, edit: Callable[[bytes], bytes]) -> None:
     ("name", "edit", "sentence"),
     [
         ("manifest.json", lambda raw: raw[:40], "manifest.json: not whole JSON"),
-        ("manifest.json", lambda raw: raw.replace(b'"version": 2', b'"version": 3'), "version 3 of a history is newer"),
+        ("manifest.json", lambda raw: raw.replace(b'"version": 3', b'"version": 4'), "version 4 of a history is newer"),
         ("manifest.json", lambda raw: raw.replace(b'"files"', b'"filez"'), "unknown field 'filez'"),
         ("manifest.json", lambda raw: raw.replace(b'"plan_sha256": "', b'"plan_sha256": "0'), "another plan"),
         ("coordinator.0.jsonl", lambda raw: raw[:-5], "coordinator.0.jsonl:2: torn line of a node that did not die"),
@@ -176,19 +177,13 @@ def test_text_that_is_not_utf_8_is_refused(tmp_path: Path) -> None:
         read_inputs(path, "here")
 
 
-def test_a_history_of_the_version_before_declares_what_its_faults_declare_today(tmp_path: Path) -> None:
-    kinds = ("slow-task", "theirs")
-    injected = [
-        FaultInjected(node="harness", sequence=place, fault=place, fault_kind=kind, target="task[0]")
-        for place, kind in enumerate(kinds)
-    ]
-    before = history(events=injected)
-    write_history(tmp_path, before)
-    assert [event.may_cause for event in read_history(tmp_path, before.plan).of(FaultInjected)] == [None, None]
-    edited(tmp_path / "manifest.json", lambda raw: raw.replace(b'"version": 2', b'"version": 1'))
-    known, unknown = read_history(tmp_path, before.plan).of(FaultInjected)
-    assert known.may_cause == tuple(sorted(SlowTask.may_cause))
-    assert unknown.may_cause is None
+def test_effects_in_a_history_of_the_version_before_name_no_fault() -> None:
+    folder = Path(__file__).parents[2] / "findings" / "FLINK-38267"
+    assert b'"version": 2' in (folder / "history" / "manifest.json").read_bytes()
+    read = read_history(folder / "history", read_plan_file(folder / "plan.json"))
+    assert [event.stamped for event in read.of(FaultInjected)] == [False] * len(read.plan.faults)
+    assert not read.of(FaultStruck)
+    assert all(read.end.faults_landed), "it is decided already"
 
 
 def test_files_that_are_missing_or_unknown_are_refused(tmp_path: Path) -> None:

@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
 from holdfast.faults import FAULTS
 from holdfast.harness.model.capability import Claims
-from holdfast.harness.model.events import Event, FaultHealed, FaultInjected, SourceEmitted
+from holdfast.harness.model.events import (
+    Event,
+    FaultHealed,
+    FaultInjected,
+    FaultStruck,
+    NodeDied,
+    ObjectDamaged,
+    SourceEmitted,
+)
 from holdfast.harness.model.history import History, RunEnd
 from holdfast.harness.model.jobs import KEYED_SUM
 from holdfast.harness.model.plan import FaultSpec, Plan, WorkloadSpec
@@ -17,6 +25,7 @@ from holdfast.harness.model.target import Role, Target
 
 MILLISECOND_NS = 1_000_000
 WORKER = Target(Role.WORKER, 1)
+NO_INPUT = InputLog((), ())
 BY_KIND = {fault.kind: fault for fault in (factory() for factory in FAULTS)}
 
 
@@ -30,7 +39,7 @@ def landed(
     records_per_second: int = 0,
 ) -> bool | None:
     """Whether the fault landed in a run with these events and one partition of so many records, which are there or
-    arrive at a rate; it acted from `start_ms` to `end_ms`."""
+    arrive at a rate; it acted from `start_ms` to `end_ms`, and its mechanism recorded deaths and damages since."""
     column = np.zeros(records, dtype=np.int64)
     preloaded = 0 if records_per_second else records
     partition = Partition(column, column, preloaded, records_per_second=records_per_second)
@@ -40,10 +49,21 @@ def landed(
     ]
     if end_ms is not None:
         around.append(at(end_ms, "harness.0", FaultHealed(fault=0, fault_kind=spec.kind, target=str(spec.target))))
-    plan = Plan(job=KEYED_SUM, workload=WorkloadSpec("synthetic"), faults=(spec,))
-    ordered = sorted([*around, *events], key=lambda event: event.time_ns)
-    history = History(plan, Claims(), inputs, Output(), ordered, RunEnd(reached=True))
-    return BY_KIND[spec.kind].landed(history, 0)
+    told = list(events)
+    for event in told:
+        if isinstance(event, NodeDied | ObjectDamaged) and event.time_ns >= start_ms * MILLISECOND_NS:
+            what = event.dead_node if isinstance(event, NodeDied) else event.path
+            around.append(at(event.time_ns / MILLISECOND_NS, "harness.0", FaultStruck(fault=0, what=what)))
+    return BY_KIND[spec.kind].landed(history_of(spec, [*around, *told], inputs=inputs), 0)
+
+
+def history_of(
+    spec: FaultSpec, events: Iterable[Event], faults: Sequence[FaultSpec] = (), inputs: InputLog = NO_INPUT
+) -> History:
+    """A run with these events, whose plan has this fault, or several."""
+    plan = Plan(job=KEYED_SUM, workload=WorkloadSpec("synthetic"), faults=tuple(faults) or (spec,))
+    ordered = sorted(events, key=lambda event: event.time_ns)
+    return History(plan, Claims(), inputs, Output(), ordered, RunEnd(reached=True))
 
 
 def at(time_ms: float, node: str, event: Event) -> Event:

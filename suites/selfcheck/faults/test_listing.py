@@ -13,6 +13,7 @@ from holdfast.harness.model.case import Tier
 from holdfast.harness.model.events import Event, SplitsListed
 from holdfast.harness.model.plan import FaultSpec, Plan
 from holdfast.harness.model.target import Role, Target
+from holdfast.harness.spi.controls import NOBODY, Acting
 from holdfast.suites.conformance.sources import FIRST_LISTINGS, LATER_LISTINGS
 from holdfast.suites.selfcheck.faults.scene import at, landed
 from holdfast.suites.selfcheck.oracles.builder import input_log
@@ -39,12 +40,12 @@ def test_an_earlier_listing_is_no_proof() -> None:
 
 
 def test_what_several_faults_leave_out_adds_up_until_each_is_undone() -> None:
-    holds = InputHolds()
+    holds = InputHolds(Acting())
     holds.hide(0)
     holds.hide(2)
-    assert holds.hidden == {0, 2}
+    assert set(holds.hidden) == {0, 2}
     holds.give_back(LIST_PART, 0)
-    assert holds.hidden == {2}
+    assert set(holds.hidden) == {2}
     assert holds.acts(LIST_PART, 2)
     assert not holds.acts(LIST_PART, 0)
 
@@ -53,9 +54,12 @@ def test_a_file_log_lists_what_the_page_does_not_hide(tmp_path: Path) -> None:
     write_log(tmp_path, input_log(3, 3, 3))
     log, page = FileLog(tmp_path), ListingPage(tmp_path)
     assert log.listed() == (0, 1, 2)
-    page.hide({1})
+    page.hide({1: 4})
     assert log.listed() == (0, 2)
-    page.hide(())
+    assert log.hidden() == {1: 4}
+    page.hide({1: NOBODY})
+    assert log.hidden() == {1: NOBODY}
+    page.hide({})
     assert log.listed() == (0, 1, 2)
 
 

@@ -17,14 +17,14 @@ from holdfast.harness.engine.site import registry
 from holdfast.harness.model.case import Tier
 from holdfast.harness.model.plan import FaultSpec
 from holdfast.harness.model.target import Target
-from holdfast.harness.spi.controls import Controls
+from holdfast.harness.spi.controls import Acting, Controls
 from holdfast.harness.spi.controls.gate import GateControl
 from holdfast.harness.spi.controls.link import LinkImpairment
 from holdfast.suites.conformance.plans import plan
 from holdfast.suites.selfcheck.faults.scene import BY_KIND
 
 PLAN = plan()
-NOTHING: Any = SimpleNamespace(stack=SimpleNamespace(links=None))
+NOTHING: Any = SimpleNamespace(stack=SimpleNamespace(links=None), acting=Acting())
 
 
 def _simulated() -> Controls:
@@ -57,9 +57,9 @@ def test_every_fault_is_given_the_mechanism_that_it_names() -> None:
         ("reference", Tier.SIM, _simulated),
         ("reference", Tier.PROCESS, _of_processes),
         ("reference", Tier.SPARK, _of_a_stage),
-        ("acknowledges-first", Tier.PROCESS, lambda: program_controls(NOTHING, NOTHING, frozenset())),
-        ("spark", Tier.SPARK, lambda: streaming_controls(NOTHING, NOTHING, None, NOTHING, NOTHING)),
-        ("spark", Tier.CONTAINERS, lambda: streaming_controls(NOTHING, NOTHING, NOTHING, NOTHING, NOTHING)),
+        ("acknowledges-first", Tier.PROCESS, lambda: program_controls(NOTHING, NOTHING, frozenset(), Acting())),
+        ("spark", Tier.SPARK, lambda: streaming_controls(NOTHING, NOTHING, None, NOTHING, NOTHING, Acting())),
+        ("spark", Tier.CONTAINERS, lambda: streaming_controls(NOTHING, NOTHING, NOTHING, NOTHING, NOTHING, Acting())),
     ],
 )
 def test_a_deployment_offers_the_mechanism_of_every_fault_that_its_system_declares(
@@ -76,7 +76,7 @@ def test_a_deployment_offers_the_mechanism_of_every_fault_that_its_system_declar
 
 
 def test_what_is_not_offered_is_named() -> None:
-    controls = program_controls(NOTHING, NOTHING, frozenset())
+    controls = program_controls(NOTHING, NOTHING, frozenset(), Acting())
     assert GateControl in controls
     with pytest.raises(NotImplementedError, match="This deployment offers no LinkImpairment, which a fault needs"):
         _ = controls[LinkImpairment]

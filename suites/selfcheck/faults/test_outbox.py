@@ -128,7 +128,7 @@ def test_what_is_sent_on_a_broken_line_uses_up_no_fault(wire: Wire) -> None:
 
 
 def test_lost_notices_and_splits_are_not_sent(wire: Wire) -> None:
-    wire.faults.notices.percent = 100
+    wire.faults.notices.lose(100)
     wire.faults.splits.lose(1, 0)
     for _ in range(2):
         wire.coordinator.send_notice(NOTICE)

@@ -2,30 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 import pytest
 
-from holdfast.harness.model.capability import Claims
 from holdfast.harness.model.events import (
     AckOutcome,
     AckReceived,
     AckSent,
     CheckpointCompleted,
     Event,
-    FaultInjected,
     NodeDied,
     NodeStarted,
     RowsVisible,
     SourceEmitted,
     SplitsLeft,
 )
-from holdfast.harness.model.history import History, RunEnd
-from holdfast.harness.model.jobs import KEYED_SUM
-from holdfast.harness.model.plan import FaultSpec, Gate, Plan, Schedule, WorkloadSpec
-from holdfast.harness.model.records import InputLog, Output
+from holdfast.harness.model.plan import FaultSpec, Gate, Schedule
 from holdfast.harness.model.target import Role, Target
-from holdfast.suites.selfcheck.faults.scene import BY_KIND, WORKER, at, emitted, landed
+from holdfast.suites.selfcheck.faults.scene import WORKER, at, emitted, landed
 
 
 class TestKill:
@@ -72,38 +65,6 @@ def test_a_kill_while_input_is_unread(records: int, unread: bool) -> None:
     death = at(101, "harness.0", NodeDied(dead_node="worker-1.0", cause="kill"))
     later = at(150, "worker-0.0", SourceEmitted(subtask="source[0]", partition=0, first_offset=1, next_offset=records))
     assert landed(spec, [emitted(50, "worker-0.0"), death, later], records=records) is unread
-
-
-class TestKillsOfOneProcess:
-    """A death is the work of one kill."""
-
-    def landed(self, deaths_ms: Iterable[float], kills: Iterable[tuple[Target, float]]) -> list[bool | None]:
-        """Whether each of several kills landed, given when it acted and when lives of worker 1 ended."""
-        events: list[Event] = []
-        specs = []
-        for fault, (target, time_ms) in enumerate(kills):
-            specs.append(FaultSpec("kill", target))
-            events.append(at(time_ms, "harness.0", FaultInjected(fault=fault, fault_kind="kill", target=str(target))))
-        for life, time_ms in enumerate(deaths_ms):
-            events.append(at(time_ms, "harness.0", NodeDied(dead_node=f"worker-1.{life}", cause="kill")))
-        plan = Plan(job=KEYED_SUM, workload=WorkloadSpec("synthetic"), faults=tuple(specs))
-        ordered = sorted(events, key=lambda event: event.time_ns)
-        history = History(plan, Claims(), InputLog((), ()), Output(), ordered, RunEnd(reached=True))
-        return [BY_KIND["kill"].landed(history, fault) for fault in range(len(specs))]
-
-    def test_one_death_proves_the_first(self) -> None:
-        assert self.landed([102], [(WORKER, 100), (WORKER, 101)]) == [True, False]
-        assert self.landed([102], [(WORKER, 101), (WORKER, 100)]) == [False, True]
-
-    def test_two_deaths_prove_both(self) -> None:
-        assert self.landed([102, 103], [(WORKER, 100), (WORKER, 101)]) == [True, True]
-        assert self.landed([100, 201], [(WORKER, 100), (WORKER, 200)]) == [True, True]
-
-    def test_a_death_before_the_second_is_not_its_work(self) -> None:
-        assert self.landed([102, 103], [(WORKER, 100), (WORKER, 200)]) == [True, False]
-
-    def test_the_kill_of_another_process_takes_no_death(self) -> None:
-        assert self.landed([102], [(Target(Role.WORKER, 0), 100), (WORKER, 101)]) == [False, True]
 
 
 class TestAimedKill:

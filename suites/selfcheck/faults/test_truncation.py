@@ -24,6 +24,7 @@ from holdfast.harness.model.lossy_jobs import over_sockets
 from holdfast.harness.model.plan import FaultSpec, Plan
 from holdfast.harness.model.target import Role, Target
 from holdfast.harness.model.verdict import Outcome
+from holdfast.harness.spi.controls import Acting
 from holdfast.suites.conformance.plans import plan
 from holdfast.suites.conformance.source_systems import BEYOND_IT
 from holdfast.suites.selfcheck.faults.scene import at, landed
@@ -91,7 +92,7 @@ class TestOfAQueryWithoutTasks:
 
 
 def test_the_first_offset_that_is_left_lies_within_the_partition() -> None:
-    holds = InputHolds()
+    holds = InputHolds(Acting())
     assert holds.truncate(-1, 3, (5, 9), (10, 10)) == {0: 8, 1: 10}
     assert holds.truncate(0, -2, (5, 9), (10, 10)) == {0: 3}
     assert holds.starts == {0: 8, 1: 10}

@@ -29,7 +29,9 @@ def folder(tmp_path: Path) -> Path:
 
 
 def of(folder: Path, recorded: list[Event]) -> DamagedCheckpoint:
-    return DamagedCheckpoint(lambda: StoredCheckpoints(folder, folder / "savepoints", "job"), recorded.append)
+    return DamagedCheckpoint(
+        lambda: StoredCheckpoints(folder, folder / "savepoints", "job"), recorded.append, lambda what: None
+    )
 
 
 @pytest.mark.parametrize(("way", "left"), [("remove", None), ("truncate", b"01234")])

@@ -13,6 +13,7 @@ from holdfast.harness.model.jobs import KEYED_SUM
 from holdfast.harness.model.plan import Topology
 from holdfast.harness.model.target import Role, Target
 from holdfast.harness.model.topology import network_channels
+from holdfast.harness.spi.controls import Acting
 from holdfast.harness.spi.controls.link import BACKWARD, BOTH, FORWARD
 
 CHANNEL = Target(Role.CHANNEL, 0)
@@ -22,6 +23,7 @@ class Relay:
     """Does what the last orders say; stands for the supervisor."""
 
     def __init__(self) -> None:
+        self.acting = Acting()
         self.ways: dict[Direction, tuple[bool, int]] = {}
 
     def order(self, _: str, impair: Impair) -> None:

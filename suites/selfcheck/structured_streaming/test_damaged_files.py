@@ -30,7 +30,7 @@ class Checkpoint:
         files = LocalFiles(folder)
         self.log = CheckpointLog(files, "checkpoint", FileNotes(lambda name: (1,)), (0,))
         list(self.log.poll())
-        self.damages = DamagedFiles(files, "checkpoint", self.log, self.recorded.append)
+        self.damages = DamagedFiles(files, "checkpoint", self.log, self.recorded.append, lambda what: None)
 
     def write(self, path: str, content: bytes) -> None:
         (self.folder / path).parent.mkdir(parents=True, exist_ok=True)

@@ -35,7 +35,7 @@ def test_what_is_left_begins_where_the_last_commit_ends(partition: int, beyond: 
         wanted.append(ends)
         return {each: min(end, ARRIVED) for each, end in ends.items()}
 
-    retention = TopicRetention(remove, lambda: (5, 9), recorded.append)
+    retention = TopicRetention(remove, lambda: (5, 9), recorded.append, lambda what: None)
     retention.truncate(partition, beyond)
     assert wanted == [asked]
     left = {event.partition: event.next_offset for event in recorded}
