@@ -16,6 +16,7 @@ from holdfast.harness.engine.certification.run_store import replay_command
 from holdfast.harness.engine.errors import UsageError
 from holdfast.harness.engine.executor.judge import judge, observed, on_its_word, outcome_of
 from holdfast.harness.engine.executor.run import Run, run_plan
+from holdfast.harness.engine.exploration.needed_faults import needed_faults
 from holdfast.harness.engine.plans.validate import check_options, check_plan
 from holdfast.harness.engine.plans.words import plan_in_words
 from holdfast.harness.engine.site import registry
@@ -144,7 +145,9 @@ def _say(run: Run) -> None:
     """The outcome, what broke, and what every oracle found; a run that had a problem has nothing to find."""
     console = consoles.results()
     consoles.say_outcome(console, run.outcome, run.reason)
-    finding = finding_of("", run.history, run.verdicts, registry.toolbox().oracles, None)
+    tools = registry.toolbox()
+    needed = needed_faults(run, registry.system(run.history.plan.system), tools)
+    finding = finding_of("", run.history, run.verdicts, tools.oracles, None, needed)
     if finding is not None:
         consoles.say_finding(console, finding)
     if run.outcome is Outcome.FAIL or not run.history.end.problem:

@@ -20,6 +20,7 @@ from holdfast.harness.engine.cases.case_run import CaseRun, FinishedRun, run_onc
 from holdfast.harness.engine.cases.results import run_result
 from holdfast.harness.engine.executor.run import Run, uninterrupted
 from holdfast.harness.engine.executor.run_folder import PLAN
+from holdfast.harness.engine.exploration.needed_faults import MOST_PLANS, needed_faults
 from holdfast.harness.engine.exploration.shrink import attempted, shrink
 from holdfast.harness.engine.pictures.of_runs import pictures_of, state_machines
 from holdfast.harness.engine.site import registry
@@ -78,6 +79,7 @@ class RunStore:
         self._clauses: set[tuple[str, Tier, str, str]] = set()
         self._informed: set[tuple[str, Tier, str]] = set()
         self._seen = False
+        self._explained = 0
 
     def keep(self, finished: FinishedRun, case_run: CaseRun) -> RunResult | None:
         """Store a run if it is worth a look; its result as the journal lists it, or None. What is not stored is a line
@@ -143,7 +145,7 @@ class RunStore:
             replay=self._command(result).line(),
             timeline=timeline(run.history, self._faults, run.precisions),
             details=f"{RUNS}/{result.id}/{written}" if written else "",
-            finding=self._finding(result, run, case_run),
+            finding=self._finding(result, run, case_run, self._needed(run, case_run)),
             recoveries=self._recoveries(run),
         )
 
@@ -159,10 +161,18 @@ class RunStore:
         """On real tiers alone: virtual time only repeats the plan's delays."""
         return () if run.tier is Tier.SIM else recoveries(run.history, self._faults)
 
-    def _finding(self, result: RunResult, run: Run, case_run: CaseRun) -> Finding | None:
+    def _needed(self, run: Run, case_run: CaseRun) -> str:
+        """Which faults a failure needs; of a report with many only the first are tried, and none once somebody waits
+        for the end."""
+        if run.outcome is not Outcome.FAIL or self._explained >= MOST_PLANS or case_run.interrupted():
+            return ""
+        self._explained += 1
+        return needed_faults(run, case_run.system, case_run.tools)
+
+    def _finding(self, result: RunResult, run: Run, case_run: CaseRun, needed: str = "") -> Finding | None:
         if run.outcome is not Outcome.FAIL:
             return None
-        return finding_of(result.id, run.history, run.verdicts, case_run.tools.oracles, self._command(result))
+        return finding_of(result.id, run.history, run.verdicts, case_run.tools.oracles, self._command(result), needed)
 
     def _command(self, result: RunResult) -> Command:
         return command_of(self.runs.parent.name, result)

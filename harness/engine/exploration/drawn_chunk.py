@@ -13,6 +13,7 @@ from holdfast.harness.engine.cases.swarm_case import swarm_case
 from holdfast.harness.engine.executor.run import uninterrupted
 from holdfast.harness.engine.exploration.counts import Counts
 from holdfast.harness.engine.exploration.ledger import Chunk
+from holdfast.harness.engine.exploration.needed_faults import MOST_PLANS, needed_faults
 from holdfast.harness.engine.site import registry
 from holdfast.harness.model.case import Tier
 from holdfast.harness.model.journal import RunResult
@@ -55,7 +56,9 @@ def draw_chunk(system: str, code: str, first: int, last: int, interrupted: Calla
         )
         counts.add(finished.result, plan, case_run.case.windows)
         if alarm := alarm_of(finished.result):
-            alarms[seed], plans[seed] = alarm, plan
+            run = finished.run
+            needed = needed_faults(run, under_test, case_run.tools) if run and len(alarms) < MOST_PLANS else ""
+            alarms[seed], plans[seed] = f"{alarm} ({needed})" if needed else alarm, plan
         if interrupted():
             last = seed
             break

@@ -48,7 +48,12 @@ class _Places:
 
 
 def finding_of(
-    run: str, history: History, verdicts: Iterable[Verdict], oracles: Iterable[Oracle], command: Command | None
+    run: str,
+    history: History,
+    verdicts: Iterable[Verdict],
+    oracles: Iterable[Oracle],
+    command: Command | None,
+    needed: str = "",
 ) -> Finding | None:
     """The finding of one run; None if no oracle names an anomaly.
 
@@ -58,6 +63,7 @@ def finding_of(
         verdicts: on it.
         oracles: whose clauses are put into words.
         command: what repeats the run.
+        needed: which faults it needs, in words; empty: nobody tried.
     """
     places = _Places(history)
     found = sorted(
@@ -73,7 +79,7 @@ def finding_of(
     return Finding(
         status=Status.FAIL,
         what=what,
-        when=_when(history, event, places),
+        when=_when(history, event, places) + (f"; {needed}" if needed else ""),
         why=_why(cause, what),
         next=command,
         damage=damage,

@@ -1,0 +1,61 @@
+"""A refuted plan is run again without its faults, and with each alone: the finding says which it needs."""
+
+from __future__ import annotations
+
+import pytest
+
+from holdfast.faults.process import kill, pause
+from holdfast.harness.engine.executor.run import run_plan
+from holdfast.harness.engine.exploration import needed_faults as module
+from holdfast.harness.engine.exploration.needed_faults import needed_faults
+from holdfast.harness.engine.site import registry
+from holdfast.harness.engine.views.finding import finding_of
+from holdfast.harness.model.plan import FaultSpec, Plan
+from holdfast.harness.model.target import COORDINATOR
+from holdfast.harness.model.verdict import Outcome
+from holdfast.suites.conformance.plans import WORKERS, plan
+
+KILL = kill(WORKERS[1], after_checkpoint=2)
+PAUSE = pause(WORKERS[0], 30, after_checkpoint=1)
+
+
+def told(system: str, *faults: FaultSpec) -> str:
+    """What is said of a run of this variant, which is refuted."""
+    tools, under_test = registry.toolbox(), registry.system(system)
+    run = run_plan(plan(*faults, system=system), under_test, tools)
+    assert run.outcome is Outcome.FAIL, run.reason
+    return needed_faults(run, under_test, tools)
+
+
+@pytest.mark.parametrize("faults", [(KILL,), (PAUSE, KILL)])
+def test_a_variant_that_is_wrong_without_any(faults: tuple[FaultSpec, ...]) -> None:
+    assert told("reference+E1", *faults) == "refuted without any fault"
+
+
+def test_a_variant_that_restores_wrongly_needs_the_death() -> None:
+    assert told("reference+H2", KILL) == "needs kill of worker 1"
+    assert told("reference+H2", PAUSE, KILL) == "needs kill of worker 1"
+
+
+def test_what_neither_leads_to_alone_needs_both(monkeypatch: pytest.MonkeyPatch) -> None:
+    tools, under_test = registry.toolbox(), registry.system("reference+H2")
+    run = run_plan(plan(PAUSE, KILL, system="reference+H2"), under_test, tools)
+    monkeypatch.setattr(module, "attempted", lambda candidate, system, tools: None)
+    assert needed_faults(run, under_test, tools) == "needs both: pause of worker 0 and kill of worker 1"
+
+
+def test_nothing_is_said_of_what_passed_or_has_no_fault() -> None:
+    tools, under_test = registry.toolbox(), registry.system("reference")
+
+    def said(chosen: Plan) -> str:
+        return needed_faults(run_plan(chosen, under_test, tools), under_test, tools)
+
+    assert said(plan(KILL)) == said(plan()) == ""
+
+
+def test_the_finding_says_it_in_the_line_of_its_moment() -> None:
+    tools, under_test = registry.toolbox(), registry.system("reference+H2")
+    run = run_plan(plan(KILL, kill(COORDINATOR, after_checkpoint=3), system="reference+H2"), under_test, tools)
+    found = finding_of("", run.history, run.verdicts, tools.oracles, None, needed_faults(run, under_test, tools))
+    assert found is not None
+    assert found.when.endswith("; needs one of: kill of worker 1, kill of coordinator")
