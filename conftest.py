@@ -1,7 +1,8 @@
 """Nothing that an installed user needs: options, marks and fixtures come from the plugin, `holdfast.harness.plugin`.
 
-A folder of tests runs on all processors where pytest-xdist is installed; `-n 0` keeps it in one process. `--tier`
-chooses tests by what they need. What is left to `-m nightly` is counted in one line at the end.
+A folder of tests runs on all processors where pytest-xdist is installed, in three processes for each two of them;
+`-n 0` keeps it in one process. `--tier` chooses tests by what they need. What is left to `-m nightly` is counted in one
+line at the end.
 
 A test file that imports what only an extra brings is skipped where the extra is not installed, by name and with what to
 install. Where `--require-tier` names the extra (`spark`, `containers`), as in `.ci/run`, that is an error.
@@ -77,8 +78,10 @@ def pytest_cmdline_main(config: pytest.Config) -> None:
     if hasattr(config, "workerinput") or option.collectonly or not config.pluginmanager.hasplugin("xdist"):
         return
     asked = option.numprocesses is not None or option.dist != "no" or option.tx
-    if not asked and any(Path(each).is_dir() for each in config.args):
-        option.numprocesses = "logical"
+    if not asked and not option.usepdb and any(Path(each).is_dir() for each in config.args):
+        option.numprocesses = "logical"  # What xdist is to count.
+        processors = config.hook.pytest_xdist_auto_num_workers(config=config)
+        option.numprocesses = processors + processors // 2  # Many tests wait for processes of their own.
 
 
 def pytest_pycollect_makemodule(module_path: Path, parent: pytest.Collector) -> pytest.Module:

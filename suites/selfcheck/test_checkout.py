@@ -37,7 +37,8 @@ def test_process():
     pass
 """
 LIMIT_S = 60
-SPREAD = "created: 2/2 workers"
+SPREAD = "created: 3/3 workers"
+"""On two processors."""
 
 
 @pytest.fixture
