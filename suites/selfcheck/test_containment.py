@@ -24,7 +24,7 @@ from holdfast.suites.selfcheck.containment import ENTRIES, Containment
 from holdfast.suites.selfcheck.deviations.search import clauses_of
 from holdfast.suites.selfcheck.mutation.loading import substitute
 
-SHORT_CPU_S = 0.5
+SHORT_CPU_S = 0.3
 
 
 class Crashing(Worker):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 from collections.abc import Iterable
 from pathlib import Path
@@ -28,8 +29,11 @@ WRONG = "reference+D1"
 """A task that is cancelled deletes state files that it has acknowledged already."""
 
 
-@pytest.fixture(autouse=True)
-def small(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+pytestmark = pytest.mark.xdist_group("nights")
+"""One process finishes a night for all."""
+
+
+def make_small(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing but the plan that the wrong system is known by, and a few drawn ones on each tier."""
     (known,) = (each for each in registry.mutants() if each.name == "D1")
     decided = (each for case in registry.cases() for each in case.decides)
@@ -42,9 +46,30 @@ def small(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         drawn = (swarm_case(system, tier) for tier in drawn_on if tier is Tier.SIM)
         return (directed, *(msgspec.structs.replace(each, windows=()) for each in drawn))
 
-    monkeypatch.chdir(tmp_path)
+    monkeypatch.chdir(folder)
     monkeypatch.setattr(certify, "cases_for", cases)
     monkeypatch.setattr(certify, "MANY", DRAWN)
+
+
+@pytest.fixture(autouse=True)
+def small(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    make_small(tmp_path, monkeypatch)
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The output folder of a finished night."""
+    folder = tmp_path_factory.mktemp("whole")
+    with pytest.MonkeyPatch.context() as patch:
+        make_small(folder, patch)
+        assert nightly("--reruns", "0") == 1
+    return folder / "nights"
+
+
+@pytest.fixture
+def finished(whole: Path) -> None:
+    """It is the last night here."""
+    shutil.copytree(whole, "nights", symlinks=True)
 
 
 def nightly(*more: str, system: str = WRONG) -> int:
@@ -52,8 +77,8 @@ def nightly(*more: str, system: str = WRONG) -> int:
     return cli.execute(["nightly", *arguments, "--out", "nights", *more])
 
 
-def the_night(out: str = "nights") -> Night:
-    return read_night(Path(out) / "latest" / "night.json")
+def the_night(out: Path = Path("nights")) -> Night:
+    return read_night(out / "latest" / "night.json")
 
 
 def found(night: Night) -> SystemNight:
@@ -116,7 +141,9 @@ def interrupt_after(runs: int, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("runs", [1, 2, 4], ids=["within a case", "at its end", "within drawn plans"])
 @pytest.mark.share(3)
-def test_an_interrupted_night_reports_and_goes_on_with_what_it_has(runs: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_interrupted_night_reports_and_goes_on_with_what_it_has(
+    runs: int, whole: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     with monkeypatch.context() as patched:
         interrupt_after(runs, patched)
         assert nightly("--reruns", "0") == 128 + signal.SIGTERM
@@ -138,19 +165,18 @@ def test_an_interrupted_night_reports_and_goes_on_with_what_it_has(runs: int, mo
     resumed = the_night()
     assert resumed.name == half.name
     assert not (Path("nights/latest") / BEGUN).exists()
-    assert nightly("--reruns", "0", "--out", "whole") == 1
-    whole = found(the_night("whole"))
-    assert len(executed) == whole.total_runs - runs
+    at_once = found(the_night(whole))
+    assert len(executed) == at_once.total_runs - runs
     assert len(set(executed)) == len(executed)
     again = found(resumed)
     assert [(each.passed, each.failed, each.inconclusive) for each in again.runs] == [
-        (each.passed, each.failed, each.inconclusive) for each in whole.runs
+        (each.passed, each.failed, each.inconclusive) for each in at_once.runs
     ]
-    assert [each.signature for each in again.findings] == [each.signature for each in whole.findings]
+    assert [each.signature for each in again.findings] == [each.signature for each in at_once.findings]
     assert (again.rules, again.windows_hit, again.faults_landed) == (
-        whole.rules,
-        whole.windows_hit,
-        whole.faults_landed,
+        at_once.rules,
+        at_once.windows_hit,
+        at_once.faults_landed,
     )
 
 
@@ -171,9 +197,8 @@ def waivers(*, expires: str) -> str:
 
 
 def test_a_waived_finding_is_listed_and_does_not_fail_the_night_until_it_expires(
-    capsys: pytest.CaptureFixture[str],
+    finished: None, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    nightly("--reruns", "0")
     label = waivers(expires="2999-12-31")
     assert nightly("--reruns", "0") == 0
     system = found(the_night())
@@ -192,10 +217,10 @@ def test_a_waived_finding_is_listed_and_does_not_fail_the_night_until_it_expires
     assert found(the_night()).title.value == "REFUSED"
 
 
-def test_a_certificate_is_partial_where_all_that_refutes_it_is_waived(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_certificate_is_partial_where_all_that_refutes_it_is_waived(
+    finished: None, capsys: pytest.CaptureFixture[str]
+) -> None:
     words = ["certify", WRONG, "--tier", "sim", "--jobs", "1", "--out", "out"]
-    nightly("--reruns", "0")
-    capsys.readouterr()
     assert cli.execute(words) == 1
     waivers(expires="2999-12-31")
     assert cli.execute([*words, "--waivers", "holdfast.toml"]) == 0

@@ -36,12 +36,14 @@ GIVEN_UP = FaultSpec("kill", WORKER, after(1, Gate("write-state", WORKER)))
 PLANS = {"killed": plan(KILLED, LOST), "undisturbed": plan(), "failing": plan(FAILS)}
 SEEDS = 8
 """Runs in the simulator for each plan."""
+pytestmark = pytest.mark.xdist_group("step-sequences")
+"""One process simulates the plans for all."""
 
 
-def simulated(plan: Plan, monkeypatch: pytest.MonkeyPatch, variant: str = "") -> list[Watched]:
+def simulated(plan: Plan, variant: str = "") -> list[Watched]:
     """What the simulated nodes do."""
     watch = Watch()
-    with monkeypatch.context() as patch:
+    with pytest.MonkeyPatch.context() as patch:
         watch.begin(patch)
         for seed in range(SEEDS):
             run_plan(replace(plan, run_seed=seed), ReferenceSystem(variant), toolbox())
@@ -62,10 +64,10 @@ def strangers(expected: list[Watched], found: list[Watched]) -> set[tuple[str, .
     return {(name, *shape) for name, some in shapes(found).items() for shape in some - known.get(name, set())}
 
 
-@pytest.fixture
-def in_simulator(monkeypatch: pytest.MonkeyPatch) -> dict[str, list[Watched]]:
+@pytest.fixture(scope="module")
+def in_simulator() -> dict[str, list[Watched]]:
     """By plan, what the simulated nodes do. On a busy machine any kill may come before state is written."""
-    return {name: simulated(plan, monkeypatch) for name, plan in {**PLANS, "given-up": plan(GIVEN_UP)}.items()}
+    return {name: simulated(plan) for name, plan in {**PLANS, "given-up": plan(GIVEN_UP)}.items()}
 
 
 @pytest.mark.parametrize("name", PLANS)
@@ -81,10 +83,8 @@ def test_both_drivers_take_the_same_steps(
         assert each.taken == each.stored, each.operation
 
 
-def test_a_variant_that_publishes_in_its_own_way_is_found(
-    in_simulator: dict[str, list[Watched]], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    found = simulated(PLANS["undisturbed"], monkeypatch, "G1")
+def test_a_variant_that_publishes_in_its_own_way_is_found(in_simulator: dict[str, list[Watched]]) -> None:
+    found = simulated(PLANS["undisturbed"], "G1")
     assert {operation for operation, *_ in strangers(in_simulator["undisturbed"], found)} == {"publish-metadata"}
 
 
@@ -97,6 +97,6 @@ def test_a_driver_that_takes_steps_of_its_own_is_found(monkeypatch: pytest.Monke
         return take(client, operation, step)
 
     monkeypatch.setattr(StorageClient, "take", look_first)
-    found = simulated(PLANS["undisturbed"], monkeypatch)
+    found = simulated(PLANS["undisturbed"])
     differ = {each.operation for each in found if each.taken != each.stored}
     assert differ == {"publish-metadata", "pre-commit", "commit"}
