@@ -14,6 +14,7 @@ from jinja2 import Environment
 from holdfast.harness import cli
 from holdfast.harness.commands.progress import CaseProgress
 from holdfast.harness.engine.artefacts.journal_file import read_journal
+from holdfast.harness.engine.artefacts.stored_run import part_folders
 from holdfast.harness.engine.cases.case_run import CaseRun, run_once
 from holdfast.harness.engine.certification import journal as journal_module
 from holdfast.harness.engine.certification import run_store
@@ -60,6 +61,8 @@ def test_workers_that_do_not_end_keep_no_report_from_being_written(
     assert certifying.exit_code() == 143, certifying.said()
     assert time.monotonic() - began_s < (AFTER_ONE_S, AFTER_TWO_S)[presses - 1]
     assert certifying.left() == []
+    assert not part_folders(out)
+    assert (out / "latest" / "report.html").stat().st_size
     journal = read_journal(out / "latest" / "results.json")
     assert (journal.interrupted, journal.certificate.title) == ("SIGTERM", Title.INCONCLUSIVE)
 

@@ -61,6 +61,7 @@ def test_a_terminal_of_another_alphabet(encoding: str, command: str, tmp_path: P
 
 
 @pytest.mark.parametrize("limit_kb", [100_000, 200_000, 400_000])
+@pytest.mark.share(2)
 def test_too_little_memory(limit_kb: int, tmp_path: Path, any_plan: Path) -> None:
     line = f"ulimit -v {limit_kb} && {HOLDFAST} run {any_plan} --tier sim --out {tmp_path / 'out'}"
     code, said, complaint = run_shell(line, tmp_path)

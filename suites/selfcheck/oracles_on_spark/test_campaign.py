@@ -59,6 +59,7 @@ def test_the_ledger_and_the_plans_of_alarms_are_the_same(spark: SparkSession, tm
         assert there.ledger.plan_of(seed).read_bytes() == here.ledger.plan_of(seed).read_bytes()
 
 
+@pytest.mark.nightly
 def test_workers_draw_with_the_code_that_was_sent(spark: SparkSession) -> None:
     system, tools = registry.system("reference"), registry.toolbox()
     archive = spark.sparkContext.broadcast(on_spark.archive(system, tools))

@@ -67,7 +67,7 @@ def in_sql(spark: SparkSession, folder: Path, delivered: Delivered) -> Delivery:
 
 
 @pytest.mark.parametrize("name", DELIVERIES)
-@pytest.mark.share(24)
+@pytest.mark.nightly
 def test_verdicts_are_equal(name: str, spark: SparkSession, tmp_path: Path) -> None:
     delivered = DELIVERIES[name]()
     verdict = on_spark(spark, tmp_path, delivered)
