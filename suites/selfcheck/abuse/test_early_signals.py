@@ -43,11 +43,13 @@ PRESSES: dict[int, Sequence[signal.Signals]] = {
     143: (signal.SIGTERM,),
     129: (signal.SIGHUP,),
 }
+MOST_MODULES = 40
 pytestmark = pytest.mark.usefixtures("hangup_ends")
 
 
 @pytest.mark.parametrize("code", PRESSES)
 @pytest.mark.parametrize("module", MOMENTS)
+@pytest.mark.share(4)
 def test_a_signal_during_an_import_tells_its_number(invoke: Invoke, tmp_path: Path, module: str, code: int) -> None:
     """SIGTERM ended it by the signal, two SIGINT with 1."""
     (tmp_path / "site").mkdir()
@@ -71,6 +73,22 @@ def test_signals_tell_their_number_as_soon_as_they_are_heard(invoke: Invoke, tmp
         assert running.living()
     running.send(*PRESSES[code])
     assert running.exit_code() == code, running.said()
+
+
+def test_next_to_nothing_is_imported_before_signals_are_heard() -> None:
+    """Each import makes the time longer in which two SIGINT end the process as Python ends it."""
+    program = "import sys; before = {*sys.modules}; import holdfast.harness.cli; print(*{*sys.modules} - before)"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    imported = done.stdout.split()
+    assert {name for name in imported if name.partition(".")[0] not in sys.stdlib_module_names} <= {
+        "holdfast",
+        "holdfast.harness",
+        "holdfast.harness.cli",
+        "holdfast.harness.engine",
+        "holdfast.harness.engine.site",
+        "holdfast.harness.engine.site.interruption",
+    }
+    assert len(imported) < MOST_MODULES
 
 
 def test_behind_the_end_of_the_command_no_signal_changes_its_exit_code() -> None:
