@@ -56,32 +56,30 @@ THREE_KILLS = _small(
     expected_end=ExpectedEnd.FAILED,
 )
 
+FLIGHTS = Case(
+    id="spark/flights",
+    purpose="Does every flight count once when executors and the driver program of Spark are really killed?",
+    method="Arrival delays are summed by carrier and by aeroplane on two executors; SIGKILL hits an executor "
+    "or the driver program after a completed checkpoint, while flights still come in.",
+    passes=PASSES,
+    decides=DECIDED,
+    windows=RESTORED,
+    plan=each_of(CRASHES),
+    runs=len(CRASHES),
+    tiers=SPARK,
+    mutant_plan=ON_THE_SIMULATOR,
+)
+
 CASES = with_needs(
-    Case(
-        id="spark/flights",
-        purpose="Does every flight count once when executors and the driver program of Spark are really killed?",
-        method="Arrival delays are summed by carrier and by aeroplane on two executors; SIGKILL hits an executor "
-        "or the driver program after a completed checkpoint, while flights still come in.",
-        passes=PASSES,
-        decides=DECIDED,
-        windows=RESTORED,
-        plan=each_of(CRASHES),
-        runs=len(CRASHES),
-        tiers=SPARK,
-        mutant_plan=ON_THE_SIMULATOR,
-    ),
-    Case(
+    FLIGHTS,
+    replace(
+        FLIGHTS,
         id="spark/flights-in-steps",
         purpose="Does every flight count once when a process of Spark is killed in the middle of a step?",
         method="As spark/flights; SIGKILL hits a Python worker, or an executor that is about to commit its output or "
         "to acknowledge a checkpoint.",
-        passes=PASSES,
-        decides=DECIDED,
-        windows=RESTORED,
         plan=each_of(FINER_CRASHES),
         runs=len(FINER_CRASHES),
-        tiers=SPARK,
-        mutant_plan=ON_THE_SIMULATOR,
     ),
     Case(
         id="spark/late-channel",
