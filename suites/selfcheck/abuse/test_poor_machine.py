@@ -106,3 +106,23 @@ def test_sigterm_ends_a_campaign_within_five_seconds(jobs: str, invoke: Invoke, 
         assert drawing.exit_code() == 143, drawing.said()
     assert drawing.left() == []
     assert "Traceback" not in drawing.said()
+
+
+def test_a_certification_goes_on_when_there_is_room_again(tmp_path: Path) -> None:
+    """On a file system that its first stored run fills."""
+    (tmp_path / "room").mkdir()
+    mounted = "mount -t tmpfs -o size=300k none room && cd room && "
+    if run_shell(f"{mounted}true", tmp_path, within=NAMESPACE)[0]:
+        pytest.skip("this user can mount nothing")
+    rules = "--tier sim --rule BAR-01 --keep all --jobs 1"
+    line = f"""{mounted}set +e
+    {HOLDFAST} certify reference {rules} --out out >&2; echo $?
+    echo behind >&2
+    mount -o remount,size=64m none .
+    {HOLDFAST} certify --resume out/2* > /dev/null; echo $?"""
+    _, codes, complaint = run_shell(line, tmp_path, within=NAMESPACE)
+    assert codes.split() == ["4", "0"], complaint
+    full, _, resumed = complaint.partition("behind\n")
+    assert full.count("No space left on device; make room") == 1
+    assert "Traceback" not in full
+    assert "PASS           barriers: 1 case" in resumed
