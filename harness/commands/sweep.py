@@ -6,6 +6,7 @@ from pathlib import Path
 
 from holdfast.harness.commands import console as consoles
 from holdfast.harness.engine.artefacts.sweep import sweep
+from holdfast.harness.engine.artefacts.temporary_folder import sweep_temporary_folders
 from holdfast.harness.engine.site.services import sweep_services
 
 
@@ -24,6 +25,6 @@ def sweep_folder(root: Path, *, trust: bool) -> int:
         if not done:
             console.print(f"{root}: nothing to sweep.")
     finally:
-        for sentence in sweep_services():
+        for sentence in (*sweep_temporary_folders(), *sweep_services()):
             console.print(sentence)
     return 0

@@ -7,9 +7,8 @@ alone. A kit names the cases, and what of a run cannot be had with what is certi
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence, Set
-from pathlib import Path
-from tempfile import TemporaryDirectory
 
+from holdfast.harness.engine.artefacts.temporary_folder import TemporaryFolder
 from holdfast.harness.engine.cases.case_run import run_case
 from holdfast.harness.engine.cases.case_status import case_not_run
 from holdfast.harness.engine.site.machine import lacking
@@ -53,8 +52,8 @@ def tried_under_faults(
             status = Status.NOT_APPLICABLE if known else Status.INCONCLUSIVE
             result = case_not_run(case, Tier.PROCESS, status, reason)
         else:
-            with TemporaryDirectory(prefix="holdfast-kit-") as folder:
-                result = run_case(system, case, Tier.PROCESS, first_seed=seed or 1, folder=Path(folder))
+            with TemporaryFolder() as folder:
+                result = run_case(system, case, Tier.PROCESS, first_seed=seed or 1, folder=folder)
         yield _told(case, result, tuple(supplied))
 
 

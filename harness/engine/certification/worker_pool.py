@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import inspect
 import os
-import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Mapping
@@ -17,13 +16,13 @@ from multiprocessing import Pipe
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
 from signal import SIG_BLOCK, SIG_SETMASK, SIGKILL, Signals, pthread_sigmask
-from tempfile import mkdtemp
 from time import monotonic  # noqa: TID251 - how long a worker is silent; no run depends on it
 from typing import Generic, TypeVar
 
 import msgspec
 
 from holdfast.harness.engine.artefacts.sweep import sweep
+from holdfast.harness.engine.artefacts.temporary_folder import TemporaryFolder, sweep_temporary_folders
 from holdfast.harness.engine.certification.case_runner import CaseEnded, RunEnded, WorkerLost
 from holdfast.harness.engine.certification.kit_runner import CheckEnded, KitAssignment, KitEnded
 from holdfast.harness.engine.certification.last_call import ASK, last_call
@@ -88,6 +87,7 @@ class WorkerPool(Generic[Key]):
         self._drop_began_s = 0.0
 
     def __enter__(self) -> WorkerPool[Key]:
+        list(sweep_temporary_folders())
         self._interruption.followers.append(self._hand_on)
         return self
 
@@ -189,10 +189,11 @@ class _Worker(Generic[Key]):
     def __init__(self, queue: WorkQueue[Key], first: AnyAssignment) -> None:
         self.queue = queue
         inherited: Mapping[str, str] = os.environ  # noqa: TID251 - the edge
-        self._folder = None
+        self._temporary = None
         if isinstance(first, KitAssignment):
             inherited = part_surroundings(first.factory, first.location)
-            self._folder = Path(mkdtemp(prefix="holdfast-kit-"))
+            self._temporary = TemporaryFolder()
+        self._folder = self._temporary.path if self._temporary is not None else None
         noted = [] if self._folder is None else [str(self._folder / _LAST_CALL)]
         place = {} if self._folder is None else {"TMPDIR": str(self._folder)}
         self._hangs = False
@@ -306,10 +307,10 @@ class _Worker(Generic[Key]):
                 self._process.wait(_LOOK_S / 10)
         self._process.kill()
         self._process.wait()
-        if self._folder is not None:
+        if self._temporary is not None:
             with suppress(ProcessLookupError, PermissionError):  # What a part has forked.
                 os.killpg(self._process.pid, SIGKILL)
-            shutil.rmtree(self._folder, ignore_errors=True)
+            self._temporary.cleanup()
 
     def _send(self, message: WorkerSettings | AnyAssignment) -> None:
         with suppress(OSError):  # A lost worker shows where its messages are read.

@@ -7,12 +7,12 @@ from functools import cache
 from os import environ
 from pathlib import Path
 from shutil import move, rmtree
-from tempfile import mkdtemp
 from typing import Any, Protocol
 from urllib.parse import unquote, urlsplit
 from uuid import uuid4
 
 from holdfast.fixtures.host.changing_folder import files_below
+from holdfast.harness.engine.artefacts.temporary_folder import TemporaryFolder
 from holdfast.suites.certify.check import CannotTry
 
 AWKWARD = "a b%20c \u00e4+#?&=d"
@@ -72,9 +72,10 @@ class Folder:
     far = False
 
     def __init__(self, parent: Path | None = None, name: str = "") -> None:
-        if parent is None:
-            self.path = Path(mkdtemp(prefix="holdfast-kit-"))
-        else:
+        self._temporary = TemporaryFolder() if parent is None else None
+        if self._temporary is not None:
+            self.path = self._temporary.path
+        elif parent is not None:
             self.path = parent / (name or f"holdfast-kit-{uuid4().hex}")
         self.uri = self.path.as_uri()
         self.unreachable = Path("/proc/holdfast").as_uri()
@@ -105,6 +106,8 @@ class Folder:
 
     def close(self) -> None:
         rmtree(self.path, ignore_errors=True)
+        if self._temporary is not None:
+            self._temporary.cleanup()
 
 
 class Bucket:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from tempfile import TemporaryDirectory
 
+from holdfast.harness.engine.artefacts.temporary_folder import TemporaryFolder
 from holdfast.harness.spi.sink import Committable, Row, Sink, SinkContext, SinkFactory, SinkFlag, SinkWriter
 from holdfast.suites.certify.check import Violation
 from holdfast.suites.certify.closing import raised_by_closing
@@ -43,8 +43,8 @@ class Bench:
         self.steps: list[str] = []
         self.windows: Counter[str] = Counter()
         self.jobs: list[Job] = []
-        self._disk = TemporaryDirectory(prefix="holdfast-kit-")
-        self.uri = connected.place(self._disk.name)
+        self._disk = TemporaryFolder()
+        self.uri = connected.place(str(self._disk.path))
         self._sinks: list[Sink] = []
         try:
             self.observer = self.sink("observer", 1)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from tempfile import TemporaryDirectory
 
 from holdfast.fixtures.feeders import FEEDERS
+from holdfast.harness.engine.artefacts.temporary_folder import TemporaryFolder
 from holdfast.harness.spi.source import Source, SourceContext, SourceFactory, SourceFlag
 from holdfast.suites.certify.check import CannotTry
 from holdfast.suites.certify.closing import raised_by_closing
@@ -42,8 +42,8 @@ class Bench:
         self.blocks: list[list[Record]] = []
         self.jobs: list[Job] = []
         self._partition_ms: dict[int, int] = {}
-        self._disk = TemporaryDirectory(prefix="holdfast-kit-")
-        self.uri = connected.place(self._disk.name)
+        self._disk = TemporaryFolder()
+        self.uri = connected.place(str(self._disk.path))
         try:
             source = self.source("observer", 1)
             self.description = source.describe()

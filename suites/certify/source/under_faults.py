@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from tempfile import TemporaryDirectory
 
 from holdfast.faults.input import poison
 from holdfast.faults.process import kill
 from holdfast.fixtures.feeders import FEEDERS
+from holdfast.harness.engine.artefacts.temporary_folder import TemporaryFolder
 from holdfast.harness.model.case import Case, Decision
 from holdfast.harness.model.jobs import FORWARD, KEYED_SUM, REBALANCE
 from holdfast.harness.model.target import COORDINATOR
@@ -118,8 +118,8 @@ def why_not(factory: str, connected: Connected) -> tuple[str, bool]:
     """Why a source cannot be read by the processes of a runtime, empty if it can; and whether that is known."""
     if connected.options:
         return "the runtime gives a source no options: try it with its defaults", True
-    with TemporaryDirectory(prefix="holdfast-kit-") as folder:
-        uri = connected.place(folder)
+    with TemporaryFolder() as folder:
+        uri = connected.place(str(folder))
         source: Source = loaded("source", factory, Source)(
             SourceContext(uri=uri, job="probe", operator="source", attempt=1)
         )

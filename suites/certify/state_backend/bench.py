@@ -7,13 +7,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from shutil import copytree
-from tempfile import TemporaryDirectory
 from typing import Any
 
 import msgspec
 
 from holdfast.fixtures.storages.fault_points import FaultPoints, StorageFault
 from holdfast.fixtures.storages.in_memory import InMemoryStorage, Place
+from holdfast.harness.engine.artefacts.temporary_folder import TemporaryFolder
 from holdfast.harness.model.events import FileReference
 from holdfast.harness.spi.state import (
     Flag,
@@ -80,7 +80,7 @@ class Bench:
         self.pending: set[int] = set()
         self.keeps_folders = True
         self._attempt = 0
-        self._disk = TemporaryDirectory(prefix="holdfast-kit-")
+        self._disk = TemporaryFolder()
         self._folders: dict[int, Path] = {}
         self.flags: frozenset[Flag] = frozenset()
         self._checkpoint = 0
@@ -123,7 +123,7 @@ class Bench:
 
     def _folder(self, subtask: int) -> Path:
         """Of a new attempt: empty, or with LOCAL_RECOVERY as the last one left it, which lives on in its own."""
-        folder = Path(self._disk.name, str(self._attempt))
+        folder = self._disk.path / str(self._attempt)
         before = self._folders.get(subtask) if self.keeps_folders and Flag.LOCAL_RECOVERY in self.flags else None
         if before is None:
             folder.mkdir()
@@ -311,7 +311,7 @@ class Bench:
 
     def folder_bytes(self) -> int:
         """Bytes of all local files of all attempts; one that has several names counts once."""
-        found = (path.lstat() for path in Path(self._disk.name).rglob("*") if path.is_file())
+        found = (path.lstat() for path in self._disk.path.rglob("*") if path.is_file())
         return sum({each.st_ino: each.st_size for each in found}.values())
 
     # ---------------------------------------------------------------- what happened

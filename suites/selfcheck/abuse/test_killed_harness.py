@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import os
 import signal
+import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import pytest
 
 from holdfast.fixtures.systems import programs
 from holdfast.harness.cli import execute
+from holdfast.harness.engine.artefacts.temporary_folder import TemporaryFolder
+from holdfast.harness.engine.certification.worker_pool import WorkerPool
+from holdfast.harness.engine.site.interruption import Interruption
 from holdfast.suites.selfcheck.abuse.conftest import Invoke
 from holdfast.suites.selfcheck.sweeping import sweeps
 
@@ -71,3 +77,20 @@ def test_a_run_that_goes_on_is_not_swept(
     assert swept(out, capsys) == [f"{out}: nothing to sweep."]
     running.send(signal.SIGINT)
     assert running.exit_code() == 130
+
+
+def test_the_next_kit_removes_the_folder_that_a_killed_one_left(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    program = (
+        "import os; from holdfast.harness.engine.artefacts.temporary_folder import TemporaryFolder as T;"
+        "t = T(); print(t.path, flush=True); os.kill(os.getpid(), 9)"
+    )
+    environment = {**os.environ, "TMPDIR": str(tmp_path)}
+    done = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=False)
+    left = Path(done.stdout.strip())
+    assert left.is_dir()
+    with TemporaryFolder() as living, WorkerPool[int](Interruption()):
+        assert living.is_dir()
+        assert not left.parent.exists()
