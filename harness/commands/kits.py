@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
@@ -127,14 +127,12 @@ def certify_part(
         why_not: nothing runs, for this reason; what is finished is reported. Empty: what is left runs.
     """
     now = datetime.now(UTC).isoformat(timespec="seconds")  # noqa: TID251 - for the report alone
-    whole = Request(command=request.command, system=request.name, folder=out)
-    with (
-        listening() as interruption,
-        ExitStack() as stack,
-        CaseProgress(consoles.progress(), whole, quiet=json) as observer,
-    ):
+    run = KitRun(request)
+    with listening() as interruption, ExitStack() as stack:
+        made = _Made(request, out, now, stack, begun)
+        whole = Request(command=request.command, system=request.name, folder=made.folder)
+        observer = stack.enter_context(CaseProgress(consoles.progress(), whole, quiet=json))
         load_reporters()
-        run, made = KitRun(request), _Made(request, out, now, stack, begun)
         if begun is not None:
             made.restore(run)
         if why_not:
@@ -147,6 +145,7 @@ def certify_part(
         observer.expect_checks(request.name, run.waiting, run.left_s)
         run_kit(run, out, interruption, ended)
         if run.refused and not run.checks:
+            made.withdraw()
             raise UsageError(run.refused)
         folder, checks = made.folder, run.checks
         journal = run.journal(made.log.started, interruption.reason() and (interruption.signal or "the harness"))
@@ -166,11 +165,12 @@ def certify_part(
 
 
 class _Made:
-    """The folder of the report with its log, made when something is put there: what is refused makes none."""
+    """The folder of the report, and its log, which is made when something is put there."""
 
     def __init__(self, request: KitRequest, out: Path, now: str, stack: ExitStack, begun: Begun | None) -> None:
         self._request = request
-        self._out = out
+        self._is_first = not out.exists()
+        self.folder = new_folder(out) if begun is None else out
         self._now = now
         self._stack = stack
         self._begun = begun
@@ -178,23 +178,28 @@ class _Made:
         self.work = Work()
 
     @cached_property
-    def folder(self) -> Path:
-        return new_folder(self._out) if self._begun is None else self._out
-
-    @cached_property
     def log(self) -> ResultLog:
         begun = self._begun or begun_now(self._request, identity_of(self._request))
         self.work = self._stack.enter_context(working_in(self.folder, begun))
         return self._stack.enter_context(ResultLog(self.folder, begun.identity, self._now))
 
+    def withdraw(self) -> None:
+        """Nothing was put there, and nothing will be: a part that cannot be tried leaves no folder."""
+        with suppress(OSError):
+            self.folder.rmdir()
+            if self._is_first:
+                self.folder.parent.rmdir()
+
     def restore(self, run: KitRun) -> None:
         """Count what is finished."""
+        run.earlier_s = self.log.elapsed_s
         for check in self.log.checks.get(self._request.name, ()):
             run.restore(check)
 
     def add(self, check: KitCheck) -> None:
         """A check is over."""
-        self.log.add(LoggedCheck(monotonic() - self._start_s, self._request.name, check))
+        elapsed_s = self.log.elapsed_s + monotonic() - self._start_s
+        self.log.add(LoggedCheck(elapsed_s, self._request.name, check))
 
 
 def plugged_into(contract: str, factory: str, location: str, options: Mapping[str, str]) -> str:

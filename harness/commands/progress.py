@@ -22,6 +22,7 @@ from rich.text import Text
 from holdfast.harness.commands.time_left import TimeLeft
 from holdfast.harness.engine.certification.request import Request
 from holdfast.harness.engine.certification.selection import cost_s
+from holdfast.harness.engine.certification.width import Width
 from holdfast.harness.engine.site import registry
 from holdfast.harness.model.appearance import STATUS_STYLES, STATUS_WORDS
 from holdfast.harness.model.case import Case, Tier
@@ -65,7 +66,7 @@ class CaseProgress:
             disable=not self._live,
         )
         self._task = self._progress.add_task("choosing cases", total=None, counted=request.system)
-        widths = {Tier.SIM: request.jobs, Tier.PROCESS: request.jobs}
+        widths = {Tier.SIM: request.jobs, Tier.PROCESS: Width(request.jobs).value}
         self._left = TimeLeft(widths=widths, budget_s=request.budget_s)
         self._start_s = monotonic()
         self._line_s = 0.0

@@ -67,6 +67,7 @@ class KitRun:
         checks: that are over.
         waiting: that are not, in the order in which they run.
         refused: why none can run, one sentence; empty: they can.
+        earlier_s: how long earlier invocations took.
         why_not: why those that wait do not run, without a full stop; empty: they do, or all are over.
 
     Raises:
@@ -77,6 +78,7 @@ class KitRun:
         self.request = request
         self.checks: list[KitCheck] = []
         self.refused = self.why_not = ""
+        self.earlier_s = 0.0
         self._kit: Kit = registry.kit(request.contract)
         self.waiting = [each for each in self._planned() if not request.rules or each.own_rule in request.rules]
         self._began_s = monotonic()
@@ -141,7 +143,7 @@ class KitRun:
             factory=self.request.factory,
             subject=self._kit.subject,
             started=started,
-            duration_s=monotonic() - self._began_s,
+            duration_s=self.earlier_s + monotonic() - self._began_s,
             seed=self.request.seed,
             interrupted=interrupted if self.assignment() is not None else "",
             left_out=self._kit.rules - rules if rules else frozenset(),

@@ -5,14 +5,17 @@ from __future__ import annotations
 import signal
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import pytest
 
 from holdfast.harness import cli
+from holdfast.harness.commands import sweep
 from holdfast.harness.engine.artefacts.files import make_folder
 from holdfast.harness.engine.artefacts.journal_file import read_journal
 from holdfast.harness.engine.artefacts.owner import claim, owner_lives
+from holdfast.harness.engine.artefacts.temporary_folder import TemporaryFolder
 from holdfast.harness.engine.certification.begun import FILE, Begun, begun_now, read_begun, working_in, write_begun
 from holdfast.harness.engine.certification.request import Request
 from holdfast.harness.engine.certification.result_log import LoggedCheck, LoggedRun, read_log
@@ -35,11 +38,17 @@ def labelled(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """What began with a variable goes on with it alone; and what is killed leaves its temporary files with the test."""
     monkeypatch.setenv(LABEL, "")
     monkeypatch.setenv("TMPDIR", str(tmp_path))
+    monkeypatch.setattr(tempfile, "tempdir", None)
+
+
+def entries(folder: Path) -> list[object]:
+    """What is on disk."""
+    return [each for path in folder.glob("results-*.jsonl.gz") for each in read_log(path)]
 
 
 def logged(folder: Path) -> list[str]:
     """Runs and checks that are on disk."""
-    found = [each for path in folder.glob("results-*.jsonl.gz") for each in read_log(path)]
+    found = entries(folder)
     runs = [each.result.id for each in found if isinstance(each, LoggedRun)]
     return runs + [each.check.id for each in found if isinstance(each, LoggedCheck)]
 
@@ -78,19 +87,31 @@ def test_a_killed_certification_is_reported_and_goes_on(
     assert "no certification was interrupted there" in capsys.readouterr().err
 
 
-def test_a_killed_kit_is_reported_and_goes_on(invoke: Invoke, tmp_path: Path) -> None:
-    """Its checks were on disk, and nothing read them."""
+def test_a_killed_kit_is_reported_and_goes_on(
+    invoke: Invoke, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Its checks were on disk, and nothing read them; its temporary folder stayed for ever."""
     folder = killed(invoke, tmp_path / "out", "--state-backend", "hashmap", "--area", "SBK")
+    (left,) = tmp_path.glob("holdfast-kit-*")
+    monkeypatch.setattr(sweep, "sweep_services", tuple)
+    with TemporaryFolder() as living:
+        assert cli.execute(["sweep", str(tmp_path / "out")]) == 0
+        assert living.is_dir()
+    assert f"{left}: removed." in capsys.readouterr().out
+    assert not left.exists()
     first = logged(folder)
     assert cli.execute(["report", str(folder)]) == 2
     half = read_journal(folder / "results.json")
     assert [each.case for each in half.cases] == first
+    took_s = max(each.at_s for each in entries(folder) if isinstance(each, LoggedCheck))
+    assert half.duration_s >= took_s > 0
     assert Status.PASS in {each.status for each in half.cases}
     assert half.certificate.title is Title.INCONCLUSIVE
     assert cli.execute(["certify", "--resume", str(folder)]) == 0
     whole = read_journal(folder / "results.json")
     assert whole.interrupted == ""
     assert whole.started == half.started
+    assert whole.duration_s > half.duration_s
     checks = logged(folder)
     assert len(set(checks)) == len(checks) == len(whole.cases) > len(first)
     assert not (folder / FILE).exists()

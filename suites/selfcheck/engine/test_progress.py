@@ -15,6 +15,7 @@ from holdfast.harness.commands.progress import CaseProgress
 from holdfast.harness.commands.time_left import OTHER_COSTS_COUNT_S, TimeLeft
 from holdfast.harness.engine.cases.case_status import case_not_run, case_result
 from holdfast.harness.engine.certification.request import Request
+from holdfast.harness.engine.certification.width import Width
 from holdfast.harness.engine.site import registry
 from holdfast.harness.model.case import Tier
 from holdfast.harness.model.status import Status
@@ -68,6 +69,15 @@ def test_a_long_certification_is_announced_with_its_minutes(monkeypatch: pytest.
     observer, stream = log(request=msgspec.structs.replace(REQUEST, jobs=2))
     observer.expect([(ONE, Tier.SIM), (TWO, Tier.SPARK)])
     assert "scripted on sim, spark: 2 cases, 2 runs or more, about 2 min on 2 processors; " in stream.getvalue()
+
+
+def test_runs_on_processes_are_announced_as_many_at_a_time_as_there_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It was said to take as long as with one for each processor."""
+    monkeypatch.setattr(registry, "case_costs", lambda: {(ONE.id, Tier.PROCESS): 960.0})
+    observer, stream = log(request=msgspec.structs.replace(REQUEST, jobs=2))
+    observer.expect([(ONE, Tier.PROCESS)])
+    assert f"about {960 / 60 / Width(2).value:.0f} min on 2 processors; " in stream.getvalue()
+    assert Width(2).value > 2
 
 
 def test_an_area_is_one_line_when_all_of_its_cases_are_over() -> None:
