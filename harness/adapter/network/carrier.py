@@ -48,7 +48,7 @@ class Carrier:
 
     def impair(
         self, direction: str, *, cut: bool, delay_ms: int = 0, kilobytes_per_second: int = 0, swallow: bool = False
-    ) -> None:
+    ) -> bool:
         """Set what the link does from now on, also to what is under way.
 
         Args:
@@ -57,21 +57,27 @@ class Carrier:
             delay_ms: pass everything so much later.
             kilobytes_per_second: pass no more than that; 0: as much as comes.
             swallow: take everything and pass nothing, ever.
+
+        Returns:
+            Whether what it did until now befell anything.
         """
+        touched = 0
         for each, wire in self._wires.items():
             if direction in (each, BOTH):
-                wire.change(
+                touched += wire.change(
                     cut=cut,
                     delay_ns=delay_ms * _TO_NS,
                     bytes_per_second=kilobytes_per_second * _TO_BYTES,
                     swallow=swallow,
                 )
+        return bool(touched)
 
-    def reset(self) -> None:
-        """Break all connections with a reset at both ends, and forget what they carried."""
-        connections, self._connections = self._connections, []
+    def reset(self) -> bool:
+        """Break all connections with a reset at both ends, and forget what they carried; whether there was any."""
+        connections, self._connections = [each for each in self._connections if not each.closed], []
         for connection in connections:
             connection.reset()
+        return bool(connections)
 
     def _carry(self, stream: socket.socket) -> None:
         self._connections = [each for each in self._connections if not each.closed]

@@ -25,11 +25,17 @@ class Relay:
     def __init__(self) -> None:
         self.acting = Acting()
         self.ways: dict[Direction, tuple[bool, int]] = {}
+        self.touched = False
+        self.told: list[int] = []
 
-    def order(self, _: str, impair: Impair) -> None:
+    def order(self, _: str, impair: Impair) -> bool:
         for direction in (Direction.FORWARD, Direction.BACKWARD):
             if impair.direction in (direction, Direction.BOTH):
                 self.ways[direction] = impair.cut, impair.delay_ms
+        return self.touched
+
+    def struck(self, fault: int, what: str) -> None:
+        self.told.append(fault)
 
     @property
     def cut(self) -> list[str]:
@@ -91,3 +97,16 @@ def test_of_two_delays_the_one_that_is_healed_ends(
 def test_what_never_acted_is_healed_without_harm(controls: RelayedLinks, relay: Relay) -> None:
     controls.restore(CHANNEL, "cut", BOTH)
     assert relay.cut == []
+
+
+@pytest.mark.parametrize("touched", [True, False])
+def test_what_the_relay_did_is_recorded_for_the_fault_that_wanted_it(
+    controls: RelayedLinks, relay: Relay, *, touched: bool
+) -> None:
+    relay.acting.fault = 3
+    controls.slow(CHANNEL, 20)
+    relay.touched, relay.acting.fault = touched, 5
+    controls.cut(CHANNEL)
+    assert relay.told == [3] * touched, "until the cut the channel was slow"
+    controls.restore(CHANNEL, "cut", "both")
+    assert relay.told == [3, 5] * touched

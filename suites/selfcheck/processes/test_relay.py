@@ -16,7 +16,9 @@ from holdfast.fixtures.reference.drivers.processes.control import Direction, Imp
 from holdfast.fixtures.reference.drivers.processes.life import Program
 from holdfast.fixtures.reference.drivers.processes.relay import RelaySettings
 from holdfast.fixtures.reference.drivers.processes.supervisor import Supervisor
+from holdfast.harness.adapter.network import pipe
 from holdfast.harness.adapter.network.acceptor import make_token
+from holdfast.harness.adapter.network.loop import Loop
 from holdfast.harness.adapter.network.sockets import address_of, call, listen
 
 LIMIT_S = 30.0
@@ -213,3 +215,22 @@ def test_a_channel_whose_receiver_is_known_later_leads_there(supervisor: Supervi
             with receiver:
                 sender.sendall(b"records")
                 assert receive(receiver, 7) == b"records"
+
+
+def test_a_wire_says_how_much_it_has_held_up() -> None:
+    loop, wire = Loop(), pipe.Wire()
+    near, source = socket.socketpair()
+    drain, far = socket.socketpair()
+    with near, source, drain, far:
+        source.setblocking(False)
+        one = pipe.Pipe(loop, wire, source, drain, lambda: None)
+        assert wire.change(cut=True, delay_ns=0) == 0
+        near.send(b"abc")
+        assert wire.change(cut=False, delay_ns=1) == 3, "the cut held it back"
+        one.read()
+        assert wire.change(cut=False, delay_ns=0) == 3, "then it was late"
+        near.send(b"de")
+        one.read()
+        assert wire.change(cut=False, delay_ns=0) == 0
+        one.close()
+    loop.close()
