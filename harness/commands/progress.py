@@ -43,7 +43,7 @@ _DID_NOT_RUN = {Status.NOT_APPLICABLE, Status.UNTESTED}
 
 
 class CaseProgress:
-    """Shows how far a certification is (certify.Observer); a context manager, because the last line must go again.
+    """Shows how far a certification is (request.Observer); a context manager, because the last line must go again.
 
     Args:
         console: where.

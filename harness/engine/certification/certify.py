@@ -20,8 +20,7 @@ from holdfast.harness.engine.certification.entry import Entry
 from holdfast.harness.engine.certification.journal import Ended, Tallies, journal_of, results_of, tallies_of
 from holdfast.harness.engine.certification.kit_run import KitQueue, KitRun
 from holdfast.harness.engine.certification.kit_runner import CheckEnded, KitMessage
-from holdfast.harness.engine.certification.observer import Observer
-from holdfast.harness.engine.certification.request import Request, check_request
+from holdfast.harness.engine.certification.request import Observer, Request, check_request
 from holdfast.harness.engine.certification.result_log import LoggedCase, LoggedCheck, LoggedRun, ResultLog
 from holdfast.harness.engine.certification.run_store import RUNS, Keep, RunStore
 from holdfast.harness.engine.certification.time_limit import TimeLimit

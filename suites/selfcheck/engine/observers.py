@@ -7,7 +7,7 @@ from holdfast.harness.model.journal import CaseResult
 
 
 class Silent:
-    """See certify.Observer."""
+    """See request.Observer."""
 
     def expect(self, cases: object) -> None: ...
 
