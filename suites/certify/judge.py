@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Sequence, Set
 from pathlib import Path
+from types import TracebackType
 from typing import Any, Protocol, TypeVar
 
 from holdfast.harness.model.status import Status
 from holdfast.suites.certify import time_limit
+from holdfast.suites.certify.answers import Answers, called
 from holdfast.suites.certify.check import CannotTry, Check, Violation
 from holdfast.suites.certify.time_limit import Overdue, limited
 from holdfast.suites.certify.verdict import WITNESS_STEPS, CheckVerdict
@@ -26,10 +28,12 @@ class Bench(Protocol):
         flags: that are declared.
         steps: what was done so far: the witness.
         windows: what was met, by name.
+        answers: of what is certified.
     """
 
     steps: list[str]
     windows: Counter[str]
+    answers: Answers
 
     @property
     def flags(self) -> Set[str]: ...
@@ -82,6 +86,7 @@ def _tried(check: Check[BenchT], bench: BenchT) -> CheckVerdict:
             return CheckVerdict(check, Status.NOT_APPLICABLE, check.rule, f"it does not declare {', '.join(missing)}")
         with limited(check.id, CHECK_LIMIT_S, lambda: time_limit.programs.count + len(bench.steps)):
             check.run(bench)
+            bench.answers.look_again()
     except CannotTry as reason:
         return CheckVerdict(check, Status.NOT_APPLICABLE, check.rule, str(reason))
     except Overdue as error:
@@ -90,7 +95,7 @@ def _tried(check: Check[BenchT], bench: BenchT) -> CheckVerdict:
         return CheckVerdict(check, Status.FAIL, violation.rule, violation.sentence, _witness(violation, bench.steps))
     except Exception as error:
         status = Status.ERROR if _is_ours(error) else Status.FAIL
-        return CheckVerdict(check, status, check.rule, f"{type(error).__name__}: {error}", _witness(error, bench.steps))
+        return CheckVerdict(check, status, check.rule, _raised(error), _witness(error, bench.steps))
     if missed := [window for window in check.windows if not bench.windows[window]]:
         return CheckVerdict(check, Status.INCONCLUSIVE, check.rule, f"no run hit {', '.join(missed)}")
     return CheckVerdict(check, Status.PASS, check.rule, figures=tuple(getattr(bench, "figures", ())))
@@ -119,9 +124,22 @@ def _witness(error: BaseException, steps: Sequence[str]) -> Sequence[str]:
     return [*([f"({left_out} steps before)"] if left_out > 0 else []), *steps[-WITNESS_STEPS:]]
 
 
+def _raised(error: BaseException) -> str:
+    """What was raised, by which call of the contract and where."""
+    trace = _innermost(error)
+    place = f" ({Path(trace.tb_frame.f_code.co_filename).name}:{trace.tb_lineno})" if trace else ""
+    call = f"{found} raised " if (found := called(error)) else ""
+    return f"{call}{type(error).__name__}: {error}{place}"
+
+
 def _is_ours(error: BaseException) -> bool:
     """Whether the kit itself raised it: the innermost frame is in a kit, and it is no failed call of what it judges."""
+    trace = _innermost(error)
+    return trace is not None and trace.tb_frame.f_code.co_filename.startswith(_HERE)
+
+
+def _innermost(error: BaseException) -> TracebackType | None:
     trace = error.__traceback__
     while trace is not None and trace.tb_next is not None:
         trace = trace.tb_next
-    return trace is not None and trace.tb_frame.f_code.co_filename.startswith(_HERE)
+    return trace

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
+from sys import exception
 from typing import Protocol
 
 from hypothesis import HealthCheck, Phase, seed, settings
+from hypothesis.errors import Flaky, HypothesisException, StopTest
 from hypothesis.stateful import RuleBasedStateMachine, run_state_machine_as_test
 
 from holdfast.harness.engine.site.program_share import programs_of
@@ -22,10 +24,12 @@ class Seeded(Protocol):
     Attributes:
         seed: of the programs.
         windows: what was met, by name.
+        steps: what was done so far: the witness.
     """
 
     seed: int
     windows: Counter[str]
+    steps: list[str]
 
 
 def run_machine(
@@ -50,11 +54,24 @@ def run_machine(
 def _run_programs(machine: type[RuleBasedStateMachine], bench: Seeded, examples: int, steps: int, turn: int) -> None:
     draws = f"{bench.seed}, turn {turn}" if turn else bench.seed
 
+    raised: list[BaseException] = []
+
     def begin(self: RuleBasedStateMachine) -> None:
         time_limit.programs.begin()
-        machine.__init__(self)
+        try:
+            machine.__init__(self)
+        except Exception as error:
+            raised.append(error)
+            raise
 
-    bound = seed(draws)(type(machine.__name__, (machine,), {"outer": bench, "__init__": begin}))
+    def teardown(self: RuleBasedStateMachine) -> None:
+        error = exception()
+        if error is not None and not isinstance(error, HypothesisException | StopTest):
+            raised.append(error)
+        machine.teardown(self)
+
+    own = {"outer": bench, "__init__": begin, "teardown": teardown}
+    bound = seed(draws)(type(machine.__name__, (machine,), own))
     chosen = settings(
         max_examples=programs_of(examples),
         stateful_step_count=steps,
@@ -65,4 +82,10 @@ def _run_programs(machine: type[RuleBasedStateMachine], bench: Seeded, examples:
         report_multiple_bugs=False,
         print_blob=False,
     )
-    run_state_machine_as_test(bound, settings=chosen)
+    try:
+        run_state_machine_as_test(bound, settings=chosen)
+    except Flaky as flaky:
+        if not raised:
+            raise
+        bench.steps.append("the same program did not do this again when it was repeated")
+        raise raised[0] from flaky

@@ -32,6 +32,7 @@ class Bench(OutsideBench):
 
     performer = "holdfast.suites.certify.checkpoint_storage.performer"
     own = JOB
+    contract = CheckpointStorage
     description: StorageDescription
 
     def __init__(self, target: Target, rule: str, seed: int = 0) -> None:

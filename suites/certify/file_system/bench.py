@@ -23,6 +23,7 @@ class Bench(OutsideBench):
 
     performer = "holdfast.suites.certify.file_system.performer"
     own = FOLDER
+    contract = FileSystem
     description: FileSystemDescription
 
     def at(self, uri: str, own: str, options: Mapping[str, str]) -> FileSystem:

@@ -10,6 +10,7 @@ from typing import Any, ClassVar, TypeVar
 import numpy as np
 
 from holdfast.harness.spi.errors import Transient
+from holdfast.suites.certify.answers import Answers
 from holdfast.suites.certify.check import CannotTry, Violation
 from holdfast.suites.certify.closing import raised_by_closing
 from holdfast.suites.certify.outside.location import Location, location_below
@@ -35,6 +36,7 @@ class OutsideBench:
     Attributes:
         performer: module by which other processes make it and call it (telling.Setting).
         own: name of the job or folder that those processes share with this one.
+        contract: the protocol of what is certified.
         target: what is certified.
         rule: that is broken where something is not as it was written.
         seed: of random programs.
@@ -44,10 +46,12 @@ class OutsideBench:
         location: where all of it lies.
         steps: what was done so far: the witness.
         windows: what was met, by name.
+        answers: of what is certified, in this process.
     """
 
     performer: ClassVar[str]
     own: ClassVar[str]
+    contract: ClassVar[type]
     description: Any
 
     def __init__(self, target: Target, rule: str, seed: int = 0) -> None:
@@ -56,6 +60,7 @@ class OutsideBench:
         self.seed = seed
         self.steps: list[str] = []
         self.windows: Counter[str] = Counter()
+        self.answers = Answers(rule)
         self.flags: frozenset[str] = frozenset()
         self.options: Mapping[str, str] = target.options
         self._made: list[Any] = []
@@ -86,6 +91,7 @@ class OutsideBench:
     def make(self, own: str, options: Mapping[str, str] | None = None, uri: str = "") -> Any:
         """What another process would make; closed at the end of the check."""
         made = self.at(uri or self.location.uri, own, {**self.options, **(options or {})})
+        made = self.answers.of(made, self.contract)
         self._made.append(made)
         return made
 

@@ -6,10 +6,18 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 
 from holdfast.harness.sim.streams import Stream
-from holdfast.harness.spi.restart_strategy import RestartContext, RestartStrategyDescription, RestartStrategyFactory
+from holdfast.harness.spi.restart_strategy import (
+    RestartContext,
+    RestartStrategy,
+    RestartStrategyDescription,
+    RestartStrategyFactory,
+)
+from holdfast.suites.certify.answers import Answers
 from holdfast.suites.certify.restart_strategy.life import Life
 
 START_MS = 1_000_000.0
+ANSWERS_RULE = "RST-07"
+"""It is broken by an answer that is none, whatever was asked."""
 
 
 class Bench:
@@ -23,6 +31,7 @@ class Bench:
         flags: its kind, if it declares one.
         steps: what was done so far: the witness.
         windows: what was met, by name.
+        answers: of all strategies.
     """
 
     def __init__(self, factory: RestartStrategyFactory, rule: str, seed: int = 0) -> None:
@@ -31,7 +40,8 @@ class Bench:
         self.seed = seed
         self.steps: list[str] = []
         self.windows: Counter[str] = Counter()
-        made = factory(RestartContext(uniform=self.stream("describe")))
+        self.answers = Answers(ANSWERS_RULE)
+        made = self.answers.of(factory(RestartContext(uniform=self.stream("describe"))), RestartStrategy)
         self.description: RestartStrategyDescription = made.describe()
         self.flags = frozenset([self.description.kind] if self.description.kind else [])
 
@@ -55,7 +65,7 @@ class Bench:
         """
         self.step(f"a strategy with {dict(options or {})}")
         context = RestartContext(uniform=uniform or self.stream("uniform"), options=options or {})
-        return Life(self, self.factory(context), now_ms)
+        return Life(self, self.answers.of(self.factory(context), RestartStrategy), now_ms)
 
     def step(self, step: str) -> None:
         self.steps.append(step)

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from holdfast.harness.engine.artefacts.temporary_folder import TemporaryFolder
 from holdfast.harness.spi.sink import Committable, Row, Sink, SinkContext, SinkFactory, SinkFlag, SinkWriter
+from holdfast.suites.certify.answers import Answers
 from holdfast.suites.certify.check import Violation
 from holdfast.suites.certify.closing import raised_by_closing
 from holdfast.suites.certify.connected import HERE, Connected, folder_of
@@ -30,6 +31,7 @@ class Bench:
         now_ms: what time it is.
         steps: what was done so far: the witness.
         windows: what was met, by name.
+        answers: of all sinks.
         jobs: all of them.
     """
 
@@ -39,6 +41,7 @@ class Bench:
         self.seed = seed
         self.connected = connected
         self.points = FaultPoints()
+        self.answers = Answers(rule)
         self.now_ms = 1_000_000
         self.steps: list[str] = []
         self.windows: Counter[str] = Counter()
@@ -65,7 +68,7 @@ class Bench:
             options=self.connected.options,
             arrive=self.points.arrive,
         )
-        made = self.factory(context)
+        made = self.answers.of(self.factory(context), Sink)
         self._sinks.append(made)
         return made
 

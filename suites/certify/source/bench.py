@@ -7,6 +7,7 @@ from collections import Counter
 from holdfast.fixtures.feeders import FEEDERS
 from holdfast.harness.engine.artefacts.temporary_folder import TemporaryFolder
 from holdfast.harness.spi.source import Source, SourceContext, SourceFactory, SourceFlag
+from holdfast.suites.certify.answers import Answers
 from holdfast.suites.certify.check import CannotTry
 from holdfast.suites.certify.closing import raised_by_closing
 from holdfast.suites.certify.connected import HERE, Connected, folder_of
@@ -27,6 +28,7 @@ class Bench:
         now_ms: what time it is.
         steps: what was done so far: the witness.
         windows: what was met, by name.
+        answers: of all sources.
         blocks: what was written, each in one call, in order.
     """
 
@@ -36,6 +38,7 @@ class Bench:
         self.seed = seed
         self.connected = connected
         self.points = FaultPoints()
+        self.answers = Answers(rule)
         self.now_ms = 1_000_000
         self.steps: list[str] = []
         self.windows: Counter[str] = Counter()
@@ -56,17 +59,16 @@ class Bench:
 
     def source(self, job: str, attempt: int, *, bounded: bool = False) -> Source:
         """Another source object of an attempt."""
-        return self.factory(
-            SourceContext(
-                uri=self.uri,
-                job=job,
-                operator="source",
-                attempt=attempt,
-                options=self.connected.options,
-                bounded=bounded,
-                arrive=self.points.arrive,
-            )
+        context = SourceContext(
+            uri=self.uri,
+            job=job,
+            operator="source",
+            attempt=attempt,
+            options=self.connected.options,
+            bounded=bounded,
+            arrive=self.points.arrive,
         )
+        return self.answers.of(self.factory(context), Source)
 
     def feed(self, partition: int, count: int = 5) -> list[Record]:
         """Write records of a partition, which no others are like; their timestamps ascend."""

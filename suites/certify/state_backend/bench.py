@@ -24,6 +24,7 @@ from holdfast.harness.spi.state import (
     StateDescriptor,
 )
 from holdfast.harness.spi.storage import Scope, StorageContext
+from holdfast.suites.certify.answers import Answers
 from holdfast.suites.certify.check import Violation
 from holdfast.suites.certify.closing import raised_by_closing
 from holdfast.suites.certify.state_backend.live import Live, Taken, states_for
@@ -57,6 +58,7 @@ class Bench:
         steps: what was done so far: the witness.
         windows: what was met, by name.
         figures: what it costs, sentences.
+        answers: of all backends.
         completed: checkpoints that can be restored, oldest first.
         pending: snapshots that have neither completed nor been given up.
         keeps_folders: an attempt finds what the one before it left; only where LOCAL_RECOVERY is declared.
@@ -69,6 +71,7 @@ class Bench:
         self.other = other
         self.rule = rule
         self.seed = seed
+        self.answers = Answers(rule)
         self.place = Place()
         self.registry = Registry()
         self.thread = UploadThread()
@@ -117,7 +120,7 @@ class Bench:
             options=options or {},
             folder=self._folder(subtask),
         )
-        backend = factory(context)
+        backend = self.answers.of(factory(context), KeyedStateBackend)
         self._backends.append(backend)
         return backend
 

@@ -17,6 +17,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
 from holdfast.harness.engine.site import hanging
 from holdfast.harness.model.status import Status
 from holdfast.suites.certify import judge, time_limit
+from holdfast.suites.certify.answers import Answers
 from holdfast.suites.certify.check import Check, Violation
 from holdfast.suites.certify.judge import judge_on
 from holdfast.suites.certify.outside import kit as outside_kit
@@ -36,6 +37,7 @@ class Bench:
     def __init__(self, close: Wait = lambda: None) -> None:
         self.steps: list[str] = []
         self.windows: Counter[str] = Counter()
+        self.answers = Answers("RUL-01")
         self._close = close
 
     def close(self) -> list[Exception]:

@@ -181,6 +181,8 @@ def _attempt(bench: Bench, taken: Taken, storage: InMemoryStorage, error: type[B
         return None
     except Exception as other:
         raise Violation(bench.rule, f"upload raised {other!r}; {error.__name__} is right.") from other
+    finally:
+        storage.points.faults.clear()  # They are for this upload: whoever still holds the storage may go on with it.
 
 
 def _again(bench: Bench, live: Live, taken: Taken, manifest: Manifest | None) -> None:

@@ -1,0 +1,133 @@
+"""What a part answers is looked at: its type, that it stays what it is, and who raised what."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from holdfast.fixtures.backends.hashmap import HashMapBackend, HashMapSnapshot
+from holdfast.fixtures.sinks.memory import MemorySink, MemoryWriter
+from holdfast.fixtures.sources.log import LogSource
+from holdfast.fixtures.sources.reader import Reader
+from holdfast.harness.model.status import Status
+from holdfast.harness.spi.sink import Committable, Outcome, Row
+from holdfast.harness.spi.source import Batch
+from holdfast.harness.spi.state import SnapshotKind
+from holdfast.suites.certify import sink, source, state_backend
+from holdfast.suites.certify.sink.kit import judge as judge_sink
+from holdfast.suites.certify.source.kit import judge as judge_source
+from holdfast.suites.certify.state_backend.kit import judge as judge_backend
+
+BACKEND_CHECKS = {check.id: check for check in state_backend.CHECKS}
+SINK_CHECKS = {check.id: check for check in sink.CHECKS}
+SOURCE_CHECKS = {check.id: check for check in source.CHECKS}
+
+
+class AnswersNone(MemorySink):
+    """It commits, and returns nothing."""
+
+    def commit(self, committables: Sequence[Committable], *, now_ms: int) -> Sequence[Outcome]:
+        super().commit(committables, now_ms=now_ms)
+        return None  # type: ignore[return-value]
+
+
+def test_none_for_a_list_is_blamed_on_the_part() -> None:
+    """It was an error of the harness."""
+    verdict = judge_sink(SINK_CHECKS["E2E-03/invisible"], AnswersNone)
+    assert (verdict.status, verdict.reason) == (Status.FAIL, "commit() returned None; a sequence is right.")
+
+
+class LacksConfirmed:
+    """A right backend without one method."""
+
+    def __init__(self, *given: object) -> None:
+        self._right = HashMapBackend(*given)  # type: ignore[arg-type]
+
+    def __getattr__(self, name: str) -> object:
+        if name == "confirmed":
+            raise AttributeError(name)
+        return getattr(self._right, name)
+
+
+def test_a_method_that_is_missing_is_blamed_on_the_part() -> None:
+    verdict = judge_backend(BACKEND_CHECKS["SBK-02/round-trip"], LacksConfirmed, HashMapBackend)  # type: ignore[arg-type]
+    assert verdict.status is Status.FAIL
+    assert verdict.reason == "LacksConfirmed has no confirmed(), which its contract has."
+
+
+class OtherArguments(MemorySink):
+    """`commit` has no time."""
+
+    def commit(self, committables: Sequence[Committable]) -> Sequence[Outcome]:  # type: ignore[override]
+        return super().commit(committables, now_ms=0)
+
+
+def test_a_call_that_cannot_be_made_is_blamed_on_the_part() -> None:
+    verdict = judge_sink(SINK_CHECKS["E2E-03/invisible"], OtherArguments)
+    assert verdict.status is Status.FAIL
+    assert verdict.reason.startswith("commit() cannot be called as its contract says: ")
+
+
+class RaisesOnce(HashMapBackend):
+    """The twentieth snapshot of a process raises, and no other does."""
+
+    calls = 0
+
+    def make_snapshot(self, checkpoint: int, kind: SnapshotKind) -> HashMapSnapshot:
+        RaisesOnce.calls += 1
+        if RaisesOnce.calls == 20:
+            raise ValueError("once")
+        return super().make_snapshot(checkpoint, kind)
+
+
+def test_what_is_raised_once_is_shown_as_it_was_raised() -> None:
+    """Hypothesis's FlakyStrategyDefinition was shown in its place."""
+    verdict = judge_backend(BACKEND_CHECKS["SBK-03/program"], RaisesOnce, HashMapBackend)
+    assert verdict.status is Status.FAIL
+    assert verdict.reason.startswith("snapshot() raised ValueError: once (test_answers.py:")
+    assert any("did not do this again" in line for line in verdict.witness)
+
+
+class ReusesItsBatch(LogSource):
+    """Every batch has the same list of records."""
+
+    def reader(self, subtask: int) -> Reader:
+        class Reuses(Reader):
+            records: list[object] = []
+
+            def poll(self, most: int, *, now_ms: int) -> Batch:
+                batch = super().poll(most, now_ms=now_ms)
+                self.records[:] = batch.records
+                return Batch(self.records, batch.status)  # type: ignore[arg-type]
+
+        return Reuses(self, subtask)
+
+
+def test_an_answer_that_changes_later_is_refuted() -> None:
+    verdict = judge_source(SOURCE_CHECKS["E2E-05/again"], ReusesItsBatch)
+    assert verdict.status is Status.FAIL
+    assert "returned was changed by a later call: it was " in verdict.reason
+
+
+class KeepsTheList(MemorySink):
+    """Rows are taken from the list of the caller when they are prepared."""
+
+    def writer(self, subtask: int, *, now_ms: int) -> MemoryWriter:
+        class Keeps(MemoryWriter):
+            given: Sequence[Row] = ()
+
+            def append(self, rows: Sequence[Row]) -> None:
+                super().append(self.given)
+                self.given = rows
+
+            def prepare(self, checkpoint: int, *, now_ms: int) -> Sequence[Committable]:
+                super().append(self.given)
+                self.given = ()
+                return super().prepare(checkpoint, now_ms=now_ms)
+
+        return Keeps(self, subtask)
+
+
+def test_what_is_handed_in_belongs_to_the_caller_again() -> None:
+    verdict = judge_sink(SINK_CHECKS["E2E-03/invisible"], KeepsTheList)
+    assert verdict.status is Status.FAIL
+    assert "is not visible" in verdict.reason
