@@ -9,10 +9,11 @@ import msgspec
 
 
 class Timer(msgspec.Struct, frozen=True, order=True):
-    """One timer. Timers fire in ascending order of these fields.
+    """One timer. Timers fire in ascending order of these fields; a namespace that is the beginning of another one comes
+    before that, whatever the keys are.
 
     Attributes:
-        at_ms: event time or processing time, in milliseconds; may be negative.
+        at_ms: event time or processing time, in milliseconds; any number of 64 bits with a sign.
         key_group, namespace, key: whose it is.
     """
 

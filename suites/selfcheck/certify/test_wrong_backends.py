@@ -110,6 +110,14 @@ KILLED_BY = {
     "changelog-never-gives-up": "INC-09/failed-materializations",
     "changelog-forgets-conversions": "SBK-04/migration",
     "changelog-loses-its-materialization": "INC-02/subsumed",
+    "joins-names": "SBK-01/timer-names",
+    "answers-with-views": "SBK-01/values",
+    "reuses-its-answer": "SBK-01/timers",
+    "loses-the-evicted": "SBK-01/many-keys",
+    "leaves-a-thread": "ASY-06/closed",
+    "leaves-a-file": "ASY-06/closed",
+    "wipes-its-successor": "REC-09/late-calls",
+    "aborts-by-number": "REC-09/late-calls",
 }
 BY_PROGRAMS = {
     "scan-shows-later-writes": "SBK-01/program",
