@@ -3,7 +3,7 @@
 Threads. The coordinator's one thread makes the strategy and calls every method.
 
 Time. No strategy reads a clock. Methods take `now_ms`, milliseconds since any moment, which never decreases and need
-not be whole. Only differences count.
+not be whole. Only differences count, from 0 on and however far the clock is, and none of them is read elsewhere.
 
 Randomness. What `RestartContext.uniform` draws is all there is: the same calls and draws bring the same delays.
 
@@ -87,7 +87,7 @@ class Failure(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class RestartStrategy(Protocol):
-    """Whether, and after which delay, a job runs again. None of its methods raises."""
+    """Whether, and after which delay, a job runs again. None of its methods raises, whatever the number of failures."""
 
     def describe(self) -> RestartStrategyDescription:
         """What it is. Also callable before anything else."""

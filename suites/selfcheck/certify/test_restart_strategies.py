@@ -60,6 +60,9 @@ KILLED_BY = {
     "waits-for-the-full-minute": "RST-07/moment",
     "answers-in-fractions": "RST-07/unrecoverable",
     "describes-its-count": "RST-07/description",
+    "overflows": "RST-07/long-rows",
+    "reads-a-clock": "RST-07/no-clock",
+    "counts-in-32-bits": "RST-07/far-moments",
 }
 BY_PROGRAMS = {
     "restarts-once-more": "RST-03/program",

@@ -4,6 +4,6 @@ from __future__ import annotations
 
 from holdfast.suites.certify.check import Check
 from holdfast.suites.certify.restart_strategy.bench import Bench
-from holdfast.suites.certify.restart_strategy.checks import contract, exponential, fixed, rate
+from holdfast.suites.certify.restart_strategy.checks import contract, exponential, far, fixed, rate
 
-DIRECTED: tuple[Check[Bench], ...] = (*fixed.CHECKS, *rate.CHECKS, *exponential.CHECKS, *contract.CHECKS)
+DIRECTED: tuple[Check[Bench], ...] = (*fixed.CHECKS, *rate.CHECKS, *exponential.CHECKS, *contract.CHECKS, *far.CHECKS)

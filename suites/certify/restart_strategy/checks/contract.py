@@ -56,7 +56,7 @@ def _refused(bench: Bench, given: Mapping[str, str], key: str) -> None:
 def defaults(bench: Bench) -> None:
     """What is not given is as if the default were."""
     given = {key: default for key, (default, _) in bench.description.options.items()}
-    _same(bench, story(bench.life()), story(bench.life(given)), f"with the defaults given ({given}) it answers")
+    require_same(bench, story(bench.life()), story(bench.life(given)), f"with the defaults given ({given}) it answers")
 
 
 def description(bench: Bench) -> None:
@@ -77,13 +77,13 @@ def description(bench: Bench) -> None:
 
 def repeatable(bench: Bench) -> None:
     """The same calls and draws bring the same answers."""
-    _same(bench, story(bench.life()), story(bench.life()), "with the same calls and draws it answers")
+    require_same(bench, story(bench.life()), story(bench.life()), "with the same calls and draws it answers")
 
 
 def moment(bench: Bench) -> None:
     """Only differences of time count."""
     later = bench.life(now_ms=START_MS + 86_412_345)
-    _same(bench, story(bench.life()), story(later), "a day later it answers")
+    require_same(bench, story(bench.life()), story(later), "a day later it answers")
 
 
 def apart(bench: Bench) -> None:
@@ -97,8 +97,8 @@ def apart(bench: Bench) -> None:
             break
         for life in (one, two):
             life.runs(both[-1][0] or 0, passed_ms)
-    _same(bench, alone, [first for first, _ in both], "beside another job it answers")
-    _same(bench, alone, [second for _, second in both], "beside another job it answers")
+    require_same(bench, alone, [first for first, _ in both], "beside another job it answers")
+    require_same(bench, alone, [second for _, second in both], "beside another job it answers")
 
 
 def story(life: Life) -> list[int | None]:
@@ -113,10 +113,15 @@ def story(life: Life) -> list[int | None]:
 
 
 def _passing() -> list[float]:
-    return [PASSED_MS[number * number % len(PASSED_MS)] + 1 for number in range(LONGEST)]
+    return [PASSED_MS[(5 * number + number // 6) % len(PASSED_MS)] + 1 for number in range(LONGEST)]
 
 
-def _same(bench: Bench, right: list[int | None], said: list[int | None], when: str) -> None:
+def require_same(bench: Bench, right: list[int | None], said: list[int | None], when: str) -> None:
+    """Two stories have the same answers.
+
+    Raises:
+        Violation: of the bench's rule.
+    """
     if right != said:
         place = next((each for each, pair in enumerate(zip(right, said, strict=False)) if pair[0] != pair[1]), -1)
         raise Violation(bench.rule, f"{when} {said[place]} to failure {place + 1}; {right[place]} is right.")

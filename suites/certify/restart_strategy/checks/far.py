@@ -1,0 +1,91 @@
+"""RST-07: counts and times far out, and a clock that no strategy reads."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+from holdfast.suites.certify.check import Check, Violation
+from holdfast.suites.certify.restart_strategy.bench import START_MS, Bench
+from holdfast.suites.certify.restart_strategy.checks.contract import require_same, story
+from holdfast.suites.certify.restart_strategy.life import Life
+
+ROW = 2_500
+"""More failures than a delay that doubles each time has room for in any number."""
+YEAR_MS = 365 * 86_400_000
+FAR_MS = (0.0, (1 << 31) - 2e6, (1 << 32) - 2e6, 1.7e12, float(1 << 45))
+"""The beginning of a clock, where numbers of 32 bits end during the story, the year 2023, and the year 3000."""
+_CLOCKS = frozenset({"time", "time_ns", "monotonic", "monotonic_ns", "perf_counter", "perf_counter_ns",
+                     "clock_gettime", "clock_gettime_ns", "now", "utcnow", "today"})  # fmt: skip
+_MODULES = frozenset({"time", "datetime"})
+
+
+def long_rows(bench: Bench) -> None:
+    """At once, one restart after the other, and years apart."""
+    for passed_ms in (None, 1.0, float(YEAR_MS)):
+        life = bench.life()
+        for number in range(ROW):
+            delay_ms = life.failed()
+            if delay_ms is None:
+                break
+            if passed_ms is not None:
+                life.runs(delay_ms, passed_ms)
+            if number == 1_100:
+                bench.hit("beyond-a-thousand")
+            if number % 100 == 0:
+                del bench.steps[:-20]
+
+
+def far_moments(bench: Bench) -> None:
+    """Only differences of time count, at the beginning of a clock and far from it."""
+    right = story(bench.life())
+    for now_ms in FAR_MS:
+        require_same(bench, right, story(bench.life(now_ms=now_ms)), f"from {now_ms:.0f} ms on it answers")
+
+
+def no_clock(bench: Bench) -> None:
+    """What calls a clock is seen, however it was imported. A record of a log has the time of day, and is none of
+    this."""
+    read: list[str] = []
+    with _watched(read):
+        life = bench.life(now_ms=START_MS)
+        _lived(life)
+    if read:
+        raise Violation(bench.rule, f"{read[0]} was called; `now_ms` is all the time that there is.")
+
+
+def _lived(life: Life) -> None:
+    for number in range(40):
+        delay_ms = life.failed()
+        if delay_ms is None:
+            return
+        life.runs(delay_ms, 1.0 + 7_000 * (number % 5))
+
+
+@contextmanager
+def _watched(read: list[str]) -> Iterator[None]:
+    def saw(frame: FrameType, event: str, called: Any) -> None:
+        if event != "c_call" or called.__name__ not in _CLOCKS or "logging" in str(frame.f_globals.get("__name__")):
+            return
+        of = called.__module__ or getattr(called.__self__, "__module__", "")
+        if of in _MODULES:
+            place = f"{Path(frame.f_code.co_filename).name}:{frame.f_lineno}"
+            read.append(f"{of}.{called.__name__}() ({place})")
+
+    before = sys.getprofile()
+    sys.setprofile(saw)
+    try:
+        yield
+    finally:
+        sys.setprofile(before)
+
+
+CHECKS = (
+    Check("RST-07/long-rows", f"It answers {ROW} failures, if it gives up after none of them.", long_rows),
+    Check("RST-07/far-moments", "Nor does it count how far the clock is from its beginning.", far_moments),
+    Check("RST-07/no-clock", "It reads no clock of its own.", no_clock),
+)
