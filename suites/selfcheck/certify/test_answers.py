@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import cast
 
 from holdfast.fixtures.backends.hashmap import HashMapBackend, HashMapSnapshot
 from holdfast.fixtures.sinks.memory import MemorySink, MemoryWriter
 from holdfast.fixtures.sources.log import LogSource
 from holdfast.fixtures.sources.reader import Reader
 from holdfast.harness.model.status import Status
-from holdfast.harness.spi.sink import Committable, Outcome, Row
+from holdfast.harness.spi.sink import Committable, Outcome, Row, SinkFactory
 from holdfast.harness.spi.source import Batch
 from holdfast.harness.spi.state import SnapshotKind
 from holdfast.suites.certify import sink, source, state_backend
@@ -62,7 +63,7 @@ class OtherArguments(MemorySink):
 
 
 def test_a_call_that_cannot_be_made_is_blamed_on_the_part() -> None:
-    verdict = judge_sink(SINK_CHECKS["E2E-03/invisible"], OtherArguments)
+    verdict = judge_sink(SINK_CHECKS["E2E-03/invisible"], cast("SinkFactory", OtherArguments))
     assert verdict.status is Status.FAIL
     assert verdict.reason.startswith("commit() cannot be called as its contract says: ")
 

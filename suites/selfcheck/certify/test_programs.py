@@ -21,6 +21,7 @@ class World:
 
     def __init__(self, rare_behind: int) -> None:
         self.windows: Counter[str] = Counter()
+        self.steps: list[str] = []
         self.rare_behind = rare_behind
 
 
