@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from holdfast.harness.spi.errors import Transient
 
 
@@ -17,6 +19,7 @@ class FaultPoints:
         strikes: number of the point at which something happens; None: nothing does.
         crash: it is the end of the process, and else an error.
         struck: it has happened.
+        held: a call has stood still, as `hold` says.
     """
 
     def __init__(self) -> None:
@@ -24,20 +27,32 @@ class FaultPoints:
         self.strikes: int | None = None
         self.crash = False
         self.struck = False
+        self.held = False
+        self._meanwhile: Callable[[], object] | None = None
 
     def arm(self, number: int, *, crash: bool) -> None:
         """Let the point so many points from here strike."""
         self.arrived.clear()
         self.strikes, self.crash, self.struck = number, crash, False
 
+    def hold(self, number: int, meanwhile: Callable[[], object]) -> None:
+        """Let a call stand still at the point so many points from here, until something else was done."""
+        self.arrived.clear()
+        self.strikes, self._meanwhile, self.held = number, meanwhile, False
+
     def disarm(self) -> None:
         """Nothing strikes any more."""
-        self.strikes = None
+        self.strikes = self._meanwhile = None
 
     def arrive(self, step: str) -> None:
         number = len(self.arrived)
         self.arrived.append(step)
-        if number == self.strikes:
+        if number != self.strikes:
+            return
+        self.strikes = None
+        if self._meanwhile is not None:
+            meanwhile, self._meanwhile, self.held = self._meanwhile, None, True
+            meanwhile()
+        else:
             self.struck = True
-            self.strikes = None
             raise Crashed if self.crash else Transient(f"no answer to {step}")

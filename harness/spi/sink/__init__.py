@@ -7,6 +7,13 @@ number of Sink objects stand for one attempt, in any processes; none knows the o
 Committables. `prepare` returns what it takes to commit, as bytes; they are part of the checkpoint. They belong to no
 subtask: whoever restores the checkpoint commits all of them, with any parallelism (RSC-05).
 
+Attempts. A process that is taken for dead may go on for a while: any call of it may have been under way when the next
+attempt began, and take effect later. What `begin` promises holds for those, too: whether a newer attempt has begun is
+decided where the effect is, at its moment, and not looked at before (TPC-06).
+
+Answers. What is returned is of the types stated here, and stays what it is, whatever is called later. What was handed
+in is the caller's again when the call has returned, who may change it.
+
 Order. Rows of one writer become visible in the order in which they were written, where ORDERED is declared (E2E-06).
 
 Threads. A writer is used by one thread, as is the Sink that made it. `commit` may run on another one, through another

@@ -71,6 +71,8 @@ KILLED_BY = {
     "aborts-by-prefix-of-operators": "TPC-06/other-operators",
     "outcomes-backwards": "TPC-05/beside-a-lost-one",
     "stops-at-the-lost": "TPC-05/beside-a-lost-one",
+    "lands-late": "TPC-06/late-commit",
+    "begins-late": "TPC-06/late-begin",
 }
 BY_PROGRAMS = (
     "aborts-restored",

@@ -4,13 +4,24 @@ from __future__ import annotations
 
 from holdfast.suites.certify.check import Check
 from holdfast.suites.certify.sink.bench import Bench
-from holdfast.suites.certify.sink.checks import attempts, commits, crashes, one_phase, phases, replays
+from holdfast.suites.certify.sink.checks import (
+    attempts,
+    commits,
+    crashes,
+    many,
+    one_phase,
+    phases,
+    replays,
+    standing_still,
+)
 
 DIRECTED: tuple[Check[Bench], ...] = (
     *phases.CHECKS,
     *commits.CHECKS,
     *replays.CHECKS,
     *attempts.CHECKS,
+    *standing_still.CHECKS,
+    *many.CHECKS,
     *crashes.CHECKS,
     *one_phase.CHECKS,
 )

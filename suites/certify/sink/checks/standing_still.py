@@ -1,0 +1,141 @@
+"""TPC-06: a call of an attempt stands still at each step outside, and goes on when the next attempt has begun."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from holdfast.suites.certify.check import Check
+from holdfast.suites.certify.sink.bench import OPERATOR, Bench
+from holdfast.suites.certify.sink.checks.commits import FAULTS, MOST_POINTS
+from holdfast.suites.certify.sink.job import Attempt, Job, Promise
+
+Call = Callable[[], object]
+
+
+def commits(bench: Bench) -> None:
+    """Of a checkpoint that completed, which the next attempt commits, too; and of one that the next attempt aborts."""
+
+    def promised(job: Job) -> tuple[Call, Call]:
+        job.complete(job.prepare())
+        dead, promises = job.attempt, list(job.completed)
+        return lambda: job.commit_once(promises, dead), lambda: _succeed(bench, job)
+
+    def never_promised(job: Job) -> tuple[Call, Call]:
+        dead, promises = job.attempt, job.pending[job.prepare()]
+
+        def meanwhile() -> None:
+            _landed(bench, job)
+            _succeed(bench, job)
+
+        return lambda: job.commit_once(promises, dead), meanwhile
+
+    for setting in (promised, never_promised):
+        _at_each_step(bench, setting.__name__, setting)
+
+
+def writers(bench: Bench) -> None:
+    """Rows and a first phase that arrive late; what came of them is committed later still, by the dead attempt."""
+
+    def written(job: Job) -> tuple[Call, Call]:
+        dead, rows = job.attempt, [job.row(b"late")]
+
+        def call() -> None:
+            dead.write(0, rows)
+            job.commit_once([dead.prepare(0, 99)], dead)
+
+        def meanwhile() -> None:
+            _landed(bench, job)
+            _succeed(bench, job)
+
+        return call, meanwhile
+
+    _at_each_step(bench, "written", written)
+
+
+def begins(bench: Bench) -> None:
+    """The attempt between two others begins while the last one works."""
+
+    def begun(job: Job) -> tuple[Call, Call]:
+        job.complete(job.prepare())
+        restored = [each for promise in job.completed for each in promise.committables]
+        job.crash()
+        late = Attempt(bench, job.name, job.operator, job.attempt.number + 1)
+        job.dead.append(late)
+
+        def call() -> None:
+            late.sink.begin(restored, now_ms=bench.now_ms)
+            bench.points.disarm()  # It is `begin` alone that stands still.
+            late.deploy(1)
+            late.write(0, [job.row(b"late")])
+            job.commit_once([late.prepare(0, 99)], late)
+
+        def meanwhile() -> None:
+            job.start(job.parallelism)
+            job.write(0)
+            job.prepare()
+
+        return call, meanwhile
+
+    _at_each_step(bench, "begun", begun)
+
+
+def _landed(bench: Bench, job: Job) -> None:
+    """What is visible before anybody else begins was committed by an attempt that lived."""
+    own = f"{job.name}/".encode()
+    job.owed.update({row for row in bench.rows() if row.value.startswith(own)} - {*job.owed})
+
+
+def _succeed(bench: Bench, job: Job) -> None:
+    """The next attempt begins and works."""
+    job.restart()
+    job.write(0)
+    job.checkpoint()
+    bench.check()
+    job.write(1)
+    job.prepare()
+
+
+def _at_each_step(bench: Bench, name: str, setting: Callable[[Job], tuple[Call, Call]]) -> None:
+    for number in range(MOST_POINTS):
+        job = bench.job(f"{name.replace('_', '-')}-{number}", operator=OPERATOR)
+        job.write(0)
+        job.checkpoint()
+        job.write(0)
+        job.write(1)
+        call, meanwhile = setting(job)
+        bench.step(f"the next call of attempt {job.attempt.number} stands still at step {number}")
+        bench.points.hold(number, meanwhile)
+        try:
+            call()
+        except Exception as error:  # Whatever it says, it must have no effect.
+            bench.step(f"    {type(error).__name__}: {error}")
+        held = bench.points.held
+        bench.points.disarm()
+        if not held:  # All of the call was done, and nobody came.
+            _landed(bench, job)
+            return
+        bench.hit("stood-still")
+        bench.check()
+        _ends(bench, job)
+
+
+def _ends(bench: Bench, job: Job) -> None:
+    """The newest attempt completes what it has prepared, and another one finds nothing left."""
+    newest: list[Promise] = [promise for promises in job.pending.values() for promise in promises]
+    assert newest
+    job.complete(max(job.pending))
+    job.commit()
+    bench.check()
+    job.restart()
+    bench.check()
+    bench.check_unfinished(job)
+
+
+CHECKS = (
+    Check("TPC-06/late-commit", "A commit that arrives behind the next begin changes nothing that is visible.", commits,
+          FAULTS, ("stood-still",)),
+    Check("TPC-06/late-writer", "Rows that arrive behind the next begin are never visible.", writers, FAULTS,
+          ("stood-still",)),
+    Check("TPC-06/late-begin", "A begin that arrives behind a newer one fences nobody but its own attempt.", begins,
+          FAULTS, ("stood-still",)),
+)  # fmt: skip
