@@ -11,6 +11,15 @@ Replay. A split reads the same records again, in the same order, with the same p
 REPLAYABLE is declared (E2E-05). What is published outside, such as offsets of a consumer group, is for people and never
 read (E2E-07).
 
+Input that has lost its end: what was read of a split may be more than is left of it. No reader waits until as much has
+come again, nor reads on from another place: `poll` raises Damaged.
+
+Answers. What is returned is of the types stated here, and stays what it is, whatever is called later. What was handed
+in is the caller's again when the call has returned, who may change it.
+
+Attempts. A process that is taken for dead may go on for a while: it may still look, read, publish and close when the
+next attempt has begun. Nothing of that changes what the next one reads.
+
 Threads. An enumerator is used by one thread, a reader by another; no object is shared between them.
 
 Time. No source reads a clock: `now_ms`, milliseconds since the epoch, never decreases.
@@ -22,7 +31,7 @@ from holdfast.harness.spi.source.batch import Batch, ReaderStatus
 from holdfast.harness.spi.source.context import SourceContext
 from holdfast.harness.spi.source.description import SourceDescription, SourceFlag
 from holdfast.harness.spi.source.enumerator import EnumeratorState, SplitEnumerator
-from holdfast.harness.spi.source.feeder import Feeder
+from holdfast.harness.spi.source.feeder import Feeder, LosesItsEnd
 from holdfast.harness.spi.source.reader import SourceReader
 from holdfast.harness.spi.source.record import SourceRecord
 from holdfast.harness.spi.source.source import Source, SourceFactory
@@ -32,6 +41,7 @@ __all__ = [
     "Batch",
     "EnumeratorState",
     "Feeder",
+    "LosesItsEnd",
     "ReaderStatus",
     "Source",
     "SourceContext",

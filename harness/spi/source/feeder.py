@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 
 class Feeder(Protocol):
@@ -29,3 +29,12 @@ class Feeder(Protocol):
 
     def close(self) -> None:
         """Free connections. Idempotent."""
+
+
+@runtime_checkable
+class LosesItsEnd(Protocol):
+    """What a Feeder may have beside, of input that a position can lie behind; the format `files` has it."""
+
+    def lose_end(self, partition: int, count: int) -> None:
+        """Take away the last records of the last `append` of a partition, as a broker or disk that lost them does. What
+        is appended later lies where they did."""

@@ -33,7 +33,7 @@ class SourceReader(Protocol):
         Raises:
             Transient: nothing was read: the same call again returns what this one would have.
             FileNotFoundError: what a split names is gone.
-            Damaged: what lies there is no record.
+            Damaged: what lies there is no record, or the input ends before the position (REC-02).
         """
 
     def watermarks(self) -> Mapping[str, int]:

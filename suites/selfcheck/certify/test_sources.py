@@ -66,6 +66,8 @@ KILLED_BY = {
     "assigns-to-anyone": "RSC-05/late-readers",
     "declares-nothing": "E2E-01/claim",
     "takes-any-option": "E2E-01/options",
+    "waits-behind-the-end": "REC-02/lost-end",
+    "places-as-text": "REC-02/many-discovered",
 }
 BY_PROGRAMS = (
     "reverses-batches",

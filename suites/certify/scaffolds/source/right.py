@@ -6,6 +6,7 @@ The contract is `holdfast.harness.spi.source`. A line is timestamp, tab, value, 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from os import SEEK_END
 from pathlib import Path
 from typing import TypeVar
 from urllib.parse import quote_from_bytes, unquote_to_bytes, urlsplit
@@ -91,6 +92,8 @@ class Source:
         records: list[SourceRecord] = []
         offset = position.offset
         with (self.folder / position.name).open("rb") as file:
+            if file.seek(0, SEEK_END) < offset:
+                raise Damaged(f"{position.name} was read up to {offset}, and ends before that.")
             file.seek(offset)
             while len(records) < most and (line := file.readline()):
                 timestamp, tab, value = line.partition(b"\t")

@@ -1,0 +1,90 @@
+"""REC-02: input that has lost its end, and what a dead attempt still does."""
+
+from __future__ import annotations
+
+from holdfast.harness.spi.errors import Damaged
+from holdfast.harness.spi.source import LosesItsEnd
+from holdfast.suites.certify.check import CannotTry, Check, Violation
+from holdfast.suites.certify.source.bench import Bench
+from holdfast.suites.certify.source.checks.positions import REPLAYABLE
+from holdfast.suites.certify.source.job import Job
+
+MOST_POLLS = 12
+WRITTEN, READ, LEFT = 6, 5, 2
+
+
+def loses_its_end(bench: Bench) -> None:
+    """What was read is gone from the input. A restore says so, and neither waits for ever nor takes what is written
+    there later for what comes next."""
+    if not isinstance(bench.feeder, LosesItsEnd):
+        raise CannotTry("its feeder has no lose_end(), so that nobody can take the end of its input away")
+    bench.feed(0, WRITTEN)
+    job = bench.job(1)
+    job.assign()
+    while len(job.read) < READ:
+        job.poll(0, READ - len(job.read))
+    job.checkpoint()
+    bench.step(f"the last {WRITTEN - LEFT} records of partition 0 are lost")
+    bench.feeder.lose_end(0, WRITTEN - LEFT)
+    bench.hit("lost-its-end")
+    _require_damaged(bench, job)
+    if bench.description.feeder != "files":  # There it is another file, and another split.
+        bench.feed(0, 1)
+        _require_damaged(bench, job)
+
+
+def _require_damaged(bench: Bench, job: Job) -> None:
+    """To begin again, or one of the next polls, raises. A reader that lives may have read ahead."""
+    before = len(job.completed.read) if job.completed else 0
+    try:
+        job.restart()
+        for _ in range(MOST_POLLS):
+            job.assign()
+            status = job.poll(0, 2)
+    except (Damaged, FileNotFoundError) as error:
+        bench.step(f"    {type(error).__name__}: {error}")
+        return
+    values = [record.value for record in job.read[before:]]
+    raise Violation(
+        bench.rule,
+        f"{MOST_POLLS} polls returned {values} and {status}, though {READ} records of the split were read and {LEFT} "
+        "are left of it; Damaged is right.",
+    )
+
+
+def late_calls(bench: Bench) -> None:
+    """The readers and the enumerator of a dead attempt go on when the next one has begun: they look, read, publish
+    and are closed, one before and one behind what the next one reads."""
+    for partition in range(3):
+        bench.feed(partition, 6)
+    job = bench.job(2)
+    job.assign()
+    for subtask in range(2):
+        job.poll(subtask, 2)
+    job.checkpoint(confirmed=False)
+    number = job.completed.number if job.completed else 0
+    for _ in range(2):
+        readers, enumerator = list(job.readers), job.enumerator
+        job.restart()
+        job.poll(0, 1)
+        bench.step("the attempt before it looks, reads, publishes and is closed")
+        enumerator.assign([0], now_ms=bench.now_ms)
+        enumerator.snapshot(number + 1)
+        for reader in readers:
+            reader.poll(3, now_ms=bench.now_ms)
+            reader.confirmed(number)
+            reader.snapshot(number + 1)
+            reader.close()
+        enumerator.close()
+        bench.hit("late-calls")
+        job.poll(1, 2)
+    job.drain()
+    job.check()
+
+
+CHECKS = (
+    Check("REC-02/lost-end", "Input that is shorter than what was read of it is damage.", loses_its_end, REPLAYABLE,
+          ("lost-its-end",)),
+    Check("REC-02/late-calls", "What a dead attempt still does changes nothing for the next one.", late_calls,
+          REPLAYABLE, ("late-calls",)),
+)  # fmt: skip

@@ -1,0 +1,89 @@
+"""REC-02, RSC-05: more than ten splits, long ones, and times far out."""
+
+from __future__ import annotations
+
+from holdfast.suites.certify.check import Check
+from holdfast.suites.certify.source.bench import Bench
+from holdfast.suites.certify.source.checks.positions import REPLAYABLE, RESTORED, UNBOUNDED
+
+SPLITS = 13
+LONG = 2_600
+"""More records than one request or one buffer has room for, up to two thousand."""
+FAR_MS = (-(1 << 50), -1, 0, (1 << 31), (1 << 32) + 1, (1 << 53))
+
+
+def splits(bench: Bench) -> None:
+    """Numbered past ten, so that names as text are in another order than numbers; a crash in the middle of each."""
+    for partition in range(SPLITS):
+        bench.feed(partition, 4)
+    job = bench.job(2)
+    for number in range(4):
+        job.assign()
+        for subtask in range(len(job.readers)):
+            for _ in range(3):
+                job.poll(subtask, 1)
+        job.checkpoint()
+        for subtask in range(len(job.readers)):
+            job.poll(subtask, 2)
+        job.restart((11, 3, 12, 1)[number], shift=number)
+    job.drain()
+    job.check()
+
+
+def grown(bench: Bench) -> None:
+    """The eleventh split and those behind it come between two checkpoints, the others were read."""
+    for partition in range(SPLITS - 4):
+        bench.feed(partition, 2)
+    job = bench.job(2)
+    job.drain()
+    job.checkpoint()
+    for partition in range(SPLITS - 4, SPLITS + 8):
+        bench.feed(partition, 2)
+        if partition % 5:
+            job.assign()
+            continue
+        job.assign([])  # What was found waits for readers.
+        job.checkpoint()
+        job.restart()
+    job.drain()
+    job.check()
+    bench.hit("came-later")
+
+
+def long_splits(bench: Bench) -> None:
+    """One record at a time, few, and more than there are."""
+    bench.feed(0, LONG)
+    bench.feed(1, 7)
+    job = bench.job(1)
+    job.assign()
+    for most in (1, 1_000, 3, 1_001):
+        job.poll(0, most)
+        job.checkpoint()
+        job.poll(0, most)
+        job.restart()
+    job.drain(LONG * 2)
+    job.check()
+
+
+def far_times(bench: Bench) -> None:
+    """Timestamps are any whole numbers."""
+    bench.step("write records of times far out")
+    bench.write(0, [(b"at %d" % at_ms, at_ms) for at_ms in FAR_MS])
+    job = bench.job(1)
+    job.assign()
+    job.poll(0, 2)
+    job.checkpoint()
+    job.restart()
+    job.drain()
+    job.check()
+
+
+CHECKS = (
+    Check("RSC-05/many-splits", "More than ten splits go on, over more than ten readers.", splits, REPLAYABLE,
+          RESTORED),
+    Check("REC-02/many-discovered", "The eleventh split and later ones are found once.", grown, UNBOUNDED,
+          ("came-later", "restored")),
+    Check("REC-02/long-splits", f"A split of {LONG} records goes on at each place.", long_splits, REPLAYABLE, RESTORED),
+    Check("E2E-05/far-times", "Times far from the epoch are read as they were written.", far_times, REPLAYABLE,
+          RESTORED),
+)  # fmt: skip
