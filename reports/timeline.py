@@ -26,7 +26,12 @@ SPAN_ROW, SPAN_HEIGHT, SPAN_ROWS = 15.0, 11.0, 5
 CHART, GAP = 40.0, 16.0
 CHARACTER = 6.1
 """Mean width of a character at 11 px: labels are placed without a font at hand."""
-PRECISION_WORDS = {"exact": "held at its gate", "boundary": "seen from outside", "polled": "timed by polling"}
+PRECISION_WORDS = {
+    "exact": "held at its gate",
+    "boundary": "seen from outside",
+    "polled": "timed by polling",
+    "by-time": "by its time alone: the system does not say which fault an effect belongs to",
+}
 FEW_SPANS = 150
 """Above this, completed checkpoints become one shape without tooltips, or a long run would weigh more than a report."""
 MOST_POINTS = 200

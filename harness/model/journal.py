@@ -55,7 +55,7 @@ class Band(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         target: in words, such as `worker 1`.
         start_ms, end_ms: from inject to heal; equal for a kill.
         fate: what became of it, proved afterwards.
-        precision: `exact`, `boundary` or `polled`.
+        precision: `exact`, `boundary` or `polled`; `by-time` where no effect names its fault.
         colour: the fault's own colour, as a CSS colour.
         leaves: what it leaves undecided, in words.
     """

@@ -102,7 +102,7 @@ def _bands(
                 start_ms=start_ms,
                 end_ms=healed.get(index, clock.end_ms) if fault.lasting else start_ms,
                 fate=history.end.fault_fates[index],
-                precision=precisions.get(index, "boundary"),
+                precision=precisions.get(index, "boundary" if injected.stamped else "by-time"),
                 colour=fault.colour,
                 leaves=fault.leaves,
             )

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import pytest
+
 from holdfast.harness.engine.views.timeline import timeline
 from holdfast.harness.model.capability import Claims
-from holdfast.harness.model.events import Event, NodeDied, NodeStarted
+from holdfast.harness.model.events import Event, FaultInjected, NodeDied, NodeStarted
 from holdfast.harness.model.history import History, RunEnd
 from holdfast.harness.model.jobs import KEYED_SUM
-from holdfast.harness.model.plan import Plan, WorkloadSpec
+from holdfast.harness.model.plan import FaultSpec, Plan, WorkloadSpec
 from holdfast.harness.model.records import InputLog, Output
+from holdfast.harness.model.target import COORDINATOR
+from holdfast.suites.selfcheck.faults.scene import BY_KIND, history_of
 
 MS = 1_000_000
 Lanes = list[tuple[str, tuple[tuple[float, float], ...]]]
@@ -47,3 +51,12 @@ def test_a_service_may_have_stood_before_the_run() -> None:
 
 def test_a_worker_that_was_never_seen_has_no_lane() -> None:
     assert lanes(started(0, "coordinator.0"), died(300, "worker-1.0")) == [("coordinator", ((0.0, 1_000.0),))]
+
+
+@pytest.mark.parametrize(("stamped", "precision"), [(True, "boundary"), (False, "by-time")])
+def test_a_fault_whose_effects_do_not_name_it_says_so(*, stamped: bool, precision: str) -> None:
+    injected = FaultInjected(fault=0, fault_kind="kill", target="coordinator[0]", stamped=stamped)
+    history = history_of(FaultSpec("kill", COORDINATOR), [injected])
+    history.end = RunEnd(reached=True, faults_acted=(True,), faults_landed=(True,))
+    [band] = timeline(history, BY_KIND, {}).faults
+    assert band.precision == precision
