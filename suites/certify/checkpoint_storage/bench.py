@@ -16,6 +16,7 @@ from holdfast.harness.spi.storage import (
 )
 from holdfast.suites.certify.check import Violation
 from holdfast.suites.certify.checkpoint_storage.target import INLINE_THRESHOLD
+from holdfast.suites.certify.outside import storage_performer
 from holdfast.suites.certify.outside.bench import OutsideBench, differs, shortened
 from holdfast.suites.certify.outside.target import Target
 
@@ -30,7 +31,7 @@ class Bench(OutsideBench):
         description: that the storage gives of itself.
     """
 
-    performer = "holdfast.suites.certify.checkpoint_storage.performer"
+    performer = storage_performer.__name__
     own = JOB
     contract = CheckpointStorage
     description: StorageDescription

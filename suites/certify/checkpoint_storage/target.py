@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from holdfast.harness.spi.storage import CheckpointStorage, CheckpointStorageFactory, storage_factory
+from holdfast.harness.spi.storage import CheckpointStorageFactory
 from holdfast.suites.certify.outside import target
-from holdfast.suites.certify.outside.target import Contract, Target
+from holdfast.suites.certify.outside.storage_performer import CONTRACT
+from holdfast.suites.certify.outside.target import Target
 
-CONTRACT = Contract("checkpoint storage", CheckpointStorage, storage_factory)
 INLINE_THRESHOLD = "execution.checkpointing.data-inline-threshold"
 """Option of a storage that keeps small files in their references; here it keeps none, unless a check is about it."""
 

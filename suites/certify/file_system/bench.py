@@ -7,6 +7,7 @@ from typing import cast
 
 from holdfast.harness.spi.file_system import FileSystem, FileSystemContext, FileSystemDescription, Upload
 from holdfast.suites.certify.check import Violation
+from holdfast.suites.certify.outside import file_system_performer
 from holdfast.suites.certify.outside.bench import OutsideBench, differs
 
 FOLDER = "files"
@@ -21,7 +22,7 @@ class Bench(OutsideBench):
         description: that the file system gives of itself.
     """
 
-    performer = "holdfast.suites.certify.file_system.performer"
+    performer = file_system_performer.__name__
     own = FOLDER
     contract = FileSystem
     description: FileSystemDescription

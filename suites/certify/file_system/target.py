@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from holdfast.harness.spi.file_system import FileSystem, FileSystemFactory, file_system_factory
+from holdfast.harness.spi.file_system import FileSystemFactory
 from holdfast.suites.certify.outside import target
-from holdfast.suites.certify.outside.target import Contract, Target
-
-CONTRACT = Contract("file system", FileSystem, file_system_factory)
+from holdfast.suites.certify.outside.file_system_performer import CONTRACT
+from holdfast.suites.certify.outside.target import Target
 
 
 def target_of(factory: FileSystemFactory | str, uri: str = "", options: Mapping[str, str] | None = None) -> Target:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Callable
 from contextlib import closing
 from functools import partial
@@ -12,7 +14,10 @@ import pytest
 
 from holdfast.harness.adapter.process_stat import process_stat
 from holdfast.suites.certify.check import Violation
-from holdfast.suites.certify.outside import victims
+from holdfast.suites.certify.checkpoint_storage.bench import Bench as StorageBench
+from holdfast.suites.certify.file_system.bench import Bench as FileSystemBench
+from holdfast.suites.certify.outside import victim, victims
+from holdfast.suites.certify.outside.bench import OutsideBench
 from holdfast.suites.certify.outside.telling import Act, Setting
 from holdfast.suites.certify.outside.victims import Victims
 from holdfast.suites.selfcheck.certify import hanging_performer
@@ -50,3 +55,13 @@ def test_a_call_that_never_returns_is_a_finding_and_leaves_nothing(
         with pytest.raises(Violation, match="a process that uses it ended: it does not answer"):
             hanging.run([Act("hang")])
         assert becomes(lambda: dead(int(pid.read_text())))
+
+
+@pytest.mark.parametrize("bench", [StorageBench, FileSystemBench], ids=["checkpoint storage", "file system"])
+def test_a_victim_imports_no_check_of_a_kit_and_no_hypothesis(bench: type[OutsideBench]) -> None:
+    """Each check starts a victim, and half of its processor time went into importing what it never uses."""
+    program = f"import sys, {victim.__name__}, {bench.performer}; print(*sys.modules)"
+    imported = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True, text=True).stdout
+    modules = set(imported.split())
+    assert bench.performer in modules
+    assert not [each for each in modules if each.partition(".")[0] == "hypothesis" or ".checks" in each]

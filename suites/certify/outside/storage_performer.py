@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import cast
 
-from holdfast.harness.spi.storage import CheckpointStorage, Scope, StorageContext
-from holdfast.suites.certify.checkpoint_storage.target import CONTRACT
+from holdfast.harness.spi.storage import CheckpointStorage, Scope, StorageContext, storage_factory
+from holdfast.suites.certify.outside.target import Contract
 from holdfast.suites.certify.outside.telling import Act, Outcome, Setting
+
+CONTRACT = Contract("checkpoint storage", CheckpointStorage, storage_factory)
 
 
 def load(factory: str) -> None:
