@@ -4,15 +4,19 @@ plan.json            what was run
 history/             what happened (see history_files)
 verdicts.json        tier, outcome, verdicts, trace hash
 undo.jsonl           undos, as they were written before their faults acted (real tiers)
-work/                what the system under test wrote, logs among it (real tiers, kept where the run did not pass)
+work/                what the system under test wrote, logs among it (real tiers, kept where the run did not pass);
+                     without its files that are in the history, byte by byte
 """
 
 from __future__ import annotations
 
 import os
 import shutil
+from contextlib import suppress
+from filecmp import cmp
 from fnmatch import fnmatch
 from pathlib import Path
+from stat import S_ISREG
 
 import msgspec
 
@@ -82,7 +86,8 @@ def close_run_folder(part: Path, folder: Path, run: Run) -> Path:
     Args:
         part: the folder that it ran in, see `open_run_folder`.
         folder: its real name; must not exist.
-        run: what is stored: history and verdicts. Of a passed run its working files go.
+        run: what is stored: history and verdicts. Of a passed run its working files go, of others what the history
+            holds, too.
 
     Returns:
         `folder`.
@@ -108,9 +113,22 @@ def close_run_folder(part: Path, folder: Path, run: Run) -> Path:
     if run.outcome is Outcome.PASS:
         for name in (WORK, CONTROL):
             shutil.rmtree(part / name, ignore_errors=True)
+    else:
+        _remove_copies(part / WORK, history)
     os.replace(part, folder)
     remove_owner(folder)
     return folder
+
+
+def _remove_copies(work: Path, history: Path) -> None:
+    """Remove the working files that a file of the same name in the history equals, byte by byte."""
+    stored = {each.name for each in history.iterdir()}
+    for place, _, names in os.walk(work) if not work.is_symlink() else ():
+        for name in stored.intersection(names):
+            path = Path(place, name)
+            with suppress(OSError):  # The copy stays, and does no harm.
+                if S_ISREG(path.lstat().st_mode) and cmp(path, history / name, shallow=False):
+                    path.unlink()
 
 
 def discard_run_folder(part: Path) -> None:

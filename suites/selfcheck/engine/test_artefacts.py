@@ -17,9 +17,17 @@ from holdfast.harness.engine.artefacts.history_files import read_history, write_
 from holdfast.harness.engine.artefacts.journal_file import read_journal, write_journal
 from holdfast.harness.engine.artefacts.plan_file import read_plan_file
 from holdfast.harness.engine.artefacts.record_files import read_inputs, write_inputs
-from holdfast.harness.engine.artefacts.stored_run import PARTS, open_run_folder, read_run, store_run
+from holdfast.harness.engine.artefacts.stored_run import (
+    HISTORY,
+    PARTS,
+    close_run_folder,
+    open_run_folder,
+    read_run,
+    store_run,
+)
 from holdfast.harness.engine.errors import UsageError
 from holdfast.harness.engine.executor.run import run_plan
+from holdfast.harness.engine.executor.run_folder import WORK
 from holdfast.harness.engine.plans.digest import plan_digest
 from holdfast.harness.model.capability import EXACTLY_ONCE, Claims
 from holdfast.harness.model.case import Tier
@@ -46,6 +54,7 @@ from holdfast.harness.model.records import (
     Partition,
 )
 from holdfast.harness.model.title import Scope
+from holdfast.harness.model.verdict import Outcome
 from holdfast.suites.selfcheck.engine.scripted import Checkpoints, ScriptedSystem, plan, toolbox
 from holdfast.suites.selfcheck.reports import journals
 
@@ -234,6 +243,39 @@ def test_a_run_folder_is_there_whole_or_not_at_all(tmp_path: Path) -> None:
     point_latest(folder)
     point_latest(folder)
     assert read_run(tmp_path / "latest")[1] == stored
+
+
+def test_working_files_that_the_history_holds_are_stored_once(tmp_path: Path) -> None:
+    """They were a fifth of what a certificate keeps on real tiers. What differs, or is a link, stays."""
+    run = run_plan(plan(), ScriptedSystem(Checkpoints()), toolbox(), Tier.SIM)
+    stored = store_run(tmp_path / "first", run) / HISTORY
+    name, content = next((each.name, each.read_bytes()) for each in sorted(stored.glob("*.jsonl")))
+    part = open_run_folder(tmp_path / "second", run.history.plan)
+    places = {place: part / WORK / place for place in ("events", "elsewhere", "linked")}
+    for place in places.values():
+        place.mkdir(parents=True)
+    (places["events"] / name).write_bytes(content)
+    (places["events"] / "a.log").write_bytes(content)
+    (places["elsewhere"] / name).write_bytes(content.replace(b"1", b"2"))
+    (places["linked"] / name).symlink_to(stored / name)
+    failed = msgspec.structs.replace(run, outcome=Outcome.INCONCLUSIVE)
+    folder = close_run_folder(part, tmp_path / "second", failed)
+    left = sorted(
+        each.relative_to(folder / WORK).as_posix() for each in (folder / WORK).rglob("*") if not each.is_dir()
+    )
+    assert left == sorted(["events/a.log", f"elsewhere/{name}", f"linked/{name}"])
+    assert (folder / HISTORY / name).read_bytes() == content
+    read_run(folder)
+
+
+def test_behind_a_link_no_working_file_is_removed(tmp_path: Path) -> None:
+    run = run_plan(plan(), ScriptedSystem(Checkpoints()), toolbox(), Tier.SIM)
+    stored = store_run(tmp_path / "first", run) / HISTORY
+    part = open_run_folder(tmp_path / "second", run.history.plan)
+    (part / WORK).symlink_to(stored)
+    before = sorted(stored.iterdir())
+    close_run_folder(part, tmp_path / "second", msgspec.structs.replace(run, outcome=Outcome.INCONCLUSIVE))
+    assert sorted(stored.iterdir()) == before
 
 
 def test_results_of_the_version_before_are_read_and_newer_ones_are_refused(tmp_path: Path) -> None:
