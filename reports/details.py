@@ -10,6 +10,7 @@ import msgspec
 
 from holdfast.harness.model.journal import RunResult
 from holdfast.harness.model.run_details import DETAILS_VERSION, RunDetails
+from holdfast.harness.spi.outside_files import read_outside
 
 
 def read_details(folder: Path, runs: Iterable[RunResult]) -> dict[str, RunDetails]:
@@ -24,8 +25,8 @@ def read_details(folder: Path, runs: Iterable[RunResult]) -> dict[str, RunDetail
         path = folder / run.details
         # Only what lies below the report belongs to it.
         if run.details and path.is_file() and path.resolve().is_relative_to(folder.resolve()):
-            with suppress(OSError, ValueError, msgspec.MsgspecError):
-                details = msgspec.json.decode(path.read_bytes(), type=RunDetails)
+            with suppress(OSError, ValueError, msgspec.MsgspecError, RecursionError):
+                details = msgspec.json.decode(read_outside(path), type=RunDetails)
                 if details.version <= DETAILS_VERSION:
                     found[run.id] = details
     return found

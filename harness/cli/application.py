@@ -186,8 +186,16 @@ def _application() -> typer.Typer:
         version: Annotated[
             bool, typer.Option("--version", help="Print the version and exit.", callback=_show_version, is_eager=True)
         ] = False,
+        limits: Annotated[
+            int,
+            typer.Option(
+                metavar="FACTOR", help="Read files of others that are so many times as large as is else allowed.", min=1
+            ),
+        ] = 1,
     ) -> None:
-        pass
+        from holdfast.harness.spi.outside_files import raise_limits
+
+        raise_limits(limits)
 
     for panel in (JUDGE, LOOK, LATER, KNOW, BEGIN, MACHINE, CLUSTER):
         for alone in ALONE.get(panel, ()):

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import msgspec
 
-from holdfast.harness.engine.artefacts.safe_path import require_regular
 from holdfast.harness.engine.errors import UsageError
+from holdfast.harness.spi.outside_files import DOCUMENT_BYTES, OutsideFileError, read_outside
 
 
 def make_folder(folder: Path) -> None:
@@ -39,14 +39,21 @@ def write_readable(path: Path, value: msgspec.Struct) -> None:
     write_atomically(path, msgspec.json.format(msgspec.json.encode(value)) + b"\n")
 
 
-def read_content(path: Path) -> bytes:
-    """What is in a file that a user named, perhaps by a link.
+def read_content(path: Path, largest_bytes: int = DOCUMENT_BYTES, *, follow: bool = True) -> bytes:
+    """What is in a file that somebody else may have written.
+
+    Args:
+        path: of the file.
+        largest_bytes: how long it may be.
+        follow: a user named it, perhaps by a link.
 
     Raises:
-        UsageError: it is no regular file, or cannot be read.
+        UsageError: it is no regular file, too long, or cannot be read.
     """
     try:
-        return require_regular(path, follow=True).read_bytes()
+        return read_outside(path, largest_bytes, follow=follow)
+    except OutsideFileError as error:
+        raise UsageError(f"{path}: {error}.") from error
     except ValueError as error:
         raise UsageError(
             f"{str(path)!r} is no name of a file ({error}); name an existing file or run folder."

@@ -32,6 +32,7 @@ from holdfast.harness.model.history import (
     causal_order,
 )
 from holdfast.harness.model.plan import Plan
+from holdfast.harness.spi.outside_files import EVENTS_BYTES, OutsideFileError, read_outside
 
 MANIFEST = "manifest.json"
 INPUTS = "inputs.parquet"
@@ -95,6 +96,9 @@ def read_history(folder: Path, plan: Plan, output: OutputFile | None = None) -> 
         if file.name == OUTPUTS:
             _check_digest(output.url, output.digest(), file)
             continue
+        if file.name == INPUTS:
+            _check_digest(str(path), OutputFile(str(path)).digest(), file)
+            continue
         content = _content(path)
         if file.name.endswith(_EVENTS):
             nodes.append(_read_node(path, content, file, manifest.dead_nodes))
@@ -136,7 +140,9 @@ def _check_names(folder: Path, manifest: Manifest) -> None:
 
 def _content(path: Path) -> bytes:
     try:
-        return require_regular(path).read_bytes()
+        return read_outside(path, EVENTS_BYTES)
+    except OutsideFileError as error:
+        raise UsageError(f"{path}: {error}.") from error
     except OSError as error:
         raise UsageError(f"{path}: cannot be read ({error.strerror}); name the folder of a whole run.") from error
 

@@ -18,6 +18,7 @@ import pyarrow.parquet as pq
 from pyarrow.fs import FileSystem, LocalFileSystem
 
 from holdfast.harness.engine.artefacts.record_files import read_output_shape, read_outputs
+from holdfast.harness.engine.artefacts.safe_path import require_regular
 from holdfast.harness.engine.errors import UsageError
 from holdfast.harness.engine.site.spark_session import judging_session, require_spark
 from holdfast.harness.model.history import FileDigest
@@ -112,6 +113,8 @@ class OutputFile:
             raise OSError(f"{self.url} cannot be counted on Spark: {said.strip()}") from error
 
     def _open(self) -> pa.NativeFile:
+        if not self._remote:
+            require_regular(Path(self._path))
         try:
             return self._files.open_input_file(self._path)
         except OSError as error:

@@ -26,6 +26,7 @@ from holdfast.harness.model.records import (
     Partition,
     WindowRow,
 )
+from holdfast.harness.spi.outside_files import OBJECT_ROWS, OutsideFileError, require_values
 
 _SHAPE = b"holdfast"
 _AGAIN = "record the run again"
@@ -101,7 +102,7 @@ def read_inputs(path: Path, source: str) -> InputLog:
     Raises:
         UsageError: it is damaged.
     """
-    table, shape = _read(path, _InputShape, source)
+    table, shape = _read(path, _InputShape, source, columns=[*_INPUT])
     _require_columns(table, _INPUT, [each.length for each in shape.partitions], source)
     _require_keys(table["key"], shape.keys, source)
     key, value = _indices(table["key"], shape.keys), table["value"].to_numpy()
@@ -155,15 +156,19 @@ def read_outputs(path: Path | pa.NativeFile, contract: Contract, source: str) ->
     Raises:
         UsageError: it is damaged.
     """
-    table, shape = _read(path, OutputShape, source)
     names, _, restore = _FORMS[contract]
+    table, shape = _read(path, OutputShape, source, columns=[*names])
     _require_columns(table, names, [unit.rows for unit in shape.units], source)
     units = []
     start = 0
     for unit in shape.units:
         part = table.slice(start, unit.rows)
         try:
+            if not unit.columnar:
+                require_values(unit.rows, OBJECT_ROWS, "rows")
             rows = restore(part, columnar=unit.columnar)
+        except OutsideFileError as error:
+            raise UsageError(f"{source}: {error}.") from error
         except (ValueError, TypeError) as error:  # Lists of several lengths, or with nothing in them.
             raise UsageError(f"{source}: the rows of unit {unit.name!r} cannot be read ({error}); {_AGAIN}.") from error
         units.append(CommittedRows(unit.name, unit.poll, rows, unit.final))
@@ -282,18 +287,39 @@ def _require_keys(column: pa.ChunkedArray, keys: tuple[str, ...], source: str) -
         raise UsageError(f"{source}: key {min(strangers)!r} is none of the workload's; {_AGAIN}.")
 
 
+def _require_few(metadata: pq.FileMetaData, columns: list[str]) -> None:
+    """By what the file says of itself, before a value of it is decoded.
+
+    Raises:
+        OutsideFileError: there are too many.
+    """
+    require_values(metadata.num_rows * max(len(columns), 1) if columns else 0)
+    values = 0
+    for group in range(metadata.num_row_groups):
+        chunks = metadata.row_group(group)
+        parts = [chunks.column(index) for index in range(chunks.num_columns)]
+        values += sum(max(part.num_values, 0) for part in parts if part.path_in_schema.partition(".")[0] in columns)
+    require_values(values)
+
+
 def _write(path: Path, shape: msgspec.Struct, columns: dict[str, Any]) -> None:
     table = pa.table(columns).replace_schema_metadata({_SHAPE: msgspec.json.encode(shape)})
     pq.write_table(table, path)
 
 
-def _read(
-    path: Path | pa.NativeFile, kind: type[Shape], source: str, columns: list[str] | None = None
-) -> tuple[pa.Table, Shape]:
+def _read(path: Path | pa.NativeFile, kind: type[Shape], source: str, columns: list[str]) -> tuple[pa.Table, Shape]:
+    """These columns alone, texts as a dictionary: a text that a small file repeats would fill the memory."""
     try:
-        table = pq.read_table(path, columns=columns)
+        with pq.ParquetFile(path, read_dictionary=[name for name in columns if name == "key"]) as file:
+            _require_few(file.metadata, columns)
+            table = file.read(columns=columns)
         table.validate(full=True)  # Text need not be UTF-8 just because its column says so.
         return table, msgspec.json.decode((table.schema.metadata or {})[_SHAPE], type=kind)
-    except (pa.ArrowException, KeyError, OSError, UnicodeDecodeError, msgspec.MsgspecError) as error:
+    except OutsideFileError as error:
+        raise UsageError(f"{source}: {error}.") from error
+    except (
+        *(pa.ArrowException, KeyError, OSError, UnicodeDecodeError, msgspec.MsgspecError, RecursionError),
+        *(ValueError, MemoryError, OverflowError),
+    ) as error:
         said = " ".join(str(error).split())
         raise UsageError(f"{source}: not a Parquet file of this program ({said}); {_AGAIN}.") from error

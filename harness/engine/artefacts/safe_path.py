@@ -11,15 +11,7 @@ import stat
 from pathlib import Path
 
 from holdfast.harness.engine.errors import UsageError
-
-_KINDS = (
-    (stat.S_ISLNK, "a link"),
-    (stat.S_ISDIR, "a folder"),
-    (stat.S_ISFIFO, "a pipe"),
-    (stat.S_ISSOCK, "a socket"),
-    (stat.S_ISCHR, "a device"),
-    (stat.S_ISBLK, "a device"),
-)
+from holdfast.harness.spi.outside_files import OutsideFileError, kind_of, require_regular_mode
 
 
 def inside(folder: Path, name: str) -> Path:
@@ -43,9 +35,10 @@ def require_regular(path: Path, *, follow: bool = False) -> Path:
     Raises:
         UsageError: it is something else, and is not touched.
     """
-    mode = _mode(path, follow)
-    if mode is not None and not stat.S_ISREG(mode):
-        raise UsageError(f"{path}: cannot be read, as it is {_kind(mode)}; allowed is a regular file: name one.")
+    try:
+        require_regular_mode(path, follow=follow)
+    except OutsideFileError as error:
+        raise UsageError(f"{path}: {error}.") from error
     return path
 
 
@@ -55,9 +48,12 @@ def require_folder(path: Path) -> Path:
     Raises:
         UsageError: it is no folder, or a link to one.
     """
-    mode = _mode(path, follow=False)
-    if mode is not None and not stat.S_ISDIR(mode):
-        raise UsageError(f"{path}: is {_kind(mode)}; allowed is a folder: record the run again.")
+    try:
+        mode = path.lstat().st_mode
+    except (OSError, ValueError):
+        return path  # Whoever opens it says why it cannot be.
+    if not stat.S_ISDIR(mode):
+        raise UsageError(f"{path}: is {kind_of(mode)}; allowed is a folder: record the run again.")
     return path
 
 
@@ -68,14 +64,3 @@ def is_own_folder(path: Path) -> bool:
     except (OSError, ValueError):
         return False
     return stat.S_ISDIR(status.st_mode) and (not hasattr(os, "geteuid") or status.st_uid == os.geteuid())
-
-
-def _mode(path: Path, follow: bool) -> int | None:
-    try:
-        return (path.stat() if follow else path.lstat()).st_mode
-    except (OSError, ValueError):
-        return None  # Whoever opens it says why it cannot be.
-
-
-def _kind(mode: int) -> str:
-    return next((kind for check, kind in _KINDS if check(mode)), "a regular file")

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import msgspec
 
-from holdfast.harness.engine.artefacts.files import write_atomically
+from holdfast.harness.engine.artefacts.files import read_content, write_atomically
 from holdfast.harness.engine.artefacts.owner import claim, owner_lives, remove_owner
 from holdfast.harness.engine.certification.kit_run import KitRequest
 from holdfast.harness.engine.certification.request import Request
@@ -109,7 +109,7 @@ def read_begun(folder: Path) -> Begun | None:
     if not path.is_file():
         return None
     try:
-        return msgspec.json.decode(path.read_bytes(), type=Begun, dec_hook=lambda kind, value: kind(value))
+        return msgspec.json.decode(read_content(path), type=Begun, dec_hook=lambda kind, value: kind(value))
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
         raise UsageError(f"{path}: it cannot be read ({error}); begin anew.") from error
 

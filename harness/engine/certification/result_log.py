@@ -21,6 +21,7 @@ from holdfast.harness.engine.errors import UsageError
 from holdfast.harness.model.case import Tier
 from holdfast.harness.model.journal import CaseResult, RunResult
 from holdfast.harness.spi.kit import KitCheck
+from holdfast.harness.spi.outside_files import DOCUMENT_BYTES, open_outside, raised
 
 LOG_VERSION = 1
 _LEVEL = 4
@@ -137,11 +138,15 @@ class ResultLog:
 def read_log(path: Path) -> Iterator[LogHeader | Logged | LoggedCheck]:
     """What was written whole."""
     decoder = msgspec.json.Decoder(LogHeader | LoggedRun | LoggedCase | LoggedCheck)
-    with gzip.open(path, "rb") as file, suppress(EOFError, zlib.error, gzip.BadGzipFile):
-        for line in file:
+    with (
+        open_outside(path) as packed,
+        gzip.open(packed, "rb") as file,
+        suppress(EOFError, zlib.error, gzip.BadGzipFile),
+    ):
+        while line := file.readline(raised(DOCUMENT_BYTES)):
             if not line.endswith(b"\n"):
                 return
             try:
                 yield decoder.decode(line)
-            except msgspec.MsgspecError as error:
+            except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
                 raise UsageError(f"{path}: a line is no result ({error}); choose another folder.") from error

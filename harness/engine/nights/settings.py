@@ -76,7 +76,7 @@ def read_settings(path: Path | None, folder: Path) -> Settings:
 def _parsed(path: Path, source: str) -> dict[str, object]:
     try:
         return tomllib.loads(read_content(path).decode())
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except (ValueError, RecursionError) as error:  # Also of a number that is too long, and of lists in lists in lists.
         raise UsageError(f"{source}: it is not TOML ({error}); mend that line.") from error
 
 

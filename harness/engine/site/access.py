@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from holdfast.harness.engine.errors import UsageError
+from holdfast.harness.spi.outside_files import read_outside
 from holdfast.harness.spi.service import OUR_LOCATION, Login, StoreLocation
 
 _KAFKA, _S3 = "HOLDFAST_KAFKA_", "HOLDFAST_S3_"
@@ -38,7 +39,7 @@ def login_of(environment: Mapping[str, str]) -> Login:
     )
     if bool(certificate) != bool(key):
         raise UsageError(f"{_KAFKA}CERTIFICATE and {_KAFKA}KEY belong together: export both, or neither.")
-    if key and _PLAIN_KEY not in Path(key).read_text():
+    if key and _PLAIN_KEY.encode() not in read_outside(Path(key), follow=True):
         raise UsageError(
             f"{_KAFKA}KEY is {key!r}, without a line {_PLAIN_KEY}, and clients in Java read no other key: convert it "
             "with openssl pkcs8 -topk8 -nocrypt."

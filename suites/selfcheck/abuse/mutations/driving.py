@@ -17,6 +17,7 @@ import msgspec
 from holdfast.harness.cli import execute
 from holdfast.harness.sim.streams import Stream
 from holdfast.suites.selfcheck.abuse.mutations.kinds import REFUSED, Kind
+from holdfast.suites.selfcheck.abuse.mutations.memory import MOST_MEGABYTES, forget_peak, peak_megabytes
 
 LIMIT_S = 20
 """No command that reads one run, or runs one small plan, takes a tenth of that."""
@@ -50,11 +51,15 @@ def violation(kind: Kind, name: str, number: int, whole: Path, room: Path) -> st
         kind.mutate(folder, Stream(number, name))
         before, children = _outside(room), _children()
         try:
+            held = forget_peak()
             with _limited():
                 ended = _ended([*kind.command(folder)])
+            grown = peak_megabytes() - held
         except HungError:
             return f"{seed}: it hung"
         trouble = _trouble(kind, ended)
+        if grown > MOST_MEGABYTES:
+            trouble = f"it took {grown:.0f} MB"
         if _outside(room) != before:
             trouble = "it touched what is outside"
         if _children() - children:

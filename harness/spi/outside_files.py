@@ -1,0 +1,132 @@
+"""Files that somebody else may have written: looked at before anything of them is read.
+
+Rules of this file
+- A file is opened once, without waiting, and looked at through what was opened: no pipe, device or socket is read, and
+  nobody can put another one in its place meanwhile.
+- A link is followed only where a user named it.
+- Its length is known before its content, and so is the number of values of a table. What is longer is refused; a user
+  who wants it raises the limits with `holdfast --limits`.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from io import FileIO
+from pathlib import Path
+
+DOCUMENT_BYTES = 64 << 20
+"""Of a plan, a result, a configuration, a table of a program: what is decoded as a whole."""
+EVENTS_BYTES = 128 << 20
+"""Of the events of one node, which are decoded line by line."""
+TABLE_VALUES = 40_000_000
+"""Of a Parquet file that is read as a whole: they take 0.4 GB as columns."""
+OBJECT_ROWS = 1_000_000
+"""Of rows that are read as objects of Python: they take 0.3 GB."""
+RAISE = "raise the limits with `holdfast --limits FACTOR` if you trust it"
+_KINDS = (
+    (stat.S_ISLNK, "a link"),
+    (stat.S_ISDIR, "a folder"),
+    (stat.S_ISFIFO, "a pipe"),
+    (stat.S_ISSOCK, "a socket"),
+    (stat.S_ISCHR, "a device"),
+    (stat.S_ISBLK, "a device"),
+)
+_factor = 1
+
+
+class OutsideFileError(ValueError):
+    """A file that is not read; one sentence without its name, which says what is allowed."""
+
+
+def raise_limits(factor: int) -> None:
+    """Let files be so many times as large, in this process.
+
+    Raises:
+        ValueError: the factor is none.
+    """
+    global _factor
+    if factor < 1:
+        raise ValueError(f"--limits is {factor}; allowed is a whole number from 1: give one.")
+    _factor = factor
+
+
+def raised(limit: int) -> int:
+    """A limit as it is now."""
+    return limit * _factor
+
+
+def read_outside(path: Path, largest_bytes: int = DOCUMENT_BYTES, *, follow: bool = False) -> bytes:
+    """The content of a file.
+
+    Args:
+        path: of the file.
+        largest_bytes: how long it may be, before limits are raised.
+        follow: allow that it is a link to one; only where a user named it.
+
+    Raises:
+        OutsideFileError: it is no regular file, or too long.
+        OSError: it is not there, or cannot be read.
+    """
+    with open_outside(path, follow=follow) as file:
+        largest_bytes = raised(largest_bytes)
+        length = os.fstat(file.fileno()).st_size
+        if length > largest_bytes:
+            raise OutsideFileError(f"is {length:,} bytes long, allowed are {largest_bytes:,}; {RAISE}")
+        content = bytearray()
+        while chunk := file.read(largest_bytes + 1 - len(content)):
+            content += chunk
+            if len(content) > largest_bytes:
+                raise OutsideFileError(f"grows beyond {largest_bytes:,} bytes, which are allowed; {RAISE}")
+        return bytes(content)
+
+
+def open_outside(path: Path, *, follow: bool = False) -> FileIO:
+    """A regular file, opened to be read. Arguments and errors as of read_outside, but for its length."""
+    flags = os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOCTTY | (0 if follow else os.O_NOFOLLOW)
+    try:
+        descriptor = os.open(path, flags)
+    except OSError:
+        require_regular_mode(path, follow=follow)
+        raise
+    try:
+        mode = os.fstat(descriptor).st_mode
+        if not stat.S_ISREG(mode):
+            raise OutsideFileError(_not_regular(mode))
+    except BaseException:
+        os.close(descriptor)
+        raise
+    return FileIO(descriptor)
+
+
+def require_regular_mode(path: Path, *, follow: bool) -> None:
+    """Refuse what is no regular file; nothing there is no objection.
+
+    Raises:
+        OutsideFileError: see above.
+    """
+    try:
+        mode = (path.stat() if follow else path.lstat()).st_mode
+    except (OSError, ValueError):
+        return  # Whoever opens it says why it cannot be.
+    if not stat.S_ISREG(mode):
+        raise OutsideFileError(_not_regular(mode))
+
+
+def kind_of(mode: int) -> str:
+    """What a file is, in words."""
+    return next((kind for check, kind in _KINDS if check(mode)), "a regular file")
+
+
+def require_values(values: int, largest: int = TABLE_VALUES, noun: str = "values") -> None:
+    """Refuse a table that holds more than is read as a whole.
+
+    Raises:
+        OutsideFileError: see above.
+    """
+    if values > raised(largest):
+        raise OutsideFileError(f"holds {values:,} {noun}, allowed are {raised(largest):,}; {RAISE}")
+
+
+def _not_regular(mode: int) -> str:
+    return f"cannot be read, as it is {kind_of(mode)}; allowed is a regular file: name one"
