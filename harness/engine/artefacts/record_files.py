@@ -209,7 +209,7 @@ def _identity_content(rows: Any) -> dict[str, pa.Array]:
 
 def _fold_rows(part: pa.Table, *, columnar: bool) -> Rows:
     if not columnar:
-        columns = (part[name].to_pylist() for name in _FOLD)
+        columns = (_values(part[name]) for name in _FOLD)
         return tuple(
             FoldRow(key, value, tuple(counts), digest) for key, value, counts, digest in zip(*columns, strict=True)
         )
@@ -236,7 +236,7 @@ def _window_content(rows: Any) -> dict[str, pa.Array]:
 
 
 def _window_rows(part: pa.Table, *, columnar: bool) -> Rows:
-    return tuple(map(WindowRow, *(part[name].to_pylist() for name in _WINDOW)))
+    return tuple(map(WindowRow, *(_values(part[name]) for name in _WINDOW)))
 
 
 _FORMS: dict[Contract, tuple[dict[str, pa.DataType], Callable[[Any], dict[str, pa.Array]], Callable[..., Rows]]] = {
@@ -256,10 +256,27 @@ def _texts(indices: npt.NDArray[np.int64], texts: tuple[str, ...]) -> pa.Diction
 
 
 def _indices(column: pa.ChunkedArray, texts: tuple[str, ...]) -> npt.NDArray[np.int64]:
-    encoded = column.cast(pa.string()).combine_chunks().dictionary_encode()
+    encoded = _encoded(column)
     place = {text: index for index, text in enumerate(texts)}
-    places = np.array([place[text] for text in encoded.dictionary.to_pylist()], np.int64)
+    # Texts that no row has need not be known.
+    places = np.array([place.get(text, 0) for text in encoded.dictionary.to_pylist()], np.int64)
     return cast("npt.NDArray[np.int64]", places[encoded.indices.to_numpy()])
+
+
+def _encoded(column: pa.ChunkedArray) -> pa.DictionaryArray:
+    """The column as indices of texts, each of which is there once, however many rows have it."""
+    return (
+        column.unify_dictionaries() if pa.types.is_dictionary(column.type) else column.dictionary_encode()
+    ).combine_chunks()
+
+
+def _values(column: pa.ChunkedArray) -> list[Any]:
+    """The values of a column; rows with the same text share it."""
+    if not pa.types.is_dictionary(column.type):
+        return cast("list[Any]", column.to_pylist())
+    encoded = _encoded(column)
+    texts = encoded.dictionary.to_pylist()
+    return [texts[index] for index in encoded.indices.to_numpy()]
 
 
 def _require_columns(table: pa.Table, wanted: Mapping[str, pa.DataType], lengths: Sequence[int], source: str) -> None:

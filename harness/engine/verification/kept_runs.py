@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 import msgspec
 
+from holdfast.harness.engine.artefacts.files import read_content
 from holdfast.harness.engine.artefacts.history_files import MANIFEST
-from holdfast.harness.engine.artefacts.safe_path import require_regular
 from holdfast.harness.engine.artefacts.stored_run import HISTORY, StoredVerdicts, read_run
 from holdfast.harness.engine.cases.results import broke, run_result
 from holdfast.harness.engine.errors import UsageError
@@ -140,6 +140,6 @@ def _manifests(sent: SentCertificate, key: Key) -> Iterator[bytes]:
     for each in sent.runs_of(key):
         if each.kept is not None and each.kept.artefacts:
             try:
-                yield require_regular(sent.run_folder(each.kept.id) / HISTORY / MANIFEST).read_bytes()
+                yield read_content(sent.run_folder(each.kept.id) / HISTORY / MANIFEST, follow=False)
             except (OSError, UsageError):
                 yield b""

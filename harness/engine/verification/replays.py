@@ -10,9 +10,9 @@ from tempfile import TemporaryDirectory
 
 import msgspec
 
+from holdfast.harness.engine.artefacts.files import read_content
 from holdfast.harness.engine.artefacts.history_files import MANIFEST, write_history
 from holdfast.harness.engine.artefacts.plan_file import read_plan_file
-from holdfast.harness.engine.artefacts.safe_path import require_regular
 from holdfast.harness.engine.artefacts.stored_run import HISTORY
 from holdfast.harness.engine.cases.results import run_result
 from holdfast.harness.engine.errors import UsageError
@@ -102,7 +102,7 @@ def _plan(sent: SentCertificate, result: RunResult, plans: Plans) -> Plan | None
 def _edited(sent: SentCertificate, result: RunResult, run: Run) -> str:
     """The first file of a kept history that a replay writes otherwise; empty: there is none."""
     try:
-        kept = _files(require_regular(sent.run_folder(result.id) / HISTORY / MANIFEST).read_bytes())
+        kept = _files(read_content(sent.run_folder(result.id) / HISTORY / MANIFEST, follow=False))
     except (OSError, UsageError, msgspec.MsgspecError):
         return MANIFEST
     again = _files(_written(run.history))
@@ -112,7 +112,7 @@ def _edited(sent: SentCertificate, result: RunResult, run: Run) -> str:
 def _written(history: History) -> bytes:
     with TemporaryDirectory(prefix="holdfast-verify-") as folder:
         write_history(Path(folder), history)
-        return (Path(folder) / MANIFEST).read_bytes()
+        return read_content(Path(folder) / MANIFEST)
 
 
 def _files(manifest: bytes) -> dict[str, str]:
