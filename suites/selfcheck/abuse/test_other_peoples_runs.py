@@ -135,6 +135,7 @@ IN_A_PLAN: dict[str, dict[str, Any]] = {
 
 @pytest.mark.parametrize("command", ["run", "replay", "rerun", "compare"])
 @pytest.mark.parametrize("place", IN_A_PLAN)
+@pytest.mark.share(3)
 def test_code_that_stands_anywhere_in_a_plan_is_run_with_permission_only(
     command: str, place: str, planted: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
