@@ -23,13 +23,15 @@ class Life:
         self.strategy = strategy
         self.now_ms = now_ms
 
-    def failed(self, *, recoverable: bool = True, subtask: str = "map-0") -> int | None:
+    def failed(
+        self, *, recoverable: bool = True, subtask: str = "map-0", cause: str = "the record is poisoned"
+    ) -> int | None:
         """A failure now; returns the answer.
 
         Raises:
             Violation: RST-07: the answer is neither None nor a whole number from 0.
         """
-        failure = Failure(cause="the record is poisoned", subtask=subtask, recoverable=recoverable)
+        failure = Failure(cause=cause, subtask=subtask, recoverable=recoverable)
         delay_ms = self.strategy.failed(failure, self.now_ms)
         kind = "" if recoverable else " that is not recoverable"
         self.bench.step(f"failure{kind} at {self.now_ms:.0f} ms: {delay_ms}")

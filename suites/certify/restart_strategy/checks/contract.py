@@ -101,11 +101,11 @@ def apart(bench: Bench) -> None:
     require_same(bench, alone, [second for _, second in both], "beside another job it answers")
 
 
-def story(life: Life) -> list[int | None]:
-    """Failures with more and less time between them, up to the end."""
+def story(life: Life, *, subtask: str = "map-0", cause: str = "the record is poisoned") -> list[int | None]:
+    """Failures with more and less time between them, up to the end; whose, and why."""
     answers: list[int | None] = []
     for passed_ms in _passing():
-        answers.append(life.failed())
+        answers.append(life.failed(subtask=subtask, cause=cause))
         if answers[-1] is None:
             break
         life.runs(answers[-1], passed_ms)

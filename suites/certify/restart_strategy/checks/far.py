@@ -9,7 +9,9 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
-from holdfast.suites.certify.check import Check, Violation
+from holdfast.harness.model import profile
+from holdfast.harness.spi.restart_strategy import StrategyKind
+from holdfast.suites.certify.check import CannotTry, Check, Violation
 from holdfast.suites.certify.restart_strategy.bench import START_MS, Bench
 from holdfast.suites.certify.restart_strategy.checks.contract import require_same, story
 from holdfast.suites.certify.restart_strategy.life import Life
@@ -19,6 +21,10 @@ ROW = 2_500
 YEAR_MS = 365 * 86_400_000
 FAR_MS = (0.0, (1 << 31) - 2e6, (1 << 32) - 2e6, 1.7e12, float(1 << 45))
 """The beginning of a clock, where numbers of 32 bits end during the story, the year 2023, and the year 3000."""
+HUNDREDS = {
+    StrategyKind.FIXED_DELAY: {profile.FIXED_ATTEMPTS: "300", profile.FIXED_DELAY: "1 s"},
+    StrategyKind.FAILURE_RATE: {profile.RATE_FAILURES: "300", profile.RATE_INTERVAL: "1 h", profile.RATE_DELAY: "1 s"},
+}
 _CLOCKS = frozenset({"time", "time_ns", "monotonic", "monotonic_ns", "perf_counter", "perf_counter_ns",
                      "clock_gettime", "clock_gettime_ns", "now", "utcnow", "today"})  # fmt: skip
 _MODULES = frozenset({"time", "datetime"})
@@ -45,6 +51,27 @@ def far_moments(bench: Bench) -> None:
     right = story(bench.life())
     for now_ms in FAR_MS:
         require_same(bench, right, story(bench.life(now_ms=now_ms)), f"from {now_ms:.0f} ms on it answers")
+
+
+def any_failure(bench: Bench) -> None:
+    """That of a job as a whole, with another cause, behind a first start: the rules of the kinds count each alike."""
+    if bench.description.kind is None:
+        raise CannotTry("it has a rule of its own, which may look at the cause")
+    right = story(bench.life())
+    for subtask, cause in (("", "a checkpoint too many has failed"), ("sink-11", "x")):
+        life = bench.life()
+        life.runs(0)
+        require_same(bench, right, story(life, subtask=subtask, cause=cause), f"to {cause!r} of {subtask!r} it answers")
+
+
+def many_attempts(bench: Bench) -> None:
+    """As many as a number of one byte has no room for, and one more."""
+    assert bench.description.kind is not None
+    life = bench.life(HUNDREDS[bench.description.kind])
+    for number in range(300):
+        if life.failed() != 1_000:
+            raise Violation(bench.rule, f"failure {number + 1} of 300 that are allowed is final, or waits otherwise.")
+    life.expect_end("300 restarts are allowed, and were")
 
 
 def no_clock(bench: Bench) -> None:
@@ -87,5 +114,20 @@ def _watched(read: list[str]) -> Iterator[None]:
 CHECKS = (
     Check("RST-07/long-rows", f"It answers {ROW} failures, if it gives up after none of them.", long_rows),
     Check("RST-07/far-moments", "Nor does it count how far the clock is from its beginning.", far_moments),
+    Check("RST-07/any-failure", "Whose failure it is, and why, changes no answer of a kind.", any_failure),
+    Check(
+        "RST-03/hundreds",
+        "Hundreds of restarts are counted to the end.",
+        many_attempts,
+        frozenset({StrategyKind.FIXED_DELAY}),
+        ("gave-up",),
+    ),
+    Check(
+        "RST-04/hundreds",
+        "Hundreds of failures in a window are counted.",
+        many_attempts,
+        frozenset({StrategyKind.FAILURE_RATE}),
+        ("gave-up",),
+    ),
     Check("RST-07/no-clock", "It reads no clock of its own.", no_clock),
 )

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from holdfast.suites.certify.check import Check
+from holdfast.harness.spi.sink import SinkFlag
+from holdfast.suites.certify.check import Check, Violation
 from holdfast.suites.certify.sink.bench import Bench
 from holdfast.suites.certify.sink.checks.phases import TWO_PHASE
+from holdfast.suites.certify.sink.job import DONE, Attempt
 
 MANY = 12
 ROWS = 5_100
 WRITES = 60
+LONG_AGO = 30
 
 
 def transactions(bench: Bench) -> None:
@@ -45,7 +48,76 @@ def rows(bench: Bench) -> None:
     bench.check()
 
 
+def order(bench: Bench) -> None:
+    """Of one key, in more than ten transactions that are committed at once."""
+    job = bench.job(parallelism=1)
+    right = []
+    for _ in range(MANY):
+        right += job.write(0, 2, b"k")
+        newest = job.prepare()
+    job.complete(newest)
+    job.commit()
+    bench.check()
+    if (seen := [row for row in bench.rows() if row.key == b"k"]) != right:
+        place = next(number for number, pair in enumerate(zip(seen, right, strict=True)) if pair[0] != pair[1])
+        raise Violation(bench.rule, f"row {place} of a key is {seen[place].value!r}; {right[place].value!r} is right.")
+
+
+def long_ago(bench: Bench) -> None:
+    """What was committed before many others is committed again."""
+    job = bench.job(parallelism=1)
+    job.write(0, 1)
+    job.complete(job.prepare())
+    first = list(job.completed)
+    job.commit()
+    for _ in range(LONG_AGO):
+        job.write(0, 1)
+        job.checkpoint()
+    kinds = {each.kind for each in job.commit_once(first)}
+    if not kinds <= DONE:
+        raise Violation(bench.rule, f"a commit again, {LONG_AGO} commits later, is {min(kinds)}; already is right.")
+    bench.check()
+
+
+def one_by_one(bench: Bench) -> None:
+    """A later attempt commits what it goes on from in one call for each, and other objects of it are closed between
+    them."""
+    job = bench.job(parallelism=3, first_attempt=5)
+    for subtask in range(3):
+        job.write(subtask)
+    job.complete(job.prepare())
+    job.crash()
+    late = Attempt(bench, job.name, job.operator, 6)
+    late.sink.begin([each for promise in job.completed for each in promise.committables], now_ms=bench.now_ms)
+    for promise in job.completed:
+        kinds = {each.kind for each in job.commit_once([promise], late)}
+        if not kinds <= DONE:
+            raise Violation(bench.rule, f"a commit of a part of what was restored is {min(kinds)}; committed is right.")
+        bench.sink(job.name, 6).close()
+    job.settle()
+    bench.check()
+
+
+def closing(bench: Bench) -> None:
+    """Another sink object of the attempt is closed while rows are open, and while they are prepared."""
+    job = bench.job(parallelism=1)
+    for _ in range(2):
+        job.write(0)
+        bench.sink(job.name, job.attempt.number).close()
+        checkpoint = job.prepare()
+        bench.sink(job.name, job.attempt.number).close()
+        job.complete(checkpoint)
+        job.commit()
+        bench.check()
+
+
 CHECKS = (
+    Check("E2E-06/many-at-once", "Transactions that are committed at once stay in order.", order,
+          TWO_PHASE | {SinkFlag.ORDERED}),
+    Check("TPC-05/long-ago", "A commit again changes nothing, however many there were since.", long_ago, TWO_PHASE),
+    Check("TPC-04/one-by-one", "A restore commits what its checkpoint promised in any number of calls.", one_by_one,
+          TWO_PHASE),
+    Check("TPC-01/closing", "Whoever is closed takes nothing of others along.", closing, TWO_PHASE),
     Check("RSC-05/many-transactions", "More than ten subtasks and checkpoints wait for one commit.", transactions,
           TWO_PHASE, ("restarted",)),
     Check("E2E-03/many-rows", f"A transaction of {ROWS // 2} rows is visible whole or not at all.", rows, TWO_PHASE),

@@ -7,6 +7,7 @@ from holdfast.suites.certify.source.bench import Bench
 from holdfast.suites.certify.source.checks.positions import REPLAYABLE, RESTORED, UNBOUNDED
 
 SPLITS = 13
+HUNDREDS = 300
 LONG = 2_600
 """More records than one request or one buffer has room for, up to two thousand."""
 FAR_MS = (-(1 << 50), -1, 0, (1 << 31), (1 << 32) + 1, (1 << 53))
@@ -50,6 +51,32 @@ def grown(bench: Bench) -> None:
     bench.hit("came-later")
 
 
+def hundreds(bench: Bench) -> None:
+    """More than a number of one byte has room for; each of them is known behind a restore."""
+    for partition in range(HUNDREDS):
+        bench.feed(partition, 1)
+    job = bench.job(2)
+    job.drain(HUNDREDS)
+    job.checkpoint()
+    job.restart()
+    job.drain(HUNDREDS)
+    job.check()
+
+
+def given_back(bench: Bench) -> None:
+    """A reader dies alone, and with it more than ten splits that it got since the checkpoint."""
+    job = bench.job(1)
+    job.assign()
+    job.checkpoint()
+    for partition in range(SPLITS):
+        bench.feed(partition, 3)
+    job.assign()
+    job.poll(0, 2)
+    job.restart_reader(0)
+    job.drain()
+    job.check()
+
+
 def long_splits(bench: Bench) -> None:
     """One record at a time, few, and more than there are."""
     bench.feed(0, LONG)
@@ -83,6 +110,9 @@ CHECKS = (
           RESTORED),
     Check("REC-02/many-discovered", "The eleventh split and later ones are found once.", grown, UNBOUNDED,
           ("came-later", "restored")),
+    Check("RSC-05/hundreds", f"{HUNDREDS} splits are found and read once.", hundreds, REPLAYABLE, RESTORED),
+    Check("RSC-05/given-back", "More than ten splits of a reader that dies go on.", given_back, UNBOUNDED,
+          ("reader-restarted",)),
     Check("REC-02/long-splits", f"A split of {LONG} records goes on at each place.", long_splits, REPLAYABLE, RESTORED),
     Check("E2E-05/far-times", "Times far from the epoch are read as they were written.", far_times, REPLAYABLE,
           RESTORED),

@@ -64,6 +64,29 @@ def lengths(bench: Bench) -> None:
     bench.restored(completed).compare()
 
 
+def timer_lengths(bench: Bench) -> None:
+    """One that fits is in the same batch: it is not registered either."""
+    live = bench.fresh(memory_bytes=8 * LARGEST_TRIED)
+    limits, service = bench.description, live.timer_service("event-timers")
+    for limit, longest, place in (
+        ("max_key_bytes", limits.max_key_bytes, lambda size: (b"", b"k" * size)),
+        ("max_namespace_bytes", limits.max_namespace_bytes, lambda size: (b"n" * size, b"")),
+    ):
+        if longest > LARGEST_TRIED:
+            continue
+        bench.hit("a-declared-limit")
+        timers = [Timer(1, GROUP, b"", b"good"), Timer(0, GROUP, *place(longest + 1))]
+        what = f"register a timer with one byte more than {limit}, {longest}"
+        refused(live, "SBK-01", what, lambda timers=timers: service.register(timers), limit)  # type: ignore[misc]
+        live.same("first timer", service.first(), live.model.first("event-timers"))
+        live.add_timers("event-timers", [Timer(0, GROUP, *place(longest))])
+    if not bench.windows["a-declared-limit"]:
+        raise CannotTry(f"every declared limit is above {LARGEST_TRIED} bytes, which is not tried")
+    taken = live.snapshot()
+    completed = bench.complete(live, taken, bench.upload(taken))
+    bench.restored(completed).compare(drain_timers=True)
+
+
 def merged_length(bench: Bench) -> None:
     longest = bench.description.max_value_bytes
     live = bench.fresh(memory_bytes=8 * LARGEST_TRIED)
@@ -180,6 +203,10 @@ CHECKS = (
     Check(
         "SBK-01/lengths", "Keys, values and namespaces at the declared limit, and one byte above.", lengths,
         windows=("a-declared-limit",),
+    ),
+    Check(
+        "SBK-01/timer-lengths", "Timers at the declared limits, and one byte above.", timer_lengths,
+        frozenset({Flag.TIMERS}), ("a-declared-limit",),
     ),
     Check(
         "SBK-01/merged-length", "A merge whose result is too long changes nothing.", merged_length,
