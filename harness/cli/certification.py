@@ -16,6 +16,7 @@ from holdfast.harness.cli.options import (
     Images,
     KafkaBootstrap,
     Out,
+    PartLimit,
     S3Endpoint,
     SparkMaster,
     Trust,
@@ -228,11 +229,13 @@ def campaign(
         list[str] | None, typer.Option(metavar="SEED=REASON", help="Its alarm does not count; repeatable.")
     ] = None,
     out: Annotated[Path, typer.Option("--out", metavar="DIR", help="Of the campaign.")] = OUTPUT / "campaign",
+    part_limit: PartLimit = "",
 ) -> int:
     """Run many random plans on the simulator. Interrupted campaigns resume; results accumulate over runs."""
     from holdfast.harness.commands.campaign import run_campaign
 
-    return run_campaign(system, seeds, out, jobs, withdraw or (), workers)
+    limit_s = seconds("--part-limit", part_limit)
+    return run_campaign(system, seeds, out, jobs, withdraw or (), workers, limit_s)
 
 
 def nightly(

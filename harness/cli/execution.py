@@ -64,18 +64,25 @@ def execute(arguments: list[str]) -> int:
         restore()
 
 
+def run_once(arguments: list[str]) -> int:
+    """Run one command line, in a process that ends behind it."""
+    return _execute(arguments)
+
+
 def _execute(arguments: list[str]) -> int:
     """The only place that catches what users and plug-ins do wrong."""
+    from holdfast.harness.commands import own_process
+
     if not arguments:
         typer.echo(f"holdfast: {WORDS}\n\n{BEGINNING.removeprefix(WHOLE_LINES)}", err=True)
         return WRONG_USAGE
     try:
-        with foreign("the system under test or a plug-in"):
+        with own_process.command(arguments), foreign("the system under test or a plug-in"), own_process.blaming():
             return int(app(arguments, prog_name=PROGRAM, standalone_mode=False) or 0)
     except (UsageError, NotApplicable, UnusableSystem) as error:
         return _refuse(str(error))
     except ForeignError as error:
-        return _give_up(str(error))
+        return _blame(str(error)) if own_process.is_apart() else _give_up(str(error))
     except (KeyboardInterrupt, typer.Abort):
         return INTERRUPTED
     except MemoryError:
@@ -118,3 +125,11 @@ def _refuse(sentence: str) -> int:
 def _give_up(sentence: str) -> int:
     typer.echo(f"holdfast: {sentence}", err=True)
     return HARNESS_ERROR
+
+
+def _blame(sentence: str) -> int:
+    """What does not ship with Holdfast failed."""
+    from holdfast.harness.commands.apart import say
+    from holdfast.harness.model.verdict import Outcome
+
+    return say(Outcome.FAIL, sentence.rstrip("."))

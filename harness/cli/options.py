@@ -23,6 +23,13 @@ StoredRun = Annotated[Path, typer.Argument(metavar="RUN", help="Folder of a stor
 Trust = Annotated[
     bool, typer.Option("--trust", help="Run the code that it names, though no installed package registers that.")
 ]
+PartLimit = Annotated[
+    str,
+    typer.Option(
+        metavar="30min",
+        help="How long code that does not ship with Holdfast may take for one run; it runs in a process of its own.",
+    ),
+]
 KafkaBootstrap = Annotated[str, typer.Option(metavar="HOST:PORT", help="Brokers that exist, instead of our own.")]
 S3Endpoint = Annotated[
     str,

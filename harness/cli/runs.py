@@ -14,11 +14,13 @@ from holdfast.harness.cli.options import (
     Images,
     KafkaBootstrap,
     Out,
+    PartLimit,
     S3Endpoint,
     SparkMaster,
     StoredRun,
     Trust,
     pass_on,
+    seconds,
     settle,
     stored_run,
 )
@@ -37,6 +39,7 @@ def run(
     image: Images = None,
     allow_faults_on: FaultsOn = None,
     env: Env = None,
+    part_limit: PartLimit = "",
 ) -> int:
     """Run a plan from a file, judge the run and keep it.
 
@@ -48,7 +51,8 @@ def run(
 
     settle(kafka_bootstrap, s3_endpoint, spark_master, image, allow_faults_on)
     pass_on(env)
-    return run_file(plan, system, tier, free_folder(out), trust=trust)
+    limit_s = seconds("--part-limit", part_limit)
+    return run_file(plan, system, tier, free_folder(out), trust=trust, limit_s=limit_s)
 
 
 def compare(
@@ -80,11 +84,11 @@ def compare(
     return compare_systems(systems, plans, tier, runs, free_folder(out), trust=trust)
 
 
-def replay(stored: StoredRun, trust: Trust = False) -> int:
+def replay(stored: StoredRun, trust: Trust = False, part_limit: PartLimit = "") -> int:
     """Repeat a run of the simulator, and check that every event is the same."""
     from holdfast.harness.commands.plans import replay as replay_run
 
-    return replay_run(stored, trust=trust)
+    return replay_run(stored, trust=trust, limit_s=seconds("--part-limit", part_limit))
 
 
 def rerun(
@@ -93,13 +97,15 @@ def rerun(
     trust: Trust = False,
     env: Env = None,
     out: Out = OUTPUT,
+    part_limit: PartLimit = "",
 ) -> int:
     """Repeat a run several times, and count how often it ends the same way."""
     from holdfast.harness.commands.folders import free_folder
     from holdfast.harness.commands.plans import rerun as rerun_run
 
     pass_on(env)
-    return rerun_run(stored, times, free_folder(out), trust=trust)
+    limit_s = seconds("--part-limit", part_limit)
+    return rerun_run(stored, times, free_folder(out), trust=trust, limit_s=limit_s)
 
 
 def judge(
@@ -110,6 +116,7 @@ def judge(
     trust: Trust = False,
     s3_endpoint: S3Endpoint = "",
     spark_master: SparkMaster = "",
+    part_limit: PartLimit = "",
 ) -> int:
     """Judge a stored run again, from its history.
 
@@ -118,4 +125,4 @@ def judge(
     from holdfast.harness.commands.plans import judge_stored
 
     settle("", s3_endpoint, spark_master, None, None)
-    return judge_stored(stored, trust=trust)
+    return judge_stored(stored, trust=trust, limit_s=seconds("--part-limit", part_limit))

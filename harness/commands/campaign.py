@@ -11,11 +11,14 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
 from holdfast.harness.commands import console as consoles
+from holdfast.harness.commands.apart import runs_apart
+from holdfast.harness.commands.own_process import run_ended
 from holdfast.harness.engine.errors import UsageError
 from holdfast.harness.engine.exploration.ledger import Seeds
 from holdfast.harness.engine.exploration.long_campaign import LongCampaign
 from holdfast.harness.engine.site import registry
 from holdfast.harness.engine.site.interruption import Interruption, listening
+from holdfast.harness.engine.site.plan_code import strangers
 from holdfast.harness.model.plural import plural
 
 _SEEDS = re.compile(r"(\d+)-(\d+)")
@@ -26,11 +29,31 @@ _LINE_EVERY = 1_000
 """Seeds between two lines where there is no terminal."""
 
 
-def run_campaign(system: str, seeds: str, folder: Path, jobs: int, withdrawals: Sequence[str], master: str = "") -> int:
-    """Draw what is missing, and show what all of it adds up to."""
+def run_campaign(
+    system: str,
+    seeds: str,
+    folder: Path,
+    jobs: int,
+    withdrawals: Sequence[str],
+    master: str = "",
+    limit_s: float | None = None,
+) -> int:
+    """Draw what is missing, and show what all of it adds up to.
+
+    Args:
+        system: by name, with variant.
+        seeds: FIRST-LAST.
+        folder: of the campaign.
+        jobs: processes that draw.
+        withdrawals: alarms that do not count, as SEED=REASON.
+        master: of Spark, whose executors draw; empty: this machine does.
+        limit_s: how long a chunk of seeds may take of a system that does not ship with Holdfast.
+    """
     if master and jobs > 1:
         raise UsageError(f"--jobs is {jobs} and --workers is {master!r}; only one of them can draw: leave one away.")
     wanted, given_up = _range(seeds), [_withdrawal(each) for each in withdrawals]
+    if (code := runs_apart(strangers(system), folder, limit_s)) is not None:
+        return code
     with listening() as interruption:
         campaign = LongCampaign(system, wanted, folder)
         with campaign.ledger:
@@ -71,6 +94,7 @@ def _draw(campaign: LongCampaign, jobs: int, interruption: Interruption, master:
         task = bar.add_task(campaign.code, total=last - first + 1, completed=last - first + 1 - missing)
         drawn = 0
         for chunk in campaign.draw(jobs, interruption.reason, master):
+            run_ended()
             for seed, alarm in chunk.alarms.items():
                 plan = campaign.ledger.plan_of(seed)
                 bar.console.print(f"ALARM seed {seed}: {alarm}\n  {_again(plan, campaign.system)}")

@@ -8,6 +8,8 @@ from pathlib import Path
 import msgspec
 
 from holdfast.harness.commands import console as consoles
+from holdfast.harness.commands.apart import runs_apart
+from holdfast.harness.commands.own_process import run_ended
 from holdfast.harness.engine.artefacts.plan_file import read_plan_file
 from holdfast.harness.engine.artefacts.remote_run import is_remote, read_remote_run
 from holdfast.harness.engine.artefacts.stored_run import read_run
@@ -22,7 +24,7 @@ from holdfast.harness.engine.plans.words import plan_in_words
 from holdfast.harness.engine.site import registry
 from holdfast.harness.engine.site.interruption import Interruption, listening
 from holdfast.harness.engine.site.machine import lacking
-from holdfast.harness.engine.site.plan_code import code_named_by, require_trusted_code
+from holdfast.harness.engine.site.plan_code import code_named_by, require_trusted_code, strangers
 from holdfast.harness.engine.site.services import require_reachable, settled
 from holdfast.harness.engine.views.finding import finding_of
 from holdfast.harness.model.case import Tier
@@ -34,13 +36,26 @@ from holdfast.harness.spi.oracle import titles_of
 HARNESS_ERROR = 4
 
 
-def run_file(path: Path, system: str, tier: Tier | None, folder: Path, *, trust: bool) -> int:
+def run_file(
+    path: Path, system: str, tier: Tier | None, folder: Path, *, trust: bool, limit_s: float | None = None
+) -> int:
     """Execute a plan from a file and keep the run. A system that is named on the command line is the user's word; the
-    file may be somebody else's."""
+    file may be somebody else's.
+
+    Args:
+        path: of the plan.
+        system: in place of that of the plan; empty: that.
+        tier: where; None: the first that can run.
+        folder: of the run.
+        trust: the user allows whatever the plan names.
+        limit_s: how long the run may take if it runs what does not ship with Holdfast.
+    """
     plan = read_plan_file(path)
     if system:
         plan = msgspec.structs.replace(plan, system=system)
-    else:
+    if (code := runs_apart(strangers(plan.system, plan), folder.parent, limit_s)) is not None:
+        return code
+    if not system:
         registry.planned_system(plan.system, path, trust=trust)
     require_trusted_code(plan, path, trust=trust)
     consoles.offer_sweep(consoles.progress(), folder.parent)
@@ -55,9 +70,11 @@ def run_file(path: Path, system: str, tier: Tier | None, folder: Path, *, trust:
     return interruption.exit_code if interruption.signal else consoles.EXIT_CODES[run.outcome]
 
 
-def replay(folder: Path, *, trust: bool) -> int:
-    """Repeat a simulated run and compare it, event for event, by its trace hash."""
+def replay(folder: Path, *, trust: bool, limit_s: float | None = None) -> int:
+    """Repeat a simulated run and compare it, event for event, by its trace hash; arguments as of `run_file`."""
     history, stored = read_run(folder)
+    if (code := runs_apart(strangers(history.plan.system, history.plan), folder, limit_s)) is not None:
+        return code
     if stored.tier is not Tier.SIM:
         raise UsageError(
             f"{folder}: a run on tier {stored.tier} cannot be replayed exactly; use holdfast rerun {folder}."
@@ -79,9 +96,18 @@ def replay(folder: Path, *, trust: bool) -> int:
     return consoles.EXIT_CODES[run.outcome]
 
 
-def rerun(folder: Path, times: int, target: Path, *, trust: bool) -> int:
-    """Repeat plan and gates of a stored run on its tier, and count how often what it showed is shown again."""
+def rerun(folder: Path, times: int, target: Path, *, trust: bool, limit_s: float | None = None) -> int:
+    """Repeat plan and gates of a stored run on its tier, and count how often what it showed is shown again.
+
+    Args:
+        folder: of the stored run.
+        times: how often.
+        target: below which the new runs go.
+        trust, limit_s: as of `run_file`.
+    """
     history, stored = read_run(folder)
+    if (code := runs_apart(strangers(history.plan.system, history.plan), target.parent, limit_s)) is not None:
+        return code
     evidence = registry.stored_system(history.plan.system, folder, trust=trust, repeats=True).evidence()
     require_trusted_code(history.plan, folder, trust=trust)
     words = on_its_word(registry.toolbox().oracles, evidence)
@@ -92,6 +118,7 @@ def rerun(folder: Path, times: int, target: Path, *, trust: bool) -> int:
     with listening() as interruption:
         for number in range(times):
             run, place = _executed(history.plan, stored.tier, target / f"rerun-{number:04d}", interruption)
+            run_ended()
             if interruption.signal:
                 progress.print(f"{number + 1} of {times}: {run.reason} {place}")
                 break
@@ -108,11 +135,13 @@ def rerun(folder: Path, times: int, target: Path, *, trust: bool) -> int:
     return 1 if Outcome.FAIL in outcomes else 2 if Outcome.INCONCLUSIVE in outcomes else 0
 
 
-def judge_stored(run: str, *, trust: bool) -> int:
-    """Decide again from the stored history, in a folder or in an object store."""
+def judge_stored(run: str, *, trust: bool, limit_s: float | None = None) -> int:
+    """Decide again from the stored history, in a folder or in an object store; arguments as of `run_file`."""
     if settled().spark_master:
         require_reachable()  # Spark itself would be asked when everything was read, and try for a minute.
     history, stored = read_remote_run(run, settled()) if is_remote(run) else read_run(Path(run))
+    if (code := runs_apart(strangers(history.plan.system), Path(run), limit_s)) is not None:
+        return code
     evidence = registry.stored_system(history.plan.system, run, trust=trust).evidence()
     oracles = [oracle for oracle in registry.toolbox().oracles if observed(oracle, evidence)]
     with consoles.progress().status(f"judging {sum(len(unit.rows) for unit in history.output.units):,} rows"):

@@ -8,6 +8,7 @@ closed.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext, suppress
 from pathlib import Path
@@ -145,8 +146,12 @@ def run_plan(
     Raises:
         ForeignError: the system, or what acts on it, tried to end this process.
     """
+    ours = os.getpid()
     with foreign(f"system {plan.system!r}"), rare_collections() if tier is Tier.SIM else nullcontext():
-        return _run_plan(plan, system, tools, tier, folder, interrupted, rehearsal=rehearsal, audit=audit)
+        run = _run_plan(plan, system, tools, tier, folder, interrupted, rehearsal=rehearsal, audit=audit)
+    if os.getpid() != ours:  # A part has forked, and its child came here.
+        os._exit(0)
+    return run
 
 
 def _run_plan(

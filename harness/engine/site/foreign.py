@@ -12,8 +12,10 @@ from pathlib import Path
 from traceback import extract_tb
 
 from holdfast.harness.engine.errors import ForeignError, NotApplicable, UsageError
+from holdfast.harness.engine.site.interruption import any_heard
 
 _passing: set[type[BaseException]] = {KeyboardInterrupt, GeneratorExit}
+_theirs: set[type[BaseException]] = set()
 
 
 @contextmanager
@@ -31,7 +33,7 @@ def foreign(whose: str) -> Iterator[None]:
     except Exception:
         raise
     except BaseException as error:
-        if type(error) in _passing:
+        if _passes(error):
             raise
         raise ForeignError(
             f"{whose} raised {in_words(error)}, which would end the harness without a verdict; raise an error instead."
@@ -54,9 +56,18 @@ def loading(what: str, advice: str) -> Iterator[None]:
     except (UsageError, NotApplicable):
         raise
     except BaseException as error:
-        if type(error) in _passing:
+        if _passes(error):
             raise
         raise UsageError(f"{what} cannot be loaded: {in_words(error)}; {advice}.") from error
+
+
+def interrupts_are_theirs() -> None:
+    """From now on a KeyboardInterrupt for which this process heard no signal is one that such code raises itself."""
+    _theirs.add(KeyboardInterrupt)
+
+
+def _passes(error: BaseException) -> bool:
+    return type(error) in _passing and not (type(error) in _theirs and not any_heard())
 
 
 def let_pass(kind: type[BaseException]) -> None:

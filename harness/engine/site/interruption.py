@@ -19,6 +19,12 @@ ONE_PRESS_S = 0.5
 """Ctrl-C often comes twice, from the terminal and from whoever started us: so close together it counts once."""
 GRACE_S = 3.0
 """How long what is under way may take to come to an end, before it is broken off as by a second signal."""
+_heard: list[int] = []
+
+
+def any_heard() -> bool:
+    """Whether a signal came, wherever it was heard."""
+    return bool(_heard)
 
 
 class Interruption:
@@ -59,6 +65,7 @@ class Interruption:
 
     def hear(self, number: int, _frame: FrameType | None) -> None:
         """The handler."""
+        _heard.append(number)
         for tell in self.followers:
             tell(number)
         if not self.signal:
@@ -67,8 +74,9 @@ class Interruption:
         elif self.since_s > ONE_PRESS_S:
             self._drop()
 
-    def grace_over(self, _number: int, _frame: FrameType | None) -> None:
+    def grace_over(self, number: int, _frame: FrameType | None) -> None:
         """The handler of the alarm."""
+        _heard.append(number)
         for tell in self.followers:
             tell(signal.SIGTERM)
         self._drop()
@@ -120,6 +128,7 @@ class OwnSignals:
 
     def hear(self, number: int, _frame: FrameType | None) -> None:
         """The handler."""
+        _heard.append(number)
         again_s = monotonic() - self._heard_s if self._number else ONE_PRESS_S
         self._number = self._number or number
         if not self._breaks:

@@ -39,6 +39,18 @@ def code_named_by(plan: Plan) -> tuple[str, ...]:
     return tuple(name for name in found if not name.startswith(SHIPPED) and name not in known)
 
 
+def strangers(system: str, plan: Plan | None = None) -> tuple[str, ...]:
+    """What does not ship with Holdfast of a system and of a plan, as `module:name`, whoever registers it.
+
+    Args:
+        system: by name, with variant.
+        plan: that runs on it.
+    """
+    named = [system if ":" in system else "", registry.module_of(system)]
+    found = dict.fromkeys(name for text in named for name in _NAMED.findall(text) if not name.startswith(SHIPPED))
+    return tuple(dict.fromkeys((*found, *(code_named_by(plan) if plan is not None else ()))))
+
+
 def require_trusted_code(plan: Plan, source: str | Path, *, trust: bool) -> None:
     """Refuse a plan from a file that may let its system import what nobody has registered.
 

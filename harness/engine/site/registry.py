@@ -117,6 +117,12 @@ def system(name: str) -> System:
     return cast("System", made)
 
 
+def module_of(name: str) -> str:
+    """Where a registered system is, as `module:name`, without importing it; empty: it is not registered."""
+    entry = _entries("systems").get(name.partition("+")[0])
+    return entry.value if entry is not None else ""
+
+
 def needs_trust(name: str, *, repeats: bool) -> bool:
     """Whether a name in a file lets us import or run what no installed package registers.
 

@@ -33,7 +33,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (["certfy"], "No such command 'certfy'. Did you mean 'certify'? See holdfast --help."),
+        (["certfy"], "No such command 'certfy'. Did you mean 'certify', 'verify'? See holdfast --help."),
         (["job", "lst"], "No such command 'lst'. Did you mean 'list'? See holdfast job --help."),
         (["certify", "--sinks", "m:S"], "--json, --runs, --sink). See holdfast certify --help."),
         (["certify", "reference", "--seed", "x"], "Invalid value for '--seed'"),

@@ -1,0 +1,194 @@
+"""Commands that run code which does not ship with Holdfast do so in a process of their own.
+
+The process runs the same command line, and reports its exit code over a pipe: how the process itself ends is the part's
+doing, is shown by name and call, and never becomes the exit code of the command.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Sequence
+from contextlib import suppress
+from multiprocessing import Pipe
+from pathlib import Path
+from shutil import rmtree
+from signal import SIG_BLOCK, SIG_SETMASK, SIGKILL, Signals, pthread_sigmask
+from tempfile import mkdtemp
+from threading import Thread
+from time import monotonic, sleep  # noqa: TID251 - how long a part is silent; no run depends on it
+from typing import IO
+
+from rich.text import Text
+
+from holdfast.harness.commands import console as consoles
+from holdfast.harness.commands.own_process import here, run_ended
+from holdfast.harness.commands.stream import LastingStream
+from holdfast.harness.engine.artefacts.sweep import sweep
+from holdfast.harness.engine.certification.last_call import ASK, last_call
+from holdfast.harness.engine.site.interruption import EXIT_CODE_BASE, Interruption, listening, signals
+from holdfast.harness.engine.site.services import sweep_services
+from holdfast.harness.model.appearance import OUTCOME_STYLES
+from holdfast.harness.model.verdict import Outcome
+
+PROGRAM = "from holdfast.harness.cli.apart import main; main()"
+LIMIT_S = 1_800.0
+"""How long one run may take, if the user says nothing else."""
+OUTPUT_LIMIT_BYTES = 2**20
+"""What is passed on of what is written to standard error, the part's words among it."""
+END_LIMIT_S = 10.0
+"""How long the process may take to end after a signal."""
+_LOOK_S = 0.1
+_ANSWER_S = 0.5
+_LEAVING_S = 2.0
+_LAST_CALL = "last-call"
+_FIXTURES = Path(__file__).parents[2] / "fixtures"
+"""What ships with Holdfast and calls parts."""
+
+
+def runs_apart(names: Sequence[str], out: Path, limit_s: float | None) -> int | None:
+    """Run the command in a process of its own, if it runs what does not ship with Holdfast; its exit code. None: it
+    runs here, because nothing such is named, or because this is that process.
+
+    Args:
+        names: of what does not ship, as `module:name`.
+        out: below which what a lost process left is undone.
+        limit_s: how long one run may take; None: LIMIT_S.
+    """
+    here.names = tuple(names)
+    if here.reports is not None:
+        run_ended()  # What had to be imported counts no more.
+    if not names or here.reports is not None:
+        return None
+    with listening() as interruption:
+        return _Apart(names, out, limit_s or LIMIT_S, interruption).run()
+
+
+def say(outcome: Outcome, sentence: str) -> int:
+    """Print what became of a command, and give its exit code."""
+    console = consoles.results()
+    console.print(Text(outcome.value.upper(), OUTCOME_STYLES[outcome]) + Text(f": {sentence}"))
+    return consoles.EXIT_CODES[outcome]
+
+
+class _Apart:
+    """The process, seen from the one that waits for it."""
+
+    def __init__(self, names: Sequence[str], out: Path, limit_s: float, interruption: Interruption) -> None:
+        self._names = ", ".join(names)
+        self._out = out
+        self._limit_s, self._own_limit_s = LIMIT_S, limit_s
+        self._interruption = interruption
+        self._folder = Path(mkdtemp(prefix="holdfast-apart-"))
+        self._heard_s = monotonic()
+        self._hangs = False
+        self._code: int | None = None
+        self._connection, theirs = Pipe()
+        held = pthread_sigmask(SIG_BLOCK, signals())  # The process unblocks its signals when it can handle them.
+        descriptor, stack = str(theirs.fileno()), str(self._folder / _LAST_CALL)
+        try:
+            self._process = subprocess.Popen(
+                [sys.executable, "-P", "-c", PROGRAM, descriptor, stack, *here.arguments],
+                env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},  # noqa: TID251 - the edge
+                stdin=subprocess.DEVNULL,
+                stderr=subprocess.PIPE,
+                pass_fds=[theirs.fileno()],
+                start_new_session=True,  # Signals of the terminal are for the process that waits, which hands them on.
+            )
+        finally:
+            pthread_sigmask(SIG_SETMASK, held)
+            theirs.close()
+
+    def run(self) -> int:
+        assert self._process.stderr is not None
+        words = Thread(target=_pass_on, args=(self._process.stderr,), daemon=True)
+        words.start()
+        self._interruption.followers.append(self._process.send_signal)
+        try:
+            while self._process.poll() is None:
+                self._listen()
+            self._listen()
+            left = self._end_the_rest()
+            words.join(_LEAVING_S)
+            return self._exit_code(left)
+        finally:
+            self._interruption.followers.remove(self._process.send_signal)
+            self._connection.close()
+            self._process.stderr.close()
+            rmtree(self._folder, ignore_errors=True)
+
+    def _listen(self) -> None:
+        try:
+            while self._connection.poll(_LOOK_S):
+                self._heard_s, message = monotonic(), self._connection.recv()
+                self._limit_s = self._own_limit_s
+                self._code = message if isinstance(message, int) else self._code
+        except (EOFError, OSError):
+            with suppress(subprocess.TimeoutExpired):
+                self._process.wait(_LOOK_S)
+        late = self._interruption.since_s > END_LIMIT_S
+        if monotonic() - self._heard_s > self._limit_s or late or self._code is not None:
+            if self._code is None:
+                self._hangs = not late
+                self._process.send_signal(ASK)
+            with suppress(subprocess.TimeoutExpired):
+                self._process.wait(_ANSWER_S)
+            self._process.kill()
+
+    def _end_the_rest(self) -> bool:
+        """Whether the process left others behind, which are ended."""
+        began_s = monotonic()
+        while _lives(self._process.pid):
+            if monotonic() - began_s > _LEAVING_S:
+                with suppress(ProcessLookupError, PermissionError):
+                    os.killpg(self._process.pid, SIGKILL)
+                return True
+            sleep(_LOOK_S)
+        return False
+
+    def _exit_code(self, left: bool) -> int:
+        if self._code is None:
+            list(sweep(self._out, trust=True))
+            sweep_services()
+        if self._interruption.signal:
+            return self._interruption.exit_code
+        if self._code is None:
+            return self._lost()
+        if self._code > EXIT_CODE_BASE:
+            name = Signals(self._code - EXIT_CODE_BASE).name
+            return say(Outcome.FAIL, f"{self._names} sent its own process {name}")
+        if left and self._code in (0, 2):
+            return say(Outcome.FAIL, f"{self._names} left processes behind, which were ended")
+        return self._code
+
+    def _lost(self) -> int:
+        code = self._process.returncode
+        call = last_call(self._folder / _LAST_CALL, _FIXTURES)
+        if self._hangs:
+            return say(Outcome.INCONCLUSIVE, f"{self._names} did not return within {self._limit_s:g} s{call}")
+        if code == -SIGKILL:
+            why = "was killed from outside by SIGKILL, perhaps because memory ran out"
+            return say(Outcome.INCONCLUSIVE, f"{self._names} {why}{call}")
+        how = f"by {Signals(-code).name}" if code < 0 else f"with exit code {code}"
+        return say(Outcome.FAIL, f"{self._names} ended its process {how}{call}")
+
+
+def _lives(group: int) -> bool:
+    try:
+        os.killpg(group, 0)
+    except (ProcessLookupError, PermissionError):
+        return False
+    return True
+
+
+def _pass_on(words: IO[bytes]) -> None:
+    """What the process writes to standard error, up to a limit; the rest is read, so that it never waits for us."""
+    left, error = OUTPUT_LIMIT_BYTES, LastingStream(sys.stderr)
+    while chunk := os.read(words.fileno(), 2**16):
+        if left > 0:
+            error.write(chunk[:left].decode(errors="replace"))
+            error.flush()
+            left -= len(chunk)
+            if left <= 0:
+                error.write(f"\nholdfast: more than {OUTPUT_LIMIT_BYTES:,} bytes were written; the rest is left out.\n")
