@@ -7,9 +7,9 @@ from holdfast.suites.certify.source.bench import Bench
 from holdfast.suites.certify.source.checks.positions import REPLAYABLE, RESTORED, UNBOUNDED
 
 SPLITS = 13
-HUNDREDS = 300
-LONG = 2_600
-"""More records than one request or one buffer has room for, up to two thousand."""
+HUNDREDS = 260
+LONG = 1_600
+"""More records than one request or one buffer has room for, up to a thousand."""
 FAR_MS = (-(1 << 50), -1, 0, (1 << 31), (1 << 32) + 1, (1 << 53))
 
 
