@@ -110,7 +110,7 @@ class _Apart:
                 self._listen()
             self._listen()
             left = self._end_the_rest()
-            words.join(_LEAVING_S)
+            words.join(END_LIMIT_S)
             return self._exit_code(left)
         finally:
             self._interruption.followers.remove(self._process.send_signal)

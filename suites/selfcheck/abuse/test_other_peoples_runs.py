@@ -111,10 +111,10 @@ def test_a_program_is_not_run_by_a_verdict(planted: Path, tmp_path: Path, capsys
     assert not planted.exists()
 
 
-def test_with_permission_it_is_run(planted: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_with_permission_it_is_run(planted: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     assert execute(["judge", str(stored(tmp_path / "run", "planted:renamed")), "--trust"]) == 0
     assert planted.exists()
-    assert "PASS" in capsys.readouterr().out
+    assert "PASS" in capfd.readouterr().out
 
 
 CODE = "planted:renamed"
