@@ -50,14 +50,14 @@ def require_given_back(rule: str, closed: str, live: Callable[[], object]) -> No
     Raises:
         Violation: of the rule.
     """
-    before = set(threading.enumerate())
     kept = [live()]
-    _await_threads(before)
-    first = held()
-    before |= set(threading.enumerate())
+    first, known = held(), set(threading.enumerate())
     kept += [live() for _ in range(LIVES)]
-    _await_threads(before)
-    for kind, one, several in zip(Held._fields, first, held(), strict=True):
+    _await_threads(known)
+    now = held()
+    # Not by number: a thread of the first life may have ended since, and another have been left in its place.
+    now = now._replace(threads=max(now.threads, first.threads + len(set(threading.enumerate()) - known)))
+    for kind, one, several in zip(Held._fields, first, now, strict=True):
         if several >= one + LIVES:
             raise Violation(
                 rule,
@@ -67,8 +67,10 @@ def require_given_back(rule: str, closed: str, live: Callable[[], object]) -> No
     del kept
 
 
-def _await_threads(before: set[threading.Thread]) -> None:
-    """Let those that are new come to their ends, for a moment; what does not end is counted."""
-    new = set(threading.enumerate()) - before
+def _await_threads(known: set[threading.Thread]) -> None:
+    """Where each life may have left one, let them come to their ends, for a moment. What does not end is counted."""
+    new = set(threading.enumerate()) - known
+    if len(new) < LIVES:
+        return
     for thread in new:
         thread.join(PATIENCE_S / len(new))
