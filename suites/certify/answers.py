@@ -104,6 +104,11 @@ class _Answering:
         return getattr(self.certified, name)
 
 
+def behind(part: object) -> object:
+    """The part itself, if its answers are looked at."""
+    return part.certified if isinstance(part, _Answering) else part
+
+
 Looks = Callable[[Answers, str, Any], Any]
 """Looks at an answer of a call, and returns what the kit goes on with."""
 

@@ -13,6 +13,7 @@ from holdfast.fixtures.storages.fault_points import StorageFault
 from holdfast.harness.spi.errors import Transient
 from holdfast.harness.spi.state import Manifest, StateContext, StateEntry
 from holdfast.suites.certify import state_backend
+from holdfast.suites.certify.answers import behind
 from holdfast.suites.certify.state_backend.bench import GROUPS, Bench
 from holdfast.suites.certify.state_backend.live import Live
 from holdfast.suites.selfcheck.certify.test_kit import Plain
@@ -31,8 +32,9 @@ GROUP = GROUPS.start
 
 def logged(bench: Bench) -> tuple[Live, ChangelogBackend]:
     live = bench.fresh()
-    assert isinstance(live.backend, ChangelogBackend)
-    return live, live.backend
+    backend = behind(live.backend)
+    assert isinstance(backend, ChangelogBackend)
+    return live, backend
 
 
 def checkpoint(bench: Bench, live: Live, key: bytes) -> Manifest:

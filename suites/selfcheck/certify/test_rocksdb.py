@@ -25,6 +25,7 @@ from holdfast.harness.spi.state import Manifest, StateContext, StateDescriptor, 
 from holdfast.harness.spi.storage import Scope, StorageContext
 from holdfast.suites.bench.folder_streams import FolderStreams
 from holdfast.suites.certify import state_backend
+from holdfast.suites.certify.answers import behind
 from holdfast.suites.certify.programs import run_machine
 from holdfast.suites.certify.state_backend.bench import EPOCH, GROUPS, Bench, Completed, never
 from holdfast.suites.certify.state_backend.live import Live
@@ -81,7 +82,7 @@ def test_the_golden_run_of_the_seeds() -> None:
     needed: list[set[str]] = []
     made = Bench(Driven, HashMapBackend)
     live = made.fresh()
-    backend = live.backend
+    backend = behind(live.backend)
     assert isinstance(backend, Driven)
     backend.cells.database.set_options({"disable_auto_compactions": "true"})
     first, second = GROUPS[0], GROUPS[1]
