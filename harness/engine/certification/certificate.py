@@ -59,18 +59,19 @@ def rule_results(
             deciding.setdefault(rule, []).append(case)
     binding = (_raised(rule) if strict else rule for rule in rules)
     found = (_rule_result(rule, deciding.get(rule.id, []), results, tallies, subject, left_out) for rule in binding)
-    return tuple(_with_observations(each, deciding.get(each.rule.id, []), tallies, on_its_word) for each in found)
-
-
-def _with_observations(
-    rule: RuleResult, deciding: Sequence[Case], tallies: Mapping[tuple[str, str], Tally], on_its_word: Set[str]
-) -> RuleResult:
-    """The rule with the clauses that compare with what was seen from outside, and decided something in a run."""
     decided = {
         (case, *clause)
         for (case, _), tally in tallies.items()
         for clause in tally.checked.keys() | tally.refuted.keys()
     }
+    return tuple(_with_observations(each, deciding.get(each.rule.id, []), decided, on_its_word) for each in found)
+
+
+def _with_observations(
+    rule: RuleResult, deciding: Sequence[Case], decided: Set[tuple[str, str, str]], on_its_word: Set[str]
+) -> RuleResult:
+    """The rule with the clauses that compare with what was seen from outside, and decided something in a run; `decided`
+    has case, oracle and clause."""
     clauses = (
         f"{each.oracle}/{clause}"
         for case in deciding
