@@ -23,6 +23,16 @@ NOBODY = -1
 """Instead of a fault: what is done for none."""
 
 
+def stamp(fault: int, what: str) -> tuple[FaultStruck, ...]:
+    """What to record of an effect of a fault; of NOBODY nothing.
+
+    Args:
+        fault: whose.
+        what: it acted on.
+    """
+    return () if fault == NOBODY else (FaultStruck(fault=fault, what=what),)
+
+
 class Acting:
     """Whose verbs are called.
 
@@ -37,7 +47,7 @@ class Acting:
 
     def stamp(self, what: str) -> tuple[FaultStruck, ...]:
         """What to record of an effect on something: that it is this fault's; nothing where it is nobody's."""
-        return () if self.fault == NOBODY else (FaultStruck(fault=self.fault, what=what),)
+        return stamp(self.fault, what)
 
 
 class Controls:
