@@ -40,7 +40,7 @@ def run_process(signals: OwnSignals) -> None:
     lacking = lacking_memory()
     code = INTERRUPTED
     with signals.breaking():
-        code = _give_up(lacking) if lacking else _execute(sys.argv[1:])
+        code = _give_up(lacking) if lacking else run_once(sys.argv[1:])
     code = signals.exit_code or code
     for stream in streams:
         stream.flush()
@@ -59,18 +59,14 @@ def execute(arguments: list[str]) -> int:
     from holdfast.harness.commands.reserved_output import restore
 
     try:
-        return _execute(arguments)
+        return run_once(arguments)
     finally:
         restore()
 
 
 def run_once(arguments: list[str]) -> int:
-    """Run one command line, in a process that ends behind it."""
-    return _execute(arguments)
-
-
-def _execute(arguments: list[str]) -> int:
-    """The only place that catches what users and plug-ins do wrong."""
+    """Run one command line, in a process that ends behind it. The only place that catches what users and plug-ins do
+    wrong."""
     from holdfast.harness.commands import own_process
 
     if not arguments:
