@@ -50,18 +50,25 @@ class Plans:
     def __init__(self, sent: SentCertificate, judged: Judged, cases: dict[Key, Case]) -> None:
         self._judged = judged
         self._cases = cases
+        self._runs: dict[Key, CaseRun | None] = {}
         self._first_seed = sent.journal.seed * SEEDS + 1
 
     def run_of(self, result: RunResult) -> CaseRun | None:
         """How a run of a case took place; None where the system is not known here."""
-        case = self._cases.get((result.case, result.tier))
+        key = result.case, result.tier
+        if key not in self._runs:
+            self._runs[key] = self._run_of(key)
+        return self._runs[key]
+
+    def _run_of(self, key: Key) -> CaseRun | None:
+        case = self._cases.get(key)
         if case is None or self._judged.system is None:
             return None
         try:
             system = system_under_test(case, self._judged.system, self._first_seed)
         except (UsageError, NotApplicable):
             return None
-        return CaseRun(case, system, result.tier, registry.toolbox(), self._first_seed)
+        return CaseRun(case, system, key[1], registry.toolbox(), self._first_seed)
 
     def plan_of(self, result: RunResult) -> Plan | None:
         """The plan of a run; None where its system is not known, or it has no number."""
