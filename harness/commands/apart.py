@@ -11,10 +11,9 @@ import subprocess
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
-from multiprocessing import Pipe
 from pathlib import Path
 from shutil import rmtree
-from signal import SIG_BLOCK, SIG_SETMASK, SIGKILL, Signals, pthread_sigmask
+from signal import SIGKILL, Signals
 from tempfile import mkdtemp
 from threading import Thread
 from time import monotonic, sleep  # noqa: TID251 - how long a part is silent; no run depends on it
@@ -26,8 +25,9 @@ from holdfast.harness.commands import console as consoles
 from holdfast.harness.commands.own_process import here, run_ended
 from holdfast.harness.commands.stream import LastingStream
 from holdfast.harness.engine.artefacts.sweep import sweep
+from holdfast.harness.engine.certification.apart_process import begin, blame
 from holdfast.harness.engine.certification.last_call import ASK, last_call
-from holdfast.harness.engine.site.interruption import EXIT_CODE_BASE, Interruption, listening, signals
+from holdfast.harness.engine.site.interruption import EXIT_CODE_BASE, Interruption, listening
 from holdfast.harness.engine.site.services import sweep_services
 from holdfast.harness.model.appearance import OUTCOME_STYLES
 from holdfast.harness.model.verdict import Outcome
@@ -84,21 +84,9 @@ class _Apart:
         self._heard_s = monotonic()
         self._hangs = False
         self._code: int | None = None
-        self._connection, theirs = Pipe()
-        held = pthread_sigmask(SIG_BLOCK, signals())  # The process unblocks its signals when it can handle them.
-        descriptor, stack = str(theirs.fileno()), str(self._folder / _LAST_CALL)
-        try:
-            self._process = subprocess.Popen(
-                [sys.executable, "-P", "-c", PROGRAM, descriptor, stack, *here.arguments],
-                env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},  # noqa: TID251 - the edge
-                stdin=subprocess.DEVNULL,
-                stderr=subprocess.PIPE,
-                pass_fds=[theirs.fileno()],
-                start_new_session=True,  # Signals of the terminal are for the process that waits, which hands them on.
-            )
-        finally:
-            pthread_sigmask(SIG_SETMASK, held)
-            theirs.close()
+        arguments = [str(self._folder / _LAST_CALL), *here.arguments]
+        environment = os.environ  # noqa: TID251 - the edge
+        self._process, self._connection = begin(PROGRAM, arguments, environment, stderr=subprocess.PIPE)
 
     def run(self) -> int:
         assert self._process.stderr is not None
@@ -165,13 +153,8 @@ class _Apart:
     def _lost(self) -> int:
         code = self._process.returncode
         call = last_call(self._folder / _LAST_CALL, _FIXTURES)
-        if self._hangs:
-            return say(Outcome.INCONCLUSIVE, f"{self._names} did not return within {self._limit_s:g} s{call}")
-        if code == -SIGKILL:
-            why = "was killed from outside by SIGKILL, perhaps because memory ran out"
-            return say(Outcome.INCONCLUSIVE, f"{self._names} {why}{call}")
-        how = f"by {Signals(-code).name}" if code < 0 else f"with exit code {code}"
-        return say(Outcome.FAIL, f"{self._names} ended its process {how}{call}")
+        sentence, certain = blame(self._names, code, call, self._limit_s if self._hangs else None)
+        return say(Outcome.FAIL if certain else Outcome.INCONCLUSIVE, sentence)
 
 
 def _lives(group: int) -> bool:

@@ -9,13 +9,11 @@ from __future__ import annotations
 import inspect
 import os
 import subprocess
-import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
-from multiprocessing import Pipe
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
-from signal import SIG_BLOCK, SIG_SETMASK, SIGKILL, Signals, pthread_sigmask
+from signal import SIGKILL, Signals
 from time import monotonic  # noqa: TID251 - how long a worker is silent; no run depends on it
 from typing import Generic, TypeVar
 
@@ -23,13 +21,14 @@ import msgspec
 
 from holdfast.harness.engine.artefacts.sweep import sweep
 from holdfast.harness.engine.artefacts.temporary_folder import TemporaryFolder, sweep_temporary_folders
+from holdfast.harness.engine.certification.apart_process import KILLED, begin, blame, how
 from holdfast.harness.engine.certification.case_runner import CaseEnded, RunEnded, WorkerLost
 from holdfast.harness.engine.certification.kit_runner import CheckEnded, KitAssignment, KitEnded
 from holdfast.harness.engine.certification.last_call import ASK, last_call
 from holdfast.harness.engine.certification.worker import AnyAssignment, AnyMessage, WorkerSettings
 from holdfast.harness.engine.executor.patience import MOST_TIMES
 from holdfast.harness.engine.site import registry
-from holdfast.harness.engine.site.interruption import Interruption, signals
+from holdfast.harness.engine.site.interruption import Interruption
 from holdfast.harness.engine.site.services import sweep_services
 from holdfast.harness.engine.site.surroundings import part_surroundings
 from holdfast.harness.model.plan import Bounds
@@ -46,7 +45,6 @@ _LOOK_S = 1.0
 _ANSWER_S = 0.5
 _LAST_CALL = "last-call"
 _STANDARD_ERROR = 2
-_KILLED = "killed from outside by SIGKILL, perhaps because memory ran out"
 
 
 def silence_limit_s(bounds: Bounds) -> float:
@@ -198,24 +196,8 @@ class _Worker(Generic[Key]):
         place = {} if self._folder is None else {"TMPDIR": str(self._folder)}
         self._hangs = False
         self._heard_s = monotonic()
-        self.connection, theirs = Pipe()
-        held = pthread_sigmask(SIG_BLOCK, signals())  # The worker unblocks its signals when it can handle them.
-        try:
-            self._process = subprocess.Popen(
-                [sys.executable, "-P", "-c", PROGRAM, str(theirs.fileno()), *noted],
-                env={
-                    **inherited,
-                    **place,
-                    "PYTHONPATH": os.pathsep.join(filter(None, sys.path)),
-                },
-                stdin=subprocess.DEVNULL,
-                stdout=_STANDARD_ERROR,  # What a part prints is no result.
-                pass_fds=[theirs.fileno()],
-                start_new_session=True,  # signals of the terminal are for the certification, which hands them on
-            )
-        finally:
-            pthread_sigmask(SIG_SETMASK, held)
-            theirs.close()
+        # What a part prints is no result.
+        self._process, self.connection = begin(PROGRAM, noted, {**inherited, **place}, stdout=_STANDARD_ERROR)
         self._send(queue.settings)
 
     def begin(self, key: Key, assignment: AnyAssignment) -> None:
@@ -267,19 +249,16 @@ class _Worker(Generic[Key]):
         if self._hangs:
             return WorkerLost(f"the worker process of the case hung: no run ended for {self._limit_s:.0f} s")
         if code == -SIGKILL:
-            return WorkerLost(f"the worker process of the case was {_KILLED}")
-        return WorkerLost(f"the worker process of the case ended {_how(code)}")
+            return WorkerLost(f"the worker process of the case was {KILLED}")
+        return WorkerLost(f"the worker process of the case ended {how(code)}")
 
     def _lost_to_a_part(self, assignment: KitAssignment, code: int) -> WorkerLost:
         """It is blamed by its name, and by its call where that is known."""
         assert self._folder is not None
         kit = Path(inspect.getfile(type(registry.kit(assignment.contract)))).parents[1]
         part, call = f"{assignment.contract} {assignment.factory}", last_call(self._folder / _LAST_CALL, kit)
-        if self._hangs:
-            return WorkerLost(f"{part} did not return within {self._limit_s:.0f} s{call}", blamed=False)
-        if code == -SIGKILL:
-            return WorkerLost(f"{part} was {_KILLED}{call}", blamed=False)
-        return WorkerLost(f"{part} ended its process {_how(code)}{call}")
+        sentence, certain = blame(part, code, call, self._limit_s if self._hangs else None)
+        return WorkerLost(sentence, blamed=certain)
 
     def sweep(self) -> None:
         """Undo, end and remove what it left when it was lost."""
@@ -315,8 +294,3 @@ class _Worker(Generic[Key]):
     def _send(self, message: WorkerSettings | AnyAssignment) -> None:
         with suppress(OSError):  # A lost worker shows where its messages are read.
             self.connection.send_bytes(msgspec.msgpack.encode(message))
-
-
-def _how(code: int) -> str:
-    """How a process ended, by its exit code as subprocess gives it."""
-    return f"by {Signals(-code).name}" if code < 0 else f"with exit code {code}"
