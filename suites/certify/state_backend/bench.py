@@ -222,6 +222,11 @@ class Bench:
         self._checkpoint += 1
         return self._checkpoint
 
+    def checkpoint(self, live: Live, *, retain: int = 2) -> Completed:
+        """A checkpoint of one subtask is taken, stored and completes; its snapshot is not released."""
+        taken = live.snapshot()
+        return self.complete(live, taken, self.upload(taken), retain=retain)
+
     def complete(self, live: Live, taken: Taken, manifest: Manifest, *, retain: int = 2) -> Completed:
         """A checkpoint of one subtask completes, and old ones go."""
         return self.complete_all([(live, taken, manifest)], retain=retain)

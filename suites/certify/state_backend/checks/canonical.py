@@ -59,8 +59,7 @@ def into_this_one(bench: Bench) -> None:
     )
     restored = bench.adopt(backend, GROUPS, model)
     restored.compare()
-    taken = restored.snapshot()
-    completed = bench.complete(restored, taken, bench.upload(taken))
+    completed = bench.checkpoint(restored)
     change_everything(restored)
     bench.restored(completed).compare(drain_timers=True)
 

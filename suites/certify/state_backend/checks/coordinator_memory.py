@@ -17,8 +17,7 @@ KEPT = 10
 def one_file(bench: Bench) -> None:
     """Limits of one byte, around the longest file, and above it."""
     live = _begun(bench, GROUPS, 0)
-    taken = live.snapshot()
-    older = bench.complete(live, taken, bench.upload(taken), retain=KEPT)
+    older = bench.checkpoint(live, retain=KEPT)
     change_everything(live)
     fill(live, b"newer")
     probe = live.snapshot()

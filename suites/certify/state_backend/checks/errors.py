@@ -95,12 +95,10 @@ def restores(bench: Bench) -> None:
     live = bench.fresh()
     fill(live)
     change_everything(live)
-    taken = live.snapshot()
-    older = bench.complete(live, taken, bench.upload(taken))
+    older = bench.checkpoint(live)
     fill(live, b"newer")
     live.put("value", GROUPS.start, b"only in the newer", [(b"k", b"v")])
-    taken = live.snapshot()
-    newer = bench.complete(live, taken, bench.upload(taken))
+    newer = bench.checkpoint(live)
     for fault, error in ((StorageFault.ERROR, Transient), (StorageFault.DAMAGED, Damaged)):
         for number in range(MOST_OPERATIONS):
             backend = bench.backend(bench.factory)
@@ -166,8 +164,7 @@ def _restore(
 def _begun(bench: Bench) -> Live:
     live = bench.fresh()
     fill(live)
-    taken = live.snapshot()
-    bench.complete(live, taken, bench.upload(taken))
+    bench.checkpoint(live)
     return live
 
 

@@ -51,11 +51,10 @@ def undeclared_ttl(bench: Bench) -> None:
 def incremental(bench: Bench) -> None:
     live = bench.fresh()
     fill(live)
-    taken = live.snapshot()
-    first = bench.complete(live, taken, bench.upload(taken)).parts[0]
+    completed = bench.checkpoint(live)
     live.put("value", GROUPS.start, b"", [(b"k", b"changed")])
     second = _uploaded(bench, live)
-    if not shared_paths(first) or second.base != taken.checkpoint:
+    if not shared_paths(completed.parts[0]) or second.base != completed.checkpoint:
         raise Violation("SBK-09", "INCREMENTAL is declared, and no snapshot refers to a file of a confirmed one.")
 
 

@@ -43,7 +43,7 @@ def aborted_base(bench: Bench) -> None:
     for moment in range(3):
         live = bench.fresh()
         fill(live)
-        _completed(bench, live)
+        checkpointed(bench, live)
         change_everything(live)
         lost = live.snapshot()
         manifest = bench.upload(lost)
@@ -66,7 +66,7 @@ def aborted_behind(bench: Bench) -> None:
     """Two are in flight: the first is confirmed, and the second is aborted."""
     live = bench.fresh()
     fill(live)
-    _completed(bench, live)
+    checkpointed(bench, live)
     change_everything(live)
     older, older_manifest = uploaded(bench, live)
     fill(live, b"between")
@@ -75,7 +75,7 @@ def aborted_behind(bench: Bench) -> None:
     bench.complete(live, older, older_manifest)
     bench.abort(live, newer, newer_manifest)
     live.put("value", GROUP, b"", [(b"k", b"behind both")])
-    bench.restored(_completed(bench, live)).compare(drain_timers=True)
+    bench.restored(checkpointed(bench, live)).compare(drain_timers=True)
     bench.check_leaks()
 
 
@@ -89,7 +89,7 @@ def removed_keys(bench: Bench) -> None:
         live.remove("value", GROUP, b"n", [b"%d" % number])
         if number % 4 == 3:
             live.clear("value", GROUP, b"n")
-        bench.restored(_completed(bench, live)).compare(drain_timers=True)
+        bench.restored(checkpointed(bench, live)).compare(drain_timers=True)
     bench.check_leaks()
 
 
@@ -99,8 +99,7 @@ def subsumed(bench: Bench) -> None:
         fill(live)
         for number in range(8):
             live.put("value", GROUPS[number % len(GROUPS)], b"", [(b"%d" % number, b"v" * 50)])
-            taken = live.snapshot()
-            bench.complete(live, taken, bench.upload(taken), retain=retain)
+            bench.checkpoint(live, retain=retain)
             for completed in bench.completed:
                 bench.restored(completed).compare()
         bench.check_leaks()
@@ -111,7 +110,7 @@ def out_of_order(bench: Bench) -> None:
     """Two checkpoints in flight, confirmed late, twice, or in the other order."""
     live = bench.fresh()
     fill(live)
-    first = _completed(bench, live)
+    first = checkpointed(bench, live)
     change_everything(live)
     older, older_manifest = uploaded(bench, live)
     fill(live, b"between")
@@ -124,7 +123,7 @@ def out_of_order(bench: Bench) -> None:
     live.backend.aborted(10_000)
     bench.abort(live, older, older_manifest)
     change_everything(live)
-    completed = _completed(bench, live)
+    completed = checkpointed(bench, live)
     bench.restored(completed).compare(drain_timers=True)
     bench.check_leaks()
 
@@ -132,7 +131,7 @@ def out_of_order(bench: Bench) -> None:
 def unclaimed(bench: Bench) -> None:
     live = bench.fresh()
     fill(live)
-    first = _completed(bench, live)
+    first = checkpointed(bench, live)
     restored = bench.restored(first, claimed=False)
     restored.put("value", GROUP, b"", [(b"k", b"changed")])
     taken, manifest = uploaded(bench, restored)
@@ -142,17 +141,17 @@ def unclaimed(bench: Bench) -> None:
     bench.abort(restored, taken, manifest)
     claimed = bench.restored(first)
     claimed.put("value", GROUP, b"", [(b"k", b"changed")])
-    completed = _completed(bench, claimed)
+    completed = checkpointed(bench, claimed)
     bench.restored(completed).compare()
     claimed.put("value", GROUP, b"", [(b"k", b"changed again")])
-    bench.restored(_completed(bench, claimed)).compare()
+    bench.restored(checkpointed(bench, claimed)).compare()
     bench.check_leaks()
 
 
 def savepoint_between(bench: Bench) -> None:
     live = bench.fresh()
     fill(live)
-    _completed(bench, live)
+    checkpointed(bench, live)
     live.put("value", GROUP, b"", [(b"k", b"in the savepoint")])
     taken = live.snapshot(SnapshotKind.SAVEPOINT)
     bench.upload(taken)
@@ -160,7 +159,7 @@ def savepoint_between(bench: Bench) -> None:
     bench.sweep(taken.checkpoint)
     bench.step("the user deletes the savepoint")
     live.put("value", GROUP, b"", [(b"l", b"behind the savepoint")])
-    bench.restored(_completed(bench, live)).compare()
+    bench.restored(checkpointed(bench, live)).compare()
     bench.check_leaks()
 
 
@@ -168,7 +167,7 @@ def names(bench: Bench) -> None:
     """Two lives of one subtask begin from one checkpoint, and both store something."""
     live = bench.fresh()
     fill(live)
-    first = _completed(bench, live)
+    first = checkpointed(bench, live)
     for salt in (b"one", b"two", b"three"):
         life = bench.restored(first)
         fill(life, salt)
@@ -221,7 +220,8 @@ def uploaded(bench: Bench, live: Live, kind: SnapshotKind = SnapshotKind.CHECKPO
     return taken, manifest
 
 
-def _completed(bench: Bench, live: Live) -> Completed:
+def checkpointed(bench: Bench, live: Live) -> Completed:
+    """A checkpoint of one subtask that completes; its snapshot is released."""
     return bench.complete(live, *uploaded(bench, live))
 
 

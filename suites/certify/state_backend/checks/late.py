@@ -12,6 +12,7 @@ from holdfast.suites.certify.check import Check
 from holdfast.suites.certify.held import require_given_back
 from holdfast.suites.certify.state_backend.bench import EPOCH, GROUPS, Bench, Completed, never
 from holdfast.suites.certify.state_backend.checks.filling import change_everything, fill
+from holdfast.suites.certify.state_backend.checks.increments import checkpointed
 from holdfast.suites.certify.state_backend.live import Live, Taken
 
 ORDERS = 3
@@ -25,7 +26,7 @@ def late_calls(bench: Bench) -> None:
     for number, order in enumerate(orders[:: len(orders) // ORDERS]):
         dead = bench.fresh()
         fill(dead)
-        completed = _completed(bench, dead)
+        completed = checkpointed(bench, dead)
         change_everything(dead)
         lost = dead.snapshot()
         bench.upload(lost)
@@ -43,7 +44,7 @@ def late_calls(bench: Bench) -> None:
         bench.hit("late-calls")
         bench.restored(own).compare(drain_timers=True)
         fill(live, b"more")
-        bench.restored(_completed(bench, live)).compare(drain_timers=True)
+        bench.restored(checkpointed(bench, live)).compare(drain_timers=True)
         live.compare()
 
 
@@ -66,7 +67,7 @@ def late_upload(bench: Bench) -> None:
     """The upload of a dead attempt stands still in its middle while its successor restores, works and completes."""
     dead = bench.fresh()
     fill(dead)
-    completed = _completed(bench, dead)
+    completed = checkpointed(bench, dead)
     change_everything(dead)
     lost = dead.snapshot()
     streams = bench.storage().streams(lost.checkpoint, EPOCH)
@@ -94,7 +95,7 @@ def closed(bench: Bench) -> None:
     def life() -> Live:
         live = bench.fresh()
         fill(live)
-        _completed(bench, live)
+        checkpointed(bench, live)
         live.scan("value", GROUPS.start, b"").take(1)
         taken = live.snapshot()
         try:
@@ -110,13 +111,6 @@ def closed(bench: Bench) -> None:
         return restored
 
     require_given_back("ASY-06", "backends", life)
-
-
-def _completed(bench: Bench, live: Live) -> Completed:
-    taken = live.snapshot()
-    completed = bench.complete(live, taken, bench.upload(taken))
-    taken.snapshot.release()
-    return completed
 
 
 CHECKS = (

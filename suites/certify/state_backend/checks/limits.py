@@ -59,8 +59,7 @@ def lengths(bench: Bench) -> None:
         live.put("value", GROUP + 1, *pair(longest))
     if not bench.windows["a-declared-limit"]:
         raise CannotTry(f"every declared limit is above {LARGEST_TRIED} bytes, which is not tried")
-    taken = live.snapshot()
-    completed = bench.complete(live, taken, bench.upload(taken))
+    completed = bench.checkpoint(live)
     bench.restored(completed).compare()
 
 
@@ -82,8 +81,7 @@ def timer_lengths(bench: Bench) -> None:
         live.add_timers("event-timers", [Timer(0, GROUP, *place(longest))])
     if not bench.windows["a-declared-limit"]:
         raise CannotTry(f"every declared limit is above {LARGEST_TRIED} bytes, which is not tried")
-    taken = live.snapshot()
-    completed = bench.complete(live, taken, bench.upload(taken))
+    completed = bench.checkpoint(live)
     bench.restored(completed).compare(drain_timers=True)
 
 
@@ -144,8 +142,7 @@ def restored_budget(bench: Bench) -> None:
     taken = live.snapshot()
     _refuses(bench, bench.complete(live, taken, bench.upload(taken)), BUDGET_BYTES // 10)
     live.remove("value", GROUP, b"", [b"%d" % number for number in range(fit // 2, fit)])
-    taken = live.snapshot()
-    completed = bench.complete(live, taken, bench.upload(taken))
+    completed = bench.checkpoint(live)
     backend = bench.backend(bench.factory, memory_bytes=BUDGET_BYTES)
     bench.step(f"restore({completed.checkpoint}) into a budget of {BUDGET_BYTES} bytes")
     backend.restore(completed.parts, bench.storage().streams(completed.checkpoint, EPOCH), claimed=True)
@@ -191,8 +188,7 @@ def beyond_the_budget(bench: Bench) -> None:
         live.put("value", GROUP + number % 2, b"", [(b"%03d" % number, b"%d" % number * 600)])
     bench.hit("beyond-the-budget")
     live.compare()
-    taken = live.snapshot()
-    completed = bench.complete(live, taken, bench.upload(taken))
+    completed = bench.checkpoint(live)
     backend = bench.backend(bench.factory, memory_bytes=BUDGET_BYTES)
     bench.step(f"restore({completed.checkpoint}) into a budget of {BUDGET_BYTES} bytes")
     backend.restore(completed.parts, bench.storage().streams(completed.checkpoint, EPOCH), claimed=True)

@@ -28,8 +28,7 @@ def keys(bench: Bench) -> None:
     live.remove("value", GROUP, b"", names[5::97])
     for first in range(MANY - MANY % BATCH, -1, -BATCH):
         live.get("value", GROUP, b"", names[first : first + BATCH])
-    taken = live.snapshot()
-    completed = bench.complete(live, taken, bench.upload(taken))
+    completed = bench.checkpoint(live)
     live.scan("value", GROUP, b"").finish()
     restored = bench.restored(completed, register=[VALUE])
     restored.scan("value", GROUP, b"").finish()
@@ -44,8 +43,7 @@ def namespaces(bench: Bench) -> None:
         live.put("value", GROUP, name, [(b"k", name)])
     for name in names[::2]:
         live.clear("value", GROUP, name)
-    taken = live.snapshot()
-    completed = bench.complete(live, taken, bench.upload(taken))
+    completed = bench.checkpoint(live)
     for life in (live, bench.restored(completed, register=[VALUE])):
         found = list(life.table("value").namespaces(GROUP))
         life.same("namespaces", found, sorted(names[1::2]))
@@ -60,8 +58,7 @@ def timers(bench: Bench) -> None:
     for first in range(MANY_TIMERS - MANY_TIMERS % BATCH, -1, -BATCH):
         live.add_timers("timers", all_of_them[first : first + BATCH])
     live.delete_timers("timers", all_of_them[3::50])
-    taken = live.snapshot()
-    completed = bench.complete(live, taken, bench.upload(taken))
+    completed = bench.checkpoint(live)
     for life in (live, bench.restored(completed, register=[TIMERS])):
         for until_ms, limit in ((10, 7), (MANY_TIMERS, 500), (MANY_TIMERS, MANY_TIMERS)):
             life.poll("timers", until_ms, limit)

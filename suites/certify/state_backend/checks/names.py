@@ -24,8 +24,7 @@ def joined(bench: Bench) -> None:
         for namespace in NAMES:
             keys = NAMES if number < 3 else NAMES[3:5]
             live.put(descriptor.name, GROUPS[number % 2], namespace, [(key, namespace + b"/" + key) for key in keys])
-    taken = live.snapshot()
-    completed = bench.complete(live, taken, bench.upload(taken))
+    completed = bench.checkpoint(live)
     restored = bench.restored(completed, register=STATES[::-1])
     restored.compare()
     for life in (live, restored):
@@ -43,8 +42,7 @@ def timers(bench: Bench) -> None:
     some = [Timer(7, group, *pair) for group in (GROUPS[0], GROUPS[-1]) for pair in PAIRS]
     live.add_timers(TIMERS, [some[number * 77 % len(some)] for number in range(len(some))])
     live.delete_timers(TIMERS, some[::9])
-    taken = live.snapshot()
-    completed = bench.complete(live, taken, bench.upload(taken))
+    completed = bench.checkpoint(live)
     for life in (live, bench.restored(completed)):
         for limit in (1, 2, 50, 3, len(some)):
             life.poll(TIMERS, 7, limit)
@@ -54,8 +52,7 @@ def far_times(bench: Bench) -> None:
     """The first and the last time that there is, and those at which a number of bytes more is needed."""
     live = bench.fresh()
     live.add_timers(TIMERS, [Timer(at_ms, group, b"n", b"k") for at_ms in FAR_MS[::-1] for group in GROUPS])
-    taken = live.snapshot()
-    completed = bench.complete(live, taken, bench.upload(taken))
+    completed = bench.checkpoint(live)
     for life in (live, bench.restored(completed)):
         for until_ms in (-(1 << 63), -2, 0, (1 << 53), END_MS):
             life.poll(TIMERS, until_ms, 3)

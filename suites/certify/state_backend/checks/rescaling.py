@@ -53,16 +53,14 @@ def high_groups(bench: Bench) -> None:
 
     live = begun(Model(), (), 1)
     fill(live)
-    taken = live.snapshot()
-    completed = bench.complete(live, taken, bench.upload(taken))
+    completed = bench.checkpoint(live)
     begun(completed.model, completed.parts, completed.checkpoint).compare(drain_timers=True)
 
 
 def gaps(bench: Bench) -> None:
     live = bench.fresh(ALL)
     fill(live)
-    taken = live.snapshot()
-    completed = bench.complete(live, taken, bench.upload(taken))
+    completed = bench.checkpoint(live)
     [part] = completed.parts
     for what, parts in (
         ("without one key group", (replace(part, end_key_group=ALL.stop - 1),)),

@@ -75,8 +75,7 @@ def migration(bench: Bench) -> None:
         raise Violation("SBK-04", f"migrated values are {found} and {scanned}; {wanted} is right.")
     table.put(GROUP, b"", [(b"new", b"written as 5")], now_ms=bench.now_ms)
     live = bench.adopt(backend, GROUPS, completed.model, register=False)
-    taken = live.snapshot()
-    again = bench.complete(live, taken, bench.upload(taken))
+    again = bench.checkpoint(live)
     table = _restored(bench, again).table(newer)
     found = list(table.get(GROUP, b"", [b"k", b"empty", b"new"], now_ms=bench.now_ms))
     if found != [*wanted[:2], b"written as 5"]:

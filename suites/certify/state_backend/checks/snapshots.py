@@ -34,8 +34,7 @@ def round_trip(bench: Bench) -> None:
 
 def empty(bench: Bench) -> None:
     live = bench.fresh()
-    taken = live.snapshot()
-    completed = bench.complete(live, taken, bench.upload(taken))
+    completed = bench.checkpoint(live)
     restored = bench.restored(completed)
     restored.compare()
     fill(restored)
@@ -43,16 +42,14 @@ def empty(bench: Bench) -> None:
         for key_group in restored.groups:
             for namespace in list(table.namespaces(key_group)):
                 restored.clear(state, key_group, namespace)
-    taken = restored.snapshot()
-    completed = bench.complete(restored, taken, bench.upload(taken))
+    completed = bench.checkpoint(restored)
     bench.restored(completed).compare(drain_timers=True)
 
 
 def never_read(bench: Bench) -> None:
     live = bench.fresh()
     fill(live)
-    taken = live.snapshot()
-    completed = bench.complete(live, taken, bench.upload(taken))
+    completed = bench.checkpoint(live)
     asleep = bench.restored(completed, register=())
     taken = asleep.snapshot()
     bench.step("nothing was registered in that life")
@@ -217,8 +214,7 @@ def dead_attempt(bench: Bench) -> None:
     """What an attempt wrote behind the last checkpoint dies with it, also where its folder does not."""
     live = bench.fresh()
     fill(live)
-    taken = live.snapshot()
-    completed = bench.complete(live, taken, bench.upload(taken))
+    completed = bench.checkpoint(live)
     for salt in (b"one", b"two"):
         fill(live, salt)
         change_everything(live)
@@ -236,8 +232,7 @@ def registered_later(bench: Bench) -> None:
         for key_group in GROUPS:  # It alone changes: what the others hold is in older files.
             for number, namespace in enumerate(NAMESPACES):
                 change(live, descriptor.name, key_group, namespace, number, descriptor.name.encode())
-        taken = live.snapshot()
-        completed = bench.complete(live, taken, bench.upload(taken))
+        completed = bench.checkpoint(live)
         bench.restored(completed).compare()
     bench.restored(bench.completed[-1]).compare(drain_timers=True)
 

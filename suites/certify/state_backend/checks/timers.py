@@ -45,8 +45,7 @@ def over_a_restore(bench: Bench) -> None:
     completed = bench.complete(live, taken, bench.upload(taken))
     restored = bench.restored(completed)
     restored.compare(drain_timers=True)
-    taken = restored.snapshot()
-    completed = bench.complete(restored, taken, bench.upload(taken))
+    completed = bench.checkpoint(restored)
     bench.restored(completed).compare(drain_timers=True)
 
 
