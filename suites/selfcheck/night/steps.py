@@ -31,16 +31,18 @@ def part(parts: int) -> str:
 
 
 IN_CONTAINERS = ("java", "engine", "images")
+AREAS_OF_FLINK = ("REC", "CRD UNA", "E2E STO", "RST FIN RSC", "BAR TRG", "ASY CFG RET SAV")
+"""In turn: all of them take 35 minutes on real processes, and each of these parts about six."""
 STEPS = (
     # README's two commands where the interpreter is a newer one.
-    Step("python-3.12", 10, ("java",), ".ci/python 3.12"),
-    Step("python-3.13", 10, ("java",), ".ci/python 3.13"),
+    Step("python-3.12", 9, ("java",), ".ci/python 3.12"),
+    Step("python-3.13", 9, ("java",), ".ci/python 3.13"),
     # Every rule, each variant of it, on every tier that there is.
     Step("reference", 12, IN_CONTAINERS, 'holdfast certify reference --thorough --out "$NIGHT/reference"'),
     # What a reader follows, each from a clone of its own: by turns, since some of them take many minutes.
     Step(
         "guides",
-        15,
+        13,
         IN_CONTAINERS,
         f"{TESTS} {PART} {part(3)} -m nightly suites/selfcheck/test_guides.py suites/selfcheck/test_readme.py",
     ),
@@ -48,9 +50,9 @@ STEPS = (
     # services which a bare machine lacks are nightly, so that they are run here.
     Step(
         "tests",
-        16,
+        13,
         (*IN_CONTAINERS, "psql", "services", "flink", "go", "node", "spark_archive"),
-        f"{TESTS} {PART} {part(4)} suites/ -m nightly "
+        f"{TESTS} {PART} {part(5)} suites/ -m nightly "
         "--ignore=suites/conformance --ignore=suites/selfcheck/test_guides.py --ignore=suites/selfcheck/test_readme.py",
     ),
     # The newest PySpark, which a user may have instead.
@@ -73,8 +75,15 @@ STEPS = (
     ),
     # With another seed each time.
     Step("kits", 5, (), "python -m holdfast.suites.selfcheck.certify.ten_of_ten"),
-    # Every rule that it is held against, and wrong jobs; a few of these once more in containers.
-    Step("flink", 6, ("java", "flink"), 'holdfast certify flink --thorough --tier process --out "$NIGHT/flink"'),
+    # The rules of some areas, in turn, and wrong jobs; a few of these once more in containers.
+    Step(
+        "flink",
+        9,
+        ("java", "flink"),
+        f"parts=({' '.join(repr(areas) for areas in AREAS_OF_FLINK)})\n"
+        'holdfast certify flink --thorough --tier process --out "$NIGHT/flink" '
+        '$(printf -- " --area %s" ${parts[$((DAY % ${#parts[@]}))]})',
+    ),
     Step(
         "flink-in-containers",
         4,
@@ -84,14 +93,14 @@ STEPS = (
     # The compiled wheel does what the sources say: the same outcomes, output and trace hashes.
     Step(
         "compiled",
-        10,
+        8,
         (),
         f'python -m {BEHAVIOUR} --out "$NIGHT/interpreted.jsonl"\n'
         f"python -m holdfast.suites.bench.compiled -- {BEHAVIOUR} "
         '--out "$NIGHT/compiled.jsonl" --against "$NIGHT/interpreted.jsonl"',
     ),
     # New plans every night; the reports of all nights can be compared (holdfast diff).
-    Step("drawn-plans", 7, (), "holdfast nightly --config .ci/holdfast.toml --out build/nights"),
-    Step("chaos", 7, IN_CONTAINERS, f'{TESTS} suites/chaos -m "nightly or not nightly"'),
+    Step("drawn-plans", 6, (), "holdfast nightly --config .ci/holdfast.toml --out build/nights"),
+    Step("chaos", 6, IN_CONTAINERS, f'{TESTS} suites/chaos -m "nightly or not nightly"'),
 )
-MOST_MINUTES = 115
+MOST_MINUTES = 108
