@@ -149,7 +149,19 @@ def test_whose_a_connection_is_stands_in_the_table_of_the_kernel(tmp_path: Path)
             assert peer_of(accepted, os.getuid()) is Peer.OWN
             assert peer_of(accepted, os.getuid() + 1) is Peer.FOREIGN
             (empty := tmp_path / "tcp").write_text("  sl  local_address rem_address\n")
-            assert peer_of(accepted, os.getuid(), empty) is Peer.GONE
-            assert peer_of(accepted, os.getuid(), tmp_path / "absent") is Peer.UNKNOWN
+            assert peer_of(accepted, os.getuid(), [empty]) is Peer.GONE
+            assert peer_of(accepted, os.getuid(), [tmp_path / "absent"]) is Peer.UNKNOWN
             caller.close()
             assert peer_of(accepted, os.getuid()) is Peer.GONE
+
+
+def test_a_process_that_speaks_ipv4_through_ipv6_is_known_as_well() -> None:
+    """Those of Java do: the kernel lists their ends among the connections of IPv6."""
+    with listen() as listener, socket.socket(socket.AF_INET6) as caller:
+        caller.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 0)
+        host, port = address_of(listener)
+        caller.connect((f"::ffff:{host}", port))
+        accepted, _ = listener.accept()
+        with accepted:
+            assert peer_of(accepted, os.getuid()) is Peer.OWN
+            assert peer_of(accepted, os.getuid() + 1) is Peer.FOREIGN
