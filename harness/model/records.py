@@ -53,6 +53,14 @@ class Partition(msgspec.Struct, frozen=True):
         """How many records come before the markers."""
         return len(self.key) - self.markers
 
+    def due_ms(self, offset: int) -> float:
+        """When the record at an offset arrives, on the run's clock. Markers are not due: they come behind the heal."""
+        if offset < self.preloaded:
+            return 0.0
+        if not self.records_per_second:
+            return self.starts_ms
+        return self.starts_ms + (offset - self.preloaded) * 1_000 / self.records_per_second
+
     def limit(self, *, healed: bool) -> int:
         """How many records may arrive, before or after the faults are healed."""
         return len(self.key) if healed else self.regular

@@ -79,10 +79,4 @@ class WhileIdle:
         return found
 
     def _when_fed_ms(self, partition: Partition, offset: int) -> float:
-        if offset < partition.preloaded:
-            return 0.0
-        if offset >= partition.regular:
-            return self._healed_ms
-        if not partition.records_per_second:
-            return partition.starts_ms
-        return partition.starts_ms + (offset - partition.preloaded) * 1_000 / partition.records_per_second
+        return self._healed_ms if offset >= partition.regular else partition.due_ms(offset)

@@ -7,6 +7,7 @@ only where nothing else keeps the machine busy, that is on the simulator.
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
@@ -329,14 +330,19 @@ def _judge_flow(
     """Records that were processed after a long checkpoint could have been processed during it, if all that happened was
     that storage was slow. In real time it must have been: else a busy machine made checkpoint and records late. What is
     processed behind the heal does not count: it may have been fed only then, as markers are. Nor does a checkpoint for
-    half of which the harness let records wait."""
+    half of which the harness let records wait, or for half of which none was due by the plan."""
     if not exempt.only(Consequence.SLOWS_STORAGE) or (exempt.real_time and exempt.undisturbed):
         return
     healed_ns = history.end.healed_ns or history.end.ended_ns
     times = [event.time_ns for event in history.of(events.BatchProcessed) if event.time_ns < healed_ns]
     last_ns = max(times, default=0)
     delays = history.of(events.InputDelayed)
-    long = [(first, last) for first, last in long if last.time_ns < last_ns and not _delayed(first, last, delays)]
+    arrivals = _Arrivals(history, times)
+    long = [
+        (first, last)
+        for first, last in long
+        if last.time_ns < last_ns and not _delayed(first, last, delays) and not arrivals.explain(first, last)
+    ]
     if not long:
         return
     findings.check("records-stand-still")
@@ -348,6 +354,30 @@ def _judge_flow(
     if not any(begin < time_ns < end for begin, end in inner for time_ns in times):
         message = f"no record is processed during {len(long)} checkpoints that last longer than the interval"
         findings.violated("records-stand-still", message, long[0][0], long[-1][1])
+
+
+class _Arrivals:
+    """When the plan lets records arrive, beside when some were processed."""
+
+    def __init__(self, history: History, processed_ns: Sequence[int]) -> None:
+        self._processed_ns = sorted(processed_ns)
+        partitions = history.inputs.partitions
+        self._due_ns = sorted(
+            round(each.due_ms(offset) * NS_PER_MS) for each in partitions for offset in range(each.regular)
+        )
+
+    def explain(self, first: events.Event, last: events.Event) -> bool:
+        """Whether none was due from the last record that was processed before two events until half-way between them,
+        and some are due from there until the next one is processed."""
+        middle_ns = (first.time_ns + last.time_ns) // 2
+        before = bisect_left(self._processed_ns, first.time_ns)
+        after = bisect_left(self._processed_ns, last.time_ns)
+        since_ns = self._processed_ns[before - 1] if before else -1
+        next_ns = self._processed_ns[after]
+        return not self._due(since_ns, middle_ns) and bool(self._due(middle_ns, next_ns))
+
+    def _due(self, after_ns: int, until_ns: int) -> int:
+        return bisect_right(self._due_ns, until_ns) - bisect_right(self._due_ns, after_ns)
 
 
 def _delayed(first: events.Event, last: events.Event, delays: Sequence[events.InputDelayed]) -> bool:

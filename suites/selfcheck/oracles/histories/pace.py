@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from msgspec.structs import replace
+
 from holdfast.harness.model import events
 from holdfast.harness.model.checkpoint import CheckpointOrigin, FailureReason
 from holdfast.harness.model.history import History, RunEnd
 from holdfast.harness.model.jobs import FORWARD
-from holdfast.suites.selfcheck.oracles.builder import MS, Line, at, exhibits, in_real_time, injected
+from holdfast.harness.model.records import InputLog
+from holdfast.suites.selfcheck.oracles.builder import MS, Line, at, exhibits, in_real_time, injected, input_log
 from holdfast.suites.selfcheck.oracles.builder import story as any_story
 
 bad, near = exhibits("PACE")
@@ -24,9 +27,15 @@ TWO_AT_ONCE = {
 }
 
 
-def story(*lines: Line, options: Mapping[str, str] | None = None, end: RunEnd | None = None) -> History:
+def story(
+    *lines: Line,
+    options: Mapping[str, str] | None = None,
+    end: RunEnd | None = None,
+    inputs: InputLog | None = None,
+) -> History:
     running = events.JobSwitched(status=events.JobStatus.RUNNING)
-    return any_story(events.AttemptStarted(), running, *lines, job=FORWARD, parallelism=1, options=options, end=end)
+    lines = (events.AttemptStarted(), running, *lines)
+    return any_story(*lines, job=FORWARD, parallelism=1, options=options, end=end, inputs=inputs)
 
 
 def asked(request: int, origin: CheckpointOrigin = PERIODIC) -> events.CheckpointRequested:
@@ -237,6 +246,27 @@ def records_wait_in_the_harness() -> History:
     """What it feeds between two checkpoints had to wait for the first of them."""
     lines = (slow(), processed(), begun(1), 300, completed(1), delayed(30), processed(), begun(2), 300, completed(2))
     return in_real_time(story(*lines, delayed(330), processed()))
+
+
+def _late_partition(starts_ms: int) -> History:
+    """One checkpoint from 2 to 302 ms; the first partition was there from the start, the second one comes later."""
+    first, second = input_log(10, 10).partitions
+    inputs = InputLog(("a",), (first, replace(second, preloaded=0, starts_ms=starts_ms)))
+    return story(slow(), processed(), begun(1), 300, completed(1), 200, processed(), inputs=inputs)
+
+
+@bad("records-stand-still")
+def due_in_the_first_half() -> History:
+    return _late_partition(100)
+
+
+@bad("records-stand-still")
+def due_behind_the_next_record() -> History:
+    return _late_partition(5_000)
+
+
+def nothing_due_before_the_second_half() -> History:
+    return _late_partition(250)
 
 
 def all_is_late_on_a_busy_machine() -> History:
