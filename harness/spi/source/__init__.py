@@ -31,7 +31,7 @@ from holdfast.harness.spi.source.batch import Batch, ReaderStatus
 from holdfast.harness.spi.source.context import SourceContext
 from holdfast.harness.spi.source.description import SourceDescription, SourceFlag
 from holdfast.harness.spi.source.enumerator import EnumeratorState, SplitEnumerator
-from holdfast.harness.spi.source.feeder import Feeder, LosesItsEnd
+from holdfast.harness.spi.source.feeder import Feeder, LosesItsEnd, can_lose_its_end
 from holdfast.harness.spi.source.reader import SourceReader
 from holdfast.harness.spi.source.record import SourceRecord
 from holdfast.harness.spi.source.source import Source, SourceFactory
@@ -52,4 +52,5 @@ __all__ = [
     "SourceRecord",
     "SourceSplit",
     "SplitEnumerator",
+    "can_lose_its_end",
 ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Protocol, runtime_checkable
+from typing import Protocol, TypeGuard
 
 
 class Feeder(Protocol):
@@ -31,10 +31,15 @@ class Feeder(Protocol):
         """Free connections. Idempotent."""
 
 
-@runtime_checkable
 class LosesItsEnd(Protocol):
     """What a Feeder may have beside, of input that a position can lie behind; the format `files` has it."""
 
     def lose_end(self, partition: int, count: int) -> None:
         """Take away the last records of the last `append` of a partition, as a broker or disk that lost them does. What
         is appended later lies where they did."""
+
+
+def can_lose_its_end(feeder: Feeder) -> TypeGuard[LosesItsEnd]:
+    """Whether it has `lose_end`, also by handing calls on to another object, which `isinstance` overlooks from Python
+    3.12 on."""
+    return hasattr(feeder, "lose_end")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from holdfast.harness.spi.errors import Damaged
-from holdfast.harness.spi.source import LosesItsEnd
+from holdfast.harness.spi.source import can_lose_its_end
 from holdfast.suites.certify.check import CannotTry, Check, Violation
 from holdfast.suites.certify.source.bench import Bench
 from holdfast.suites.certify.source.checks.positions import REPLAYABLE
@@ -16,7 +16,7 @@ WRITTEN, READ, LEFT = 6, 5, 2
 def loses_its_end(bench: Bench) -> None:
     """What was read is gone from the input. A restore says so, and neither waits for ever nor takes what is written
     there later for what comes next."""
-    if not isinstance(bench.feeder, LosesItsEnd):
+    if not can_lose_its_end(bench.feeder):
         raise CannotTry("its feeder has no lose_end(), so that nobody can take the end of its input away")
     bench.feed(0, WRITTEN)
     job = bench.job(1)
