@@ -7,17 +7,20 @@ the same digests and trace hashes with both. It is for the reference alone: a wr
 compiled, and compiled code may pass its methods over.
 """
 
+from __future__ import annotations
+
 import ast
 import os
 import shutil
 import sys
 from importlib.metadata import version
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from setuptools import Extension, find_namespace_packages, setup
+if TYPE_CHECKING:
+    from setuptools import Extension
 
 TOP = ("harness", "faults", "fixtures", "suites", "reports")
-BELOW = [f"{top}.{name}" for top in TOP for name in find_namespace_packages(top)]
 MYPY = "2.4."
 """The compiler that was tried; another may take another subset of the language."""
 COMPILED = (
@@ -91,7 +94,11 @@ def compiled() -> list[Extension]:
 WANTED = os.environ.get("HOLDFAST_COMPILE") == "1" and "bdist_wheel" in sys.argv  # noqa: TID251 - of a build
 
 if __name__ == "__main__":
+    # Not above: tests read what is compiled, also where no setuptools is installed.
+    from setuptools import find_namespace_packages, setup
+
+    below = [f"{top}.{name}" for top in TOP for name in find_namespace_packages(top)]
     setup(
-        packages=[f"holdfast.{name}" for name in (*TOP, *BELOW)],
+        packages=[f"holdfast.{name}" for name in (*TOP, *below)],
         ext_modules=compiled() if WANTED else [],
     )
