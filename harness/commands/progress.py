@@ -8,7 +8,7 @@ far it is wherever nothing else was printed for SILENT_S.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from textwrap import shorten
 from threading import Event, Thread
 from time import monotonic  # noqa: TID251 - what a user sees; no run depends on it
@@ -22,7 +22,6 @@ from rich.text import Text
 from holdfast.harness.commands.time_left import TimeLeft
 from holdfast.harness.engine.certification.request import Request
 from holdfast.harness.engine.certification.selection import cost_s
-from holdfast.harness.engine.certification.width import Width
 from holdfast.harness.engine.site import registry
 from holdfast.harness.model.appearance import STATUS_STYLES, STATUS_WORDS
 from holdfast.harness.model.case import Case, Tier
@@ -66,8 +65,7 @@ class CaseProgress:
             disable=not self._live,
         )
         self._task = self._progress.add_task("choosing cases", total=None, counted=request.system)
-        widths = {Tier.SIM: request.jobs, Tier.PROCESS: Width(request.jobs).value}
-        self._left = TimeLeft(widths=widths, budget_s=request.budget_s)
+        self._left = TimeLeft(budget_s=request.budget_s)
         self._start_s = monotonic()
         self._line_s = 0.0
         self._areas: dict[str, _Area] = {}
@@ -95,7 +93,8 @@ class CaseProgress:
             self._pulse.join()
         self._progress.stop()
 
-    def expect(self, cases: Sequence[tuple[Case, Tier]]) -> None:
+    def expect(self, cases: Sequence[tuple[Case, Tier]], widths: Mapping[Tier, int]) -> None:
+        self._left.widths = widths
         costs = registry.case_costs()
         for case, tier in cases:
             self._areas.setdefault(_area(case.id), _Area("case")).open += 1

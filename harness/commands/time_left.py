@@ -14,12 +14,14 @@ class TimeLeft:
     """Counts by tier how many seconds runs take alone, and how many of those pass in a second.
 
     Args:
-        widths: how many workers a tier has; those of all tiers work at the same time.
         budget_s: after which no run starts; None: there is no such limit.
+
+    Attributes:
+        widths: how many workers a tier has, one if it is not named; those of all tiers work at the same time.
     """
 
-    def __init__(self, *, widths: Mapping[Tier, int], budget_s: float | None) -> None:
-        self._widths = widths
+    def __init__(self, *, budget_s: float | None) -> None:
+        self.widths: Mapping[Tier, int] = {}
         self._budget_s = budget_s
         self._run_s: dict[tuple[str, Tier], float] = {}
         self._to_come: dict[tuple[str, Tier], int] = {}
@@ -58,5 +60,5 @@ class TimeLeft:
     def _pace(self, tier: Tier, now_s: float) -> float:
         """Seconds of runs that pass in a second: as many as there are workers, until it is known better."""
         elapsed_s = now_s - self._began_s.get(tier, now_s)
-        expected_s = self._widths.get(tier, 1) * OTHER_COSTS_COUNT_S
+        expected_s = self.widths.get(tier, 1) * OTHER_COSTS_COUNT_S
         return (self._done_s.get(tier, 0.0) + expected_s) / (elapsed_s + OTHER_COSTS_COUNT_S)

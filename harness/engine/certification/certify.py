@@ -24,7 +24,7 @@ from holdfast.harness.engine.certification.request import Observer, Request, che
 from holdfast.harness.engine.certification.result_log import LoggedCase, LoggedCheck, LoggedRun, ResultLog
 from holdfast.harness.engine.certification.run_store import RUNS, Keep, RunStore
 from holdfast.harness.engine.certification.time_limit import TimeLimit
-from holdfast.harness.engine.certification.width import Width
+from holdfast.harness.engine.certification.width import Width, first_widths
 from holdfast.harness.engine.certification.worker import (
     NICENESS,
     AnyAssignment,
@@ -102,7 +102,8 @@ class Certification:
                     (each.case, each.tier)
                     for each in waiting
                     if not self._why_skipped(each.tier) and self._agenda.applies(each.case, each.tier)
-                ]
+                ],
+                first_widths(self._agenda.system, self._request.jobs),
             )
             self._take_all(waiting)
             chosen = self._agenda.undecided(results_of(self._entries), filter(self._why_skipped, Tier))
@@ -224,8 +225,7 @@ class Certification:
             return WorkQueue(assignments, width, msgspec.structs.replace(settings, niceness=niceness))
 
         width = Width(request.jobs)
-        several_processes = Tier.PROCESS in several
-        widths = {Tier.SIM: request.jobs, Tier.PROCESS: width.value if several_processes else 1, Tier.SPARK: 1}
+        widths = first_widths(self._agenda.system, request.jobs)
         on = {tier: [entry for entry in waiting if entry.tier is tier] for tier in widths}
         queues = {tier: queue(on[tier], wide, NICENESS.get(tier, 0)) for tier, wide in widths.items()}
         # Of kits and drawn plans the latter are behind: they have a processor each, so that none is idle at the end.
@@ -235,7 +235,7 @@ class Certification:
         with WorkerPool[Entry | KitRun](self._interruption) as pool:
             for entry, message in pool.messages(list(queues.values())):
                 yield entry, message
-                if several_processes and isinstance(entry, Entry) and entry.tier is Tier.PROCESS:
+                if Tier.PROCESS in several and isinstance(entry, Entry) and entry.tier is Tier.PROCESS:
                     if isinstance(message, RunEnded):
                         width.take(message.result)
                     elif entry.again:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Protocol
 
@@ -86,8 +86,8 @@ def check_request(request: Request) -> None:
 class Observer(Protocol):
     """Is notified of each step of a certification."""
 
-    def expect(self, cases: Sequence[tuple[Case, Tier]]) -> None:
-        """These cases are to be run."""
+    def expect(self, cases: Sequence[tuple[Case, Tier]], widths: Mapping[Tier, int]) -> None:
+        """These cases are to be run, so many at a time on a tier; one, if it is not named."""
 
     def begin(self, case: str, tier: Tier, demanded: int) -> None:
         """A case begins."""

@@ -3,11 +3,26 @@ to wait for one."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from holdfast.harness.engine.cases.tally import STALLED_SHARE
+from holdfast.harness.model.case import Tier
 from holdfast.harness.model.journal import RunResult
+from holdfast.harness.spi.system import SideBySide, System
 
 FIRST, MOST = 2, 4
 """For each processor, with how many cases it begins, and how many there are at most."""
+
+
+def first_widths(system: System, processors: int) -> Mapping[Tier, int]:
+    """How many cases a certification begins with at a time, by tier, where it uses workers.
+
+    Args:
+        system: that is certified.
+        processors: that cases may use.
+    """
+    several = isinstance(system, SideBySide) and Tier.PROCESS in system.side_by_side
+    return {Tier.SIM: processors, Tier.PROCESS: Width(processors).value if several else 1, Tier.SPARK: 1}
 
 
 class Width:

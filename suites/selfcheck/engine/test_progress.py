@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 from pathlib import Path
 from threading import Event
+from typing import cast
 
 import msgspec
 import pytest
@@ -15,16 +16,18 @@ from holdfast.harness.commands.progress import CaseProgress
 from holdfast.harness.commands.time_left import OTHER_COSTS_COUNT_S, TimeLeft
 from holdfast.harness.engine.cases.case_status import case_not_run, case_result
 from holdfast.harness.engine.certification.request import Request
-from holdfast.harness.engine.certification.width import Width
+from holdfast.harness.engine.certification.width import Width, first_widths
 from holdfast.harness.engine.site import registry
 from holdfast.harness.model.case import Tier
 from holdfast.harness.model.status import Status
 from holdfast.harness.model.verdict import Outcome
 from holdfast.harness.spi.kit import KitCheck
+from holdfast.harness.spi.system import System
 from holdfast.suites.selfcheck.engine.results import case, result, tally
 from holdfast.suites.selfcheck.engine.scripted import ScriptedOracle
 from holdfast.suites.selfcheck.engine.test_findings import LOSS, kept
 
+WIDTHS = {Tier.SIM: 1}
 REQUEST = Request(command="", system="scripted", folder=Path("out/now"))
 ONE, TWO, OTHER = (case(id=name) for name in ("area/one", "area/two", "other/one"))
 
@@ -58,31 +61,42 @@ def ended(observer: CaseProgress, which: object = ONE, **fields: object) -> None
 
 def test_the_first_line_says_what_runs_and_for_how_long() -> None:
     observer, stream = log()
-    observer.expect([(ONE, Tier.SIM), (OTHER, Tier.SIM)])
+    observer.expect([(ONE, Tier.SIM), (OTHER, Tier.SIM)], WIDTHS)
     assert stream.getvalue() == ANNOUNCED
-    observer.expect([(TWO, Tier.SIM)])  # What none of the first decided comes later.
+    observer.expect([(TWO, Tier.SIM)], WIDTHS)  # What none of the first decided comes later.
     assert stream.getvalue() == ANNOUNCED
 
 
 def test_a_long_certification_is_announced_with_its_minutes(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(registry, "case_costs", lambda: {(ONE.id, Tier.SIM): 240.0, (TWO.id, Tier.SPARK): 100.0})
     observer, stream = log(request=msgspec.structs.replace(REQUEST, jobs=2))
-    observer.expect([(ONE, Tier.SIM), (TWO, Tier.SPARK)])
+    observer.expect([(ONE, Tier.SIM), (TWO, Tier.SPARK)], {Tier.SIM: 2})
     assert "scripted on sim, spark: 2 cases, 2 runs or more, about 2 min on 2 processors; " in stream.getvalue()
+
+
+class _SideBySide:
+    side_by_side = frozenset({Tier.PROCESS})
 
 
 def test_runs_on_processes_are_announced_as_many_at_a_time_as_there_are(monkeypatch: pytest.MonkeyPatch) -> None:
     """It was said to take as long as with one for each processor."""
     monkeypatch.setattr(registry, "case_costs", lambda: {(ONE.id, Tier.PROCESS): 960.0})
     observer, stream = log(request=msgspec.structs.replace(REQUEST, jobs=2))
-    observer.expect([(ONE, Tier.PROCESS)])
+    observer.expect([(ONE, Tier.PROCESS)], first_widths(cast("System", _SideBySide()), 2))
     assert f"about {960 / 60 / Width(2).value:.0f} min on 2 processors; " in stream.getvalue()
     assert Width(2).value > 2
 
 
+def test_runs_that_cannot_stand_side_by_side_are_announced_one_after_the_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(registry, "case_costs", lambda: {(ONE.id, Tier.PROCESS): 960.0})
+    observer, stream = log(request=msgspec.structs.replace(REQUEST, jobs=2))
+    observer.expect([(ONE, Tier.PROCESS)], first_widths(cast("System", object()), 2))
+    assert "about 16 min on 2 processors; " in stream.getvalue()
+
+
 def test_an_area_is_one_line_when_all_of_its_cases_are_over() -> None:
     observer, stream = log()
-    observer.expect([(ONE, Tier.SIM), (TWO, Tier.SIM), (OTHER, Tier.SIM)])
+    observer.expect([(ONE, Tier.SIM), (TWO, Tier.SIM), (OTHER, Tier.SIM)], WIDTHS)
     for each in (ONE, TWO):
         assert lines(stream) == []
         observer.begin(each.id, Tier.SIM, 1)
@@ -93,7 +107,7 @@ def test_an_area_is_one_line_when_all_of_its_cases_are_over() -> None:
 
 def test_an_area_of_which_a_part_did_not_run_does_not_pass() -> None:
     observer, stream = log()
-    observer.expect([(ONE, Tier.SIM), (TWO, Tier.SIM)])
+    observer.expect([(ONE, Tier.SIM), (TWO, Tier.SIM)], WIDTHS)
     observer.begin(ONE.id, Tier.SIM, 1)
     observer.ran(result(case=ONE.id), None)
     ended(observer, ONE)
@@ -103,7 +117,7 @@ def test_an_area_of_which_a_part_did_not_run_does_not_pass() -> None:
 
 def test_what_does_not_apply_takes_nothing_from_an_area() -> None:
     observer, stream = log()
-    observer.expect([(ONE, Tier.SIM), (TWO, Tier.SIM)])
+    observer.expect([(ONE, Tier.SIM), (TWO, Tier.SIM)], WIDTHS)
     observer.begin(ONE.id, Tier.SIM, 1)
     observer.ran(result(case=ONE.id), None)
     ended(observer, ONE)
@@ -113,7 +127,7 @@ def test_what_does_not_apply_takes_nothing_from_an_area() -> None:
 
 def test_areas_of_which_nothing_ran_are_not_listed() -> None:
     observer, stream = log()
-    observer.expect([(ONE, Tier.SIM)])
+    observer.expect([(ONE, Tier.SIM)], WIDTHS)
     observer.end(case_not_run(ONE, Tier.SIM, Status.NOT_APPLICABLE, "it lacks everything"))
     observer.end(case_not_run(TWO, Tier.PROCESS, Status.UNTESTED, "nobody expected it"))
     assert lines(stream) == []
@@ -121,7 +135,7 @@ def test_areas_of_which_nothing_ran_are_not_listed() -> None:
 
 def test_a_silent_log_says_how_far_it_is(clock: list[float]) -> None:
     observer, stream = log()
-    observer.expect([(ONE, Tier.SIM), (OTHER, Tier.SIM)])
+    observer.expect([(ONE, Tier.SIM), (OTHER, Tier.SIM)], WIDTHS)
     for at_s in range(1, 50):
         clock[0] = at_s
         if at_s in (10, 20):
@@ -148,7 +162,7 @@ def test_a_log_lives_while_one_run_takes_long(monkeypatch: pytest.MonkeyPatch) -
 def test_a_terminal_has_one_line_that_changes() -> None:
     observer, stream = log(terminal=True)
     with observer:
-        observer.expect([(ONE, Tier.SIM), (OTHER, Tier.SIM)])
+        observer.expect([(ONE, Tier.SIM), (OTHER, Tier.SIM)], WIDTHS)
         observer.begin(ONE.id, Tier.SIM, 1)
         observer.ran(result(case=ONE.id), None)
         ended(observer)
@@ -162,7 +176,7 @@ def test_a_terminal_has_one_line_that_changes() -> None:
 
 def test_what_is_refuted_is_said_once_for_each_kind() -> None:
     observer, stream = log()
-    observer.expect([(ONE, Tier.SIM)])
+    observer.expect([(ONE, Tier.SIM)], WIDTHS)
     for number in range(3):
         observer.ran(result(case=ONE.id), kept(number, LOSS, case=ONE.id))
     assert lines(stream) == ["REFUTED  area/one on sim: Data loss: 12 records have no row"]
@@ -171,7 +185,7 @@ def test_what_is_refuted_is_said_once_for_each_kind() -> None:
 def test_quiet_is_quiet() -> None:
     observer, stream = log(quiet=True)
     with observer:
-        observer.expect([(ONE, Tier.SIM)])
+        observer.expect([(ONE, Tier.SIM)], WIDTHS)
         observer.ran(result(case=ONE.id), kept(0, LOSS, case=ONE.id))
         ended(observer)
     assert stream.getvalue() == ""
@@ -201,12 +215,13 @@ def test_parts_of_a_system_are_announced_with_its_cases() -> None:
     for name in ("sink mine:Sink", "source mine:Source"):
         observer.expect_checks(name, [KitCheck("TPC-01/name", "", "TPC-01", Status.UNTESTED)] * 3, 1.5)
     assert stream.getvalue() == ""
-    observer.expect([(ONE, Tier.SIM)])
+    observer.expect([(ONE, Tier.SIM)], WIDTHS)
     assert "scripted on sim: 1 case, 1 run or more, 6 checks of 2 parts, about 5 s on " in stream.getvalue()
 
 
 def test_the_time_left_follows_from_what_runs_cost_and_from_the_pace() -> None:
-    left = TimeLeft(widths={Tier.SIM: 2}, budget_s=None)
+    left = TimeLeft(budget_s=None)
+    left.widths = {Tier.SIM: 2}
     left.cost("area/one", Tier.SIM, 4.0)
     left.cost("area/one", Tier.PROCESS, 8.0)
     left.expect("area/one", Tier.SIM, 11)
@@ -222,7 +237,7 @@ def test_the_time_left_follows_from_what_runs_cost_and_from_the_pace() -> None:
 
 def test_runs_that_do_not_count_are_still_to_come() -> None:
     observer, _ = log()
-    observer.expect([(ONE, Tier.SIM)])
+    observer.expect([(ONE, Tier.SIM)], WIDTHS)
     observer.begin(ONE.id, Tier.SIM, 3)
     before_s = observer._left.estimate_s(0.0)
     observer.ran(result(case=ONE.id, outcome=Outcome.INCONCLUSIVE), None)
@@ -235,6 +250,6 @@ def test_runs_that_do_not_count_are_still_to_come() -> None:
 
 
 def test_a_budget_is_the_time_left() -> None:
-    left = TimeLeft(widths={}, budget_s=30.0)
+    left = TimeLeft(budget_s=30.0)
     left.expect("area/one", Tier.SIM, 11)
     assert (left.estimate_s(10.0), left.estimate_s(31.0)) == (20.0, 0.0)

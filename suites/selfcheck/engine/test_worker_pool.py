@@ -114,7 +114,7 @@ class Listener:
         self.begun: list[tuple[str, Tier]] = []
         self.ended: list[tuple[str, Tier]] = []
 
-    def expect(self, cases: object) -> None: ...
+    def expect(self, cases: object, widths: object) -> None: ...
 
     def begin(self, case: str, tier: Tier, demanded: int) -> None:
         self.begun.append((case, tier))
