@@ -139,7 +139,8 @@ class RunResult(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             demands, such as `restored-state`, whether it was hit; also others that were hit, if the run counts.
         claims: what the system under test claimed under this plan, in words.
         wall_ms: what the run cost.
-        stalled_ms: how long, of that, processes of the run waited for a processor; 0 where nobody measured it.
+        stalled_ms: how long, of that, processes of the run waited for a processor or a disk; 0 where nobody measured
+            it.
         refused_connections: how many connected to processes of the run who are not of it.
         plan_number: of the plan among those of its case, from 0; -1 where the case has no such order.
         replay: the command that repeats it, to be pasted in the folder that holds the folder of the report.

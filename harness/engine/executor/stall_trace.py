@@ -1,11 +1,12 @@
-"""Writes down, stretch by stretch, how long the processes of a run waited for a processor (oracles.shared.stalls)."""
+"""Writes down, stretch by stretch, how long the processes of a run waited for a processor or a disk
+(oracles.shared.stalls)."""
 
 from __future__ import annotations
 
 from typing import Protocol
 
 from holdfast.harness.engine.site import machine
-from holdfast.harness.engine.site.run_delay import RunDelay
+from holdfast.harness.engine.site.thread_waits import ThreadWaits
 from holdfast.harness.model.events import MachineStalled
 from holdfast.harness.spi.system import Deployment
 
@@ -48,12 +49,12 @@ class StallTrace:
         deployment: takes the record.
     """
 
-    __slots__ = ("_delay", "_deployment", "_since_ns")
+    __slots__ = ("_deployment", "_since_ns", "_waits")
 
     def __init__(self, deployment: Deployment) -> None:
         self._deployment = deployment
-        self._delay = RunDelay()
         self._since_ns = int(deployment.now_ms * 1e6)
+        self._waits = ThreadWaits(self._since_ns)
 
     def stalled_ms(self) -> float:
         return machine.stalled_ms()
@@ -63,12 +64,12 @@ class StallTrace:
         now_ns = int(self._deployment.now_ms * 1e6)
         if now_ns - self._since_ns < STRETCH_MS * 1_000_000:
             return
-        stalled_ns = self._delay.grown_ns(now_ns)
+        stalled_ns = self._waits.grown_ns(now_ns)
         if stalled_ns >= LEAST_NS:
-            # A wait is counted when it is over, and may have begun before the stretch.
+            # A wait for a processor is counted when it is over, and may have begun before the stretch.
             since_ns = max(0, min(self._since_ns, now_ns - stalled_ns))
             self._deployment.record(MachineStalled(since_ns=since_ns, stalled_ns=stalled_ns))
         self._since_ns = now_ns
 
     def close(self) -> None:
-        self._delay.close()
+        self._waits.close()

@@ -117,11 +117,11 @@ class ConnectionsRefused(Event, tag="connections_refused"):
 
 
 class MachineStalled(Event, tag="machine_stalled"):
-    """Processes of the run waited for a processor, in a stretch of time that ends with this event.
+    """Processes of the run waited for a processor or a disk, in a stretch of time that ends with this event.
 
     Attributes:
         since_ns: when the stretch began, as `time_ns`.
-        stalled_ns: how long the thread that waited longest waited in it.
+        stalled_ns: how long at most the thread that waited longest waited in it.
     """
 
     since_ns: int

@@ -27,7 +27,8 @@ class Stalls:
         return bool(self._stretches)
 
     def within_ns(self, start_ns: int, end_ns: int) -> int:
-        """For how long at most something that had to be done between two times can have waited for a processor."""
+        """For how long at most something that had to be done between two times can have waited for a processor or a
+        disk."""
         total_ns, covered_ns = 0, start_ns
         for place in range(bisect_right(self._stretches, (start_ns,)), len(self._stretches)):
             stretch_end_ns, since_ns, stalled_ns = self._stretches[place]

@@ -1,18 +1,20 @@
-"""How long the processes of a run waited for a processor is measured, and written down stretch by stretch."""
+"""How long the processes of a run waited for a processor or a disk is measured, and written down stretch by stretch."""
 
 from __future__ import annotations
 
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
 from contextlib import suppress
+from pathlib import Path
 from typing import cast
 
 import pytest
 
 from holdfast.harness.engine.executor import stall_trace
 from holdfast.harness.engine.executor.stall_trace import LEAST_NS, STRETCH_MS, StallTrace
-from holdfast.harness.engine.site.run_delay import RunDelay
+from holdfast.harness.engine.site.thread_waits import ThreadWaits
 from holdfast.harness.model.events import Event, MachineStalled
 from holdfast.harness.spi.system import Deployment
 
@@ -30,7 +32,7 @@ while time.monotonic() < until:
 def test_two_that_share_a_processor_wait_for_each_other() -> None:
     """Of half a second each has about one half."""
     processor = {min(os.sched_getaffinity(0))}
-    delay = RunDelay()
+    waits = ThreadWaits(0)
     command = [sys.executable, "-c", BUSY.format(processor=processor)]
     both = [subprocess.Popen(command), subprocess.Popen(command)]
     waited_ns = now_ns = 0
@@ -38,9 +40,57 @@ def test_two_that_share_a_processor_wait_for_each_other() -> None:
         with suppress(subprocess.TimeoutExpired):
             both[0].wait(0.02)
         now_ns += 20 * MS
-        waited_ns += delay.grown_ns(now_ns)
-    delay.close()
+        waited_ns += waits.grown_ns(now_ns)
+    waits.close()
     assert waited_ns >= 100 * MS
+
+
+HELD = """
+import os
+os.posix_spawn("/bin/true", ["true"], {{}}, file_actions=[(os.POSIX_SPAWN_OPEN, 0, {pipe!r}, os.O_RDONLY, 0)])
+print("released", flush=True)
+input()
+"""
+"""Who begins a process sleeps until that is executed, as deeply as for a disk; this one first waits for a writer."""
+
+
+@pytest.fixture
+def held(tmp_path: Path) -> Iterator[tuple[subprocess.Popen[str], Path]]:
+    """A process that sleeps as one that flushes a file, until somebody opens a pipe for writing."""
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    command = [sys.executable, "-c", HELD.format(pipe=str(pipe))]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        yield process, pipe
+        process.communicate("\n")
+    assert process.returncode == 0
+
+
+def sleeps_deeply(process: subprocess.Popen[str]) -> bool:
+    """Whether the process waits for what nothing interrupts, within ten seconds."""
+    for _ in range(1_000):
+        if Path(f"/proc/{process.pid}/stat").read_bytes().rpartition(b")")[2].split()[0] == b"D":
+            return True
+        with suppress(subprocess.TimeoutExpired):
+            process.wait(0.01)
+    return False
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="Linux tells what a thread waits for")
+def test_who_waits_for_a_disk_at_an_end_of_a_stretch_may_have_waited_in_all_of_it(
+    held: tuple[subprocess.Popen[str], Path],
+) -> None:
+    """On a clock whose stretches last far longer than the machine can have kept anybody waiting."""
+    process, pipe = held
+    waits, second_ns = ThreadWaits(0), 1_000 * MS
+    assert sleeps_deeply(process)
+    grown_ns = [waits.grown_ns(100 * second_ns), waits.grown_ns(200 * second_ns)]
+    pipe.write_text("")
+    assert process.stdout is not None
+    assert process.stdout.readline() == "released\n"
+    grown_ns += [waits.grown_ns(300 * second_ns), waits.grown_ns(400 * second_ns)]
+    waits.close()
+    assert [each > 50 * second_ns for each in grown_ns] == [True, True, True, False]
 
 
 class Clocked:
@@ -60,13 +110,16 @@ class Scripted:
     waits_ns: tuple[int, ...] = ()
     calls = 0
 
+    def __init__(self, now_ns: int) -> None:
+        pass
+
     def grown_ns(self, now_ns: int) -> int:
         Scripted.calls += 1
         return self.waits_ns[Scripted.calls - 1]
 
 
 def noted(monkeypatch: pytest.MonkeyPatch, *waits_ns: int, every_ms: float = STRETCH_MS) -> list[Event]:
-    monkeypatch.setattr(stall_trace, "RunDelay", Scripted)
+    monkeypatch.setattr(stall_trace, "ThreadWaits", Scripted)
     monkeypatch.setattr(Scripted, "waits_ns", waits_ns)
     monkeypatch.setattr(Scripted, "calls", 0)
     deployment = Clocked()

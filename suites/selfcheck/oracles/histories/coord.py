@@ -351,3 +351,24 @@ def nothing_after_abort() -> History:
 @near("slot-not-freed")
 def next_after_abort() -> History:
     return story(triggered(1), aborted(1), told(1, completed=False), triggered(2))
+
+
+def _next_is_drawn(stalled_ms: int) -> History:
+    """After its abort the next checkpoint gets its id, which its coordinator writes down before it is triggered. That
+    lasts until the end of the run, 400 ms later; for so long in this time somebody waited for a processor or a disk."""
+    drawn = events.CheckpointDrawn(checkpoint=3, request=3, origin=CheckpointOrigin.PERIODIC)
+    stall = events.MachineStalled(since_ns=6 * MS, stalled_ns=stalled_ms * MS)
+    aborts = (triggered(1), aborted(1), told(1, completed=False), triggered(2), aborted(2), told(2, completed=False))
+    history = story(*aborts, drawn, 400, stall)
+    history.end = RunEnd(reached=True, ended_ns=history.events[-1].time_ns)
+    return in_real_time(history)
+
+
+@near("slot-not-freed")
+def next_waits_for_a_disk_that_others_use() -> History:
+    return _next_is_drawn(390)
+
+
+@bad("slot-not-freed")
+def next_waits_for_a_disk_that_is_free() -> History:
+    return _next_is_drawn(30)
