@@ -118,10 +118,11 @@ def _judge_end(history: History, triggered: events.SavepointTriggered, job: int,
             findings.violated("stopped-silently", message, triggered, finished)
         return
     failed = any(history.position(event) > history.position(triggered) for event in history.of(events.FailureCounted))
-    if failed or exemptions(history).dead & {same[0].node} or history.end.problem:
+    if failed or exempt.dead & {same[0].node} or history.end.problem:
         return
     findings.check("not-stopped")
-    if finished is None and history.end.ended_ns - same[0].time_ns > PATIENCE_NS:
+    since_ns, ended_ns = same[0].time_ns, history.end.ended_ns
+    if finished is None and ended_ns - since_ns - exempt.stalls.within_ns(since_ns, ended_ns) > PATIENCE_NS:
         message = f"savepoint {triggered.checkpoint} is complete, and the job has not ended"
         findings.violated("not-stopped", message, same[0])
 

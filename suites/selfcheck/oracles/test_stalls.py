@@ -18,6 +18,7 @@ LATE = (
     "queue/queued-too-long/six-times-the-target",
     "snapshot/stood-while-uploading/stands-during-every-upload",
     "cut/source-stalled/stalls-in-every-alignment",
+    "savepoint/not-stopped/the-job-runs-on",
 )
 """Histories in which somebody is late."""
 
@@ -31,7 +32,7 @@ def stalled(history: History, since_ns: int, until_ns: int) -> History:
 
 
 @pytest.mark.parametrize("name", LATE)
-def test_who_waited_for_a_processor_was_not_late(name: str) -> None:
+def test_who_waited_for_the_machine_was_not_late(name: str) -> None:
     oracle, history = BY_NAME[EXHIBITS[name].oracle], EXHIBITS[name].history()
     end_ns = max(history.end.ended_ns, history.events[-1].time_ns)
     assert not oracle.judge(stalled(history, 0, end_ns)).anomalies
