@@ -4,7 +4,7 @@
 is written from a certificate of the reference on an idle machine; a case that is not in it costs as many seconds for
 each run as selection.UNKNOWN_RUN_S says for its tier. The tier sim has parts of the reference, too, with what all
 checks of their kits take in a quick certificate; these are written by hand, and so are cases of Flink, a certificate of
-which takes 14 s for each run.
+which takes 9 s for each run.
 
 holdfast certify reference --thorough --jobs 1 && python -m holdfast.suites.spec.costs holdfast-out/latest/results.json
 """
