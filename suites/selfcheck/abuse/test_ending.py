@@ -21,8 +21,10 @@ from holdfast.harness.engine.certification import run_store
 from holdfast.harness.engine.certification.certify import Certification
 from holdfast.harness.engine.certification.request import Request
 from holdfast.harness.engine.certification.run_store import RunStore
+from holdfast.harness.engine.certification.worker_pool import END_LIMIT_S
 from holdfast.harness.engine.site import registry
 from holdfast.harness.engine.site.interruption import ONE_PRESS_S, Interruption
+from holdfast.harness.engine.site.machine import stalled_ms
 from holdfast.harness.model.case import Tier
 from holdfast.harness.model.journal import Title
 from holdfast.reports import html
@@ -31,6 +33,7 @@ from holdfast.suites.selfcheck.abuse.conftest import Invoke
 from holdfast.suites.selfcheck.engine.observers import Silent
 
 AFTER_ONE_S, AFTER_TWO_S = 10.0, 3.0
+"""On a machine that does nothing else; later where somebody waited meanwhile, up to half of what is waited in vain."""
 NARROWED = ("--tier", "sim", "--rule", "RST-01", "--jobs", "2")
 
 
@@ -58,8 +61,10 @@ def test_workers_that_do_not_end_keep_no_report_from_being_written(
         certifying.wait_until(lambda: time.monotonic() - began_s > 2 * ONE_PRESS_S)
         certifying.send(signal.SIGTERM)
         began_s = time.monotonic()
+    stalled = stalled_ms()
     assert certifying.exit_code() == 143, certifying.said()
-    assert time.monotonic() - began_s < (AFTER_ONE_S, AFTER_TWO_S)[presses - 1]
+    took_s, waited_s = time.monotonic() - began_s, (stalled_ms() - stalled) / 1_000
+    assert took_s < min((AFTER_ONE_S, AFTER_TWO_S)[presses - 1] + waited_s, END_LIMIT_S / 2)
     assert certifying.left() == []
     assert not part_folders(out)
     assert (out / "latest" / "report.html").stat().st_size
