@@ -51,6 +51,7 @@ def main(arguments: list[str] | None = None) -> int:
     first, step = given.part
     chosen = sample(all_mutants, given.sample or len(all_mutants), given.seed)[first::step]
     ledger = Ledger(given.out, ROOT)
+    console.print(f"{len(chosen)} mutants of {len(all_mutants)}; what the untouched runtime does is measured first")
     try:
         plans = ledger.plans(given.drawn, lambda: _in_child(given))
     except ValueError as error:
@@ -85,6 +86,9 @@ def _try_all(
                 first = [name for name, _ in of_file[mutant.file].most_common()]
                 result = tried(mutant, ROOT, plans, limit_s, [*dict.fromkeys([*first, *best])])
                 ledger.add(result)
+                if not console.is_terminal:
+                    line = f"{len(done) + 1} of {len(chosen)}: {result.fate}: {mutant.identity}"
+                    console.print(line, markup=False, soft_wrap=True)
             if result.fate is Fate.REFUTED:
                 refuting[result.plan] += 1
                 of_file[mutant.file][result.plan] += 1

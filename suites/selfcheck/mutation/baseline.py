@@ -22,6 +22,8 @@ from holdfast.suites.selfcheck.directed_plans import REFERENCE, distinct_plans
 
 EARLY = 40
 """So many drawn plans come before the directed ones: most mutants are refuted by them."""
+TOO_LONG = "case long-runs/ten-thousand"
+"""Its run takes 47 s of processor time, of which a mutant has 10 s for one run."""
 
 
 class Expected(msgspec.Struct, frozen=True):
@@ -75,7 +77,7 @@ def measured(drawn: int, root: Path, folder: str, *, directed: bool = True) -> I
         directed: whether the plans that are made for something are run as well.
     """
     tools, system = registry.toolbox(), registry.system(REFERENCE)
-    for name, plan in _plans(drawn, directed=directed):
+    for name, plan in plans_of(drawn, directed=directed):
         called: set[Any] = set()
         sys.setprofile(lambda frame, event, argument, called=called: called.add(frame.f_code))  # type: ignore[misc]
         try:
@@ -92,11 +94,12 @@ def measured(drawn: int, root: Path, folder: str, *, directed: bool = True) -> I
         yield Expected(name, plan, digest_of(run), checksums(run), functions)
 
 
-def _plans(drawn: int, *, directed: bool) -> Iterator[tuple[str, Plan]]:
+def plans_of(drawn: int, *, directed: bool) -> Iterator[tuple[str, Plan]]:
+    """By name, what mutants are tried on; the arguments are those of `measured`."""
     mix = mix_for(registry.system(REFERENCE))
     for seed in range(1, min(drawn, EARLY) + 1):
         yield f"seed {seed}", draw_plan(seed, mix)
     if directed:
-        yield from distinct_plans().items()
+        yield from ((name, plan) for name, plan in distinct_plans().items() if name != TOO_LONG)
     for seed in range(EARLY + 1, drawn + 1):
         yield f"seed {seed}", draw_plan(seed, mix)

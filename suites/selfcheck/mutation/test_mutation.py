@@ -18,7 +18,9 @@ from rich.console import Console
 
 import holdfast.faults
 from holdfast.harness.engine.site import registry
+from holdfast.suites.selfcheck.directed_plans import distinct_plans
 from holdfast.suites.selfcheck.mutation.__main__ import report
+from holdfast.suites.selfcheck.mutation.baseline import TOO_LONG, plans_of
 from holdfast.suites.selfcheck.mutation.explained import KINDS, Permission, permitted
 from holdfast.suites.selfcheck.mutation.source_mutants import OPERATORS, SourceMutant, mutants_of, sample
 from holdfast.suites.selfcheck.mutation.trial import Fate, Tried
@@ -80,6 +82,13 @@ def test_a_larger_sample_begins_with_a_smaller_one() -> None:
     assert sample(mutants, 20, seed=1) == large[:20]
     assert sample(mutants, 20, seed=2) != large[:20]
     assert len({(each.file, each.line, each.column) for each in large}) == 50
+
+
+def test_no_plan_takes_longer_than_a_mutant_may() -> None:
+    """With it, each mutant that was not refuted before was not judged."""
+    assert TOO_LONG in distinct_plans()
+    names = {name for name, _ in plans_of(1, directed=True)}
+    assert names == {"seed 1", *distinct_plans()} - {TOO_LONG}
 
 
 def test_permissions_name_mutants_that_exist_and_rules_that_are() -> None:
