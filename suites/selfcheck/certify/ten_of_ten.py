@@ -178,12 +178,12 @@ def _wrong(variants: Mapping[str, Any], *tables: Mapping[str, str]) -> list[tupl
     return [(name, variants[name], check) for table in tables for name, check in table.items()]
 
 
-def tried(kit: Kit, times: int, notice: Callable[[str], None]) -> tuple[str, str, int]:
-    """Every subject so many times.
+def tried(kit: Kit, seeds: range, notice: Callable[[str], None]) -> tuple[str, str, int]:
+    """Every subject with each seed.
 
     Args:
         kit: and its subjects.
-        times: with the seeds from 0 on.
+        seeds: of its random programs.
         notice: is called with each time that came out otherwise, and with the seconds that each subject took.
 
     Returns:
@@ -197,10 +197,10 @@ def tried(kit: Kit, times: int, notice: Callable[[str], None]) -> tuple[str, str
         found = 0
         for name, outcome in outcomes:
             begun = monotonic()
-            failures = [(seed, why) for seed in range(times) if (why := outcome(seed))]
+            failures = [(seed, why) for seed in seeds if (why := outcome(seed))]
             for seed, why in failures:
                 notice(f"{name}, seed {seed}: {why}")
-            notice(f"{name}: {times - len(failures)} of {times} in {monotonic() - begun:.0f} s")
+            notice(f"{name}: {len(seeds) - len(failures)} of {len(seeds)} in {monotonic() - begun:.0f} s")
             unexpected += len(failures)
             found += not failures
         return f"{found} of {len(outcomes)}"
@@ -215,18 +215,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog=f"python -m {__package__}.ten_of_ten", description=__doc__)
     parser.add_argument("kits", nargs="*", metavar="KIT", help=f"of {', '.join(KITS)}; without one: all")
     parser.add_argument("--times", type=int, default=TIMES, help="with so many seeds (default: %(default)s)")
+    parser.add_argument("--first", type=int, default=0, metavar="SEED", help="of the first time (default: %(default)s)")
     parser.add_argument("--only", default="", metavar="TEXT", help="subjects whose name contains it")
     given = parser.parse_args(arguments)
     if unknown := sorted(set(given.kits) - KITS.keys()):
         parser.error(f"kit {unknown[0]!r} is unknown; known: {', '.join(KITS)}.")
     tempfile.tempdir = IN_MEMORY
+    seeds = range(given.first, given.first + given.times)
     console = Console(width=120)
     table = Table("kit", "right ones accepted", "wrong ones refused", "seconds", title=f"{given.times} times each")
     unexpected = 0
     for name in given.kits or KITS:
         begun = monotonic()
         right, wrong, otherwise = tried(
-            KITS[name]().only(given.only), given.times, lambda line: console.print(line, markup=False)
+            KITS[name]().only(given.only), seeds, lambda line: console.print(line, markup=False)
         )
         table.add_row(name, right, wrong, f"{monotonic() - begun:.0f}")
         unexpected += otherwise
