@@ -17,6 +17,8 @@ from typer.main import get_command
 
 import holdfast.suites
 from holdfast.harness.cli.application import app
+from holdfast.suites.selfcheck.night.steps import GUIDES as GUIDES_BY_NIGHT
+from holdfast.suites.selfcheck.night.steps import LONG_GUIDES
 
 ROOT = Path(holdfast.suites.__path__[0]).parent
 GUIDES = sorted(path for path in (ROOT / "docs").glob("*.md"))
@@ -131,6 +133,11 @@ FOLLOWED = [
 def test_a_guide_whose_commands_run_installs_the_package(guide: Path) -> None:
     """A fresh environment has no `holdfast`, so the nightly test could not pass otherwise."""
     assert any(line.startswith("pip install ") for line in lines_of(guide))
+
+
+def test_each_guide_is_in_one_night_or_known_to_be_too_long() -> None:
+    turns = [name for names in GUIDES_BY_NIGHT for name in names.split(" or ") if name != "test_readme"]
+    assert sorted([*turns, *LONG_GUIDES]) == sorted(guide.stem for guide in GUIDES if lines_of(guide))
 
 
 @pytest.mark.nightly
