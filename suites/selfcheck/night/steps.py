@@ -35,15 +35,14 @@ AREAS_OF_FLINK = ("REC CRD", "E2E STO UNA", "RST FIN RSC BAR", "TRG ASY CFG RET 
 """In turn: all of them take 20 minutes on real processes, and each of these parts about six."""
 GUIDES = (
     "certify-my-backend or my-tests",
-    "certify-my-engine",
     "certify-my-connector or read-a-verdict",
     "first-certificate or nightly-runs",
     "test_readme",
 )
 """In turn."""
-LONG_GUIDES = ("real-flink", "certify-my-pipeline")
-"""These build images and certify Flink and Spark several times, which takes longer than what a night has for guides:
-follow them by hand, `pytest suites/selfcheck/test_guides.py -m nightly -k real-flink`."""
+LONG_GUIDES = ("real-flink", "certify-my-pipeline", "certify-my-engine")
+"""These build images, or certify Flink, Spark and engines several times, which takes longer than what a night has for
+guides: follow them by hand, `pytest suites/selfcheck/test_guides.py -m nightly -k real-flink`."""
 STEPS = (
     # README's two commands where the interpreter is a newer one.
     Step("python-3.12", 10, ("java",), ".ci/python 3.12"),
