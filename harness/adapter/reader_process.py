@@ -19,6 +19,7 @@ import msgspec
 
 from holdfast.harness.adapter.reader import CommittedLog, CommittedTable, Reader, Row
 from holdfast.harness.model.records import FoldRow
+from holdfast.harness.spi.outside_files import raise_limits
 
 
 class Settings(msgspec.Struct, frozen=True):
@@ -28,11 +29,13 @@ class Settings(msgspec.Struct, frozen=True):
         reader: makes what it looks at.
         interval_ms: how often it looks.
         path: where modules are imported from.
+        limits: so many times as large as is else allowed may be what it reads.
     """
 
     reader: Reader
     interval_ms: int
     path: tuple[str, ...]
+    limits: int = 1
 
 
 class Version(msgspec.Struct, frozen=True, tag="version"):
@@ -210,6 +213,7 @@ def _made(reader: Reader) -> Any:
 def main() -> None:
     orders = open(0, "rb", buffering=0, closefd=False)  # noqa: SIM115 - what is buffered, `select` does not see.
     settings = msgspec.json.decode(orders.readline(), type=Settings)
+    raise_limits(settings.limits)
     sys.path += [each for each in settings.path if each not in sys.path]
     reader, interval_s = OutputReader(watch_of(settings.reader), settings.interval_ms), settings.interval_ms / 1000
     due_s = time.monotonic()

@@ -12,6 +12,8 @@ from __future__ import annotations
 
 import os
 import stat
+import zlib
+from collections.abc import Iterator
 from io import FileIO
 from pathlib import Path
 
@@ -19,6 +21,8 @@ DOCUMENT_BYTES = 64 << 20
 """Of a plan, a result, a configuration, a table of a program: what is decoded as a whole."""
 EVENTS_BYTES = 128 << 20
 """Of the events of one node, which are decoded line by line."""
+STATE_BYTES = 1 << 30
+"""Of one file of a checkpoint, which is summed up in most cases."""
 TABLE_VALUES = 40_000_000
 """Of a Parquet file that is read as a whole: they take 0.4 GB as columns."""
 OBJECT_ROWS = 1_000_000
@@ -32,10 +36,11 @@ _KINDS = (
     (stat.S_ISCHR, "a device"),
     (stat.S_ISBLK, "a device"),
 )
+_CHUNK_BYTES = 1 << 20
 _factor = 1
 
 
-class OutsideFileError(ValueError):
+class OutsideFileError(OSError, ValueError):
     """A file that is not read; one sentence without its name, which says what is allowed."""
 
 
@@ -52,7 +57,7 @@ def raise_limits(factor: int) -> None:
 
 
 def raised(limit: int) -> int:
-    """A limit as it is now."""
+    """A limit as it is now; that of 1 is the factor, which processes that read for this one are told."""
     return limit * _factor
 
 
@@ -69,16 +74,55 @@ def read_outside(path: Path, largest_bytes: int = DOCUMENT_BYTES, *, follow: boo
         OSError: it is not there, or cannot be read.
     """
     with open_outside(path, follow=follow) as file:
+        require_length(os.fstat(file.fileno()).st_size, largest_bytes)
         largest_bytes = raised(largest_bytes)
-        length = os.fstat(file.fileno()).st_size
-        if length > largest_bytes:
-            raise OutsideFileError(f"is {length:,} bytes long, allowed are {largest_bytes:,}; {RAISE}")
         content = bytearray()
         while chunk := file.read(largest_bytes + 1 - len(content)):
             content += chunk
             if len(content) > largest_bytes:
                 raise OutsideFileError(f"grows beyond {largest_bytes:,} bytes, which are allowed; {RAISE}")
         return bytes(content)
+
+
+def read_end(path: Path, most_bytes: int = DOCUMENT_BYTES) -> bytes:
+    """The last bytes of a file that grows, such as the log of a process that never stops talking.
+
+    Raises:
+        As read_outside.
+    """
+    with open_outside(path) as file:
+        file.seek(max(0, os.fstat(file.fileno()).st_size - most_bytes))
+        return b"".join(_chunks(file, most_bytes))
+
+
+def checksum_outside(path: Path, largest_bytes: int = DOCUMENT_BYTES) -> tuple[int, int]:
+    """The length and the CRC-32 of a file, however long it is, in memory of a fixed size.
+
+    Raises:
+        As read_outside.
+    """
+    length = checksum = 0
+    with open_outside(path) as file:
+        require_length(os.fstat(file.fileno()).st_size, largest_bytes)
+        for chunk in _chunks(file, raised(largest_bytes)):
+            length, checksum = length + len(chunk), zlib.crc32(chunk, checksum)
+    return length, checksum
+
+
+def _chunks(file: FileIO, most_bytes: int) -> Iterator[bytes]:
+    while most_bytes > 0 and (chunk := file.read(min(_CHUNK_BYTES, most_bytes))):
+        most_bytes -= len(chunk)
+        yield chunk
+
+
+def require_length(length: int, largest_bytes: int = DOCUMENT_BYTES) -> None:
+    """Refuse content that is longer than is read.
+
+    Raises:
+        OutsideFileError: see above.
+    """
+    if length > raised(largest_bytes):
+        raise OutsideFileError(f"is {length:,} bytes long, allowed are {raised(largest_bytes):,}; {RAISE}")
 
 
 def open_outside(path: Path, *, follow: bool = False) -> FileIO:

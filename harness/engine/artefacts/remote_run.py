@@ -15,6 +15,7 @@ from holdfast.harness.engine.errors import UsageError
 from holdfast.harness.engine.executor.run_folder import PLAN
 from holdfast.harness.engine.site.spark_session import judging_session, require_spark
 from holdfast.harness.model.history import History
+from holdfast.harness.spi.outside_files import EVENTS_BYTES, raised, require_length
 from holdfast.harness.spi.service import Site
 
 SCHEME = "s3a://"
@@ -70,7 +71,9 @@ def _fetch(store: S3FileSystem, base: str, folder: Path) -> None:
     for name in (PLAN, VERDICTS, *names):
         if name != f"{HISTORY}/{OUTPUTS}":
             with store.open_input_stream(f"{base}/{name}") as content:
-                (folder / name).write_bytes(content.read())
+                found = content.read(raised(EVENTS_BYTES) + 1)
+                require_length(len(found), EVENTS_BYTES)
+                (folder / name).write_bytes(found)
 
 
 def _store(site: Site) -> S3FileSystem:

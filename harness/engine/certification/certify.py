@@ -40,6 +40,7 @@ from holdfast.harness.engine.site.room import require_room, why_it_broke
 from holdfast.harness.model.case import Tier
 from holdfast.harness.model.finding import Finding
 from holdfast.harness.model.journal import CaseResult, Journal, Status
+from holdfast.harness.spi.outside_files import raised
 from holdfast.harness.spi.system import SideBySide
 
 MANY = 10_000_000
@@ -198,7 +199,12 @@ class Certification:
     def _worker_settings(self) -> WorkerSettings:
         request = self._request
         return WorkerSettings(
-            request.system, str(request.folder), self._agenda.first_seed, request.jobs, self._limit.deadline_s
+            request.system,
+            str(request.folder),
+            self._agenda.first_seed,
+            request.jobs,
+            self._limit.deadline_s,
+            limits=raised(1),
         )
 
     def _messages_from_workers(self, waiting: list[Entry]) -> Iterator[tuple[Entry | KitRun, AnyMessage]]:

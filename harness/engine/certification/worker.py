@@ -31,6 +31,7 @@ from holdfast.harness.engine.site import registry
 from holdfast.harness.engine.site.foreign import foreign, in_words
 from holdfast.harness.engine.site.interruption import Interruption, listening, signals
 from holdfast.harness.model.case import Tier
+from holdfast.harness.spi.outside_files import raise_limits
 
 NICENESS = {Tier.SIM: 10, Tier.SPARK: 5}
 """What computes gives way to what waits: times that somebody configured are measured there, and they are shorter on
@@ -47,6 +48,7 @@ class WorkerSettings(msgspec.Struct, frozen=True):
         jobs: worker processes for drawn plans on the simulator.
         deadline_s: on the monotonic clock of this machine; None: when everything is done.
         niceness: towards others that want a processor.
+        limits: so many times as large as is else allowed may be files of others.
     """
 
     system: str
@@ -55,6 +57,7 @@ class WorkerSettings(msgspec.Struct, frozen=True):
     jobs: int
     deadline_s: float | None
     niceness: int = 0
+    limits: int = 1
 
 
 class Assignment(msgspec.Struct, frozen=True, tag=True):
@@ -99,6 +102,7 @@ def main() -> None:
         pthread_sigmask(SIG_UNBLOCK, signals())
         settings = msgspec.msgpack.decode(connection.recv_bytes(), type=WorkerSettings)
         os.nice(settings.niceness)
+        raise_limits(settings.limits)
         assignments: SimpleQueue[AnyAssignment | None] = SimpleQueue()
         reader = _Reader(connection, assignments)
         Thread(target=reader.read, daemon=True).start()

@@ -26,6 +26,8 @@ from holdfast.harness.adapter.reader_process import (
 from holdfast.harness.adapter.recorder import READER, Recorder
 from holdfast.harness.model.events import Event, RowsChanged, RowsVisible
 from holdfast.harness.model.records import FoldRow
+from holdfast.harness.spi import outside_files
+from holdfast.harness.spi.outside_files import DOCUMENT_BYTES
 from holdfast.suites.selfcheck.systems.driving import LIMIT_MS
 
 EVEN = FoldRow("even", 2, (0, 1), 7)
@@ -203,6 +205,20 @@ class TestCommittedOutput:
         committed.finish()
         assert [unit.final for unit in committed.output.units] == [False]
         assert committed.problem == ""
+
+    def test_limits_that_are_raised_hold_for_the_reader(
+        self, monkeypatch: pytest.MonkeyPatch, recorder: Recorder, table: Path
+    ) -> None:
+        persist(table, EVEN)
+        with table.open("ab") as file:
+            file.write(b" " * DOCUMENT_BYTES)
+        for factor, problem in ((1, "table.json is 67,"), (2, "")):
+            monkeypatch.setattr(outside_files, "_factor", factor)
+            reader = Reader.of(TableFiles, str(table.parent), table.name, str(table.with_name("damages")))
+            log = table.with_name("reader.log")
+            with closing(CommittedOutput(reader, str(table), 2, recorder, table.parent, log)) as output:
+                output.finish()
+                assert (problem in output.problem, bool(problem)) == (True, bool(output.problem))
 
     def test_a_reader_that_dies_is_a_problem_of_ours(self, committed: CommittedOutput, recorder: Recorder) -> None:
         committed.child.end()
