@@ -109,6 +109,7 @@ def page(journal: Journal, details: Mapping[str, RunDetails] | None = None) -> s
     )
 
 
+@cache
 def _load(name: str) -> None:
     """Compile a template and those that it refers to: that takes as long as rendering them."""
     made = _environment()

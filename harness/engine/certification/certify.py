@@ -36,6 +36,7 @@ from holdfast.harness.engine.certification.worker_pool import WorkerPool, WorkQu
 from holdfast.harness.engine.site import registry
 from holdfast.harness.engine.site.foreign import in_words
 from holdfast.harness.engine.site.interruption import Interruption
+from holdfast.harness.engine.site.places import read_places
 from holdfast.harness.engine.site.room import require_room, why_it_broke
 from holdfast.harness.model.case import Tier
 from holdfast.harness.model.finding import Finding
@@ -238,7 +239,7 @@ class Certification:
         written = queue([entry for entry in on[Tier.SIM] if not self._agenda.is_drawn(entry.case)])
         drawn = queue([entry for entry in on[Tier.SIM] if self._agenda.is_drawn(entry.case)])
         queues[Tier.SIM].assignments = self._kits.between(written.assignments, drawn.assignments)
-        with WorkerPool[Entry | KitRun](self._interruption) as pool:
+        with WorkerPool[Entry | KitRun](self._interruption, read_places()) as pool:
             for entry, message in pool.messages(list(queues.values())):
                 yield entry, message
                 if Tier.PROCESS in several and isinstance(entry, Entry) and entry.tier is Tier.PROCESS:

@@ -15,7 +15,7 @@ from multiprocessing.connection import Connection, wait
 from pathlib import Path
 from signal import SIGKILL, Signals
 from time import monotonic  # noqa: TID251 - how long a worker is silent; no run depends on it
-from typing import Generic, TypeVar
+from typing import Generic, TypeVar, cast
 
 import msgspec
 
@@ -76,10 +76,12 @@ class WorkerPool(Generic[Key]):
 
     Args:
         interruption: its signals are passed on to each worker.
+        meanwhile: work of this process in short steps, which it takes while every worker is busy.
     """
 
-    def __init__(self, interruption: Interruption) -> None:
+    def __init__(self, interruption: Interruption, meanwhile: Iterator[object] | None = None) -> None:
         self._interruption = interruption
+        self._meanwhile = meanwhile or iter(())
         self._busy: dict[Connection, _Worker[Key]] = {}
         self._closed: list[_Worker[Key]] = []
         self._drop_began_s = 0.0
@@ -105,7 +107,7 @@ class WorkerPool(Generic[Key]):
         for queue in queues:
             self._fill(queue)
         while self._busy:
-            heard = wait(list(self._busy), _LOOK_S if not self._interruption.reason() else _LOOK_S / 10)
+            heard = self._wait()
             dropped_s = self._dropped_s()
             for worker in [worker for connection, worker in self._busy.items() if connection not in heard]:
                 if worker.is_gone():
@@ -115,7 +117,6 @@ class WorkerPool(Generic[Key]):
                 else:
                     worker.end_if_it_hangs()
             for connection in heard:
-                assert isinstance(connection, Connection)
                 worker = self._busy[connection]
                 message = worker.receive()
                 lost = isinstance(message, WorkerLost)
@@ -130,6 +131,15 @@ class WorkerPool(Generic[Key]):
                         worker.sweep()
                     self._begin(worker.queue, None if lost or alone else worker)
                     self._fill(worker.queue)
+
+    def _wait(self) -> list[Connection]:
+        """The connections that something arrived on, or none after a short time."""
+        connections, nothing = list(self._busy), object()
+        heard = wait(connections, 0)
+        while not heard and not self._interruption.reason() and next(self._meanwhile, nothing) is not nothing:
+            heard = wait(connections, 0)
+        look_s = _LOOK_S / 10 if self._interruption.reason() else _LOOK_S
+        return cast("list[Connection]", heard or wait(connections, look_s))
 
     def _dropped_s(self) -> float:
         """How long ago what is under way was broken off; 0: it is not."""

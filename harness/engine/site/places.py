@@ -50,6 +50,11 @@ def places_of(rule: str, cases: Iterable[Case]) -> tuple[Found, ...]:
     return tuple(dict.fromkeys(each for each in found if each is not None))
 
 
+def read_places() -> Iterator[tuple[Found, ...]]:
+    """Those of each rule: whoever wants them later has not to wait until all sources are parsed."""
+    return (places_of(rule.id, registry.cases()) for rule in registry.rules())
+
+
 def _found(part: Part, name: str, line: code.Line | None) -> Found | None:
     return line and Found(Place(part, name, code.short(line.file), line.number), line.file)
 

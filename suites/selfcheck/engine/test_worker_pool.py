@@ -315,6 +315,24 @@ def test_a_queue_that_is_made_wider_goes_on_in_more_workers(tmp_path: Path) -> N
     assert (ahead[0], max(ahead), ahead[-3:]) == (1, 3, [3, 2, 1])
 
 
+@pytest.mark.parametrize("stopped", [False, True])
+def test_work_of_its_own_is_done_while_all_workers_are_busy_and_a_signal_ends_it(tmp_path: Path, stopped: bool) -> None:
+    interruption = Interruption()
+    taken: list[int] = []
+
+    def steps() -> Iterator[int]:
+        for number in range(5):
+            taken.append(number)
+            if stopped:
+                interruption.give_up("somebody asked for it")
+            yield number
+
+    with WorkerPool[int](interruption, steps()) as pool:
+        queue = WorkQueue(assignments(single_cases(1), []), 1, WorkerSettings("reference", str(tmp_path), 1, 1, None))
+        before_the_end = [list(taken) for _, message in pool.messages([queue]) if isinstance(message, CaseEnded)]
+    assert before_the_end == [[0] if stopped else [0, 1, 2, 3, 4]]
+
+
 def waited(share: float) -> RunResult:
     """A run of which processes waited for a processor for this share of its time."""
     return result(stalled_ms=share * 100.0, wall_ms=100.0)
