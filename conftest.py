@@ -5,7 +5,7 @@ A folder of tests runs on all processors where pytest-xdist is installed, in thr
 line at the end.
 
 A test file that imports what only an extra brings is skipped where the extra is not installed, by name and with what to
-install. Where `--require-tier` names the extra (`spark`, `containers`), as in `.ci/run`, that is an error.
+install. Where `--holdfast-require-tier` names the extra (`spark`, `containers`), as in `.ci/run`, that is an error.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class TestFile(pytest.Module):
         except self.CollectError as error:
             missing = getattr(error.__cause__, "name", None) or ""
             extra = next((name for name, modules in EXTRAS.items() if missing.partition(".")[0] in modules), "")
-            if not extra or extra in self.config.getoption("--require-tier"):
+            if not extra or extra in self.config.getoption("--holdfast-require-tier"):
                 raise
             self.config.stash.setdefault(_SKIPPED, {}).setdefault(extra, []).append(self.nodeid)
             pytest.skip(f"{missing} is not installed: pip install -e '.[{extra}]'", allow_module_level=True)
@@ -82,6 +82,8 @@ def pytest_cmdline_main(config: pytest.Config) -> None:
         option.numprocesses = "logical"  # What xdist is to count.
         processors = config.hook.pytest_xdist_auto_num_workers(config=config)
         option.numprocesses = processors + processors // 2  # Many tests wait for processes of their own.
+    if option.numprocesses and option.dist == "no":
+        option.dist = "loadgroup"  # Tests that share a session of Spark stay in one process.
 
 
 def pytest_pycollect_makemodule(module_path: Path, parent: pytest.Collector) -> pytest.Module:

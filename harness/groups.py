@@ -1,6 +1,6 @@
 """Under pytest-xdist, tests of one group stay in one process, and the largest groups begin first.
 
-A part of the plugin that is loaded where tests are spread. xdist has a mode of its own for this, `loadgroup`, which
+A part of the plugin that is loaded where tests are spread. xdist's own scheduler for this mode, `--dist loadgroup`,
 hides the group in the id of a test; since pytest 9.2 ids cannot be changed any more, and every test goes its own way.
 Here each process writes down the groups of what it collected, and the scheduler reads that.
 """
@@ -18,8 +18,8 @@ from xdist.scheduler import LoadScopeScheduling
 from xdist.workermanage import WorkerController
 
 MARK = "xdist_group"
-MODES = ("load", "loadgroup")
-"""Of xdist's `--dist`; the first is that of `-n 4` alone. Whoever asks for another one gets it."""
+MODE = "loadgroup"
+"""Of xdist's `--dist`. Whoever asks for another one, or for none, gets what xdist does."""
 _FILE = "holdfast_groups"
 
 
@@ -82,5 +82,5 @@ def keep_together(config: pytest.Config) -> None:
     path = getattr(config, "workerinput", {}).get(_FILE)
     if path is not None:
         config.pluginmanager.register(GroupWriter(Path(path)))
-    elif config.getoption("tx", None) and config.getoption("dist") in MODES:
+    elif config.getoption("tx", None) and config.getoption("dist") == MODE:
         config.pluginmanager.register(GroupReader())

@@ -39,7 +39,10 @@ RunCase = Callable[["str", "Case", "Tier"], "CaseResult"]
 _RESULTS = Path("holdfast-out") / "pytest"
 _SHARED = ("containers", "spark")
 """Tiers whose sessions take seconds to come up and gigabytes to keep."""
-_SITE = ("--kafka-bootstrap", "--s3-endpoint", "--spark-master", "--image", "--allow-faults-on")
+_REQUIRED = "--holdfast-require-tier"
+_SITE = tuple(
+    f"--holdfast-{name}" for name in ("kafka-bootstrap", "s3-endpoint", "spark-master", "image", "allow-faults-on")
+)
 _LEFT_OUT = "holdfast_left_out"
 _left_out: Counter[str] = Counter()
 """By reason, how many tests of this process were left out of the collection."""
@@ -155,36 +158,28 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("holdfast")
     group.addoption("--holdfast-seed", type=int, default=1, metavar="N", help="First draw seed.")
     group.addoption(
-        "--holdfast-require-tier",
-        "--require-tier",
+        _REQUIRED,
         action="append",
         default=[],
         metavar="TIER",
         help="Fail instead of skipping what needs it.",
     )
-    group.addoption(
-        "--holdfast-kafka-bootstrap", "--kafka-bootstrap", default="", metavar="HOST:PORT", help="Brokers that exist."
-    )
+    group.addoption("--holdfast-kafka-bootstrap", default="", metavar="HOST:PORT", help="Brokers that exist.")
     group.addoption(
         "--holdfast-s3-endpoint",
-        "--s3-endpoint",
         default="",
         metavar="URL",
         help="An object store that exists; its keys come from HOLDFAST_S3_ACCESS_KEY and HOLDFAST_S3_SECRET_KEY.",
     )
     group.addoption(
         "--holdfast-spark-master",
-        "--spark-master",
         default="",
         metavar="URL",
         help="A Spark cluster that exists, spark://HOST:PORT.",
     )
-    group.addoption(
-        "--holdfast-image", "--image", action="append", default=[], metavar="NAME=IMAGE", help="An image of your own."
-    )
+    group.addoption("--holdfast-image", action="append", default=[], metavar="NAME=IMAGE", help="An image of your own.")
     group.addoption(
         "--holdfast-allow-faults-on",
-        "--allow-faults-on",
         action="append",
         default=[],
         metavar="NAME",
@@ -202,13 +197,13 @@ def pytest_configure(config: pytest.Config) -> None:
         "holdfast(rules, faults, runs, tier, records): what the fixture holdfast certifies a system under.",
     )
     config.addinivalue_line("markers", "tier(name): needs a tier of this machine: sim, process, spark or containers.")
-    required = config.getoption("--require-tier")
+    required = config.getoption(_REQUIRED)
     if required:
         from holdfast.harness.model.case import Tier
 
         for name in required:
             if name not in list(Tier):
-                raise pytest.UsageError(f"--require-tier is {name!r}; allowed are {', '.join(Tier)}.")
+                raise pytest.UsageError(f"{_REQUIRED} is {name!r}; allowed are {', '.join(Tier)}.")
     if any(config.getoption(name) for name in _SITE):
         from holdfast.harness.engine.errors import UsageError
         from holdfast.harness.engine.site.services import settle, site_of
@@ -224,10 +219,6 @@ def pytest_unconfigure() -> None:
     site = sys.modules.get("holdfast.harness.engine.site.services")
     if site is not None:
         site.close_services()
-
-
-def pytest_report_header(config: pytest.Config) -> str:
-    return f"holdfast: {', '.join(f'{name} ({reason})' if reason else name for name, reason in _tiers().items())}"
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -247,7 +238,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
     for name in _tiers_of(item):
-        if name in item.config.getoption("--require-tier") and (reason := _tiers()[name]):
+        if name in item.config.getoption(_REQUIRED) and (reason := _tiers()[name]):
             pytest.fail(f"tier {name} is required, but {reason}", pytrace=False)
 
 
@@ -275,15 +266,17 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 
 def _lacked_by(item: pytest.Item) -> str:
     """Why a test cannot run on this machine; empty if it can, or fails as its tier is required."""
-    required = item.config.getoption("--require-tier")
+    required = item.config.getoption(_REQUIRED)
     for name in _tiers_of(item):
-        if name not in required and (reason := _tiers().get(name, "is no tier")):
+        if name not in required and (reason := _tiers()[name]):
             return f"tier {name} {reason}"
     return ""
 
 
 def _tiers_of(item: pytest.Item) -> list[str]:
-    return [str(mark.args[0]) for mark in item.iter_markers("tier")]
+    """Those of our mark; a project may have one of the same name that means something else."""
+    asked = [mark.args[0] for mark in item.iter_markers("tier") if mark.args]
+    return [each for each in asked if each in _tiers()] if asked else []
 
 
 def _tiers() -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""Every case of this room, asked of the systems that it is about; `pytest suites/chaos -n 2 --require-tier=containers`.
+"""Every case of this room, asked of the systems that it is about: `pytest suites/chaos -n 2`.
 Flink's are left to its certificate, in `.ci/nightly`.
 
 With two processes there are two stacks, and each is busy for about as long: Structured Streaming shares its own with a

@@ -37,7 +37,7 @@ def test_a_file_that_needs_an_absent_extra_is_skipped_by_name_with_what_to_insta
 @pytest.mark.parametrize(
     ("imported", "arguments"),
     [
-        pytest.param("toxiproxy", ("--require-tier=containers",), id="required"),
+        pytest.param("toxiproxy", ("--holdfast-require-tier=containers",), id="required"),
         pytest.param("nobody_has_it", (), id="of-no-extra"),
     ],
 )
@@ -48,4 +48,4 @@ def test_what_is_required_or_of_no_extra_is_an_error(tmp_path: Path, imported: s
 
 
 def test_another_tier_is_not_meant_by_a_required_one(tmp_path: Path) -> None:
-    assert run_pytest(tmp_path, "toxiproxy", "-n", "0", "--require-tier=sim")[0] == 5
+    assert run_pytest(tmp_path, "toxiproxy", "-n", "0", "--holdfast-require-tier=sim")[0] == 5

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 import sys
@@ -21,7 +22,7 @@ import pytest
 def test_simulated(holdfast_seed):
     assert holdfast_seed == 7
 
-@pytest.mark.tier("nonesuch")
+@pytest.mark.tier("containers")
 def test_elsewhere():
     raise AssertionError("must not run")
 """
@@ -67,6 +68,25 @@ def test_not_applicable(holdfast):
 def test_none_of_ours(holdfast):
     holdfast.certify("collections:OrderedDict")
 """
+THEIR_OPTIONS = """
+def pytest_addoption(parser):
+    for name in ("image", "require-tier", "kafka-bootstrap", "s3-endpoint", "spark-master", "allow-faults-on", "seed"):
+        parser.addoption(f"--{name}", default="")
+
+def pytest_configure(config):
+    config.addinivalue_line("markers", "tier: of a customer")
+"""
+THEIR_TESTS = """
+import pytest
+
+@pytest.mark.tier("gold")
+def test_price(request):
+    assert request.config.getoption("--image") == "theirs"
+
+@pytest.mark.tier
+def test_tier():
+    pass
+"""
 GROUPS = """
 import pytest
 
@@ -94,7 +114,14 @@ def run_pytest(folder: Path, *arguments: str, body: str = BODY) -> tuple[int, st
     for name in ("test_tiers.py", "test_more.py") if body == GROUPS else ("test_tiers.py",):
         (folder / name).write_text(body)
     command = [sys.executable, "-m", "pytest", "-rs", "-p", "no:cacheprovider", "--rootdir", str(folder), *arguments]
-    done = subprocess.run([*command, str(folder)], capture_output=True, text=True, cwd=folder, check=False)
+    done = subprocess.run(
+        [*command, str(folder)],
+        capture_output=True,
+        text=True,
+        cwd=folder,
+        env={**os.environ, "DOCKER_HOST": "unix:///none"},  # noqa: TID251 - of the test
+        check=False,
+    )
     return done.returncode, done.stdout + done.stderr
 
 
@@ -104,18 +131,25 @@ def test_what_needs_a_missing_tier_is_left_out_with_its_reason(tmp_path: Path, m
     assert code == 0, text
     assert "1 passed" in text
     assert "skipped" not in text
-    assert "holdfast: left out 1 test of what does not apply (1 because tier nonesuch is no tier)." in text
-    assert "holdfast: sim, " in text
+    reason = "tier containers needs a Docker engine that responds at unix:///none"
+    assert f"holdfast: left out 1 test of what does not apply (1 because {reason}" in text
     assert ("workers" in text) is bool(mode), "a folder of a user is spread only when asked"
 
 
-@pytest.mark.parametrize(
-    ("option", "tier", "code"), [("--require-tier", "sim", 0), ("--holdfast-require-tier", "nonesuch", 4)]
-)
-def test_a_required_tier_must_be_one(tmp_path: Path, option: str, tier: str, code: int) -> None:
-    found, text = run_pytest(tmp_path, "--holdfast-seed=7", f"{option}={tier}")
+@pytest.mark.parametrize("mode", [(), ("-n2",)])
+def test_a_project_that_uses_none_of_it_notices_nothing(tmp_path: Path, mode: tuple[str, ...]) -> None:
+    (tmp_path / "conftest.py").write_text(THEIR_OPTIONS)
+    code, text = run_pytest(tmp_path, "--image=theirs", *mode, body=THEIR_TESTS)
+    assert code == 0, text
+    assert "2 passed" in text
+    assert "holdfast" not in re.sub(r"plugins: .*", "", text).replace(str(Path(__file__).parents[3]), "")
+
+
+@pytest.mark.parametrize(("tier", "code"), [("sim", 0), ("nonesuch", 4)])
+def test_a_required_tier_must_be_one(tmp_path: Path, tier: str, code: int) -> None:
+    found, text = run_pytest(tmp_path, "--holdfast-seed=7", f"--holdfast-require-tier={tier}")
     assert found == code, text
-    assert code == 0 or "--require-tier is 'nonesuch'; allowed are sim, process, spark, containers." in text
+    assert code == 0 or "--holdfast-require-tier is 'nonesuch'; allowed are sim, process, spark, containers." in text
 
 
 def test_the_mark_and_the_fixture(tmp_path: Path) -> None:
@@ -152,13 +186,9 @@ def test_cases_that_do_not_apply_are_left_out(tmp_path: Path) -> None:
     )
 
 
-@pytest.mark.parametrize("mode", [(), ("--dist=loadgroup",)])
-@pytest.mark.share(2)
-def test_each_group_stays_in_one_process_and_begins_before_what_is_in_none(
-    tmp_path: Path, mode: tuple[str, ...]
-) -> None:
+def test_each_group_stays_in_one_process_and_begins_before_what_is_in_none(tmp_path: Path) -> None:
     (tmp_path / "conftest.py").write_text(EVERY_TIER)
-    code, text = run_pytest(tmp_path, "-v", "-n3", *mode, body=GROUPS)
+    code, text = run_pytest(tmp_path, "-v", "-n3", "--dist=loadgroup", body=GROUPS)
     assert code == 0, text
     ran = [(group, process) for process, group in RAN.findall(text)]
     assert len(ran) == 2 * 4 * 4, text

@@ -12,7 +12,7 @@ SLICE = (str(Path(__file__).with_name("test_runs.py")), "-m", "nightly", "-k", "
 
 
 @pytest.mark.parametrize(
-    ("required", "code", "outcome"), [((), 0, "2 skipped"), (("--require-tier=process",), 1, "2 failed")]
+    ("required", "code", "outcome"), [((), 0, "2 skipped"), (("--holdfast-require-tier=process",), 1, "2 failed")]
 )
 def test_a_slice_without_flink(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, required: tuple[str, ...], code: int, outcome: str

@@ -43,7 +43,7 @@ def of(*ids: str) -> list[Case]:
 def outcome(version: str, case: Case, folder: Path, config: pytest.Config) -> CaseResult:
     """Of a case on a version. Where the tier is required, nothing that it needs may be missing."""
     if reason := Flink(version).lacking():
-        if Tier.PROCESS in config.getoption("--require-tier"):
+        if Tier.PROCESS in config.getoption("--holdfast-require-tier"):
             pytest.fail(f"tier {Tier.PROCESS} is required, but {reason}", pytrace=False)
         pytest.skip(reason)
     return run_case(Flink(version).name, case, Tier.PROCESS, folder=folder)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-TESTS = "pytest -n 2 --verbose --require-tier=process --require-tier=spark --require-tier=containers"
+TESTS = " ".join(
+    ["pytest -n 2 --verbose", *(f"--holdfast-require-tier={tier}" for tier in ("process", "spark", "containers"))]
+)
 PART = "-p holdfast.suites.selfcheck.night.part --part"
 BEHAVIOUR = "holdfast.suites.selfcheck.behaviour --seeds 1..300"
 
@@ -76,7 +78,7 @@ STEPS = (
         'newest="$PWD/build/newest-venv"; [ -x "$newest/bin/python" ] || python -m venv "$newest"\n'
         '"$newest/bin/pip" install --quiet --upgrade --editable '
         "'.[spark-newest,avro,containers,tables,rocksdb,test]'\n"
-        'DOCKER_HOST=unix:///none PATH="$newest/bin:$PATH" pytest -n 2 --verbose --require-tier=spark '
+        'DOCKER_HOST=unix:///none PATH="$newest/bin:$PATH" pytest -n 2 --verbose --holdfast-require-tier=spark '
         f"{PART} {part(4)} suites/selfcheck/spark suites/selfcheck/structured_streaming "
         '-m "nightly or not nightly"',
     ),
