@@ -7,9 +7,9 @@ from pathlib import Path
 
 from holdfast.harness.adapter.child import wait_for
 from holdfast.harness.adapter.committed_output import CommittedOutput
-from holdfast.harness.adapter.label import end_labelled
 from holdfast.harness.adapter.recorder import HARNESS, Recorder
 from holdfast.harness.adapter.worker import Worker
+from holdfast.harness.label import end_labelled
 from holdfast.harness.model.events import Event
 from holdfast.harness.spi.controls import Controls
 from holdfast.harness.spi.system import DiedAtOnce, GateReached, Recording

@@ -10,9 +10,9 @@ from pathlib import Path
 
 from holdfast.harness.adapter.arrival import PATIENCE_MS
 from holdfast.harness.adapter.engine_deployment import EngineDeployment
-from holdfast.harness.adapter.label import end_labelled
 from holdfast.harness.adapter.place import Place
 from holdfast.harness.adapter.reader import Reader
+from holdfast.harness.label import end_labelled
 from holdfast.harness.model.capability import EXACTLY_ONCE, Capability, Claims, Guarantee, OutputMode
 from holdfast.harness.model.case import Tier
 from holdfast.harness.model.evidence import Evidence

@@ -9,26 +9,34 @@ from tempfile import TemporaryDirectory, gettempdir
 
 from holdfast.harness.engine.artefacts.owner import owner_lives, owner_of, write_owner
 from holdfast.harness.engine.artefacts.safe_path import is_own_folder
+from holdfast.harness.label import end_labelled
+from holdfast.harness.model.plural import plural
 
 _PREFIX = "holdfast-kit-"
 
 
 class TemporaryFolder:
-    """One of this process, for a kit; a context manager.
+    """One of this process, for somebody else's code; a context manager.
 
     Attributes:
+        label: of the processes that work in it.
         path: an empty folder, beside which stands the record of its owner.
     """
 
     def __init__(self) -> None:
         self._whole = TemporaryDirectory(prefix=_PREFIX, ignore_cleanup_errors=True)
-        write_owner(Path(self._whole.name))
-        self.path = Path(self._whole.name, "kit")
+        self.label = Path(self._whole.name).resolve()
+        write_owner(self.label)
+        self.path = self.label / "kit"
         self.path.mkdir()
 
     def cleanup(self) -> None:
         """Remove it. Idempotent."""
         self._whole.cleanup()
+
+    def end_processes(self) -> None:
+        """End all that carries its label."""
+        end_labelled(self.label)
 
     def __enter__(self) -> Path:
         return self.path
@@ -38,8 +46,11 @@ class TemporaryFolder:
 
 
 def sweep_temporary_folders() -> Iterator[str]:
-    """Remove those that outlived their owner; what was done, one sentence each."""
-    for folder in sorted(Path(gettempdir()).glob(f"{_PREFIX}*")):
+    """Remove those that outlived their owner, and end what carries one as its label; what was done, one sentence
+    each."""
+    for folder in sorted(Path(gettempdir()).resolve().glob(f"{_PREFIX}*")):
         if is_own_folder(folder) and owner_of(folder) is not None and not owner_lives(folder):
+            ended = end_labelled(folder)
             shutil.rmtree(folder, ignore_errors=True)  # It follows no link.
-            yield f"{folder}: {'cannot be removed' if folder.exists() else 'removed'}."
+            others = f", {plural(ended, 'process', 'processes')} ended" if ended else ""
+            yield f"{folder}: {'cannot be removed' if folder.exists() else 'removed'}{others}."

@@ -31,6 +31,7 @@ from holdfast.harness.engine.site import registry
 from holdfast.harness.engine.site.interruption import Interruption
 from holdfast.harness.engine.site.services import sweep_services
 from holdfast.harness.engine.site.surroundings import part_surroundings
+from holdfast.harness.label import NAME
 from holdfast.harness.model.plan import Bounds
 
 Key = TypeVar("Key")
@@ -203,7 +204,9 @@ class _Worker(Generic[Key]):
             self._temporary = TemporaryFolder()
         self._folder = self._temporary.path if self._temporary is not None else None
         noted = [] if self._folder is None else [str(self._folder / _LAST_CALL)]
-        place = {} if self._folder is None else {"TMPDIR": str(self._folder)}
+        place = {}
+        if self._temporary is not None:
+            place = {"TMPDIR": str(self._temporary.path), NAME: str(self._temporary.label)}
         self._hangs = False
         self._heard_s = monotonic()
         # What a part prints is no result.
@@ -299,6 +302,7 @@ class _Worker(Generic[Key]):
         if self._temporary is not None:
             with suppress(ProcessLookupError, PermissionError):  # What a part has forked.
                 os.killpg(self._process.pid, SIGKILL)
+            self._temporary.end_processes()
             self._temporary.cleanup()
 
     def _send(self, message: WorkerSettings | AnyAssignment) -> None:

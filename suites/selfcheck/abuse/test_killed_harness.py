@@ -7,11 +7,13 @@ import signal
 import subprocess
 import sys
 import tempfile
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from holdfast.fixtures.systems import programs
+from holdfast.harness.adapter.process import Process
 from holdfast.harness.cli import execute
 from holdfast.harness.engine.artefacts.temporary_folder import TemporaryFolder
 from holdfast.harness.engine.certification.worker_pool import WorkerPool
@@ -94,3 +96,26 @@ def test_the_next_kit_removes_the_folder_that_a_killed_one_left(
     with TemporaryFolder() as living, WorkerPool[int](Interruption()):
         assert living.is_dir()
         assert not left.parent.exists()
+
+
+@pytest.mark.parametrize("labelled", [True, False])
+def test_what_a_part_left_of_a_killed_kit_is_ended_by_the_sweep(
+    labelled: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    program = (
+        "import os, subprocess, sys; from holdfast.harness.engine.artefacts.temporary_folder import TemporaryFolder;"
+        f"t = TemporaryFolder(); label = {{'HOLDFAST_RUN': str(t.label)}} if {labelled} else {{}};"
+        "c = subprocess.Popen(['sleep', '600'], env=label, stdout=-3, stderr=-3, start_new_session=True);"
+        "print(t.label, c.pid, flush=True); os.kill(os.getpid(), 9)"
+    )
+    environment = {**os.environ, "TMPDIR": str(tmp_path)}
+    done = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=False)
+    folder, pid = done.stdout.split()
+    with closing(Process(int(pid))) as child:
+        assert execute(["sweep", str(tmp_path / "out")]) == 0
+        assert child.wait_end(5 if labelled else 0) is labelled
+        child.signal(signal.SIGKILL)
+    ended = ", 1 process ended" if labelled else ""
+    assert f"{folder}: removed{ended}.\n" in capsys.readouterr().out
+    assert not Path(folder).exists()

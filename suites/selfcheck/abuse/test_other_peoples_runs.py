@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import subprocess
 import sys
 from collections.abc import Callable
 from itertools import product
@@ -15,6 +16,7 @@ import pytest
 from msgspec.structs import replace
 
 from holdfast import suites
+from holdfast.fixtures.reference.drivers.processes.leftovers import note_process
 from holdfast.harness.cli import execute
 from holdfast.harness.engine.artefacts.files import write_atomically
 from holdfast.harness.engine.artefacts.history_files import MANIFEST, OUTPUTS, RUN
@@ -266,6 +268,31 @@ def test_undos_that_are_no_file_are_swept_over(kind: str, tmp_path: Path, capsys
         {"pipe": os.mkfifo, "folder": Path.mkdir, "nothing": lambda path: None}[kind](path)  # type: ignore[operator]
     assert execute(["sweep", str(tmp_path)]) == 0
     assert f"{part}: removed." in capsys.readouterr().out
+
+
+@sweeps
+@pytest.mark.parametrize("label", [None, "", "/elsewhere/1:1"])
+def test_a_process_that_only_a_record_names_is_not_ended(
+    label: str | None, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Whoever writes a record can write any pid into it, with when that was started."""
+    part = open_run_folder(tmp_path / "run", plan())
+    (part / "owner.json").write_bytes(GONE)
+    (part / "work").mkdir()
+    with subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"], env={}) as innocent:
+        note_process(part / "work", "worker-0.0", innocent.pid)
+        record = part / "work" / "processes.jsonl"
+        note = msgspec.json.decode(record.read_bytes())
+        named = {} if label is None else {"label": label}
+        record.write_bytes(msgspec.json.encode({key: note[key] for key in note if key != "label"} | named) + b"\n")
+        try:
+            assert execute(["sweep", str(tmp_path)]) == 0
+            assert innocent.poll() is None
+        finally:
+            innocent.kill()
+    said = capsys.readouterr().out
+    assert f"process {innocent.pid} stays, though a record calls it worker-0.0" in said
+    assert "ended worker-0.0" not in said
 
 
 FOREIGN_NAMES = ("../plan.json", "/etc/passwd", "..", ".", "", "a/../../plan.json", "nul\0", "x" * 5_000)

@@ -13,10 +13,10 @@ from msgspec.structs import replace
 
 from holdfast.fixtures.host.notes import read_note
 from holdfast.harness.adapter.engine_deployment import EngineDeployment
-from holdfast.harness.adapter.label import end_labelled
 from holdfast.harness.adapter.process_stat import children_by_parent
 from holdfast.harness.adapter.reader import Reader
 from holdfast.harness.engine.cases.case_run import run_case
+from holdfast.harness.label import end_labelled
 from holdfast.harness.model.capability import Capability
 from holdfast.harness.model.case import Case, Tier
 from holdfast.harness.model.events import InputAcknowledged, NodeDied, NodeStarted, ProgramReady, StateFound

@@ -18,7 +18,7 @@ from holdfast.fixtures.systems.structured_streaming.local_host import shared
 from holdfast.fixtures.systems.structured_streaming.session import SESSION_NOTE
 from holdfast.fixtures.systems.structured_streaming.system import StructuredStreaming
 from holdfast.fixtures.workloads.synthetic import Synthetic
-from holdfast.harness.adapter.label import NAME
+from holdfast.harness.label import NAME
 from holdfast.harness.model.case import Tier
 from holdfast.harness.model.jobs import KEYED_SUM
 from holdfast.harness.model.plan import Plan, WorkloadSpec

@@ -1,0 +1,69 @@
+"""A label in the environment: whatever a program starts inherits it, so that nothing of a run is left unfound.
+
+It is the path of a folder. Who is one day to end what carries it has that folder, and nothing else says whose a process
+is: a pid that is written down somewhere may belong to anybody by now.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+NAME = "HOLDFAST_RUN"
+_PREFIX = f"{NAME}=".encode()
+
+
+def end_labelled(folder: Path) -> int:
+    """Kill every process but this one that carries the label of a folder, or of one below it.
+
+    Returns:
+        How many there were.
+    """
+    return sum(end_if_labelled(pid, folder) for pid in labelled(folder))
+
+
+def labelled(folder: Path) -> Sequence[int]:
+    """The pids of all processes but this one that carry the label of a folder, or of one below it."""
+    if sys.platform != "linux":
+        return []
+    pids = [int(entry.name) for entry in os.scandir("/proc") if entry.name.isdigit()]
+    return [pid for pid in pids if pid != os.getpid() and carries(pid, folder)]
+
+
+def end_if_labelled(pid: int, folder: Path) -> bool:
+    """Kill a process, if it carries the label of a folder, or of one below it; whether it was."""
+    try:
+        process = os.pidfd_open(pid)
+    except (OSError, OverflowError):  # No process has such a number.
+        return False
+    try:
+        # Behind the opening: what a pidfd stands for cannot change, what a pid stands for can.
+        if not carries(pid, folder):
+            return False
+        signal.pidfd_send_signal(process, signal.SIGKILL)
+    except OSError:
+        return False
+    finally:
+        os.close(process)
+    return True
+
+
+def carries(pid: int, folder: Path) -> bool:
+    """Whether the environment with which a process was started has the label of a folder, or of one below it."""
+    label = label_of(pid)
+    return label is not None and (label == folder or folder in label.parents)
+
+
+def label_of(pid: int) -> Path | None:
+    """The label of a process; None: it has none, is gone, or is somebody else's."""
+    try:
+        variables = Path(f"/proc/{pid}/environ").read_bytes().split(b"\0")
+    except OSError:
+        return None
+    for variable in variables:
+        if variable.startswith(_PREFIX):
+            return Path(os.fsdecode(variable[len(_PREFIX) :]))
+    return None
