@@ -12,6 +12,7 @@ from holdfast.harness.model.status import Status
 from holdfast.suites.certify import time_limit
 from holdfast.suites.certify.answers import Answers, called
 from holdfast.suites.certify.check import CannotTry, Check, Violation
+from holdfast.suites.certify.children import Children, only_here
 from holdfast.suites.certify.time_limit import Overdue, limited
 from holdfast.suites.certify.verdict import WITNESS_STEPS, CheckVerdict
 
@@ -46,15 +47,28 @@ BenchT = TypeVar("BenchT", bound=Bench)
 
 
 def judge_on(check: Check[BenchT], make_bench: Callable[[], BenchT], factory_rule: str) -> CheckVerdict:
-    """One check, in a world of its own. What does not return is no answer: it is inconclusive.
+    """One check, in a world of its own. What does not return is no answer: it is inconclusive. A process that is left
+    behind is ended, and refutes it.
 
     Args:
         check: which.
         make_bench: makes the world.
         factory_rule: is broken where it cannot be made, because the factory raised.
     """
+    children = Children()
     try:
-        with limited(check.id, CHECK_LIMIT_S):
+        verdict = _judged(check, make_bench, factory_rule)
+    finally:
+        left = children.end()
+    if not left or verdict.status is Status.FAIL:
+        return verdict
+    sentence = f"a child left: {left}, was there behind close(), and was ended; what is started is waited for before"
+    return CheckVerdict(check, Status.FAIL, check.rule, sentence)
+
+
+def _judged(check: Check[BenchT], make_bench: Callable[[], BenchT], factory_rule: str) -> CheckVerdict:
+    try:
+        with limited(check.id, CHECK_LIMIT_S), only_here():
             bench = make_bench()
     except CannotTry as reason:
         return CheckVerdict(check, Status.NOT_APPLICABLE, check.rule, str(reason))
@@ -68,7 +82,7 @@ def judge_on(check: Check[BenchT], make_bench: Callable[[], BenchT], factory_rul
         verdict = _tried(check, bench)
     finally:
         try:
-            with limited(check.id, CLOSE_LIMIT_S):
+            with limited(check.id, CLOSE_LIMIT_S), only_here():
                 failed = bench.close()
         except Overdue:
             closed = False
@@ -84,7 +98,7 @@ def _tried(check: Check[BenchT], bench: BenchT) -> CheckVerdict:
     try:
         if missing := sorted(check.needs - bench.flags):
             return CheckVerdict(check, Status.NOT_APPLICABLE, check.rule, f"it does not declare {', '.join(missing)}")
-        with limited(check.id, CHECK_LIMIT_S, lambda: time_limit.programs.count + len(bench.steps)):
+        with limited(check.id, CHECK_LIMIT_S, lambda: time_limit.programs.count + len(bench.steps)), only_here():
             check.run(bench)
             bench.answers.look_again()
     except CannotTry as reason:

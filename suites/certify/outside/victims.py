@@ -13,6 +13,7 @@ from threading import Timer
 import msgspec
 
 from holdfast.harness.adapter.process import Process
+from holdfast.harness.label import NAME, label_of
 from holdfast.suites.certify.check import Violation
 from holdfast.suites.certify.outside.telling import LENGTH_BYTES, Act, Command, Report, Setting, Told
 
@@ -38,8 +39,14 @@ class Victims:
 
     def __init__(self, setting: Setting) -> None:
         # A session of its own, in which its forks are: one that hangs is ended with all that holds its output open.
+        # A label of its own, because what a victim leaves that is killed is nobody's fault.
+        ours = label_of(os.getpid())
         self._process = subprocess.Popen(
-            _COMMAND, stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True
+            _COMMAND,
+            env={**os.environ, **({NAME: str(ours / "victims")} if ours else {})},  # noqa: TID251 - of a child
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            start_new_session=True,
         )
         self._life = Process(self._process.pid)
         self._send(setting)

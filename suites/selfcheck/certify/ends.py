@@ -55,6 +55,16 @@ def fork_and_return() -> None:
     os.fork()
 
 
+def detach() -> None:
+    """A daemon, which is nobody's child and in a session of its own."""
+    if os.fork() == 0:
+        os.setsid()
+        if os.fork() == 0:
+            FOREVER.wait()
+        os._exit(0)
+    os.wait()
+
+
 def peek() -> None:
     """Also where a process keeps what it was started with."""
     if SECRET in os.environ or SECRET.encode() in Path("/proc/self/environ").read_bytes():  # noqa: TID251
@@ -71,4 +81,5 @@ Prints = at_a_snapshot(lambda: os.write(1, b"words of a part\n"))
 Stays = at_a_snapshot(stay)
 Forks = at_a_snapshot(fork)
 ForksAndReturns = at_a_snapshot(fork_and_return)
+Detaches = at_a_snapshot(detach)
 Terminates = at_a_snapshot(lambda: os.kill(os.getpid(), signal.SIGTERM))

@@ -62,8 +62,18 @@ def test_a_part_that_hangs_is_lost_in_time(tmp_path: Path, monkeypatch: pytest.M
     assert checks[Status.PASS]
 
 
-@pytest.mark.parametrize("part", ["Prints", "Stays", "Forks", "ForksAndReturns", "Terminates"])
-def test_what_a_part_leaves_behind_disturbs_nothing(part: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("part", "left"),
+    [
+        ("Prints", ""),
+        ("Stays", ""),
+        ("Terminates", ""),
+        ("Forks", "a fork of its process"),
+        ("ForksAndReturns", "a "),  # It may have come to its end by then.
+        ("Detaches", "a fork of its process"),
+    ],
+)
+def test_what_a_part_leaves_behind_disturbs_nothing(part: str, left: str, tmp_path: Path) -> None:
     command = [sys.executable, "-m", "holdfast.harness.cli", "certify", "--state-backend", f"{ENDS}:{part}"]
     mark = f"HOLDFAST_ENDING={tmp_path}".encode()
     done = subprocess.run(
@@ -73,9 +83,16 @@ def test_what_a_part_leaves_behind_disturbs_nothing(part: str, tmp_path: Path) -
         timeout=120,
         check=False,
     )
-    assert done.returncode == 0, done.stderr.decode()
-    assert json.loads(done.stdout)["certificate"]["title"] == Title.PARTIAL
-    assert {each["status"] for each in json.loads(done.stdout)["cases"]} <= {Status.PASS, Status.NOT_APPLICABLE}
+    assert done.returncode == (1 if left else 0), done.stderr.decode()
+    result = json.loads(done.stdout)
+    assert result["certificate"]["title"] == (Title.REFUSED if left else Title.PARTIAL)
+    refuted = [each["reason"] for each in result["cases"] if each["status"] == Status.FAIL]
+    assert len(refuted) == bool(left)
+    assert all(reason.startswith(f"a child left: {left}") for reason in refuted)
+    assert all(", started in snapshot (ends.py:" in reason for reason in refuted)
+    others = {each["status"] for each in result["cases"]} - {Status.FAIL}
+    assert Status.PASS in others
+    assert others <= {Status.PASS, Status.NOT_APPLICABLE}
     assert [each for each in Path("/proc").iterdir() if each.name.isdigit() and is_marked(each, mark)] == []
 
 

@@ -1,0 +1,188 @@
+"""Processes that a part starts under its kit: where each was started, and which are left when its check is over."""
+
+from __future__ import annotations
+
+import _posixsubprocess
+import os
+import sys
+import threading
+from collections import deque
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from functools import cache
+from itertools import takewhile
+from pathlib import Path
+from signal import SIGKILL
+from tempfile import gettempdir
+from time import monotonic, sleep  # noqa: TID251 - how long what was told to end takes
+from types import FrameType
+from typing import Any, NamedTuple
+
+from holdfast.harness.label import end_if_labelled, label_of, labelled
+
+PATIENCE_S = 1.0
+"""How long what was told to end may take to do so."""
+_STARTS = frozenset({"os.fork", "os.forkpty", "os.posix_spawn", "os.spawn", "os.system", "subprocess.Popen"})
+"""What Python tells those who listen, of what starts a process."""
+_KIT = str(Path(__file__).parent) + os.sep
+_STANDARD_LIBRARY = str(Path(os.__file__).parent) + os.sep
+_PACKAGES = f"{os.sep}site-packages{os.sep}"
+_POLL_S = 0.01
+_SHOWN = 60
+
+
+class _Start(NamedTuple):
+    """One start of a process.
+
+    Attributes:
+        where: the call of the part during which it came, and its line, in words; None: the kit itself starts it.
+        thread: in which it came.
+        before: children that there were.
+    """
+
+    where: str | None
+    thread: int
+    before: frozenset[int]
+
+
+_UNSEEN = _Start("", 0, frozenset())
+_starts: deque[_Start] = deque(maxlen=1_000)
+
+
+def _own_label() -> Path | None:
+    """That of this process, if nothing but what a part starts has it as well, as in a worker of a kit."""
+    label = label_of(os.getpid())
+    return label if label == Path(gettempdir()).parent else None
+
+
+_label = _own_label()  # Before any part is loaded, which could change both.
+
+
+class Children:
+    """Those that are started while a check runs. Of checks in threads side by side, each has those of its thread."""
+
+    def __init__(self) -> None:
+        _listen()
+        self._alone = threading.current_thread() is threading.main_thread()
+        self._last = _starts[-1] if _starts else None
+        self._known = _children()
+
+    def end(self) -> str:
+        """End those that are left; what and where they were started, without a full stop. Empty: nothing is left."""
+        starts = self._starts()
+        left = self._left(starts)
+        deadline_s = monotonic() + PATIENCE_S
+        while left and monotonic() < deadline_s:
+            sleep(_POLL_S)
+            left = self._left(starts)
+        words = dict.fromkeys(f"{_program(pid)}{_start_of(pid, starts).where}" for pid in left)
+        for pid in left:
+            _end(pid)
+        return ", ".join(words)
+
+    def _starts(self) -> Sequence[_Start]:
+        """Those that came since, the last one first."""
+        return list(takewhile(lambda start: start is not self._last, reversed(_starts)))
+
+    def _left(self, starts: Sequence[_Start]) -> Sequence[int]:
+        """Children, and, if any were started, what these have started, which has our label."""
+        found = _children() - self._known
+        if self._alone and starts and _label is not None:
+            found |= {pid for pid in labelled(_label) if label_of(pid) == _label}
+        return sorted(pid for pid in found - _kept_by_python() if self._is_theirs(_start_of(pid, starts)))
+
+    def _is_theirs(self, start: _Start) -> bool:
+        return start.where is not None and (self._alone or start.thread == threading.get_ident())
+
+
+@contextmanager
+def only_here() -> Iterator[None]:
+    """A child that a part forks within ends here, if it comes here."""
+    ours, leave = os.getpid(), os._exit
+    try:
+        yield
+    finally:
+        if os.getpid() != ours:
+            leave(0)
+
+
+def _children() -> frozenset[int]:
+    """The pids of those of this process, among them such as have ended and were not waited for."""
+    found: set[int] = set()
+    for path in Path("/proc/self/task").glob("*/children"):
+        with suppress(OSError):  # A thread that has ended meanwhile.
+            found.update(map(int, path.read_text().split()))
+    return frozenset(found)
+
+
+def _kept_by_python() -> frozenset[int]:
+    """What its multiprocessing keeps for a whole process, and ends with it."""
+    tracker: Any = sys.modules.get("multiprocessing.resource_tracker")
+    server: Any = sys.modules.get("multiprocessing.forkserver")
+    pids = [
+        tracker and getattr(tracker._resource_tracker, "_pid", None),
+        server and getattr(server._forkserver, "_forkserver_pid", None),
+    ]
+    return frozenset(pid for pid in pids if pid)
+
+
+def _start_of(pid: int, starts: Sequence[_Start]) -> _Start:
+    """With which start it came: the last one before which it was not there."""
+    return next((start for start in starts if pid not in start.before), _UNSEEN)
+
+
+def _program(pid: int) -> str:
+    """What it runs, in words."""
+    try:
+        command = Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace").strip()
+    except OSError:
+        command = ""
+    if command == Path("/proc/self/cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace").strip():
+        return "a fork of its process"
+    if not command:
+        return "a process that ended and was not waited for"
+    return command if len(command) <= _SHOWN else f"{command[:_SHOWN]}..."
+
+
+def _end(pid: int) -> None:
+    if pid not in _children():
+        end_if_labelled(pid, _label or Path())
+        return
+    with suppress(OSError):
+        os.kill(pid, SIGKILL)  # It is not waited for yet, so the pid is its own.
+        os.waitpid(pid, 0)
+
+
+@cache
+def _listen() -> None:
+    """Begin to note starts; nothing that listens can be taken away again."""
+    theirs: Any = _posixsubprocess
+    fork_exec = theirs.fork_exec
+
+    def noted(*arguments: Any) -> int:
+        _note()
+        pid: int = fork_exec(*arguments)
+        return pid
+
+    def hear(event: str, _arguments: tuple[Any, ...]) -> None:
+        if event in _STARTS:
+            _note()
+
+    theirs.fork_exec = noted  # Of multiprocessing, which tells nobody.
+    sys.addaudithook(hear)
+
+
+def _note() -> None:
+    _starts.append(_Start(_called(sys._getframe(2)), threading.get_ident(), _children()))
+
+
+def _called(frame: FrameType | None) -> str | None:
+    """The call of a part, and its own line in it; None: there is none."""
+    line = name = ""
+    while frame is not None and not frame.f_code.co_filename.startswith(_KIT):
+        file = frame.f_code.co_filename
+        if not file.startswith((_STANDARD_LIBRARY, "<frozen")) or _PACKAGES in file:
+            line = line or f"{Path(file).name}:{frame.f_lineno}"
+            name = frame.f_code.co_name
+        frame = frame.f_back
+    return f", started in {name} ({line})" if line else None
