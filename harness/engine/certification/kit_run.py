@@ -19,6 +19,7 @@ from holdfast.harness.engine.certification.worker_pool import WorkerPool, WorkQu
 from holdfast.harness.engine.site import registry
 from holdfast.harness.engine.site.interruption import Interruption
 from holdfast.harness.engine.site.room import why_it_broke
+from holdfast.harness.engine.site.surroundings import store_keys
 from holdfast.harness.model.case import Tier
 from holdfast.harness.model.journal import Journal
 from holdfast.harness.model.status import Status
@@ -108,6 +109,7 @@ class KitRun:
             under_faults=tier is Tier.PROCESS,
             silence_limit_s=SILENCE_LIMIT_S,
             program_share=request.program_share,
+            store_keys=dict(store_keys()) if "://" in request.factory + request.location else {},
         )
 
     def take(self, message: KitMessage | WorkerLost) -> KitCheck | None:

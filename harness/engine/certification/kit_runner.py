@@ -12,6 +12,7 @@ from holdfast.harness.engine.site import registry
 from holdfast.harness.engine.site.foreign import in_words
 from holdfast.harness.engine.site.interruption import Interruption
 from holdfast.harness.engine.site.program_share import fewer_programs
+from holdfast.harness.engine.site.surroundings import take_store_keys
 from holdfast.harness.model.status import Status
 from holdfast.harness.spi.kit import KitCheck, TriesUnderFaults
 
@@ -23,6 +24,7 @@ class KitAssignment(msgspec.Struct, frozen=True, tag=True):
         under_faults: they are those of TriesUnderFaults.
         silence_limit_s: a worker that ends no check for so long hangs.
         program_share: of the random programs of a check, how many run.
+        store_keys: with which the kit looks into an object store.
     """
 
     contract: str
@@ -34,6 +36,7 @@ class KitAssignment(msgspec.Struct, frozen=True, tag=True):
     under_faults: bool = False
     silence_limit_s: float = inf
     program_share: float = 1.0
+    store_keys: dict[str, str] = {}
 
 
 class CheckEnded(msgspec.Struct, frozen=True, tag=True):
@@ -57,6 +60,7 @@ KitMessage = CheckEnded | KitEnded | KitRefused
 
 def tried(assignment: KitAssignment, interruption: Interruption) -> Iterator[KitMessage]:
     """Run the checks; the last message is KitEnded or KitRefused. After a signal the check under way is the last."""
+    take_store_keys(assignment.store_keys)
     left = list(assignment.checks)
     found: Iterator[KitCheck] | None = None
     while left and not interruption.reason():

@@ -200,7 +200,7 @@ class _Worker(Generic[Key]):
         inherited: Mapping[str, str] = os.environ  # noqa: TID251 - the edge
         self._temporary = None
         if isinstance(first, KitAssignment):
-            inherited = part_surroundings(first.factory, first.location)
+            inherited = part_surroundings(first.factory)
             self._temporary = TemporaryFolder()
         self._folder = self._temporary.path if self._temporary is not None else None
         noted = [] if self._folder is None else [str(self._folder / _LAST_CALL)]

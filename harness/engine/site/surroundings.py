@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from holdfast.harness.engine.errors import UsageError
 from holdfast.harness.spi.surroundings import PASSED_ON, passed
 
 _KEYS = ("HOLDFAST_S3_ACCESS_KEY", "HOLDFAST_S3_SECRET_KEY")
+_OURS = frozenset({"s3", "oss"})
+"""Schemes of object stores that ship with Holdfast."""
+_handed: dict[str, str] = {}
 _NAME = re.compile(r"[A-Za-z_][A-Za-z_0-9]*")
 
 
@@ -18,20 +21,26 @@ def passed_on() -> tuple[str, ...]:
     return tuple(filter(None, os.environ.get(PASSED_ON, "").split(",")))  # noqa: TID251 - the edge
 
 
-def part_surroundings(*places: str) -> dict[str, str]:
+def part_surroundings(factory: str) -> dict[str, str]:
     """The environment of a part that a kit tries.
 
     Args:
-        places: what the user named it by, and where it is let store. If one is a URI, its keys come along: our own
-            storages find them there, and so does the kit, which looks from outside.
+        factory: what the user named it by. If that is the URI of an object store, the part ships with Holdfast, and
+            finds its keys there. A part of somebody else finds none that the user did not name.
     """
     environment = os.environ  # noqa: TID251 - the edge
-    keys = (
-        {name: value for name, value in environment.items() if name in _KEYS}
-        if any("://" in place for place in places)
-        else {}
-    )
-    return passed(environment) | keys
+    keys = store_keys() if factory.partition("://")[0] in _OURS else {}
+    return passed(environment) | dict(keys)
+
+
+def store_keys() -> Mapping[str, str]:
+    """With which the harness itself looks into an object store, by the names of their variables."""
+    return _handed or {name: os.environ[name] for name in _KEYS if name in os.environ}  # noqa: TID251 - the edge
+
+
+def take_store_keys(keys: Mapping[str, str]) -> None:
+    """This process has them from the one that began it, and not in its environment, where a part could see them."""
+    _handed.update(keys)
 
 
 def pass_on(names: Iterable[str]) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import cache
-from os import environ
 from pathlib import Path
 from shutil import move, rmtree
 from typing import Any, Protocol
@@ -13,6 +12,7 @@ from uuid import uuid4
 
 from holdfast.fixtures.host.changing_folder import files_below
 from holdfast.harness.engine.artefacts.temporary_folder import TemporaryFolder
+from holdfast.harness.engine.site.surroundings import store_keys
 from holdfast.suites.certify.check import CannotTry
 
 AWKWARD = "a b%20c \u00e4+#?&=d"
@@ -226,7 +226,8 @@ def _client(options: Mapping[str, str]) -> Any:
     from botocore.config import Config
 
     style = "path" if options.get("s3.path.style.access", "true") == "true" else "virtual"
-    keys = [environ.get(f"HOLDFAST_S3_{name}_KEY") or None for name in ("ACCESS", "SECRET")]
+    found = store_keys()
+    keys = [found.get(f"HOLDFAST_S3_{name}_KEY") or None for name in ("ACCESS", "SECRET")]
     return _session(*keys).client(
         "s3",
         endpoint_url=options.get("s3.endpoint") or None,

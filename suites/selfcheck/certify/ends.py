@@ -11,6 +11,7 @@ from pathlib import Path
 from threading import Event
 
 from holdfast.fixtures.backends.hashmap import HashMapBackend, HashMapSnapshot
+from holdfast.harness.spi.sink import Sink, SinkContext
 from holdfast.harness.spi.state import SnapshotKind
 
 MOMENT = 5
@@ -69,6 +70,12 @@ def peek() -> None:
     """Also where a process keeps what it was started with."""
     if SECRET in os.environ or SECRET.encode() in Path("/proc/self/environ").read_bytes():  # noqa: TID251
         raise AssertionError(f"a part sees {SECRET}")
+
+
+def peeking_sink(context: SinkContext) -> Sink:
+    """It says what it sees."""
+    words = Path("/proc/self/environ").read_bytes().decode() + " ".join(os.environ.values())  # noqa: TID251
+    raise ValueError(f"sees {'a key' if SECRET in words else 'no key'}")
 
 
 Exits = at_a_snapshot(lambda: os._exit(0))

@@ -13,6 +13,8 @@ import pytest
 from holdfast.harness import cli
 from holdfast.harness.engine.artefacts.journal_file import read_journal
 from holdfast.harness.engine.certification import kit_run
+from holdfast.harness.engine.certification.kit_run import KitRequest, KitRun
+from holdfast.harness.engine.site.surroundings import part_surroundings
 from holdfast.harness.model.journal import CaseResult, Status, Title
 from holdfast.harness.spi.surroundings import PASSED_ON
 from holdfast.suites.selfcheck.certify.ends import SECRET
@@ -105,6 +107,35 @@ def test_a_part_sees_no_variable_that_nobody_named(
     monkeypatch.setenv(PASSED_ON, "")
     command = ["certify", "--state-backend", f"{ENDS}:Peeks", "--rule", RULE, "--out", str(tmp_path)]
     assert cli.execute([*command, *(["--env", SECRET] if named else [])]) == int(named)
+
+
+@pytest.mark.parametrize("named", [False, True])
+def test_keys_of_a_store_reach_a_part_by_name_alone(
+    named: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They came along with the URI of a place."""
+    monkeypatch.setenv("HOLDFAST_S3_SECRET_KEY", SECRET)
+    monkeypatch.setenv(PASSED_ON, "")
+    command = ["certify", "--sink", f"{ENDS}:peeking_sink", "--location", "s3://bucket/prefix", "--rule", "TPC-01"]
+    code = cli.execute([*command, "--out", str(tmp_path), *(["--env", "HOLDFAST_S3_SECRET_KEY"] if named else [])])
+    assert code == 1
+    refuted = by_status(read_journal(tmp_path / "latest" / "results.json").cases)[Status.FAIL]
+    assert refuted
+    assert all(f"sees {'a key' if named else 'no key'}" in each.reason for each in refuted)
+
+
+def test_our_storages_and_the_kit_have_the_keys_of_a_store(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOLDFAST_S3_SECRET_KEY", SECRET)
+    assert part_surroundings("s3://bucket/prefix")["HOLDFAST_S3_SECRET_KEY"] == SECRET
+    for named in ("mypkg:storage", "file:///tmp", "hdfs://host/path", "mine://place"):
+        assert "HOLDFAST_S3_SECRET_KEY" not in part_surroundings(named)
+    for factory, location in (("mypkg:storage", "s3://bucket"), ("s3://bucket", "")):
+        assignment = KitRun(KitRequest("checkpoint-storage", factory, "", location=location)).assignment()
+        assert assignment is not None
+        assert assignment.store_keys == {"HOLDFAST_S3_SECRET_KEY": SECRET}
+    assignment = KitRun(KitRequest("checkpoint-storage", "mypkg:storage", "")).assignment()
+    assert assignment is not None
+    assert assignment.store_keys == {}
 
 
 def is_marked(process: Path, mark: bytes) -> bool:
