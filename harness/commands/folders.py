@@ -42,6 +42,7 @@ def free_folder(root: Path) -> Path:
 
 def point_latest(folder: Path) -> None:
     """Let `latest` beside a folder name it, where the platform allows such links."""
+    folder = folder.resolve()  # A user may have named it by `latest` itself.
     link = folder.with_name(f".{LATEST}.{os.getpid()}")
     with suppress(OSError):
         link.symlink_to(folder.name, target_is_directory=True)

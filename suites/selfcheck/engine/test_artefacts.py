@@ -242,6 +242,7 @@ def test_a_run_folder_is_there_whole_or_not_at_all(tmp_path: Path) -> None:
     )
     point_latest(folder)
     point_latest(folder)
+    point_latest(folder.with_name("latest"))
     assert read_run(tmp_path / "latest")[1] == stored
 
 
