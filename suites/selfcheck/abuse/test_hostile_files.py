@@ -25,7 +25,7 @@ from holdfast.harness.engine.errors import UsageError
 from holdfast.harness.model.events import AnyEvent
 from holdfast.harness.spi import outside_files
 from holdfast.harness.spi.outside_files import OutsideFileError, read_outside
-from holdfast.suites.selfcheck.abuse.mutations.kinds import KINDS, _mend_manifest
+from holdfast.suites.selfcheck.abuse.mutations.kinds import KINDS, mend_digests
 from holdfast.suites.selfcheck.abuse.mutations.memory import MOST_MEGABYTES, grown_megabytes
 
 NESTED = 100_000
@@ -207,6 +207,6 @@ def test_a_nested_event_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture
     lines = events.read_bytes().splitlines()
     msgspec.json.decode(lines[0], type=AnyEvent)
     events.write_bytes(b"\n".join([b'{"kind":' * NESTED, *lines[1:], b""]))
-    _mend_manifest(history)
+    mend_digests(history)
     assert execute(["judge", str(tmp_path / "run")]) == 3
     assert "not whole JSON" in capsys.readouterr().err

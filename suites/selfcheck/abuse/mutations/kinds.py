@@ -6,28 +6,39 @@ import hashlib
 import json
 import os
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import redirect_stdout
+from contextlib import redirect_stdout, suppress
 from io import StringIO
 from pathlib import Path
 from typing import Final
+from unittest.mock import patch
 
 import msgspec
 
 from holdfast.faults.process import kill
 from holdfast.harness.cli import execute
-from holdfast.harness.engine.artefacts.history_files import INPUTS, MANIFEST, OUTPUTS
+from holdfast.harness.engine.artefacts.files import write_readable
+from holdfast.harness.engine.artefacts.history_files import INPUTS, MANIFEST, OUTPUTS, manifest_digest
 from holdfast.harness.engine.artefacts.owner import OURS, Owner
 from holdfast.harness.engine.artefacts.plan_file import write_plan
-from holdfast.harness.engine.artefacts.stored_run import open_run_folder, store_run
+from holdfast.harness.engine.artefacts.stored_run import VERDICTS, open_run_folder, store_run
+from holdfast.harness.engine.certification import begun
 from holdfast.harness.engine.executor.run import run_plan
 from holdfast.harness.engine.executor.run_folder import UNDO
 from holdfast.harness.engine.exploration.ledger import LEDGER
 from holdfast.harness.engine.exploration.long_campaign import LongCampaign
+from holdfast.harness.engine.nights.night_folder import NIGHT
 from holdfast.harness.engine.site import registry
 from holdfast.harness.sim.streams import Stream
 from holdfast.harness.spi.fault import UndoRecord
 from holdfast.suites.conformance.plans import WORKERS, plan
-from holdfast.suites.selfcheck.abuse.mutations.values import BY_SUFFIX, mutate_parquet, mutated_json
+from holdfast.suites.selfcheck.abuse.mutations.values import (
+    BY_SUFFIX,
+    lay_something_else,
+    mutate_parquet,
+    mutated_bytes,
+    mutated_json,
+)
+from holdfast.suites.selfcheck.nights.records import finding, night, system, waived
 
 REFUSED: Final = 3
 MOST: Mapping[str, int] = {"topology": 8, "bounds": 10_000}
@@ -71,29 +82,19 @@ def _judge(folder: Path) -> Sequence[str]:
 
 
 def _mutate_file(path: Path, draw: Stream) -> None:
-    path.write_bytes(draw.choice(BY_SUFFIX[path.suffix])(path.read_bytes(), draw))
+    path.write_bytes(draw.choice(BY_SUFFIX.get(path.suffix, (mutated_bytes,)))(path.read_bytes(), draw))
+
+
+def _mutate_place(path: Path, draw: Stream) -> None:
+    """The content of a file, or what lies where it was."""
+    (_mutate_file if draw.chance(0.8) else lay_something_else)(path, draw)
 
 
 def _mutate_run(folder: Path, draw: Stream) -> None:
     """One file of a run, or its place."""
     run = folder / "run"
     path = draw.choice(sorted(path for path in run.rglob("*") if path.is_file()))
-    if draw.chance(0.8):
-        _mutate_file(path, draw)
-        return
-    kept = path.read_bytes()
-    path.unlink()
-    kind = draw.below(6)
-    if kind == 0:
-        path.mkdir()
-    elif kind == 1:
-        os.mkfifo(path)
-    elif kind == 2:
-        path.symlink_to(draw.choice(("/etc/passwd", "/dev/zero", ".", "..", "nowhere", path.name)))
-    elif kind == 3:
-        path.with_name(draw.choice(("x.json", "x.jsonl", "é", ".x", "x" * 200))).write_bytes(kept)
-    elif kind == 4:
-        path.write_bytes(b"")
+    _mutate_place(path, draw)
 
 
 def _mutate_history(folder: Path, draw: Stream) -> None:
@@ -102,7 +103,7 @@ def _mutate_history(folder: Path, draw: Stream) -> None:
     path = draw.choice(sorted(path for path in history.iterdir() if path.suffix in (".json", ".jsonl")))
     _mutate_file(path, draw)
     if path.name != MANIFEST:
-        _mend_manifest(history)
+        mend_digests(history)
 
 
 def _mutate_parquet(folder: Path, draw: Stream) -> None:
@@ -112,20 +113,24 @@ def _mutate_parquet(folder: Path, draw: Stream) -> None:
         mutate_parquet(path, draw)
     else:
         _mutate_file(path, draw)
-    _mend_manifest(history)
+    mend_digests(history)
 
 
-def _mend_manifest(history: Path) -> None:
+def mend_digests(history: Path) -> None:
+    """Let the manifest of a history fit its files, and the verdicts beside it fit the manifest."""
     path = history / MANIFEST
     manifest = json.loads(path.read_bytes())
     for file in manifest["files"]:
         content = (history / file["name"]).read_bytes()
         file.update(length=len(content), sha256=hashlib.sha256(content).hexdigest())
     path.write_text(json.dumps(manifest))
+    verdicts = history.parent / VERDICTS
+    stored = json.loads(verdicts.read_bytes()) | {"history_sha256": manifest_digest(history)}
+    verdicts.write_text(json.dumps(stored))
 
 
 def _mutate_manifest(folder: Path, draw: Stream) -> None:
-    _mutate_file(folder / "run" / "history" / MANIFEST, draw)
+    _mutate_place(folder / "run" / "history" / MANIFEST, draw)
 
 
 def _make_plan(folder: Path) -> None:
@@ -134,7 +139,14 @@ def _make_plan(folder: Path) -> None:
 
 def _mutate_plan(folder: Path, draw: Stream) -> None:
     path = folder / "plan.json"
-    path.write_bytes(_not_long(mutated_json(path.read_bytes(), draw)))
+    if draw.chance(0.1):
+        lay_something_else(path, draw)
+        return
+    mutate = mutated_bytes if draw.chance(0.2) else mutated_json
+    content = mutate(path.read_bytes(), draw)
+    with suppress(ValueError, RecursionError):
+        content = _not_long(content)
+    path.write_bytes(content)
 
 
 def _not_long(content: bytes) -> bytes:
@@ -157,17 +169,13 @@ def _make_part(folder: Path) -> None:
 
 
 def _mutate_owner(folder: Path, draw: Stream) -> None:
-    _mutate_file(folder / ".run.part" / "owner.json", draw)
+    _mutate_place(folder / ".run.part" / "owner.json", draw)
 
 
 def _mutate_undo(folder: Path, draw: Stream) -> None:
     part = folder / ".run.part"
     path = draw.choice((part / UNDO, part / "work" / "processes.jsonl", part / "plan.json"))
-    if draw.chance(0.8):
-        _mutate_file(path, draw)
-        return
-    path.unlink()
-    draw.choice((Path.mkdir, os.mkfifo, Path.touch))(path)  # type: ignore[operator]
+    _mutate_place(path, draw)
 
 
 def _make_ledger(folder: Path) -> None:
@@ -177,7 +185,7 @@ def _make_ledger(folder: Path) -> None:
 
 
 def _mutate_ledger(folder: Path, draw: Stream) -> None:
-    _mutate_file(folder / "campaign" / LEDGER, draw)
+    _mutate_place(folder / "campaign" / LEDGER, draw)
 
 
 def _make_report(folder: Path) -> None:
@@ -187,7 +195,36 @@ def _make_report(folder: Path) -> None:
 
 
 def _mutate_report(folder: Path, draw: Stream) -> None:
-    _mutate_file(folder / "latest" / "results.json", draw)
+    _mutate_place(folder / "latest" / "results.json", draw)
+
+
+def _mutate_certificate(folder: Path, draw: Stream) -> None:
+    """Any file of it; most often what its verdict rests on."""
+    names = ("results.json", "*.jsonl.gz", "runs/*/*.json", "runs/*/history/*", "**/*")
+    found = sorted(path for path in (folder / "latest").glob(draw.choice(names)) if path.is_file())
+    _mutate_place(draw.choice(found), draw)
+
+
+def _make_interrupted(folder: Path) -> None:
+    """Its end was never written."""
+    with patch.object(begun, "end_begun"):
+        _make_report(folder)
+    (folder / "latest" / "results.json").unlink()
+
+
+def _mutate_interrupted(folder: Path, draw: Stream) -> None:
+    found = sorted([*(folder / "latest").glob("*.jsonl.gz"), folder / "latest" / "begun.json"])
+    _mutate_place(draw.choice(found), draw)
+
+
+def _make_nights(folder: Path) -> None:
+    for name in ("2026-11-24", "2026-11-25"):
+        (folder / name).mkdir()
+        write_readable(folder / name / NIGHT, night(name, system(finding(), finding("CUT/loss", waived=waived()))))
+
+
+def _mutate_night(folder: Path, draw: Stream) -> None:
+    _mutate_place(folder / "2026-11-25" / NIGHT, draw)
 
 
 def _make_configuration(folder: Path) -> None:
@@ -195,13 +232,13 @@ def _make_configuration(folder: Path) -> None:
 
 
 def _mutate_configuration(folder: Path, draw: Stream) -> None:
-    _mutate_file(folder / "flink-conf.yaml", draw)
-    if draw.chance(0.3):
+    _mutate_place(folder / "flink-conf.yaml", draw)
+    if draw.chance(0.3) and os.path.lexists(folder / "flink-conf.yaml"):
         (folder / "flink-conf.yaml").rename(folder / "config.yaml")
 
 
 def _check(folder: Path) -> Sequence[str]:
-    return ["config", "check", str(next(folder.iterdir()))]
+    return ["config", "check", str(next(folder.iterdir(), folder / "flink-conf.yaml"))]
 
 
 def _sweep(folder: Path) -> Sequence[str]:
@@ -230,5 +267,24 @@ KINDS: Mapping[str, Kind] = {
     "report": Kind(
         _make_report, _mutate_report, lambda folder: ["rules", "--out", str(folder)], frozenset({0, REFUSED})
     ),
+    "certificate": Kind(
+        _make_report,
+        _mutate_certificate,
+        lambda folder: ["verify", str(folder / "latest"), "--replay", "0"],
+        frozenset({0, 1, 2, REFUSED}),
+    ),
+    "interrupted": Kind(
+        _make_interrupted,
+        _mutate_interrupted,
+        lambda folder: ["report", str(folder / "latest")],
+        frozenset({0, 1, 2, REFUSED}),
+    ),
+    "difference": Kind(
+        _make_nights,
+        _mutate_night,
+        lambda folder: ["diff", str(folder / "2026-11-24"), str(folder / "2026-11-25")],
+        frozenset({0, 1, REFUSED}),
+    ),
+    "trend": Kind(_make_nights, _mutate_night, lambda folder: ["trend", str(folder)], frozenset({0, REFUSED})),
     "configuration": Kind(_make_configuration, _mutate_configuration, _check, frozenset({0, REFUSED})),
 }

@@ -1,9 +1,13 @@
-"""How values are mutated: JSON in its structure, texts and bytes where they can break, Parquet by its columns."""
+"""How values are mutated: JSON in its structure, texts and bytes where they can break, Parquet by its columns, and what
+is laid in place of a file."""
 
 from __future__ import annotations
 
+import gzip
 import json
+import os
 from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -19,8 +23,12 @@ ODD: Sequence[Any] = (
     0.5, 1e308, "", "x", "..", "/", "\0", "\n", "é", "\U0001f980", "x" * 300, "-1", "1e9", [], {}, [[]], {"": {}},
     [None] * 3,
 )  # fmt: skip
-ODD_TEXTS = (b"\0", b"\xff\xfe", b"\r\n", b"NaN", b"Infinity", b'"\\ud800"', b"{" * 2_000, b"[" * 2_000, b"1" * 999)
+ODD_TEXTS = (
+    b"\0", b"\xff\xfe", b"\r\n", b"NaN", b"Infinity", b'"\\ud800"', b"{" * 2_000, b"[" * 2_000, b"1" * 999,
+    b"9" * 5_000, b"[" * 100_000, b'{"a":' * 50_000, b"&a [*a]", b"1e999999999",
+)  # fmt: skip
 _DEEPEST = 12
+MANY_ROWS, _GROUP = 100_000_000, 10_000_000
 
 
 def mutated_json(content: bytes, draw: Stream) -> bytes:
@@ -133,7 +141,7 @@ def mutate_parquet(path: Path, draw: Stream) -> None:
     """A file of Parquet with other columns, types, rows or metadata."""
     table = pq.read_table(path)
     names = table.column_names
-    name, kind = draw.choice(names), draw.below(7)
+    name, kind = draw.choice(names), draw.below(8)
     index = names.index(name)
     if kind == 0:
         table = table.drop_columns([name])
@@ -147,11 +155,52 @@ def mutate_parquet(path: Path, draw: Stream) -> None:
         table = table.slice(draw.below(len(table) + 1)) if draw.chance(0.5) else pa.concat_tables([table, table])
     elif kind == 5:
         table = table.append_column("more", pa.nulls(len(table), pa.int64()))
+    elif kind == 6:
+        path.write_bytes(_many_rows(table.schema))
+        return
     else:
         shape = (table.schema.metadata or {}).get(b"holdfast", b"{}")
         mutate = draw.choice((mutated_json, mutated_bytes))
         table = table.replace_schema_metadata(draw.choice(({b"holdfast": mutate(shape, draw)}, {}, {b"other": shape})))
     pq.write_table(table, path)
+
+
+@cache
+def _many_rows(schema: pa.Schema) -> bytes:
+    """A small file of as many rows as nobody sends by accident."""
+    part = pa.table([pa.nulls(_GROUP, field.type) for field in schema], schema)
+    sink = pa.BufferOutputStream()
+    with pq.ParquetWriter(sink, schema) as writer:
+        for _ in range(MANY_ROWS // _GROUP):
+            writer.write_table(part, row_group_size=_GROUP)
+    return bytes(sink.getvalue())
+
+
+def lay_something_else(path: Path, draw: Stream) -> None:
+    """In place of a file, what is none, or is none that anybody can read."""
+    content = path.read_bytes()
+    path.unlink()
+    kind = draw.below(7)
+    if kind == 0:
+        path.mkdir()
+    elif kind == 1:
+        os.mkfifo(path)
+    elif kind == 2:
+        path.symlink_to(draw.choice(("/etc/passwd", "/dev/zero", ".", "..", "nowhere", path.name)))
+    elif kind == 3:
+        path.with_name(draw.choice(("x.json", "x.jsonl", "é", ".x", "x" * 200))).write_bytes(content)
+    elif kind == 4:
+        path.touch()
+    elif kind == 5:
+        with path.open("wb") as file:
+            file.truncate(1 << draw.between(26, 43))
+
+
+def mutated_gzip(content: bytes, draw: Stream) -> bytes:
+    """Lines of JSON that were packed; once in a while, far more than they seem to be."""
+    if draw.chance(0.05):
+        return gzip.compress(draw.choice((b"\0", b"[", b" ")) * (1 << 28), 1)
+    return gzip.compress(mutated_lines(gzip.decompress(content), draw))
 
 
 def _retyped(table: pa.Table, index: int, kind: pa.DataType) -> pa.Table:
@@ -166,6 +215,7 @@ Mutate = Callable[[bytes, Stream], bytes]
 BY_SUFFIX: Mapping[str, Sequence[Mutate]] = {
     ".json": (mutated_json, mutated_json, mutated_bytes),
     ".jsonl": (mutated_lines, mutated_lines, mutated_bytes),
+    ".gz": (mutated_gzip, mutated_gzip, mutated_bytes),
     ".yaml": (mutated_text, mutated_text, mutated_bytes),
     ".parquet": (mutated_bytes,),
 }
