@@ -1,7 +1,8 @@
 """The committed output of a stored run: read into memory, or left where it lies and judged there.
 
-Rows of contract RECORDS stay in their file when they are many or in an object store. Spark counts them; whoever asks
-for them in order, or for one of them, reads the file a row group at a time. Rows of contract FOLD are always read.
+Rows of contract RECORDS stay in their file when they are many or in an object store. Whoever counts them, or asks for
+them in order, or for one of them, reads the file a part at a time. Those in a store, and very many, Spark counts.
+Rows of contract FOLD are always read.
 """
 
 from __future__ import annotations
@@ -17,7 +18,13 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from pyarrow.fs import FileSystem, LocalFileSystem
 
-from holdfast.harness.engine.artefacts.record_files import read_output_shape, read_outputs
+from holdfast.harness.engine.artefacts.record_files import (
+    IN_MEMORY_ROWS,
+    identities_of,
+    read_output_shape,
+    read_outputs,
+    require_identities,
+)
 from holdfast.harness.engine.artefacts.safe_path import require_regular
 from holdfast.harness.engine.errors import UsageError
 from holdfast.harness.engine.site.spark_session import judging_session, require_spark
@@ -31,8 +38,8 @@ from holdfast.harness.oracles.output.stored_identities import StoredIdentities
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-IN_MEMORY_ROWS = 100_000_000
-"""While they are read they take 3 GB as columns, which a machine of 8 GB can spare beside the input."""
+COUNTED_HERE = 100_000_000
+"""Rows that one process counts in some seconds; more are for Spark."""
 _HASHED_AT_ONCE = 1 << 24
 
 
@@ -44,6 +51,9 @@ class OutputFile:
         files: this machine's, unless given.
         url: the name of the file in messages; empty: its path.
         session: opens a session of Spark whose executors see the file system.
+
+    Attributes:
+        on_spark: see IdentityTable.
     """
 
     def __init__(
@@ -59,6 +69,7 @@ class OutputFile:
         self._remote = files is not None
         self._files = files or LocalFileSystem()
         self._session = session
+        self.on_spark = self._remote
         self.count = cache(self._count)
         """Two oracles ask for the same."""
 
@@ -82,7 +93,10 @@ class OutputFile:
             rows = sum(unit.rows for unit in units)
             if contract is not Contract.RECORDS or not (self._remote or rows > IN_MEMORY_ROWS):
                 return read_outputs(file, contract, self.url)
-        require_spark(f"{self.url}: {rows:,} rows are counted")
+            require_identities(file, units, self.url)
+        self.on_spark = self._remote or rows > COUNTED_HERE
+        if self.on_spark:
+            require_spark(f"{self.url}: {rows:,} rows are counted")
         first, stored = 0, []
         for unit in units:
             stored.append(CommittedRows(unit.name, unit.poll, StoredIdentities(self, first, unit.rows), unit.final))
@@ -95,11 +109,9 @@ class OutputFile:
             file, position = pq.ParquetFile(opened), 0
             for group in range(file.num_row_groups):
                 rows = file.metadata.row_group(group).num_rows
-                start, end = max(first - position, 0), min(first + length - position, rows)
+                if position + rows > first and position < first + length:
+                    yield from _within(identities_of(file, group, self.url), first - position, length)
                 position += rows
-                if start < end:
-                    part = file.read_row_group(group, columns=["partition", "offset"]).slice(start, end - start)
-                    yield IdentityColumns(part["partition"].to_numpy(), part["offset"].to_numpy())
 
     def _count(self, lengths: Sequence[int], first_offsets: Sequence[int]) -> Delivery:
         try:
@@ -120,3 +132,14 @@ class OutputFile:
         except OSError as error:
             reason = error.strerror or str(error).partition("\n")[0]
             raise UsageError(f"{self.url}: cannot be read ({reason}); name the folder of a whole run.") from error
+
+
+def _within(parts: Iterator[IdentityColumns], first: int, length: int) -> Iterator[IdentityColumns]:
+    """Of rows in parts, so many from a position on, which may lie before them."""
+    for part in parts:
+        start, end = max(first, 0), min(first + length, len(part))
+        if start < end:
+            yield IdentityColumns(part.partition[start:end], part.offset[start:end])
+        first -= len(part)
+        if first + length <= 0:
+            return

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from itertools import accumulate
+from mmap import MADV_DONTNEED, mmap
 from pathlib import Path
+from tempfile import TemporaryFile
 from typing import Any, TypeVar, cast
 
 import msgspec
@@ -29,6 +32,9 @@ from holdfast.harness.model.records import (
 from holdfast.harness.spi.outside_files import OBJECT_ROWS, OutsideFileError, require_values
 
 _SHAPE = b"holdfast"
+IN_MEMORY_ROWS = 10_000_000
+"""Of two columns: they take 0.3 GB while they are read. More stay in a file."""
+_BATCH_ROWS = 1 << 20
 _AGAIN = "record the run again"
 Shape = TypeVar("Shape")
 Rows = Sequence[FoldRow] | Sequence[IdentityRow] | Sequence[WindowRow] | FoldColumns | IdentityColumns
@@ -102,10 +108,19 @@ def read_inputs(path: Path, source: str) -> InputLog:
     Raises:
         UsageError: it is damaged.
     """
-    table, shape = _read(path, _InputShape, source, columns=[*_INPUT])
-    _require_columns(table, _INPUT, [each.length for each in shape.partitions], source)
-    _require_keys(table["key"], shape.keys, source)
-    key, value = _indices(table["key"], shape.keys), table["value"].to_numpy()
+    with _understood(source), pq.ParquetFile(path, read_dictionary=["key"]) as file:
+        _require_few(file.metadata, [*_INPUT])
+        rows, shape = file.metadata.num_rows, _shape_of(file.schema_arrow, _InputShape)
+        _require_columns(file.schema_arrow.empty_table(), _INPUT, source)
+        _require_rows(rows, [each.length for each in shape.partitions], source)
+        key, value, start = _room_for(rows), _room_for(rows), 0
+        for part in _parts_of(file, [*_INPUT]):
+            _require_columns(part, _INPUT, source)
+            _require_keys(part["key"], shape.keys, source)
+            end = start + len(part)
+            key[start:end], value[start:end] = _indices(part["key"], shape.keys), part["value"].to_numpy()
+            start = end
+            _let_go(key, value)
     ends = list(accumulate((each.length for each in shape.partitions), initial=0))
     partitions = tuple(
         Partition(
@@ -158,7 +173,8 @@ def read_outputs(path: Path | pa.NativeFile, contract: Contract, source: str) ->
     """
     names, _, restore = _FORMS[contract]
     table, shape = _read(path, OutputShape, source, columns=[*names])
-    _require_columns(table, names, [unit.rows for unit in shape.units], source)
+    _require_rows(len(table), [unit.rows for unit in shape.units], source)
+    _require_columns(table, names, source)
     units = []
     start = 0
     for unit in shape.units:
@@ -183,6 +199,31 @@ def read_output_shape(path: Path | pa.NativeFile, source: str) -> OutputShape:
         UsageError: it is damaged.
     """
     return _read(path, OutputShape, source, columns=[])[1]
+
+
+def require_identities(file: pa.NativeFile, units: Sequence[UnitShape], source: str) -> None:
+    """By what a file says of itself, that rows of contract RECORDS can be read from it.
+
+    Raises:
+        UsageError: they cannot.
+    """
+    with _understood(source):
+        opened = pq.ParquetFile(file)
+        _require_few(opened.metadata, [*_IDENTITY])
+        _require_columns(opened.schema_arrow.empty_table(), _IDENTITY, source)
+        _require_rows(opened.metadata.num_rows, [unit.rows for unit in units], source)
+
+
+def identities_of(file: pq.ParquetFile, group: int, source: str) -> Iterator[IdentityColumns]:
+    """Rows of contract RECORDS in a group of a file, a part at a time.
+
+    Raises:
+        UsageError: they are damaged.
+    """
+    with _understood(source):
+        for part in _parts_of(file, [*_IDENTITY], group):
+            _require_columns(part, _IDENTITY, source)
+            yield IdentityColumns(part["partition"].to_numpy(), part["offset"].to_numpy())
 
 
 def _fold_content(rows: Any) -> dict[str, pa.Array]:
@@ -279,13 +320,16 @@ def _values(column: pa.ChunkedArray) -> list[Any]:
     return [texts[index] for index in encoded.indices.to_numpy()]
 
 
-def _require_columns(table: pa.Table, wanted: Mapping[str, pa.DataType], lengths: Sequence[int], source: str) -> None:
+def _require_rows(rows: int, lengths: Sequence[int], source: str) -> None:
+    if min(lengths, default=0) < 0 or sum(lengths) != rows:
+        raise UsageError(f"{source}: has {rows:,} rows, and {sum(lengths):,} were written; {_AGAIN}.")
+
+
+def _require_columns(table: pa.Table, wanted: Mapping[str, pa.DataType], source: str) -> None:
     """
     Raises:
-        UsageError: a column is missing, of another type, or has no value somewhere; or there are more or fewer rows.
+        UsageError: a column is missing, of another type, or has no value somewhere.
     """
-    if min(lengths, default=0) < 0 or sum(lengths) != len(table):
-        raise UsageError(f"{source}: has {len(table):,} rows, and {sum(lengths):,} were written; {_AGAIN}.")
     for name, kind in wanted.items():
         if table.column_names.count(name) != 1:
             raise UsageError(
@@ -324,14 +368,43 @@ def _write(path: Path, shape: msgspec.Struct, columns: dict[str, Any]) -> None:
     pq.write_table(table, path)
 
 
-def _read(path: Path | pa.NativeFile, kind: type[Shape], source: str, columns: list[str]) -> tuple[pa.Table, Shape]:
-    """These columns alone, texts as a dictionary: a text that a small file repeats would fill the memory."""
+def _parts_of(file: pq.ParquetFile, columns: Sequence[str], group: int | None = None) -> Iterator[pa.Table]:
+    """Rows of a file, or of a group of them, in order and a part at a time, however they are grouped."""
+    groups = None if group is None else [group]
+    for batch in file.iter_batches(_BATCH_ROWS, row_groups=groups, columns=columns, use_threads=False):
+        part = pa.Table.from_batches([batch])
+        part.validate(full=True)  # Text need not be UTF-8 just because its column says so.
+        yield part
+
+
+def _room_for(rows: int) -> npt.NDArray[np.int64]:
+    """In memory; that of many rows is a file without a name, of which as much is in memory as the machine can spare."""
+    if rows <= IN_MEMORY_ROWS:
+        return np.empty(rows, np.int64)
+    with TemporaryFile() as file:
+        return np.memmap(file, np.int64, "w+", shape=(rows,))
+
+
+def _let_go(*columns: npt.NDArray[np.int64]) -> None:
+    """What was filled need not stay in memory."""
+    for column in columns:
+        if isinstance(column, np.memmap):
+            column.flush()
+            cast("mmap", column.base).madvise(MADV_DONTNEED)
+
+
+def _shape_of(schema: pa.Schema, kind: type[Shape]) -> Shape:
+    return msgspec.json.decode((schema.metadata or {})[_SHAPE], type=kind)
+
+
+@contextmanager
+def _understood(source: str) -> Iterator[None]:
+    """
+    Raises:
+        UsageError: what is read within is no file that was written here, or holds too much.
+    """
     try:
-        with pq.ParquetFile(path, read_dictionary=[name for name in columns if name == "key"]) as file:
-            _require_few(file.metadata, columns)
-            table = file.read(columns=columns)
-        table.validate(full=True)  # Text need not be UTF-8 just because its column says so.
-        return table, msgspec.json.decode((table.schema.metadata or {})[_SHAPE], type=kind)
+        yield
     except OutsideFileError as error:
         raise UsageError(f"{source}: {error}.") from error
     except (
@@ -340,3 +413,13 @@ def _read(path: Path | pa.NativeFile, kind: type[Shape], source: str, columns: l
     ) as error:
         said = " ".join(str(error).split())
         raise UsageError(f"{source}: not a Parquet file of this program ({said}); {_AGAIN}.") from error
+
+
+def _read(path: Path | pa.NativeFile, kind: type[Shape], source: str, columns: list[str]) -> tuple[pa.Table, Shape]:
+    """These columns alone, texts as a dictionary: a text that a small file repeats would fill the memory."""
+    names = [name for name in columns if name == "key"]
+    with _understood(source), pq.ParquetFile(path, read_dictionary=names) as file:
+        _require_few(file.metadata, columns)
+        table = file.read(columns=columns)
+        table.validate(full=True)
+        return table, _shape_of(table.schema, kind)

@@ -69,7 +69,7 @@ def count_rows(inputs: InputLog, output: Output, *, ordered: bool = False) -> De
 
 def _count(inputs: InputLog, output: Output, ordered: bool) -> Delivery:
     stored = [unit.rows for unit in output.units if isinstance(unit.rows, StoredIdentities)]
-    if stored and not ordered:
+    if stored and not ordered and stored[0].table.on_spark:
         return stored[0].table.count(inputs.lengths(), inputs.first_offsets)
     if not output.units or not all(isinstance(unit.rows, _AS_COLUMNS) for unit in output.units):
         return _count_plainly(inputs, cast(Iterator[IdentityRow], output.rows()), ordered)

@@ -10,7 +10,13 @@ from holdfast.harness.oracles.output.delivery import Delivery
 
 
 class IdentityTable(Protocol):
-    """All rows of an output where they lie, in the order of visibility."""
+    """All rows of an output where they lie, in the order of visibility.
+
+    Attributes:
+        on_spark: they are for Spark to count, because they are very many or far away.
+    """
+
+    on_spark: bool
 
     def batches(self, first: int, length: int) -> Iterator[IdentityColumns]:
         """So many rows from a position on, no more in memory at a time than a part of the file."""

@@ -40,7 +40,8 @@ OUTPUTS_OF = {
     "foreign": [WHOLE, ["0:5", "2:0"], ["0:5"]],
     "out-of-order": [WHOLE[1:], WHOLE[:1]],
 }
-LIMIT = "IN_MEMORY_ROWS"
+FEW, MANY = ("IN_MEMORY_ROWS",), ("IN_MEMORY_ROWS", "COUNTED_HERE")
+"""Limits below which a test goes: rows stay in their file, and then Spark counts them."""
 
 
 def finished(name: str, *, ordered: bool) -> History:
@@ -54,9 +55,12 @@ def verdicts(history: History) -> tuple[Verdict, ...]:
     return judge(history, (ExactOracle(), NoLossOracle()))
 
 
-def left_in_its_file(folder: Path, history: History, monkeypatch: pytest.MonkeyPatch) -> History:
+def left_in_its_file(
+    folder: Path, history: History, monkeypatch: pytest.MonkeyPatch, limits: Sequence[str] = MANY
+) -> History:
     write_history(folder, history)
-    monkeypatch.setattr(output_file, LIMIT, 0)
+    for limit in limits:
+        monkeypatch.setattr(output_file, limit, 0)
     return read_history(folder, history.plan)
 
 
@@ -80,6 +84,20 @@ def test_verdicts_and_witnesses_are_those_of_rows_in_memory(
     assert rows.table.count.cache_info().misses == 1  # Spark was asked, and once only
 
 
+@pytest.mark.parametrize("name", OUTPUTS_OF)
+@pytest.mark.parametrize("ordered", [False, True])
+def test_rows_are_counted_here_while_they_are_not_too_many(
+    name: str, ordered: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    history = finished(name, ordered=ordered)
+    stored = left_in_its_file(tmp_path, history, monkeypatch, FEW)
+    assert verdicts(stored) == verdicts(history)
+    rows = stored.output.units[0].rows
+    assert isinstance(rows, StoredIdentities)
+    assert isinstance(rows.table, OutputFile)
+    assert not rows.table.on_spark
+
+
 LATE = "out-of-order", True
 
 
@@ -97,7 +115,7 @@ def test_an_edited_output_is_refused_before_it_is_judged(tmp_path: Path, monkeyp
         folder.mkdir()
         write_history(folder, content)
     (run / OUTPUTS).write_bytes((other / OUTPUTS).read_bytes())
-    monkeypatch.setattr(output_file, LIMIT, 0)
+    monkeypatch.setattr(output_file, "IN_MEMORY_ROWS", 0)
     with pytest.raises(UsageError, match=r"outputs\.parquet: .*(bytes long|was edited)"):
         read_history(run, history.plan)
 
