@@ -8,7 +8,7 @@ from itertools import groupby
 from holdfast.harness.engine.certification.certificate import rule_results
 from holdfast.harness.engine.site import registry
 from holdfast.harness.model.journal import RuleResult
-from holdfast.harness.model.rule import Subject
+from holdfast.harness.model.rule import Source, Subject
 from holdfast.reports.text import DECIDABILITY_WORDS, SUBJECT_WORDS
 
 
@@ -42,8 +42,9 @@ def _area(rules: tuple[RuleResult, ...]) -> Iterator[str]:
     for each in rules:
         rule = each.rule
         yield f"\n## {rule.id} {{ #{rule.id.lower()} }}\n"
-        yield rule.text
-        yield f"\n- **Level**: {rule.level} for {', '.join(SUBJECT_WORDS[subject] for subject in rule.subjects)}"
+        yield f"{rule.text}\n"
+        yield f"- **Why it matters**: {rule.why}"
+        yield f"- **Level**: {rule.level} for {', '.join(SUBJECT_WORDS[subject] for subject in rule.subjects)}"
         yield f"- **How**: {DECIDABILITY_WORDS[rule.decidability]}; {rule.oracle}"
         if each.oracles:
             yield f"- **Oracle**: {', '.join(f'[{name}](../oracles.md#{name.lower()})' for name in _names(each))}"
@@ -51,7 +52,7 @@ def _area(rules: tuple[RuleResult, ...]) -> Iterator[str]:
             yield f"- **Cases**: {', '.join(f'`{case}`' for case in each.cases)}"
         if each.mutants:
             yield f"- **Refutes the wrong variants**: {', '.join(f'`{mutant}`' for mutant in each.mutants)}"
-        yield f"- **Sources**: {'; '.join(_plain(source) for source in rule.sources)}"
+        yield f"- **Sources**: {'; '.join(_linked(source) for source in rule.sources)}"
 
 
 def _names(result: RuleResult) -> tuple[str, ...]:
@@ -59,6 +60,7 @@ def _names(result: RuleResult) -> tuple[str, ...]:
     return tuple(dict.fromkeys(oracle.partition("/")[0] for oracle in result.oracles))
 
 
-def _plain(source: str) -> str:
-    """A source as code where Markdown would take a part of it for markup."""
-    return f"`{source}`" if set(source) & set("_*<[") else source
+def _linked(source: Source) -> str:
+    """A source as a link, in code where Markdown would take a part of it for markup."""
+    words = f"`{source.words}`" if set(source.words) & set("_*<[") else source.words
+    return f"[{words}]({source.address})" if source.address else words

@@ -28,7 +28,7 @@ from holdfast.harness.model.case import Case, Decision
 from holdfast.harness.model.journal import Journal, RuleResult, Status
 from holdfast.harness.model.oracle_title import oracle_in_words
 from holdfast.harness.model.place import Part
-from holdfast.harness.model.rule import Subject
+from holdfast.harness.model.rule import Source, Subject
 from holdfast.harness.spi.oracle import titles_of
 
 REFERENCE = "reference"
@@ -214,12 +214,12 @@ def _show(console: Console, result: RuleResult, cases: Iterable[Case], status: s
         "status": status,
         "level": f"{rule.level} for {', '.join(rule.subjects)}",
         "text": rule.text,
+        "why": rule.why,
         "decided by": _decided_by(result.oracles, titles) or ("" if kits else "nothing yet"),
         "kit": "; ".join(
             consoles.command_line("certify", f"--{kit}", "module:factory", "--rule", rule.id) for kit in kits
         ),
         "how": rule.oracle,
-        "sources": "; ".join(rule.sources),
         "refuted in": ", ".join(result.failed_runs),
     }
     console.print(Text(f"{rule.id}  {rule.title}", "bold"))
@@ -229,11 +229,21 @@ def _show(console: Console, result: RuleResult, cases: Iterable[Case], status: s
         if value:
             table.add_row(name, Text(value, STATUS_STYLES[result.status] if name == "status" else ""))
     console.print(table)
+    _show_sources(console, rule.sources)
     for case in cases:
         decisions = [decision for decision in case.decides if decision.rule == rule.id]
         if decisions:
             _show_case(console, case, decisions, titles)
     _show_places(console, places_of(rule.id, cases))
+
+
+def _show_sources(console: Console, sources: Iterable[Source]) -> None:
+    """Where the rule comes from; an address is never broken, so that it can be opened."""
+    label = "sources"
+    for each in sources:
+        address = Text(f"  {each.address}" if each.address else "", "dim")
+        console.print(Text(f"{label:>10}  ", "dim") + Text(each.words) + address, soft_wrap=True)
+        label = ""
 
 
 def _show_places(console: Console, places: Sequence[Found]) -> None:

@@ -20,8 +20,8 @@ from holdfast.harness.model.title import Title as Title
 from holdfast.harness.model.usage import Usage
 from holdfast.harness.model.verdict import Outcome, Verdict
 
-RESULTS_VERSION = 5
-"""4: a certificate does not say which of the cases it ran, nor a case how long they took."""
+RESULTS_VERSION = 6
+"""5: a rule has its sources as plain text, and does not say why it matters."""
 
 
 class Lane(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

@@ -1,8 +1,9 @@
 """A rule: one numbered requirement that a checkpointing stream processor owes its users.
 
-A rule says what is required (`text`), by whom (`subjects`), how strictly (`level`), how it is decided (`decidability`,
-`oracle`) and where it comes from (`sources`). It does not say whether anybody meets it: the status of a rule is
-computed from the results of the cases that decide it, never stored, so a catalogue cannot go stale.
+A rule says what is required (`text`), what a user loses without it (`why`), by whom (`subjects`), how strictly
+(`level`), how it is decided (`decidability`, `oracle`) and where it comes from (`sources`). It does not say whether
+anybody meets it: the status of a rule is computed from the results of the cases that decide it, never stored, so a
+catalogue cannot go stale.
 
 Ids are stable (`BAR-03`), because reports and certificates cite them. A withdrawn id is never given to another rule.
 """
@@ -51,12 +52,46 @@ class Decidability(StrEnum):
     """A campaign with stated power is needed."""
 
 
+class SourceKind(StrEnum):
+    """What a source is; all but a document of the project are public and have an address."""
+
+    DOCUMENT = "document"
+    """A document that the project was given, cited by its title."""
+    DOCUMENTATION = "documentation"
+    PROPOSAL = "proposal"
+    PAPER = "paper"
+    REPORT = "report"
+    """An issue or a pull request."""
+    CODE = "code"
+    """A class, test or script, at one commit or release."""
+
+
+class Source(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
+    """Where a rule comes from.
+
+    Attributes:
+        address: of the public page; empty for a document of the project.
+        section: the heading, test or function that is meant; empty for the whole.
+    """
+
+    kind: SourceKind
+    title: NonEmpty
+    address: Annotated[str, Meta(pattern=r"^(https://[^\s\"'<>]+)?$")] = ""
+    section: str = ""
+
+    @property
+    def words(self) -> str:
+        """Title and section, without the address."""
+        return f"{self.title}, {self.section}" if self.section else self.title
+
+
 class Rule(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """One requirement, as read from a catalogue.
 
     Attributes:
         area: prefix of the id, shared by every rule of the area.
         title: title of the area; what the rule itself demands is its text.
+        why: what a user loses where the rule is broken, in one plain line; empty in results of an earlier version.
         must_for_reference: a rule weaker than MUST that the reference runtime may not leave out all the same.
     """
 
@@ -67,8 +102,9 @@ class Rule(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     subjects: Annotated[tuple[Subject, ...], Meta(min_length=1)]
     decidability: Decidability
     text: NonEmpty
+    why: Annotated[str, Meta(max_length=140)]
     oracle: NonEmpty
-    sources: Annotated[tuple[NonEmpty, ...], Meta(min_length=1)]
+    sources: Annotated[tuple[Source, ...], Meta(min_length=1)]
     must_for_reference: bool = False
 
     def __post_init__(self) -> None:

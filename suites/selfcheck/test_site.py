@@ -6,6 +6,7 @@ import os
 import re
 import subprocess
 import sys
+from html import escape
 from pathlib import Path
 from typing import Any
 
@@ -52,7 +53,10 @@ def test_nothing_comes_from_the_network(site: Path) -> None:
 
 def test_each_rule_fault_and_oracle_has_an_anchor(site: Path) -> None:
     for rule in registry.rules():
-        assert f'id="{rule.id.lower()}"' in (site / f"rules/{rule.area}.html").read_text()
+        page = (site / f"rules/{rule.area}.html").read_text()
+        assert f'id="{rule.id.lower()}"' in page
+        assert escape(rule.why, quote=False) in page
+        assert all(f'href="{escape(source.address)}"' in page for source in rule.sources if source.address)
     tools = registry.toolbox()
     faults, oracles = ((site / f"{name}.html").read_text() for name in ("faults", "oracles"))
     assert [kind for kind in tools.faults if f'id="{kind}"' not in faults] == []

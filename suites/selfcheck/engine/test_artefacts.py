@@ -53,7 +53,6 @@ from holdfast.harness.model.records import (
     Output,
     Partition,
 )
-from holdfast.harness.model.title import Scope
 from holdfast.harness.model.verdict import Outcome
 from holdfast.suites.selfcheck.engine.scripted import Checkpoints, ScriptedSystem, plan, toolbox
 from holdfast.suites.selfcheck.reports import journals
@@ -284,15 +283,15 @@ def test_results_of_the_version_before_are_read_and_newer_ones_are_refused(tmp_p
     write_journal(path, journals.partial())
     raw = msgspec.json.decode(path.read_bytes())
     old = {**raw, "version": RESULTS_VERSION - 1}
-    for name in ("scope", "left_out"):
-        del old["certificate"][name]
-    for each in old["cases"]:
-        del each["wall_ms"]
+    for each in old["rules"]:
+        del each["rule"]["why"]
+        each["rule"]["sources"] = ["CheckpointListener contract"]
     path.write_bytes(msgspec.json.encode(old))
     read = read_journal(path)
-    assert (read.version, read.certificate.scope, read.certificate.left_out) == (RESULTS_VERSION, Scope.THOROUGH, ())
-    assert read.runs
-    assert {each.wall_ms for each in read.cases} == {0.0}
+    assert (read.version, bool(read.runs)) == (RESULTS_VERSION, True)
+    assert {(each.rule.why, *(source.words for source in each.rule.sources)) for each in read.rules} == {
+        ("", "CheckpointListener contract")
+    }
     path.write_bytes(msgspec.json.encode({**raw, "version": RESULTS_VERSION + 1}))
     with pytest.raises(UsageError, match=rf"version {RESULTS_VERSION + 1} of a result is newer than {RESULTS_VERSION}"):
         read_journal(path)

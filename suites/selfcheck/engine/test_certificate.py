@@ -26,7 +26,7 @@ from holdfast.harness.model.journal import (
     TierReport,
     Title,
 )
-from holdfast.harness.model.rule import Decidability, Level, Rule, Subject
+from holdfast.harness.model.rule import Decidability, Level, Rule, Source, SourceKind, Subject
 from holdfast.harness.model.title import Scope, heading
 from holdfast.harness.model.verdict import Outcome
 from holdfast.suites.selfcheck.engine.observers import Silent
@@ -40,7 +40,7 @@ ORACLES = [ScriptedOracle("CUT")]
 def rule(name: str = "BAR-01", level: Level = Level.MUST, subject: Subject = Subject.RUNTIME) -> Rule:
     return Rule(
         id=name, area=name[:3], title="t", level=level, subjects=(subject,), decidability=Decidability.TRACE,
-        text="t", oracle="o", sources=("s",),
+        text="t", why="w", oracle="o", sources=(Source(kind=SourceKind.DOCUMENT, title="s"),),
     )  # fmt: skip
 
 

@@ -16,6 +16,7 @@ from holdfast.harness.commands.folders import free_folder
 from holdfast.harness.engine.artefacts.owner import OURS, Owner, owner_lives
 from holdfast.harness.engine.artefacts.plan_file import write_plan
 from holdfast.harness.engine.artefacts.stored_run import open_run_folder
+from holdfast.harness.engine.site import registry
 from holdfast.harness.engine.swarm.draw import draw_plan
 from holdfast.harness.model.journal import Journal, Status, Title
 from holdfast.harness.model.verdict import Outcome, Verdict
@@ -201,6 +202,19 @@ def test_a_rule_names_its_oracles_by_title(here: Path, capsys: pytest.CaptureFix
     said = " ".join(capsys.readouterr().out.split())
     assert "decided by consistent cut (CUT): processed-while-blocked" in said
     assert "consistent cut (CUT): processed-while-blocked, shown able to fail by" in said
+
+
+def test_a_rule_says_why_it_matters_and_where_it_comes_from(
+    here: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An address stands whole in its line, however narrow the screen is."""
+    monkeypatch.setenv("COLUMNS", "60")
+    rule = next(each for each in registry.rules() if each.id == "BAR-03")
+    assert cli.execute(["rules", "BAR-03"]) == 0
+    said = capsys.readouterr().out
+    assert f"why {rule.why}" in " ".join(said.split())
+    for source in rule.sources:
+        assert any(source.words in line and line.endswith(source.address) for line in said.splitlines())
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ from holdfast.harness.model.case import Tier
 from holdfast.harness.model.fault_fate import FaultFate
 from holdfast.harness.model.finding import Command, Finding, Violation
 from holdfast.harness.model.place import Part, Place
-from holdfast.harness.model.rule import Level
+from holdfast.harness.model.rule import Level, Source, SourceKind
 from holdfast.harness.model.title import LeftOut, Scope
 from holdfast.harness.model.verdict import Anomaly, Outcome, Verdict
 from holdfast.harness.oracles import ORACLES
@@ -366,8 +366,15 @@ def hostile() -> journal.Journal:
         cases=(HOSTILE,),
     )
     places = (Place(Part.VARIANT, HOSTILE, HOSTILE, -1),)
+    sources = (Source(kind=SourceKind.CODE, title=HOSTILE, address="javascript:alert('owned')", section=HOSTILE),)
     rules = tuple(
-        msgspec.structs.replace(each, reason=HOSTILE, failed_runs=(strange.id,), places=places)
+        msgspec.structs.replace(
+            each,
+            rule=msgspec.structs.replace(each.rule, why=HOSTILE, sources=sources),
+            reason=HOSTILE,
+            failed_runs=(strange.id,),
+            places=places,
+        )
         if each.status is journal.Status.FAIL
         else each
         for each in calm.rules
