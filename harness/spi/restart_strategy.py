@@ -40,7 +40,8 @@ class StrategyKind(StrEnum):
     FAILURE_RATE = "failure-rate"
     """So many failures in a window that slides (RST-04)."""
     EXPONENTIAL_DELAY = "exponential-delay"
-    """Delays grow from restart to restart, and are short again behind a quiet time (RST-06)."""
+    """Delays grow from restart to restart, and are short again behind a quiet time (RST-06). Jitter moves each to both
+    sides, as far as the first delay and the maximum allow; the maximum may cut before that, too."""
 
 
 class RestartStrategyDescription(msgspec.Struct, frozen=True, kw_only=True):

@@ -27,7 +27,7 @@ class SinkFlag(StrEnum):
     UPSERT = "upsert"
     """A row replaces the visible one of the same key: what is repeated changes nothing (TPC-09)."""
     ORDERED = "ordered"
-    """The rows of one key are read in the order in which one writer wrote them (E2E-06)."""
+    """The rows of one key are read in the order in which one writer wrote them; with UPSERT the last one (E2E-06)."""
     FAULT_POINTS = "fault-points"
     """It calls `SinkContext.arrive` around each step outside of it: the kit lets each of them fail."""
 

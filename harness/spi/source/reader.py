@@ -38,7 +38,7 @@ class SourceReader(Protocol):
 
     def watermarks(self) -> Mapping[str, int]:
         """By id of each split that it has: no record with this timestamp or an earlier one will come from it any more.
-        A split of which nothing can be said is left out (E2E-06)."""
+        A split is left out as long as no record of it was read: nothing can be said of it (E2E-06)."""
 
     def snapshot(self, checkpoint: int) -> Sequence[SourceSplit]:
         """All splits that it has not read to the end, with the position behind the last record that `poll` returned."""

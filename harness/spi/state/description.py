@@ -14,7 +14,8 @@ class Flag(StrEnum):
     """Something that a backend can do. What is not declared is never used; what is declared is tried (SBK-09)."""
 
     INCREMENTAL = "incremental"
-    """A snapshot uploads only what changed since the last confirmed one (INC-01)."""
+    """A snapshot uploads only what changed since the last confirmed one (INC-01), with what shares a file or block with
+    it: of many small values that are spread evenly, one that changed costs less than half a full snapshot."""
     CANONICAL = "canonical"
     """`entries` and `restore_entries` work: state moves between backends."""
     TTL = "ttl"

@@ -88,8 +88,10 @@ class ExponentialModel:
         row = 0 if now_ms - self.restart_ms > self.quiet_ms else self.row
         if row >= self.most:
             return None
-        base_ms = self.first_ms * self.factor**row
-        return Right(self._within(base_ms * (1 - self.jitter) - 1), self._within(base_ms * (1 + self.jitter) + 1))
+        # The maximum cuts before jitter is added, behind it, or both: what Flink does has changed.
+        grown_ms = self.first_ms * self.factor**row
+        least_ms = min(grown_ms, self.longest_ms) * (1 - self.jitter) - 1
+        return Right(self._within(least_ms), self._within(grown_ms * (1 + self.jitter) + 1))
 
     def _within(self, delay_ms: float) -> float:
         return max(self.first_ms, min(delay_ms, self.longest_ms))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from itertools import zip_longest
 
 from holdfast.harness.engine.artefacts.temporary_folder import TemporaryFolder
 from holdfast.harness.spi.sink import Committable, Row, Sink, SinkContext, SinkFactory, SinkFlag, SinkWriter
@@ -112,6 +113,18 @@ class Bench:
             row = min(extra)
             times = f"visible {seen[row]} times; {allowed[row]} is right"
             raise Violation(self.rule, f"{_first(extra)} is {times}.")
+
+    def check_order(self, key: bytes, written: Sequence[Row]) -> None:
+        """The visible rows of a key are those of one writer in its order; where they replace each other, the last one.
+
+        Raises:
+            Violation: of the bench's rule.
+        """
+        right = written[-1:] if SinkFlag.UPSERT in self.flags else written
+        for place, (seen, row) in enumerate(zip_longest((each for each in self.rows() if each.key == key), right)):
+            if seen != row:
+                shown, value = (None if each is None else each.value for each in (seen, row))
+                raise Violation(self.rule, f"row {place} of a key is {shown!r}; {value!r} is right.")
 
     def _check_table(self, seen: Counter[Row]) -> None:
         for row, count in seen.items():

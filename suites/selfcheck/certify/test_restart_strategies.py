@@ -101,6 +101,17 @@ class Fibonacci:
 test_fibonacci = restart_strategy.kit(Fibonacci)
 
 
+class CutsFirst(ExponentialDelay):
+    """A near miss: the maximum cuts before jitter is added, so that restarts are spread below it, too."""
+
+    def draw(self) -> int:
+        self.backoff_ms = min(self.backoff_ms, float(self.maximum_ms))
+        return super().draw()
+
+
+test_cuts_first = restart_strategy.kit(CutsFirst)
+
+
 def refuted(variant: str, check: str) -> CheckVerdict:
     verdict = judge(CHECKS[check], VARIANTS[variant])
     assert verdict.status is Status.FAIL, verdict.text

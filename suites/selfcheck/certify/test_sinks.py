@@ -15,7 +15,7 @@ from holdfast.fixtures.sinks.sqlite import SqliteSink, SqliteUpsertSink
 from holdfast.harness import cli
 from holdfast.harness.model.journal import Journal, Title
 from holdfast.harness.model.status import Status
-from holdfast.harness.spi.sink import SinkContext, SinkFactory
+from holdfast.harness.spi.sink import SinkContext, SinkFactory, SinkFlag
 from holdfast.suites.certify import sink
 from holdfast.suites.certify.connected import Connected
 from holdfast.suites.certify.sink.kit import judge
@@ -82,9 +82,17 @@ BY_PROGRAMS = (
 """What a random program finds by itself, and shrinks."""
 MOST_STEPS = 14
 
+
+class OrderedTable(MemoryTable):
+    """A near miss: of the rows of a key, which replace each other, the last one is in order."""
+
+    description = replace(MemoryTable.description, flags=MemoryTable.description.flags | {SinkFlag.ORDERED})
+
+
 test_memory = sink.kit(f"{MemorySink.__module__}:MemorySink")
 test_memory_log = sink.kit(MemoryLog)
 test_memory_table = sink.kit(MemoryTable)
+test_ordered_table = sink.kit(OrderedTable)
 test_files = sink.kit(FileSink)
 test_sqlite = sink.kit(SqliteSink)
 test_sqlite_upsert = sink.kit(SqliteUpsertSink)

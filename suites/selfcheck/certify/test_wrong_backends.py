@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import pytest
 
+from holdfast.fixtures.backends.cell import Cell, Stored
 from holdfast.fixtures.backends.changelog.backend import changelog
 from holdfast.fixtures.backends.hashmap import HashMapBackend
-from holdfast.fixtures.backends.named_files import Base, NamedFilesBackend
+from holdfast.fixtures.backends.heap.blocks import Content
+from holdfast.fixtures.backends.named_files import Base, NamedFilesBackend, NamedFilesSnapshot
 from holdfast.fixtures.backends.rocksdb.backend import RocksDBBackend
 from holdfast.fixtures.mutants.state_backends import VARIANTS
+from holdfast.fixtures.mutants.state_backends.holding import TrustsItsFolder
 from holdfast.fixtures.mutants.state_backends.restores import ReplaysItsLog
 from holdfast.harness.model.status import Status
-from holdfast.harness.spi.state import KeyedStateBackendFactory, Manifest
+from holdfast.harness.spi.state import KeyedStateBackendFactory, Manifest, SnapshotKind
 from holdfast.harness.spi.storage import CheckpointStreamFactory
 from holdfast.suites.certify import state_backend
 from holdfast.suites.certify.state_backend import upload_thread
@@ -168,6 +171,33 @@ class WipesItsLog(ReplaysItsLog):
         super().restore(parts, streams, claimed=claimed)
 
 
+class ReadsItsCopy(TrustsItsFolder):
+    """The right twin of that one: what the copy does not hold is read from the storage."""
+
+    def loaded(self, parts: Sequence[Manifest], streams: CheckpointStreamFactory) -> Iterator[tuple[Cell, Stored]]:
+        assert self.context.folder is not None
+        copied = [each for each in parts if (self.context.folder / f"copy-{each.checkpoint}").exists()]
+        covered = [range(each.first_key_group, each.end_key_group) for each in copied]
+        own = covered == [self.context.key_groups]
+        return super().loaded(parts, streams) if own else HashMapBackend.loaded(self, parts, streams)
+
+
+class KeyGroupsSnapshot(NamedFilesSnapshot):
+    """Stores each key group that has changed."""
+
+    def increment(self) -> Content:
+        groups = {cell.key_group for cell in self.changed}
+        beside = {cell for group, cells in self.full_content() if group in groups for cell, _ in cells}
+        return self.content_of(self.changed | beside)
+
+
+class RewritesKeyGroups(NamedFilesBackend):
+    """A near miss: one changed value takes along those of its key group, a quarter of all."""
+
+    def make_snapshot(self, checkpoint: int, kind: SnapshotKind) -> NamedFilesSnapshot:
+        return KeyGroupsSnapshot(self, checkpoint, kind)
+
+
 class RefersInFull(NamedFilesBackend):
     """A near miss: files of its base are referred to by their references, and not by placeholders."""
 
@@ -179,7 +209,9 @@ class RefersInFull(NamedFilesBackend):
 
 
 ALSO_RIGHT: Mapping[str, Sequence[KeyedStateBackendFactory]] = {
-    "LOC-01/on-and-off": [WipesItsLog],
+    "LOC-01/on-and-off": [WipesItsLog, ReadsItsCopy],
+    "SBK-02/restore-errors": [ReadsItsCopy],
+    "INC-01/small-changes": [RewritesKeyGroups],
     "SBK-07/one-file": [RefersInFull],
     "SBK-10/together": [RefersInFull],
     "SBK-08/within-memory": [RocksDBBackend],

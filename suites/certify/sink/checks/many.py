@@ -58,9 +58,7 @@ def order(bench: Bench) -> None:
     job.complete(newest)
     job.commit()
     bench.check()
-    if (seen := [row for row in bench.rows() if row.key == b"k"]) != right:
-        place = next(number for number, pair in enumerate(zip(seen, right, strict=True)) if pair[0] != pair[1])
-        raise Violation(bench.rule, f"row {place} of a key is {seen[place].value!r}; {right[place].value!r} is right.")
+    bench.check_order(b"k", right)
 
 
 def long_ago(bench: Bench) -> None:

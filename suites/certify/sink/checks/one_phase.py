@@ -131,10 +131,7 @@ def order(bench: Bench) -> None:
     right += job.write(0, 3, b"k")
     job.checkpoint()
     bench.check()
-    seen = [row for row in bench.rows() if row.key == b"k"]
-    if seen != right:
-        wrong = next(number for number, pair in enumerate(zip(seen, right, strict=False)) if pair[0] != pair[1])
-        raise Violation(bench.rule, f"row {wrong} of a key is {seen[wrong].value!r}; {right[wrong].value!r} is right.")
+    bench.check_order(b"k", right)
 
 
 CHECKS = (

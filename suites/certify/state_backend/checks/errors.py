@@ -99,6 +99,7 @@ def restores(bench: Bench) -> None:
     fill(live, b"newer")
     live.put("value", GROUPS.start, b"only in the newer", [(b"k", b"v")])
     newer = bench.checkpoint(live)
+    bench.keeps_folders = False  # Who has a copy of its own there reads nothing of the storage.
     for fault, error in ((StorageFault.ERROR, Transient), (StorageFault.DAMAGED, Damaged)):
         for number in range(MOST_OPERATIONS):
             backend = bench.backend(bench.factory)

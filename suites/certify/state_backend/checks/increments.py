@@ -15,7 +15,7 @@ from holdfast.suites.certify.state_backend.live import Live, Taken
 GROUP = GROUPS.start
 VALUES = 400
 VALUE_BYTES = 100
-SHARE = 8
+SHARE = 2
 """An increment of one changed value in 400 has less than this fraction of the bytes of a full snapshot."""
 INCREMENTAL = frozenset({Flag.INCREMENTAL})
 
