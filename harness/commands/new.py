@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 import shlex
 import sys
+from importlib.util import find_spec
+from keyword import iskeyword
 from pathlib import Path
 from shutil import rmtree
 from tempfile import mkdtemp
@@ -30,10 +32,10 @@ def write_new(kind: str, name: str, language: str, folder: Path | None) -> int:
         UsageError: there is no such scaffold or language, the name is none, or the folder is there.
     """
     scaffold = registry.scaffold(kind)
-    if not _NAME.fullmatch(name) or name in sys.stdlib_module_names | {"holdfast"}:
+    if not _NAME.fullmatch(name) or iskeyword(name) or name in sys.stdlib_module_names or find_spec(name):
         raise UsageError(
-            f"{name!r} cannot be the name of a module of yours: take small letters, digits and underscores, and no "
-            "name of Python's library."
+            f"{name!r} cannot be the name of a module of yours: take small letters, digits and underscores, such as "
+            f"my_{kind.replace('-', '_')}, and no word of Python's and no module that is installed."
         )
     language = language or scaffold.languages[0]
     if language not in scaffold.languages:

@@ -15,16 +15,24 @@ class PipelineScaffold(msgspec.Struct, frozen=True):
     languages: tuple[str, ...] = ("python",)
 
     def files(self, name: str, language: str) -> Mapping[str, str]:
-        words = {"NAME": name, "CERTIFY": self.commands(name, language)[0]}
+        words = {
+            "NAME": name,
+            "CERTIFY": self.commands(name, language)[-1],
+            "MARK": 'rules="TPC-08", tier="spark"',
+            "KIND": "spark",
+            "RIGHT": f"{name}.py",
+            "WRONG": f"wrong_{name}.py",
+        }
         return {
             f"{name}.py": module("pipeline/right.py", name),
             f"wrong_{name}.py": module("pipeline/wrong.py", name),
+            f"test_{name}.py": template("templates/test_twins.txt", words),
             "README.md": template("templates/pipeline.md", words),
             ".github/workflows/holdfast.yml": template("templates/pipeline.yml", words),
         }
 
     def commands(self, name: str, language: str) -> Sequence[str]:
-        return (f"holdfast certify spark+./{name}.py --tier spark",)
+        return ("pytest", f"holdfast certify spark+./{name}.py --tier spark")
 
 
 PIPELINE = PipelineScaffold()

@@ -23,23 +23,35 @@ class ProgramScaffold(msgspec.Struct, frozen=True):
         words = {
             "NAME": name,
             "SUFFIX": chosen.suffix,
+            "MARK": 'rules="REC-03"',
+            "KIND": "json-lines",
+            "RIGHT": chosen.file(name),
+            "WRONG": chosen.file(f"wrong_{name}"),
             "SETUP": chosen.setup,
             "README_RUN": "".join(f"    {command}\n" for command in self.commands(name, language)),
             "CI_RUN": "".join(f"      - run: {command}\n" for command in self.commands(name, language)),
-            "CERTIFY_TWIN": " && ".join(self.commands(f"wrong_{name}", language)),
+            "CERTIFY_TWIN": " && ".join((*_build(f"wrong_{name}", chosen), _certify(f"wrong_{name}", chosen))),
         }
         return {
             f"{name}{chosen.suffix}": right,
             f"wrong_{name}{chosen.suffix}": wrong_twin(right, chosen),
             **{path: template(of, words) for path, of in chosen.project},
+            f"test_{name}.py": template("templates/test_twins.txt", words),
             "README.md": template("templates/program.md", words),
             ".github/workflows/holdfast.yml": template("templates/program.yml", words),
         }
 
     def commands(self, name: str, language: str) -> Sequence[str]:
         chosen = LANGUAGES[language]
-        build = (command.format(name=name) for command in chosen.build)
-        return (*build, f"holdfast certify json-lines+./{chosen.file(name)}")
+        return (*_build(name, chosen), *_build(f"wrong_{name}", chosen), "pytest", _certify(name, chosen))
+
+
+def _build(name: str, language: Language) -> Sequence[str]:
+    return [command.format(name=name) for command in language.build]
+
+
+def _certify(name: str, language: Language) -> str:
+    return f"holdfast certify json-lines+./{language.file(name)}"
 
 
 def wrong_twin(right: str, language: Language) -> str:

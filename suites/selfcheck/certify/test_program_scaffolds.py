@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import subprocess
-import sys
 import tomllib
 from pathlib import Path
 
@@ -16,13 +16,12 @@ from holdfast.fixtures.systems.json_lines.system import JsonLines
 from holdfast.harness.engine.site import registry
 from holdfast.harness.engine.site.machine import lacking
 from holdfast.harness.model.case import Tier
-from holdfast.harness.model.journal import Status, Title
 from holdfast.harness.model.verdict import Outcome
 from holdfast.harness.model.window import Window
 from holdfast.suites.certify import scaffolds
 from holdfast.suites.certify.scaffolds.languages import LANGUAGES
 from holdfast.suites.conformance.programs import UNHEARD
-from holdfast.suites.selfcheck.certify.written import certified, rule_of, statuses, written
+from holdfast.suites.selfcheck.certify.written import rule_of, written
 from holdfast.suites.selfcheck.replaced_runs import counting_run
 
 TOOLS = {"python": "python3", "node": "node", "go": "go", "java": "javac", "rust": "cargo"}
@@ -65,49 +64,37 @@ def test_a_twin_counts_twice_under_one_plan(language: str, tmp_path: Path, monke
     assert not [each for each in run.verdicts if each.oracle == "RESUME" and each.outcome is not Outcome.PASS]
 
 
+LANGUAGES_WITH_TOOLS = [each for each in TOOLS if shutil.which(TOOLS[each])]
+SPARK = (pytest.mark.xdist_group("spark"), pytest.mark.skipif(bool(lacking(Tier.SPARK)), reason="needs Spark"))
+
+
+@pytest.mark.parametrize("kind", ["pipeline", "program"])
+def test_its_tests_are_of_the_rule_that_the_twin_names(kind: str, tmp_path: Path) -> None:
+    folder = written(kind, tmp_path)
+    assert f'rules="{rule_of(folder / "wrong_mine.py")}"' in (folder / "test_mine.py").read_text()
+
+
 @pytest.mark.nightly
 @pytest.mark.timeout(1_200)
-@with_tools(*TOOLS)
-def test_a_program_passes_and_its_twin_counts_twice(language: str, tmp_path: Path) -> None:
-    folder = written("program", tmp_path, "--lang", language)
-    rule = rule_of(folder / f"wrong_mine{LANGUAGES[language].suffix}")
-    code, journal = certified(folder, program(folder, language, "mine"), "--rule", rule)
-    assert code == 0
-    assert rule in statuses(journal, Status.PASS)
-    code, journal = certified(folder, program(folder, language, "wrong_mine"), "--rule", rule)
-    assert (code, journal.certificate.title) == (1, Title.REFUSED)
-    assert rule in statuses(journal, Status.FAIL)
-
-
-@pytest.mark.nightly
-def test_a_system_passes_and_its_twin_forgets(tmp_path: Path) -> None:
-    folder = written("system", tmp_path)
-    rule = rule_of(folder / "wrong_mine.py")
-    code, journal = certified(folder, "mine:Engine", "--tier", "process", "--rule", rule)
-    assert code == 0
-    assert rule in statuses(journal, Status.PASS)
-    code, journal = certified(folder, "wrong_mine:WrongEngine", "--tier", "process", "--rule", rule)
-    assert (code, journal.certificate.title) == (1, Title.REFUSED)
-    assert rule in statuses(journal, Status.FAIL)
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"]
-    ended = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
-    assert ended.returncode == 0, ended.stdout
-    assert "2 passed" in ended.stdout
-
-
-@pytest.mark.nightly
-@pytest.mark.xdist_group("spark")
-@pytest.mark.skipif(bool(lacking(Tier.SPARK)), reason="needs Spark")
-@pytest.mark.timeout(1_200)
-def test_a_pipeline_passes_and_its_twin_writes_twice(tmp_path: Path) -> None:
-    folder = written("pipeline", tmp_path)
-    rule = rule_of(folder / "wrong_mine.py")
-    code, journal = certified(folder, "spark+./mine.py", "--tier", "spark", "--rule", rule)
-    assert code == 0
-    assert rule in statuses(journal, Status.PASS)
-    code, journal = certified(folder, "spark+./wrong_mine.py", "--tier", "spark", "--rule", rule)
-    assert (code, journal.certificate.title) == (1, Title.REFUSED)
-    assert rule in statuses(journal, Status.FAIL)
+@pytest.mark.parametrize(
+    ("kind", "options"),
+    [
+        *(pytest.param("program", ("--lang", each), id=each) for each in LANGUAGES_WITH_TOOLS),
+        pytest.param("system", (), id="system"),
+        pytest.param("pipeline", (), id="pipeline", marks=SPARK),
+    ],
+)
+def test_all_that_its_ci_file_runs_ends_well(kind: str, options: tuple[str, ...], tmp_path: Path) -> None:
+    """The twin is refused by one of its tests."""
+    folder = written(kind, tmp_path, *options)
+    [workflow] = folder.glob(".github/workflows/*.yml")
+    commands = re.findall(r"^      - run: (.*)$", workflow.read_text(), re.MULTILINE)
+    run = [command for command in commands if not command.startswith("pip install")]
+    assert len(run) == len(commands) - 1
+    for command in run:
+        ended = subprocess.run(["sh", "-euc", command], cwd=folder, capture_output=True, text=True, check=False)
+        assert ended.returncode == 0, f"{command}: {ended.stdout}{ended.stderr}"
+        assert command != "pytest" or "2 passed" in ended.stdout
 
 
 def test_a_wheel_takes_along_every_file_of_a_scaffold() -> None:

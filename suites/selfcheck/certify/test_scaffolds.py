@@ -92,7 +92,7 @@ def test_a_folder_that_is_there_is_left_as_it_is(tmp_path: Path, capsys: pytest.
     assert list(tmp_path.rglob("*")) == [tmp_path / "mine"]
 
 
-@pytest.mark.parametrize("name", ["json", "My", "my-sink", "1st", "holdfast", ""])
+@pytest.mark.parametrize("name", ["json", "My", "my-sink", "1st", "holdfast", "", "class", "pytest"])
 def test_a_name_that_no_module_of_ones_own_can_have_is_refused(
     name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
