@@ -1,4 +1,4 @@
-"""`allure-results/`: one result for each case on each tier, in the Allure 2 format, ready for `allure generate`.
+"""`allure-results/`: the rules, and the cases on each tier, in the Allure 2 format, ready for `allure generate`.
 
 Written directly: the format is small and public, and going through the pytest adapter would tie the files to a clock
 and to random names. Every name here is derived from the journal.
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import uuid
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -16,27 +16,24 @@ import msgspec
 
 from holdfast.harness.model.appearance import STATUS_WORDS
 from holdfast.harness.model.journal import CaseResult, Journal, RuleResult, RunResult, Status
-from holdfast.harness.model.oracle_title import clause_in_words
 from holdfast.harness.model.rule import Level
 from holdfast.harness.model.verdict import Outcome
-from holdfast.reports import finding, notes, text, timeline, view
+from holdfast.reports import exchange, text, timeline, view
+from holdfast.reports.exchange import ListedTest, Shown
 from holdfast.reports.files import replace_folder
 
 STATUSES = {
-    Status.PASS: "passed",
-    Status.FAIL: "failed",
-    Status.ERROR: "broken",
-    Status.INCONCLUSIVE: "broken",
-    Status.WAIVED: "skipped",
-    Status.UNTESTED: "skipped",
-    Status.UNOBSERVED: "skipped",
-    Status.NOT_APPLICABLE: "skipped",
+    Shown.PASSED: "passed",
+    Shown.FAILED: "failed",
+    Shown.UNDECIDED: "broken",
+    Shown.SKIPPED: "skipped",
 }
 STEP_STATUSES = {Outcome.PASS: "passed", Outcome.INCONCLUSIVE: "broken", Outcome.FAIL: "failed"}
 CATEGORIES = (
     {"name": "Refuted", "matchedStatuses": ["failed"]},
     {"name": "Inconclusive", "matchedStatuses": ["broken"], "messageRegex": "(?s)INCONCLUSIVE.*"},
     {"name": "Harness errors", "matchedStatuses": ["broken"], "messageRegex": "(?s)ERROR.*"},
+    {"name": "Shown by another test", "matchedStatuses": ["skipped"], "messageRegex": "(?s).*: same cause as .*"},
 )
 MOST_STEPS = 40
 """Runs shown as steps of one case, those in trouble first."""
@@ -44,7 +41,7 @@ _NAMESPACE = uuid.uuid5(uuid.NAMESPACE_URL, "holdfast:allure")
 
 
 class AllureReporter:
-    """The cases by area, with their runs as steps and their witnesses attached."""
+    """The rules by area, and the cases by tier with their runs as steps and their witnesses attached."""
 
     name = "allure"
     writes = "allure-results"
@@ -62,79 +59,90 @@ def _contents(journal: Journal) -> dict[str, str]:
         "environment.properties": _properties(journal),
         "executor.json": _json({"name": "holdfast", "type": "holdfast", "reportName": f"Holdfast: {journal.system}"}),
     }
-    for case in journal.cases:
+    for test in exchange.tests(journal):
+        # The history follows a test of one system over many invocations; the result belongs to this one.
+        identity = f"{journal.system}/{test.id}"
+        unique = str(uuid.uuid5(_NAMESPACE, f"{identity}#{journal.started}#{journal.plans_digest}"))
+        start = text.epoch_milliseconds(journal.started)
         attached: dict[str, str] = {}
-        result = _result(journal, case, listed.get((case.case, case.tier), []), rules, attached)
-        contents[f"{result['uuid']}-result.json"] = _json(result)
+        result: dict[str, Any] = {
+            "uuid": unique,
+            "historyId": hashlib.md5(_encode(identity), usedforsecurity=False).hexdigest(),
+            "testCaseId": hashlib.md5(_encode(test.id), usedforsecurity=False).hexdigest(),
+            "fullName": text.clean(test.id),
+            "name": text.clean(test.name),
+            "status": STATUSES[test.outcome],
+            "statusDetails": _details(test),
+            "stage": "finished",
+            "steps": [],
+            "attachments": [],
+            "parameters": [
+                {"name": "system", "value": text.clean(journal.system)},
+                {"name": "profile", "value": text.clean(journal.profile)},
+                # Of no weight for the history: every night draws from another seed.
+                {"name": "seed", "value": str(journal.seed), "excluded": True},
+            ],
+            "links": [],
+            "start": start,
+            "stop": start + text.whole(test.wall_ms),
+        }
+        if isinstance(test.result, RuleResult):
+            result |= _of_rule(journal, test, test.result)
+        else:
+            runs = listed.get((test.result.case, test.result.tier), [])
+            result |= _of_case(journal, test, test.result, rules)
+            result["parameters"].append({"name": "tier", "value": str(test.result.tier)})
+            result["steps"] = _steps(test.result, runs, start, attached, unique, journal)
+            result["stop"] = max([start, *(step["stop"] for step in result["steps"])])
+        contents[f"{unique}-result.json"] = _json(result)
         contents.update(attached)
     return contents
 
 
-def _result(
-    journal: Journal,
-    case: CaseResult,
-    runs: list[RunResult],
-    rules: dict[str, RuleResult],
-    attached: dict[str, str],
-) -> dict[str, Any]:
-    # The history follows a case of one system over many invocations; the result belongs to this one.
-    identity = f"{journal.system}/{case.case}@{case.tier}"
-    unique = str(uuid.uuid5(_NAMESPACE, f"{identity}#{journal.started}#{journal.plans_digest}"))
-    rank = {Outcome.FAIL: 0, Outcome.INCONCLUSIVE: 1, Outcome.PASS: 2}
-    start = text.epoch_milliseconds(journal.started)
-    steps: list[dict[str, Any]] = []
-    clock = start
-    for run in sorted(runs, key=lambda run: rank[run.outcome])[:MOST_STEPS]:
-        steps.append(_step(case, run, clock, attached, f"{unique}-{len(steps)}", journal.oracle_titles))
-        clock = steps[-1]["stop"]
+def _of_rule(journal: Journal, test: ListedTest, result: RuleResult) -> dict[str, Any]:
+    area = f"{result.rule.area} {result.rule.title}"
+    labels = [
+        ("feature", area),
+        ("story", result.rule.id),
+        ("parentSuite", "rules"),
+        ("suite", area),
+        ("severity", "critical" if result.rule.level is Level.MUST else "normal"),
+        ("tag", result.rule.id),
+    ]
     return {
-        "uuid": unique,
-        "historyId": hashlib.md5(_encode(identity), usedforsecurity=False).hexdigest(),
-        "testCaseId": hashlib.md5(_encode(case.case), usedforsecurity=False).hexdigest(),
-        "fullName": text.clean(f"{case.case}@{case.tier}"),
-        "name": text.clean(case.case),
-        "titlePath": ["holdfast", str(case.tier), text.clean(case.case.partition("/")[0])],
-        "status": STATUSES[case.status],
-        "statusDetails": _details(case, runs, journal.oracle_titles),
-        "stage": "finished",
-        "description": _description(case, runs, journal.oracle_titles),
-        "steps": steps,
-        "attachments": [],
-        "parameters": [
-            {"name": "tier", "value": str(case.tier)},
-            {"name": "system", "value": text.clean(journal.system)},
-            {"name": "profile", "value": text.clean(journal.profile)},
-            # Of no weight for the history: every night draws from another seed.
-            {"name": "seed", "value": str(journal.seed), "excluded": True},
-        ],
-        "labels": list(_labels(journal, case, rules)),
-        "links": [],
-        "start": start,
-        "stop": clock,
+        "titlePath": ["holdfast", "rules", text.clean(area)],
+        "description": "\n\n".join(map(text.markdown, (result.rule.text, *test.noted))),
+        "labels": _labels(journal, labels, [result]),
     }
 
 
-def _labels(journal: Journal, case: CaseResult, rules: dict[str, RuleResult]) -> Iterator[dict[str, str]]:
+def _of_case(journal: Journal, test: ListedTest, case: CaseResult, rules: Mapping[str, RuleResult]) -> dict[str, Any]:
     area, _, what = case.case.partition("/")
     decided = [rules[name] for name in case.rules if name in rules]
     must = any(result.rule.level is Level.MUST for result in decided)
-    for name, value in (
-        ("epic", journal.system),
+    labels = [
         ("feature", area),
         ("story", what or area),
         ("parentSuite", str(case.tier)),
         ("suite", area),
         ("severity", "critical" if must else "normal"),
         ("layer", str(case.tier)),
-        ("framework", "holdfast"),
-        ("language", "python"),
         *(("tag", rule) for rule in case.rules),
-        *(("tag", f"{result.rule.id} on its word") for result in decided if result.on_its_word),
-    ):
-        yield {"name": name, "value": text.clean(value)}
+    ]
+    return {
+        "titlePath": ["holdfast", str(case.tier), text.clean(area)],
+        "description": _description(test, case),
+        "labels": _labels(journal, labels, decided),
+    }
 
 
-def _description(case: CaseResult, runs: list[RunResult], titles: Mapping[str, str]) -> str:
+def _labels(journal: Journal, labels: Iterable[tuple[str, str]], decided: Iterable[RuleResult]) -> list[dict[str, str]]:
+    ours = [("epic", journal.system), ("framework", "holdfast"), ("language", "python")]
+    believed = [("tag", f"{result.rule.id} on its word") for result in decided if result.on_its_word]
+    return [{"name": name, "value": text.clean(value)} for name, value in (*ours, *labels, *believed)]
+
+
+def _description(test: ListedTest, case: CaseResult) -> str:
     counts = (
         f"{text.count(case.runs_passed)} passed, {text.count(case.runs_failed)} failed, "
         f"{text.count(case.runs_inconclusive)} inconclusive, of {text.plural(case.runs_demanded, 'run')} demanded."
@@ -143,36 +151,38 @@ def _description(case: CaseResult, runs: list[RunResult], titles: Mapping[str, s
     decided = text.markdown(decided)
     parts = (("Purpose", case.purpose), ("Method", case.method), ("Passes if", case.passes))
     lines = [f"**{name}.** {text.markdown(words)}" for name, words in parts]
-    noted = [f"**Noted.** {text.markdown(line)}" for line in notes.of_case(case, runs, titles)]
+    noted = [f"**Noted.** {text.markdown(line)}" for line in test.noted]
     return "\n\n".join([*lines, f"**Runs.** {counts}", f"**Decides.** {decided or 'no rule'}.", *noted])
 
 
-def _details(case: CaseResult, runs: list[RunResult], titles: Mapping[str, str]) -> dict[str, str]:
-    if case.status is Status.PASS:
+def _details(test: ListedTest) -> dict[str, str]:
+    if test.outcome is Shown.PASSED:
         return {}
-    shown = [
-        _witness(run, titles)
-        for run in runs
-        if case.status in view.TROUBLE and (run.reason or any(view.anomalies(run)))
-    ]  # fmt: skip
-    reason = case.reason or text.STATUS_MEANINGS[case.status]
-    return {"message": text.clean(f"{case.status}: {reason}"), "trace": "\n\n".join(shown[:5])}
+    shown = {"message": text.clean(f"{test.result.status}: {test.message}")}
+    trouble = test.outcome in (Shown.FAILED, Shown.UNDECIDED)
+    return {**shown, "trace": text.clean("\n".join(test.details))} if trouble else shown
+
+
+def _steps(
+    case: CaseResult, runs: list[RunResult], start: int, attached: dict[str, str], prefix: str, journal: Journal
+) -> list[dict[str, Any]]:
+    rank = {Outcome.FAIL: 0, Outcome.INCONCLUSIVE: 1, Outcome.PASS: 2}
+    steps: list[dict[str, Any]] = []
+    for run in sorted(runs, key=lambda run: rank[run.outcome])[:MOST_STEPS]:
+        steps.append(_step(case, run, start, attached, f"{prefix}-{len(steps)}", journal))
+        start = steps[-1]["stop"]
+    return steps
 
 
 def _step(
-    case: CaseResult,
-    run: RunResult,
-    start: int,
-    attached: dict[str, str],
-    prefix: str,
-    titles: Mapping[str, str],
+    case: CaseResult, run: RunResult, start: int, attached: dict[str, str], prefix: str, journal: Journal
 ) -> dict[str, Any]:
     attachments = []
     # A case that passes although a run was refuted is a negative control: there, a refutation is the success.
     as_expected = run.outcome is Outcome.FAIL and case.status is Status.PASS
     if run.outcome is not Outcome.PASS:
         name = f"{prefix}-attachment.txt"
-        attached[name] = _witness(run, titles) + "\n"
+        attached[name] = text.clean("\n".join(exchange.of_run(run, journal))) + "\n"
         attachments.append({"name": "witness and replay line", "source": name, "type": "text/plain"})
     if run.timeline is not None:
         name = f"{prefix}-attachment.svg"
@@ -197,19 +207,6 @@ def _step(
         "start": start,
         "stop": start + text.whole(run.wall_ms),
     }
-
-
-def _witness(run: RunResult, titles: Mapping[str, str]) -> str:
-    lines = [f"Run {run.id}: {run.plan_text}"]
-    if run.finding is not None:
-        lines += ["", *finding.in_text(run.finding)]
-        return text.clean("\n".join(lines))
-    if run.reason:
-        lines.append(run.reason)
-    for verdict, anomaly in view.anomalies(run):
-        lines += ["", f"{clause_in_words(titles, verdict.oracle, anomaly.clause)}: {anomaly.message}"]
-        lines += [f"  {number}. {line}" for number, line in enumerate(anomaly.witness, start=1)]
-    return text.clean("\n".join([*lines, "", f"Replay: {run.replay}"]))
 
 
 def _properties(journal: Journal) -> str:

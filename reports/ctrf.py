@@ -2,31 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
-from holdfast.harness.model.finding import Finding
-from holdfast.harness.model.journal import CaseResult, Journal, RuleResult, RunResult, Status
-from holdfast.harness.model.oracle_title import clause_in_words
-from holdfast.harness.model.verdict import Anomaly
-from holdfast.reports import finding, notes, text, view
+from holdfast.harness.model.journal import Journal, RuleResult
+from holdfast.reports import exchange, text
+from holdfast.reports.exchange import ListedTest, Shown
 from holdfast.reports.files import write_file
 
 SPEC_VERSION = "0.0.0"
 """Of the schema `ctrf-schema-0.0.json`."""
 STATUSES = {
-    Status.PASS: "passed",
-    Status.FAIL: "failed",
+    Shown.PASSED: "passed",
+    Shown.FAILED: "failed",
     # The format has no word for "not decided"; its own advice is `other`, with the true status in `rawStatus`.
-    Status.ERROR: "other",
-    Status.INCONCLUSIVE: "other",
-    Status.WAIVED: "skipped",
-    Status.UNTESTED: "skipped",
-    Status.UNOBSERVED: "skipped",
-    Status.NOT_APPLICABLE: "skipped",
+    Shown.UNDECIDED: "other",
+    Shown.SKIPPED: "skipped",
 }
 
 
@@ -43,10 +36,7 @@ class CtrfReporter:
 
 
 def _document(journal: Journal) -> dict[str, Any]:
-    listed = view.listed_runs(journal)
-    found = finding.by_rule(journal)
-    tests = [_rule(result, found.get(result.rule.id)) for result in view.rules(journal)]
-    tests += [_case(case, listed.get((case.case, case.tier), []), journal.oracle_titles) for case in journal.cases]
+    tests = [_test(each) for each in exchange.tests(journal)]
     start = text.epoch_milliseconds(journal.started)
     lasted = text.whole(journal.duration_s * 1_000)
     return {
@@ -83,66 +73,38 @@ def _document(journal: Journal) -> dict[str, Any]:
     }
 
 
-def _rule(result: RuleResult, found: Finding | None) -> dict[str, Any]:
-    rule = result.rule
-    test = _test(f"{rule.id} {text.one_line(rule.text)}", ["rules", f"{rule.area} {rule.title}"], 0.0, result.status)
-    test["testId"] = rule.id
-    test["type"] = "rule"
-    test["labels"] = {"level": rule.level.value, "area": rule.area}
-    if result.tiers:
-        test["labels"]["evidence"] = "on-its-word" if result.on_its_word else "outside"
-    if result.reason:
-        test["message"] = text.clean(result.reason)
-    if found is not None:
-        test["trace"] = text.clean("\n".join(finding.in_text(found)))
-        if found.next is not None:
-            test["extra"] = {"replay": text.clean(found.next.line())}
-    if result.failed_cases:
-        test["status"] = "other"
-    return test
-
-
-def _case(case: CaseResult, runs: list[RunResult], titles: Mapping[str, str]) -> dict[str, Any]:
-    test = _test(
-        f"{case.case} on {case.tier}", ["cases", str(case.tier)], sum(run.wall_ms for run in runs), case.status
-    )
-    test["testId"] = text.clean(f"{case.case}@{case.tier}")
-    test["type"] = "case"
-    test["labels"] = {"tier": str(case.tier)}
-    if case.rules:
-        test["labels"]["rules"] = [text.clean(rule) for rule in case.rules]
-    if case.reason:
-        test["message"] = text.clean(case.reason)
-    shown = [
-        _witness(run, clause_in_words(titles, verdict.oracle, anomaly.clause), anomaly)
-        for run in runs
-        for verdict, anomaly in view.anomalies(run)
-        if case.status is Status.FAIL
-    ]
-    if shown:
-        test["trace"] = "\n\n".join(shown)
-    if noted := notes.of_case(case, runs, titles):
-        test["stdout"] = [text.clean(line) for line in noted]
-    test["extra"] = {
-        "purpose": text.clean(case.purpose),
-        "runsDemanded": case.runs_demanded,
-        "runsPassed": case.runs_passed,
-        "runsFailed": case.runs_failed,
-        "runsInconclusive": case.runs_inconclusive,
+def _test(test: ListedTest) -> dict[str, Any]:
+    result = test.result
+    listed: dict[str, Any] = {
+        "name": text.one_line(test.name),
+        "status": STATUSES[test.outcome],
+        "rawStatus": result.status.value,
+        "duration": text.whole(test.wall_ms),
+        "testId": text.clean(test.id),
     }
-    return test
-
-
-def _test(name: str, suite: list[str], wall_ms: float, status: Status) -> dict[str, Any]:
-    return {
-        "name": text.one_line(name),
-        "status": STATUSES[status],
-        "rawStatus": status.value,
-        "duration": text.whole(wall_ms),
-        "suite": [text.one_line(part) for part in suite],
-    }
-
-
-def _witness(run: RunResult, clause: str, anomaly: Anomaly) -> str:
-    head = f"{run.id}: {clause}: {anomaly.message}"
-    return text.clean("\n".join((head, *anomaly.witness, f"Replay: {run.replay}")))
+    if isinstance(result, RuleResult):
+        rule = result.rule
+        listed |= {"suite": ["rules", text.one_line(f"{rule.area} {rule.title}")], "type": "rule"}
+        listed["labels"] = {"level": rule.level.value, "area": rule.area}
+        if result.tiers:
+            listed["labels"]["evidence"] = "on-its-word" if result.on_its_word else "outside"
+    else:
+        listed |= {"suite": ["cases", str(result.tier)], "type": "case", "labels": {"tier": str(result.tier)}}
+        if result.rules:
+            listed["labels"]["rules"] = [text.clean(rule) for rule in result.rules]
+        listed["extra"] = {
+            "purpose": text.clean(result.purpose),
+            "runsDemanded": result.runs_demanded,
+            "runsPassed": result.runs_passed,
+            "runsFailed": result.runs_failed,
+            "runsInconclusive": result.runs_inconclusive,
+        }
+    if test.message:
+        listed["message"] = text.clean(test.message)
+    if test.outcome in (Shown.FAILED, Shown.UNDECIDED):
+        listed["trace"] = text.clean("\n".join(test.details))
+    if test.noted:
+        listed["stdout"] = [text.clean(line) for line in test.noted]
+    if test.next:
+        listed["extra"] = {**listed.get("extra", {}), "replay": text.clean(test.next)}
+    return listed

@@ -57,15 +57,6 @@ def scope(finding: Finding, journal: Journal) -> str:
     return "; ".join(parts)
 
 
-def by_rule(journal: Journal) -> dict[str, Finding]:
-    """The first finding of each rule: the worst."""
-    found: dict[str, Finding] = {}
-    for each in journal.findings:
-        for rule in each.rules:
-            found.setdefault(rule, each)
-    return found
-
-
 def rules_of(finding: Finding, rules: Iterable[RuleResult]) -> Iterator[RuleResult]:
     """The rules that a finding refutes or keeps open."""
     return (each for each in rules if each.rule.id in finding.rules)

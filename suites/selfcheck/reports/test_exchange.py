@@ -15,9 +15,10 @@ import msgspec
 import pytest
 
 from holdfast.harness.model.journal import Journal, Status
-from holdfast.reports import text, view
+from holdfast.reports import exchange, text, view
 from holdfast.reports.allure import AllureReporter
 from holdfast.reports.ctrf import CtrfReporter
+from holdfast.reports.exchange import Shown
 from holdfast.reports.junit import JunitReporter
 from holdfast.reports.summary import MOST_BYTES, SummaryReporter, fence, summary
 from holdfast.suites.selfcheck.reports import journals
@@ -63,11 +64,70 @@ def allure(journal: Journal, folder: Path) -> list[dict[str, Any]]:
     return [json.loads(each.read_text(encoding="utf-8")) for each in sorted(path.glob("*-result.json"))]
 
 
-def occurrences(journal: Journal, *statuses: Status) -> int:
-    """How many rules and cases have one of these statuses."""
-    return sum(result.status in statuses for result in view.rules(journal)) + sum(
-        case.status in statuses for case in journal.cases
-    )
+def statuses(journal: Journal) -> dict[str, Status]:
+    """By id of a test."""
+    rules = {exchange.id_of(each): each.status for each in view.rules(journal)}
+    return rules | {exchange.id_of(each): each.status for each in journal.cases}
+
+
+def occurrences(journal: Journal, *outcomes: Shown) -> int:
+    """How many tests have one of these outcomes."""
+    return sum(test.outcome in outcomes for test in exchange.tests(journal))
+
+
+@every_journal
+def test_what_is_refuted_or_open_is_shown_or_names_the_test_that_shows_it(journal: Callable[[], Journal]) -> None:
+    value = journal()
+    tests = {test.id: test for test in exchange.tests(value)}
+    shown = {name for name, test in tests.items() if test.outcome in (Shown.FAILED, Shown.UNDECIDED)}
+    for name, status in statuses(value).items():
+        if status in view.TROUBLE and name not in shown:
+            message = tests[name].message
+            _, _, other = message.partition(": same cause as ")
+            assert other in shown, message
+            assert statuses(value)[other] is status
+    assert {name for name in shown if statuses(value)[name] not in view.TROUBLE} == set()
+
+
+def test_one_defect_is_one_failure() -> None:
+    value = journals.refused()
+    refuted = [each for each in value.findings if each.status is Status.FAIL]
+    failed = [test for test in exchange.tests(value) if test.outcome is Shown.FAILED]
+    assert sum(len(each.rules) for each in refuted) > len(refuted)
+    assert len(failed) == len(refuted)
+    assert {test.message for test in failed} == {each.what for each in refuted}
+
+
+@every_journal
+def test_every_format_says_the_same_of_every_test(journal: Callable[[], Journal], tmp_path: Path) -> None:
+    value = journal()
+    words = {
+        Shown.PASSED: ("", "passed", "passed"),
+        Shown.FAILED: ("failure", "failed", "failed"),
+        Shown.UNDECIDED: ("error", "other", "broken"),
+        Shown.SKIPPED: ("skipped", "skipped", "skipped"),
+    }
+    tests = exchange.tests(value)
+    by_tag = [
+        next((each.tag for each in element if each.tag in ("failure", "error", "skipped")), "")
+        for element in junit(value, tmp_path).iter("testcase")
+    ]
+    assert sorted(by_tag) == sorted(words[test.outcome][0] for test in tests)
+    listed = {each["testId"]: each["status"] for each in ctrf(value, tmp_path)["results"]["tests"]}
+    assert listed == {text.clean(test.id): words[test.outcome][1] for test in tests}
+    kept = {each["fullName"]: each["status"] for each in allure(value, tmp_path)}
+    assert kept == {text.clean(test.id): words[test.outcome][2] for test in tests}
+
+
+def test_a_test_takes_what_its_runs_took() -> None:
+    cases = journals.partial().cases
+    timed = tuple(msgspec.structs.replace(case, wall_ms=10.0**number) for number, case in enumerate(cases))
+    value = msgspec.structs.replace(journals.partial(), cases=timed)
+    took = {exchange.id_of(case): case.wall_ms for case in value.cases}
+    tests = {test.id: test for test in exchange.tests(value)}
+    assert {name: tests[name].wall_ms for name in took} == took
+    rule = next(name for case in value.cases for name in case.rules if name in tests)
+    assert tests[rule].wall_ms == sum(case.wall_ms for case in value.cases if rule in case.rules) > 0
 
 
 @every_journal
@@ -92,10 +152,9 @@ def test_junit_counts_what_it_lists(journal: Callable[[], Journal], tmp_path: Pa
         for attribute, tag in (("failures", "failure"), ("errors", "error"), ("skipped", "skipped")):
             assert int(suite.attrib[attribute]) == sum(test.find(tag) is not None for test in tests)
     assert int(root.attrib["tests"]) == len(view.rules(value)) + len(value.cases)
-    assert int(root.attrib["failures"]) == occurrences(value, Status.FAIL)
-    assert int(root.attrib["errors"]) == occurrences(value, Status.ERROR, Status.INCONCLUSIVE)
-    silent = {Status.UNTESTED, Status.UNOBSERVED, Status.WAIVED, Status.NOT_APPLICABLE}
-    assert len(root.findall(".//skipped")) == occurrences(value, *silent)
+    assert int(root.attrib["failures"]) == occurrences(value, Shown.FAILED)
+    assert int(root.attrib["errors"]) == occurrences(value, Shown.UNDECIDED)
+    assert len(root.findall(".//skipped")) == occurrences(value, Shown.SKIPPED)
 
 
 def test_junit_names_a_test_once(tmp_path: Path) -> None:
@@ -131,9 +190,9 @@ def test_ctrf_counts_what_it_lists(journal: Callable[[], Journal], tmp_path: Pat
     results = ctrf(value, tmp_path)["results"]
     summary_of = results["summary"]
     assert summary_of["tests"] == len(results["tests"]) == len(view.rules(value)) + len(value.cases)
-    assert summary_of["failed"] == occurrences(value, Status.FAIL)
-    assert summary_of["passed"] == occurrences(value, Status.PASS)
-    assert summary_of["other"] == occurrences(value, Status.ERROR, Status.INCONCLUSIVE)
+    assert summary_of["failed"] == occurrences(value, Shown.FAILED)
+    assert summary_of["passed"] == occurrences(value, Shown.PASSED)
+    assert summary_of["other"] == occurrences(value, Shown.UNDECIDED)
     assert sum(summary_of[each] for each in ("passed", "failed", "skipped", "pending", "other")) == len(
         results["tests"]
     )
@@ -151,7 +210,7 @@ def test_allure_has_what_the_format_requires(journal: Callable[[], Journal], tmp
     value = journal()
     results = allure(value, tmp_path)
     files = {each.name for each in (tmp_path / "allure-results").iterdir()}
-    assert len(results) == len(value.cases)
+    assert len(results) == len(view.rules(value)) + len(value.cases)
     assert len({result["historyId"] for result in results}) == len(results)
     sources: set[str] = set()
     for result in results:
@@ -163,7 +222,7 @@ def test_allure_has_what_the_format_requires(journal: Callable[[], Journal], tmp
         assert result["start"] <= result["stop"]
         labels = {label["name"] for label in result["labels"]}
         assert {"epic", "feature", "story", "suite", "severity", "framework", "tag"} <= labels
-        assert {"tier", "system", "profile", "seed"} == {each["name"] for each in result["parameters"]}
+        assert {"system", "profile", "seed"} == {each["name"] for each in result["parameters"]} - {"tier"}
         for step in result["steps"]:
             assert result["start"] <= step["start"] <= step["stop"] <= result["stop"]
             sources |= {each["source"] for each in step["attachments"]}
@@ -173,9 +232,10 @@ def test_allure_has_what_the_format_requires(journal: Callable[[], Journal], tmp
 
 
 def test_allure_carries_the_witness(tmp_path: Path) -> None:
-    (result,) = [each for each in allure(journals.refused(), tmp_path) if each["name"] == journals.ALIGNMENT]
+    value = journals.refused()
+    (result,) = [each for each in allure(value, tmp_path) if each["name"] == f"{journals.ALIGNMENT} on sim"]
     assert result["status"] == "failed"
-    assert result["statusDetails"]["message"] == "FAIL: 58 of 305 runs were refuted."
+    assert result["statusDetails"]["message"] == f"FAIL: {value.findings[0].what}"
     assert "CUT/record-after-barrier" in result["statusDetails"]["trace"]
     assert result["steps"][0]["status"] == "failed"
     attached = {each["type"]: each["source"] for step in result["steps"] for each in step["attachments"]}
