@@ -52,7 +52,7 @@ DIRECTORIES = (
     "file:///tmp/checkpoints",
     "/tmp/checkpoints",
 )
-"""The forms of the seeds."""
+"""The forms of the source documents."""
 NO_DIRECTORIES = ("hdsf:///my/checkpoint/dir", "ftp://host/path", "checkpoints", "s3:///key", "file://tmp")
 RATE = f"{RESTART}.failure-rate"
 NEVER_REACHED = {
@@ -61,7 +61,7 @@ NEVER_REACHED = {
     f"{RATE}.failure-rate-interval": "1000 ms",
     f"{RATE}.delay": "5 min",
 }
-"""The seed's own: the two durations are in the wrong order."""
+"""An article's own: the two durations are in the wrong order."""
 REACHED = NEVER_REACHED | {f"{RATE}.failure-rate-interval": "901 s"}
 BY_HAND = {"execution.state-recovery.path": "hdfs:///checkpoints/chk-17"}
 ROCKSDB = {"state.backend.type": "rocksdb", DIRECTORY: "hdfs:///checkpoints"}

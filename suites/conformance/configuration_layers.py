@@ -41,7 +41,7 @@ SPELLINGS = (
     ),
     ("pipeline.operator-chaining", "pipeline.operator-chaining.enabled", "false", "true"),
 )
-"""In the spelling of the seeds, in that of 2.x, a value, another one."""
+"""In the spelling of the source documents, in that of 2.x, a value, another one."""
 OF_ONE_SPELLING = (
     ("state.backend.async", "false"),
     (f"{RESTART}.fixed-delay.attempts", "3"),
@@ -142,7 +142,7 @@ CALLS = (
     [Call("disable_operator_chaining")],
     [Call("set_checkpoint_timeout", (60_000,)), Call("set_checkpoint_timeout", ("2 min",))],
 )
-"""Every call of the seeds; at last one that is made twice."""
+"""Every call of the source documents; at last one that is made twice."""
 BAD_CALLS = (
     Call("enable_checkpoints", (1000,)),
     Call("enable_checkpointing"),
@@ -185,7 +185,7 @@ CASES = with_needs(
         [submitted(options) for options in GIVEN],
         Decision("CFG-07", "CONFIG", ("value-wrong",), "knows-newest-spelling"),
         id="configuration/spellings",
-        purpose="Does each key work in the spelling of the seeds and in that of Flink 2?",
+        purpose="Does each key work in the spelling of the source documents and in that of Flink 2?",
         method="A job is submitted with each key in either spelling and in both, and with each old backend.",
         passes="The value is in force under the newest key; an old backend is a pair of backend and storage.",
     ),
@@ -228,7 +228,7 @@ CASES = with_needs(
         [submitted({}, *calls) for calls in CALLS],
         Decision("CFG-08", "CONFIG", ("value-wrong",), "ignores-calls"),
         id="configuration/calls",
-        purpose="Does every call of the seeds exist, and set what its name says?",
+        purpose="Does every call of the source documents exist, and set what its name says?",
         method="A program is submitted for each call, with and without its optional arguments.",
         passes="The options in force are those that the call stands for.",
     ),

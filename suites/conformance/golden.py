@@ -31,7 +31,7 @@ class Golden(NamedTuple):
 
 ALIGNED = Golden(checkpoint={"even": 8, "odd": 8}, final={"even": 40, "odd": 32})
 COUNTED = Golden(checkpoint={"even": 12}, final={"even": 44})
-"""What the seed says of the odd sum without alignment is nothing."""
+"""What the article says of the odd sum without alignment is nothing."""
 
 
 class GoldenOracle:

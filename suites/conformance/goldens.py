@@ -1,4 +1,4 @@
-"""SAMPLES: what a sample of the seeds comes to, and the defaults of both profiles, as figures (CFG-04, CFG-09)."""
+"""SAMPLES: what samples of the source documents come to, and the defaults of both profiles (CFG-04, CFG-09)."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ class SampleOracle:
     """Compares the effective configuration with golden figures."""
 
     name = "SAMPLES"
-    title = "samples of the seeds"
-    invariant = "Every configuration sample of the seeds gives its golden figures, and every default is the listed one."
+    title = "samples of the source documents"
+    invariant = "Every sample of the source documents gives its golden figures, and every default is the listed one."
     clauses: Mapping[str, str] = {
         "default-differs": "the default of an option is not that of the list",
         "sample-differs": "an option of a sample is not what its golden figures say",

@@ -46,7 +46,7 @@ CASES = with_needs(
     Case(
         id="long-runs/seven-days",
         purpose="Do checkpoints last as long, and leave as much, after days as in the beginning?",
-        method="A job runs for seven virtual days with the configuration of the seed: a checkpoint every 15 minutes.",
+        method="A job runs for seven virtual days as the article configures it: a checkpoint every 15 minutes.",
         passes="Of more than 600 checkpoints the last third is like the first: acks, duration, files, kept versions.",
         decides=(
             Decision("CRD-14", "TREND", ("acks-slow-down", "duration-grows"), "acks-later-with-age"),

@@ -21,14 +21,14 @@ FIXED_DELAY = {
     f"{RESTART}.fixed-delay.attempts": "3",
     f"{RESTART}.fixed-delay.delay": "10 s",
 }
-"""The seed's 3 times 10 seconds."""
+"""The book's 3 times 10 seconds."""
 FAILURE_RATE = {
     f"{RESTART}.type": "failure-rate",
     f"{RESTART}.failure-rate.max-failures-per-interval": "3",
     f"{RESTART}.failure-rate.failure-rate-interval": "5 min",
     f"{RESTART}.failure-rate.delay": "10 s",
 }
-"""The seed's 3 in 5 minutes, after 10 seconds each."""
+"""The book's 3 in 5 minutes, after 10 seconds each."""
 EXPONENTIAL_DELAY = {
     f"{RESTART}.type": "exponential-delay",
     f"{RESTART}.exponential-delay.initial-backoff": "1 s",

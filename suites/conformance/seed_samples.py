@@ -1,4 +1,4 @@
-"""Every configuration sample of the seeds, submitted and run (RULES CFG-09)."""
+"""Every configuration sample of the source documents, submitted and run (RULES CFG-09)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from holdfast.suites.conformance.submissions import question, submitted
 PROFILE = {"holdfast.profile": "flink-1.14"}
 """Of which the seeds speak."""
 PRELUDE = Call("enable_checkpointing", (5_000,))
-"""What the seeds' samples of single settings take for granted."""
+"""What the source documents' samples of single settings take for granted."""
 MINUTE_MS = 60_000
 SHORT = Bounds(safety_ms=4 * MINUTE_MS, liveness_ms=4 * MINUTE_MS)
 LONG = Bounds(safety_ms=90 * MINUTE_MS, liveness_ms=60 * MINUTE_MS)
@@ -63,7 +63,7 @@ CASES = with_needs(
         Decision("CFG-09", "SAMPLES", ("sample-differs",), "ignores-calls"),
         Decision("CFG-09", "SAMPLES", ("sample-notes-differ",), "lints-nothing"),
         id="samples/golden",
-        purpose="Does each configuration sample of the seeds come to what it should?",
+        purpose="Does each configuration sample of the source documents come to what it should?",
         method="Each is submitted as it stands, under the profile of Flink 1.14.",
         passes="It is accepted, with the golden effective configuration, warnings and lints.",
     ),
@@ -102,7 +102,7 @@ CASES = with_needs(
                 "restarts-after-none" if stays_down(sample) else "ignores-calls",
             ),
             id=f"samples/run-{sample.name}",
-            purpose=f"Does a job run under the seed's sample {sample.name}?",
+            purpose=f"Does a job run under the sample {sample.name}?",
             method="A job runs with it on the virtual clock, and a worker is killed.",
             passes="It restarts, or stays down if the sample demands it.",
         )

@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from holdfast.harness.model.rule import Decidability, Level, Rule, SourceKind, Subject
+from holdfast.suites.conformance.samples import samples
 from holdfast.suites.spec import area_files, load_rules, parse_rules, parse_sources
 from holdfast.suites.spec.sources import SOURCES
 
@@ -90,6 +91,10 @@ def test_a_source_lies_at_one_address_of_a_public_kind() -> None:
 def test_every_source_is_cited() -> None:
     cited = {source.title for rule in load_rules() for source in rule.sources}
     assert {source.title for source in TABLE.values()} - cited == set()
+
+
+def test_every_sample_of_a_configuration_names_the_document_that_it_is_from() -> None:
+    assert {TABLE[sample.source].kind for sample in samples()} == {SourceKind.DOCUMENT}
 
 
 def test_every_rule_says_in_one_plain_line_why_it_matters() -> None:

@@ -1,7 +1,7 @@
-"""Every configuration sample of the seeds, each with the effective configuration that it must come to (RULES CFG-09).
+"""Every configuration sample of the source documents, each with what must then be in force (RULES CFG-09).
 
 A file of this folder is a sample: what it is from, the text of its `flink-conf.yaml` or the calls of its program, and
-what is then in force besides the defaults of Flink 1.14, of which the seeds speak. The figures are written by hand.
+what is then in force besides the defaults of Flink 1.14, of which these speak. The figures are written by hand.
 `defaults-*.toml` are the defaults as RULES 1.1 lists them.
 """
 
@@ -21,7 +21,7 @@ class Sample(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """One sample.
 
     Attributes:
-        source: the seed.
+        source: key of the source document in suites/spec/sources.toml.
         settings: by key, what is in force and no default.
         file: text of the cluster's file; empty if the sample is a program.
         calls: of the program: name and arguments.

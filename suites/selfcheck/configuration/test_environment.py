@@ -1,4 +1,4 @@
-"""The calls of the seeds, written as a program: they come to what the same calls in a plan come to (CFG-08)."""
+"""The calls of the source documents, as a program: they come to what the same calls in a plan come to (CFG-08)."""
 
 from __future__ import annotations
 
