@@ -8,13 +8,14 @@ from typing import Protocol, runtime_checkable
 import msgspec
 
 from holdfast.harness.model.records import FoldRow, IdentityRow, WindowRow
+from holdfast.harness.spi.offered import Offered
 
 Row = FoldRow | IdentityRow | WindowRow
 """Of one contract in all of an output."""
 
 
 @runtime_checkable
-class CommittedTable(Protocol):
+class CommittedTable(Protocol, metaclass=Offered):
     """Output whose rows are replaced in place: a table, a file, a key-value store."""
 
     def rows(self) -> Sequence[FoldRow] | None:

@@ -18,6 +18,7 @@ from holdfast.harness.model.job import Job
 from holdfast.harness.model.message_contract import MessageContract
 from holdfast.harness.model.plan import FaultSpec, Schedule, Topology
 from holdfast.harness.model.target import Target
+from holdfast.harness.spi.offered import Offered
 
 Item = TypeVar("Item")
 Weights = Mapping[str, int]
@@ -173,7 +174,7 @@ class Feature(StrEnum):
 
 
 @runtime_checkable
-class Drawn(Protocol):
+class Drawn(Protocol, metaclass=Offered):
     """What a fault has beside spi.fault.Fault that the swarm draws.
 
     Attributes:
@@ -184,7 +185,7 @@ class Drawn(Protocol):
 
 
 @runtime_checkable
-class Precluding(Protocol):
+class Precluding(Protocol, metaclass=Offered):
     """What a drawn fault has that does not go with everything in a plan."""
 
     def precludes(self, spec: FaultSpec) -> Collection[Feature]:

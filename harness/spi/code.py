@@ -6,6 +6,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
+from holdfast.harness.spi.offered import Offered
+
 Code = type | Callable[..., Any] | str | Path
 """A class, a function, `module:name` where a module cannot be imported, or a file."""
 
@@ -25,7 +27,7 @@ class SystemCode(NamedTuple):
 
 
 @runtime_checkable
-class ShowsCode(Protocol):
+class ShowsCode(Protocol, metaclass=Offered):
     """What an adapter may have beside System, so that `holdfast rules ID` and the report lead to its code."""
 
     def code(self) -> SystemCode:

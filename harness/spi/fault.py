@@ -14,6 +14,7 @@ from holdfast.harness.model.plan import FaultSpec
 from holdfast.harness.model.records import InputLog
 from holdfast.harness.model.target import Role
 from holdfast.harness.spi.controls import Mechanism
+from holdfast.harness.spi.offered import Offered
 
 
 class UndoRecord(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -80,7 +81,7 @@ AnyFault = Fault[Any]
 
 
 @runtime_checkable
-class Declaring(Protocol):
+class Declaring(Protocol, metaclass=Offered):
     """What a fault has beside Fault that says what it may cause.
 
     Oracles excuse a system by that, and by nothing else of a fault. Behind one that declares nothing they excuse every
@@ -100,7 +101,7 @@ def declared(fault: AnyFault) -> tuple[Consequence, ...] | None:
 
 
 @runtime_checkable
-class ContractBound(Protocol):
+class ContractBound(Protocol, metaclass=Offered):
     """What a fault has beside Fault that acts on control messages, which a system bears by contract only."""
 
     def beyond(self, spec: FaultSpec, contract: MessageContract) -> str:
@@ -112,7 +113,7 @@ class ContractBound(Protocol):
 
 
 @runtime_checkable
-class InputBound(Protocol):
+class InputBound(Protocol, metaclass=Offered):
     """What a fault has beside Fault that names a part of the input."""
 
     def beyond_input(self, spec: FaultSpec, inputs: InputLog) -> str:

@@ -10,6 +10,7 @@ import msgspec
 from holdfast.harness.model.case import Tier
 from holdfast.harness.model.rule import Subject
 from holdfast.harness.model.status import Status
+from holdfast.harness.spi.offered import Offered
 
 
 class KitCheck(msgspec.Struct, frozen=True):
@@ -44,7 +45,7 @@ class KitCheck(msgspec.Struct, frozen=True):
 
 
 @runtime_checkable
-class Plugs(Protocol):
+class Plugs(Protocol, metaclass=Offered):
     """What a kit may have beside Kit, where a system is known that what it judges can be plugged into."""
 
     def plugged(self, factory: str, location: str, options: Mapping[str, str]) -> str:
@@ -95,7 +96,7 @@ class Kit(Protocol):
 
 
 @runtime_checkable
-class TriesUnderFaults(Protocol):
+class TriesUnderFaults(Protocol, metaclass=Offered):
     """What a kit may have beside: behind its own checks, what a factory makes takes its part in a whole runtime.
 
     Attributes:

@@ -8,6 +8,8 @@ from typing import Protocol, runtime_checkable
 
 import msgspec
 
+from holdfast.harness.spi.offered import Offered
+
 
 class Login(msgspec.Struct, frozen=True, kw_only=True):
     """How brokers let clients in. Empty: whoever comes.
@@ -151,7 +153,7 @@ class Part(msgspec.Struct, frozen=True):
 
 
 @runtime_checkable
-class InstallsServices(Protocol):
+class InstallsServices(Protocol, metaclass=Offered):
     """What a provider may have beside ServiceProvider: services that run as plain processes once they are installed."""
 
     def parts(self, *, verify: bool = False) -> Sequence[Part]:
@@ -175,7 +177,7 @@ class InstallsServices(Protocol):
 
 
 @runtime_checkable
-class NeedsServices(Protocol):
+class NeedsServices(Protocol, metaclass=Offered):
     """What an adapter may have beside System: it is told how to get services, before its first deployment."""
 
     def attach(self, services: Callable[[], Services]) -> None:

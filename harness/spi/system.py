@@ -21,6 +21,7 @@ from holdfast.harness.model.records import InputLog, Output
 from holdfast.harness.model.state_machine import StateMachine
 from holdfast.harness.spi.controls import Controls
 from holdfast.harness.spi.fault import UndoRecord
+from holdfast.harness.spi.offered import Offered
 
 
 class OptionUse(StrEnum):
@@ -205,7 +206,7 @@ def declared(system: System) -> frozenset[str]:
 
 
 @runtime_checkable
-class Sweeper(Protocol):
+class Sweeper(Protocol, metaclass=Offered):
     """What an adapter may have beside System, where a run can outlive a harness that was killed."""
 
     def sweep(self, folder: Path, undos: Sequence[UndoRecord]) -> Sequence[str]:
@@ -221,7 +222,7 @@ class Sweeper(Protocol):
 
 
 @runtime_checkable
-class ConfigurationAware(Protocol):
+class ConfigurationAware(Protocol, metaclass=Offered):
     """What an adapter has beside System that declares Capability.CONFIGURATION."""
 
     def effective_configuration(self, plan: Plan) -> EffectiveConfiguration:
@@ -233,7 +234,7 @@ class ConfigurationAware(Protocol):
 
 
 @runtime_checkable
-class SelfDescribing(Protocol):
+class SelfDescribing(Protocol, metaclass=Offered):
     """What an adapter may have beside System, where the parts of the system under test go through named states."""
 
     def state_machines(self) -> Sequence[StateMachine]:
@@ -260,7 +261,7 @@ class Part(msgspec.Struct, frozen=True):
 
 
 @runtime_checkable
-class MadeOfParts(Protocol):
+class MadeOfParts(Protocol, metaclass=Offered):
     """What an adapter may have beside System, some of whose parts have kits: each is judged by its own."""
 
     def certified_parts(self) -> Sequence[Part]:
@@ -268,7 +269,7 @@ class MadeOfParts(Protocol):
 
 
 @runtime_checkable
-class VariantIsProgram(Protocol):
+class VariantIsProgram(Protocol, metaclass=Offered):
     """What the factory of a system may have, where a variant names a program of the user's that only `deploy` runs: a
     stored run that names one is judged like any other, and repeated with the user's permission. Of other systems a
     variant that is no plain word counts as code which the factory itself runs."""
@@ -277,7 +278,7 @@ class VariantIsProgram(Protocol):
 
 
 @runtime_checkable
-class TierAware(Protocol):
+class TierAware(Protocol, metaclass=Offered):
     """What an adapter may have beside System, where not every plan can run on every tier."""
 
     def objection(self, plan: Plan, tier: Tier) -> str:
@@ -285,7 +286,7 @@ class TierAware(Protocol):
 
 
 @runtime_checkable
-class Rehearsed(Protocol):
+class Rehearsed(Protocol, metaclass=Offered):
     """What an adapter may have beside System, where somebody else says what is expected of the system under test, or
     where its output appears."""
 
@@ -295,7 +296,7 @@ class Rehearsed(Protocol):
 
 
 @runtime_checkable
-class TellsVersions(Protocol):
+class TellsVersions(Protocol, metaclass=Offered):
     """What an adapter may have beside System, where what runs on one tier may be of another version than on another."""
 
     def versions(self, tier: Tier) -> Mapping[str, str]:
@@ -304,7 +305,7 @@ class TellsVersions(Protocol):
 
 
 @runtime_checkable
-class Versioned(Protocol):
+class Versioned(Protocol, metaclass=Offered):
     """What an adapter may have beside System, where the name of a system says which version of it is meant."""
 
     def of_its_version(self, name: str) -> str:
@@ -312,7 +313,7 @@ class Versioned(Protocol):
 
 
 @runtime_checkable
-class SuitsPlans(Protocol):
+class SuitsPlans(Protocol, metaclass=Offered):
     """What an adapter may have beside System, where plans are to be drawn that suit it better than its capabilities and
     its evidence say."""
 
@@ -325,7 +326,7 @@ class SuitsPlans(Protocol):
 
 
 @runtime_checkable
-class Described(Protocol):
+class Described(Protocol, metaclass=Offered):
     """What an adapter may have beside System, whose system says itself what it is and can do."""
 
     def described(self) -> Sequence[tuple[str, str]]:
@@ -333,7 +334,7 @@ class Described(Protocol):
 
 
 @runtime_checkable
-class MessageContractAware(Protocol):
+class MessageContractAware(Protocol, metaclass=Offered):
     """What an adapter has beside System whose control messages bear more, or less, than ORDERED_CONNECTION says.
 
     Attributes:
@@ -344,7 +345,7 @@ class MessageContractAware(Protocol):
 
 
 @runtime_checkable
-class SideBySide(Protocol):
+class SideBySide(Protocol, metaclass=Offered):
     """What an adapter may have beside System, where several deployments can stand at a time, each begun by a process of
     its own.
 
