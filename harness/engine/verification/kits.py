@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+import msgspec
+
 from holdfast.harness.engine.certification.kit_journal import kit_journal
 from holdfast.harness.engine.certification.subjects import JudgedPart, subject_reports
 from holdfast.harness.engine.errors import UsageError
+from holdfast.harness.engine.site import registry
 from holdfast.harness.engine.verification.sent import SentCertificate
 from holdfast.harness.engine.verification.statements import Statements
 from holdfast.harness.model.journal import Journal, PartReport, Title
@@ -18,14 +21,20 @@ from holdfast.harness.spi.system import Part
 _NOT_CHOSEN = "none of its checks was chosen"
 
 
-def compare_kit(name: str, stated: Journal, checks: Sequence[KitCheck], statements: Statements) -> None:
+_OF_THE_SENDER = ("command", "started", "duration_s", "versions", "seed", "usage")
+"""Fields of a certificate that follow from no check."""
+
+
+def compare_kit(name: str, kit: str, stated: Journal, checks: Sequence[KitCheck], statements: Statements) -> None:
     """The certificate of one part with what the results of its checks add up to.
 
     Args:
         name: of the part, as a sentence begins.
+        kit: contract, factory and location of what was checked, as the results of checks name it.
         stated: the certificate.
         checks: from the results as they ended.
     """
+    left_out = frozenset(each.rule.id for each in stated.rules if each.reason == _NOT_CHOSEN)
     found = kit_journal(
         checks,
         command=stated.command,
@@ -35,31 +44,52 @@ def compare_kit(name: str, stated: Journal, checks: Sequence[KitCheck], statemen
         duration_s=stated.duration_s,
         seed=stated.seed,
         interrupted=stated.interrupted,
-        left_out=frozenset(each.rule.id for each in stated.rules if each.reason == _NOT_CHOSEN),
+        left_out=left_out,
     )
+    found = msgspec.structs.replace(found, **{field: getattr(stated, field) for field in _OF_THE_SENDER})
     agree = [
+        _compare_part(name, kit, stated, statements),
+        _compare_choice(name, kit, stated, checks, left_out, statements),
         statements.compare(f"the title of {name}", stated.certificate.heading, found.certificate.heading),
-        statements.compare(f"what is missing of {name}", stated.certificate.missing, found.certificate.missing),
-        statements.compare(f"the digest of {name}", stated.history_digest, found.history_digest),
-        statements.compare(
-            f"the statuses of checks of {name}",
-            {each.case: each.status for each in stated.cases},
-            {each.case: each.status for each in found.cases},
-        ),
-        statements.compare(
-            f"the statuses of rules of {name}",
-            {each.rule.id: each.status for each in stated.rules},
-            {each.rule.id: each.status for each in found.rules},
+        *(
+            statements.compare_all(f"{field} of {name}", getattr(stated, field), getattr(found, field))
+            for field in stated.__struct_fields__
         ),
     ]
     if all(agree):
         statements.confirm(f"{name}: {found.certificate.heading} follows from {plural(len(checks), 'check')}")
+    statements.believe(f"command, versions, times and seed of {name}")
+
+
+def _compare_part(name: str, kit: str, stated: Journal, statements: Statements) -> bool:
+    """What was checked is what is certified."""
+    contract, _, checked = kit.partition(" ")
+    if checked != stated.system and not checked.startswith(f"{stated.system} "):
+        return statements.compare(f"the part of {name}", stated.system, checked)
+    return statements.compare(f"the subject of {name}", stated.subject, registry.kit(contract).subject)
+
+
+def _compare_choice(
+    name: str, kit: str, stated: Journal, checks: Sequence[KitCheck], left_out: frozenset[str], statements: Statements
+) -> bool:
+    """Every check of the kit's own that decides a rule that was chosen is there, unless it ended early."""
+    here = {each.id for each in checks}
+    of_the_kit = registry.kit(kit.partition(" ")[0]).checks
+    if stated.interrupted or here.isdisjoint(each.id for each in of_the_kit):
+        return True
+    missing = [each.id for each in of_the_kit if each.own_rule not in left_out and each.id not in here]
+    return statements.compare(f"which checks of {name} are left out", (), tuple(missing))
 
 
 def compare_parts(sent: SentCertificate, statements: Statements) -> None:
     """The titles of the parts of a system, and of all parts of a kind together."""
     journal = sent.journal
-    judged = [_judged(part, sent, statements) for subject in journal.subjects for part in subject.parts]
+    parts = [part for subject in journal.subjects for part in subject.parts]
+    names = [f"{part.contract} {part.factory}" for part in parts]
+    for kit in sent.checks:
+        if not any(kit == name or kit.startswith(f"{name} ") for name in names):
+            statements.contradict(f"{kit} was checked, and the certificate does not list it")
+    judged = [_judged(part, sent, statements) for part in parts]
     if not judged:
         return
     for stated, found in zip(journal.subjects, subject_reports(journal, judged), strict=False):
@@ -79,10 +109,10 @@ def _judged(part: PartReport, sent: SentCertificate, statements: Statements) -> 
     except UsageError as error:
         statements.contradict(str(error).rstrip("."))
         return JudgedPart(made_of, None, str(error))
-    checks = next((found for kit, found in sent.checks.items() if kit == name or kit.startswith(f"{name} ")), None)
-    if checks is None:
+    kit = next((kit for kit in sent.checks if kit == name or kit.startswith(f"{name} ")), None)
+    if kit is None:
         statements.leave_open(f"{name} was not recomputed: the results of its checks are not there")
     else:
-        compare_kit(name, journal, checks, statements)
+        compare_kit(name, kit, journal, sent.checks[kit], statements)
     statements.compare(f"the title of {name}", part.heading, journal.certificate.heading)
     return JudgedPart(made_of, journal, report=str(Path(part.report)))

@@ -60,6 +60,18 @@ class Statements:
         self.contradict(f"{what} is stated as {_short(stated)}; recomputed it is {_short(found)}")
         return False
 
+    def compare_all(self, what: str, stated: object, found: object) -> bool:
+        """As `compare`, part by part: the first one that differs is named by its place."""
+        if stated == found:
+            return True
+        if isinstance(stated, msgspec.Struct) and type(stated) is type(found):
+            fields = [(name, getattr(stated, name), getattr(found, name)) for name in stated.__struct_fields__]
+            return all(self.compare_all(f"{name.replace('_', ' ')} of {what}", *both) for name, *both in fields)
+        if isinstance(stated, tuple) and isinstance(found, tuple) and len(stated) == len(found):
+            each = enumerate(zip(stated, found, strict=True), 1)
+            return all(self.compare_all(f"number {number} of {what}", *both) for number, both in each)
+        return self.compare(what, stated, found)
+
 
 def _short(value: object) -> str:
     text = value if isinstance(value, str) else msgspec.json.encode(value, enc_hook=str, order="sorted").decode()

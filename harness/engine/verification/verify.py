@@ -33,8 +33,8 @@ def verify(folder: Path, replays: int, seed: int, *, trust: bool) -> tuple[Journ
     journal = sent.journal
     _compare_versions(journal, statements)
     if sent.checks and not sent.log and not journal.runs and not journal.subjects:
-        for checks in sent.checks.values():
-            compare_kit(journal.system, journal, checks, statements)
+        for kit, checks in sent.checks.items():
+            compare_kit(journal.system, kit, journal, checks, statements)
         statements.believe("what the checks of the kit found: certify the part to see it")
         return journal, statements
     judged = Judged(journal, trust=trust)

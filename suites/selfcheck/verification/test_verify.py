@@ -271,3 +271,97 @@ def test_what_is_no_certificate_is_wrong_usage(
     assert "there is no results.json in it" in refused()
     shutil.rmtree(folder)
     assert "there is no results.json in it" in refused()
+
+
+@pytest.fixture(scope="module")
+def made_by_kit(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The certificate of a wrong part."""
+    out = tmp_path_factory.mktemp("kit")
+    wrong = "holdfast.fixtures.mutants.restart_strategies.fixed:RestartsOnceMore"
+    assert execute(["certify", "--restart-strategy", wrong, "--area", "RST", "--seed", "3", "--out", str(out)]) == 1
+    (folder,) = out.glob("2*")
+    return folder
+
+
+def of_its_kit(change: Callable[[Content], object]) -> Callable[[Path], None]:
+    return lambda folder: edit_results(folder, change)
+
+
+def drop_checks(folder: Path) -> None:
+    """What refutes it is left out wherever it stands."""
+
+    def in_results(content: Content) -> None:
+        content["cases"] = [each for each in content["cases"] if each["status"] != "FAIL"]
+
+    edit_results(folder, in_results)
+
+    def in_log(lines: list[Content]) -> None:
+        lines[:] = [each for each in lines if each.get("check", {}).get("status") != "FAIL"]
+
+    edit_log(folder, in_log)
+
+
+KIT_FORGERIES: dict[str, tuple[Callable[[Path], None], str]] = {
+    "title": (of_its_kit(lambda c: c["certificate"].update(title="CERTIFIED")), "the title of"),
+    "part": (of_its_kit(lambda c: c.update(system="mypkg:Strategy")), "the part of mypkg:Strategy is stated as"),
+    "subject": (of_its_kit(lambda c: c.update(subject="SB")), "the subject of"),
+    "level": (of_its_kit(lambda c: c["rules"][0]["rule"].update(level="MAY")), "level of rule of number 1 of rules"),
+    "reason": (of_its_kit(lambda c: c["cases"][0].update(reason="well")), "reason of number 1 of cases"),
+    "counts": (of_its_kit(lambda c: c["cases"][0].update(runs_passed=9)), "runs passed of number 1 of cases"),
+    "decided": (of_its_kit(lambda c: c["certificate"].update(decided=99)), "decided of certificate"),
+    "findings": (of_its_kit(lambda c: c.update(findings=[])), "findings of"),
+    "checks": (drop_checks, "which checks of"),
+}
+
+
+@pytest.mark.parametrize("forgery", KIT_FORGERIES)
+def test_a_forged_certificate_of_a_part_is_refused(forgery: str, made_by_kit: Path, tmp_path: Path) -> None:
+    """Most of it was compared with nothing."""
+    folder = Path(shutil.copytree(made_by_kit, tmp_path / "sent"))
+    forge, words = KIT_FORGERIES[forgery]
+    forge(folder)
+    statements = verified(folder)
+    assert exit_code(statements) == 1
+    assert any(words in each for each in statements.of(Kind.CONTRADICTED)), statements.of(Kind.CONTRADICTED)
+
+
+def test_the_certificate_of_a_part_is_confirmed_as_it_was_made(made_by_kit: Path) -> None:
+    statements = verified(made_by_kit)
+    assert exit_code(statements) == 0, statements.all
+    assert any("follows from" in each for each in statements.of(Kind.CONFIRMED))
+    assert any(each.startswith("command, versions, times and seed of") for each in statements.of(Kind.SENDERS_WORD))
+
+
+@pytest.mark.nightly
+def test_the_certificate_of_real_processes_is_verified(tmp_path: Path) -> None:
+    arguments = ["certify", "reference", "--tier", "process", "--rule", "RET-03", "--keep", "all"]
+    assert execute([*arguments, "--out", str(tmp_path / "out")]) in (0, 2)
+    (made,) = (tmp_path / "out").glob("2*")
+    statements = verified(made)
+    assert exit_code(statements) == 0, statements.all
+    assert any("judged again with the same result" in each for each in statements.of(Kind.CONFIRMED))
+    assert any("on real processes recorded" in each for each in statements.of(Kind.SENDERS_WORD))
+    run = next(each["id"] for each in json.loads((made / "results.json").read_text())["runs"] if each["artefacts"])
+    for forge, words in (
+        (flip_title_of_any, "the title is stated as"),
+        (change_any_history, "was edited"),
+        (claim_that_it_failed, "has another verdict in its folder"),
+    ):
+        folder = Path(shutil.copytree(made, tmp_path / forge.__name__))
+        forge(folder, run)
+        found = verified(folder)
+        assert exit_code(found) == 1
+        assert any(words in each for each in found.of(Kind.CONTRADICTED)), found.of(Kind.CONTRADICTED)
+
+
+def flip_title_of_any(folder: Path, _: str) -> None:
+    edit_results(folder, lambda content: content["certificate"].update(title="CERTIFIED", scope="thorough"))
+
+
+def change_any_history(folder: Path, run: str) -> None:
+    path = next((folder / "runs" / run / "history").glob("*.jsonl"))
+    path.write_bytes(path.read_bytes().replace(b"1", b"2", 1))
+
+
+def claim_that_it_failed(folder: Path, run: str) -> None:
+    edit_run(folder, run, lambda result: result.update(outcome="fail"))
