@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from traceback import print_exc
 from typing import Any
@@ -13,8 +13,9 @@ import typer
 
 from holdfast.harness.cli import HARNESS_ERROR, INTERRUPTED, WRONG_USAGE
 from holdfast.harness.cli.application import BEGINNING, WHOLE_LINES, WORDS, app
+from holdfast.harness.cli.options import OUTPUT
 from holdfast.harness.engine.errors import ForeignError, NotApplicable, UsageError
-from holdfast.harness.engine.site.foreign import foreign
+from holdfast.harness.engine.site.foreign import NotHere, foreign, only_what_ships
 from holdfast.harness.engine.site.interruption import OwnSignals
 from holdfast.harness.engine.site.room import in_one_sentence
 from holdfast.harness.spi.errors import UnusableSystem
@@ -74,7 +75,7 @@ def run_once(arguments: list[str]) -> int:
         return WRONG_USAGE
     try:
         with own_process.command(arguments), foreign("the system under test or a plug-in"), own_process.blaming():
-            return int(app(arguments, prog_name=PROGRAM, standalone_mode=False) or 0)
+            return _run(arguments)
     except (UsageError, NotApplicable, UnusableSystem) as error:
         return _refuse(str(error))
     except ForeignError as error:
@@ -97,6 +98,22 @@ def run_once(arguments: list[str]) -> int:
         return HARNESS_ERROR
     finally:
         _close_services()
+
+
+def _run(arguments: list[str]) -> int:
+    """Run it here, or apart: in the process that was begun for it, what does not ship with Holdfast may run."""
+    from holdfast.harness.commands import own_process
+
+    with ExitStack() as stack:
+        if not own_process.is_apart():
+            stack.enter_context(only_what_ships())
+        try:
+            return int(app(arguments, prog_name=PROGRAM, standalone_mode=False) or 0)
+        except NotHere as stopped:  # The command has not asked for it by itself, which would only be sooner.
+            names = stopped.names
+    from holdfast.harness.commands.apart import run_apart
+
+    return run_apart(names, OUTPUT)
 
 
 def _close_services() -> None:

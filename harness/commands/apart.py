@@ -12,9 +12,7 @@ import sys
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
-from shutil import rmtree
 from signal import SIGKILL, Signals
-from tempfile import mkdtemp
 from threading import Thread
 from time import monotonic, sleep  # noqa: TID251 - how long a part is silent; no run depends on it
 from typing import IO
@@ -23,12 +21,16 @@ from rich.text import Text
 
 from holdfast.harness.commands import console as consoles
 from holdfast.harness.commands.own_process import here, run_ended
+from holdfast.harness.commands.reserved_output import restore
 from holdfast.harness.commands.stream import LastingStream
 from holdfast.harness.engine.artefacts.sweep import sweep
+from holdfast.harness.engine.artefacts.temporary_folder import TemporaryFolder
 from holdfast.harness.engine.certification.apart_process import begin, blame
 from holdfast.harness.engine.certification.last_call import ASK, last_call
 from holdfast.harness.engine.site.interruption import EXIT_CODE_BASE, Interruption, listening
 from holdfast.harness.engine.site.services import sweep_services
+from holdfast.harness.label import NAME as LABEL
+from holdfast.harness.label import label_of, labelled
 from holdfast.harness.model.appearance import OUTCOME_STYLES
 from holdfast.harness.model.verdict import Outcome
 
@@ -39,6 +41,10 @@ OUTPUT_LIMIT_BYTES = 2**20
 """What is passed on of what is written to standard error, the part's words among it."""
 END_LIMIT_S = 10.0
 """How long the process may take to end after a signal."""
+POOL_LIMIT_S = 4 * 3_600.0
+"""How long a command may say nothing whose own workers have limits of their own."""
+POOL_END_LIMIT_S = 60.0
+"""How long such a command may take to end after a signal, and to write what is finished."""
 _LOOK_S = 0.1
 _ANSWER_S = 0.5
 _LEAVING_S = 2.0
@@ -65,6 +71,16 @@ def runs_apart(names: Sequence[str], out: Path, limit_s: float | None) -> int | 
         return _Apart(names, out, limit_s or LIMIT_S, interruption).run()
 
 
+def run_apart(names: Sequence[str], out: Path) -> int:
+    """Run the command in a process of its own, which has workers, or runs little; its exit code.
+
+    Args:
+        names, out: as of `runs_apart`.
+    """
+    with listening() as interruption:
+        return _Apart(names, out, POOL_LIMIT_S, interruption, POOL_END_LIMIT_S).run()
+
+
 def say(outcome: Outcome, sentence: str) -> int:
     """Print what became of a command, and give its exit code."""
     console = consoles.results()
@@ -75,17 +91,26 @@ def say(outcome: Outcome, sentence: str) -> int:
 class _Apart:
     """The process, seen from the one that waits for it."""
 
-    def __init__(self, names: Sequence[str], out: Path, limit_s: float, interruption: Interruption) -> None:
+    def __init__(
+        self,
+        names: Sequence[str],
+        out: Path,
+        limit_s: float,
+        interruption: Interruption,
+        end_limit_s: float = END_LIMIT_S,
+    ) -> None:
         self._names = ", ".join(names)
         self._out = out
-        self._limit_s, self._own_limit_s = LIMIT_S, limit_s
+        self._limit_s, self._own_limit_s, self._end_limit_s = LIMIT_S, limit_s, end_limit_s
         self._interruption = interruption
-        self._folder = Path(mkdtemp(prefix="holdfast-apart-"))
+        self._temporary = TemporaryFolder()
+        self._folder = self._temporary.path
         self._heard_s = monotonic()
         self._hangs = False
         self._code: int | None = None
         arguments = [str(self._folder / _LAST_CALL), *here.arguments]
-        environment = os.environ  # noqa: TID251 - the edge
+        environment = {**os.environ, LABEL: str(self._temporary.label)}  # noqa: TID251 - the edge
+        restore()  # The result comes from there, which keeps what else is printed apart from it.
         self._process, self._connection = begin(PROGRAM, arguments, environment, stderr=subprocess.PIPE)
 
     def run(self) -> int:
@@ -104,7 +129,8 @@ class _Apart:
             self._interruption.followers.remove(self._process.send_signal)
             self._connection.close()
             self._process.stderr.close()
-            rmtree(self._folder, ignore_errors=True)
+            self._temporary.end_processes()
+            self._temporary.cleanup()
 
     def _listen(self) -> None:
         try:
@@ -115,7 +141,7 @@ class _Apart:
         except (EOFError, OSError):
             with suppress(subprocess.TimeoutExpired):
                 self._process.wait(_LOOK_S)
-        late = self._interruption.since_s > END_LIMIT_S
+        late = self._interruption.since_s > self._end_limit_s
         if monotonic() - self._heard_s > self._limit_s or late or self._code is not None:
             if self._code is None:
                 self._hangs = not late
@@ -127,13 +153,19 @@ class _Apart:
     def _end_the_rest(self) -> bool:
         """Whether the process left others behind, which are ended."""
         began_s = monotonic()
-        while _lives(self._process.pid):
+        while _lives(self._process.pid) or self._detached():
             if monotonic() - began_s > _LEAVING_S:
                 with suppress(ProcessLookupError, PermissionError):
                     os.killpg(self._process.pid, SIGKILL)
+                self._temporary.end_processes()
                 return True
             sleep(_LOOK_S)
         return False
+
+    def _detached(self) -> bool:
+        """Whether others live on that have left its group, and have its label all the same."""
+        label = self._temporary.label
+        return any(label_of(pid) == label for pid in labelled(label))
 
     def _exit_code(self, left: bool) -> int:
         if self._code is None:

@@ -9,7 +9,9 @@ from pathlib import Path
 import msgspec
 
 from holdfast.harness.commands import console as consoles
+from holdfast.harness.commands.apart import run_apart
 from holdfast.harness.commands.folders import RESULTS, new_folder, point_latest
+from holdfast.harness.commands.own_process import is_apart
 from holdfast.harness.commands.parts import parts_to_try, with_parts
 from holdfast.harness.commands.progress import CaseProgress
 from holdfast.harness.commands.reports import load_reporters, write_reports
@@ -23,6 +25,7 @@ from holdfast.harness.engine.nights.settings import read_settings
 from holdfast.harness.engine.nights.waivers import Waiver, expired_in_words, waived_findings, with_waivers
 from holdfast.harness.engine.site import registry
 from holdfast.harness.engine.site.interruption import listening
+from holdfast.harness.engine.site.registry import strangers_in
 from holdfast.harness.engine.site.services import require_reachable
 from holdfast.harness.engine.site.usage import UsageMeter
 from holdfast.harness.model.journal import Journal, Status, Title
@@ -50,6 +53,8 @@ def certify(
         begun: its folder is that of a report where this was begun, and what is finished there counts; None: it begins.
         why_not: nothing runs, for this reason; what is finished is reported. Empty: what is left runs.
     """
+    if (names := strangers_in(request.system)) and not is_apart():
+        return run_apart(names, request.folder)
     progress = consoles.progress()
     today = datetime.now().date()  # noqa: TID251 - a waiver ends with a day
     aside = _waivers(waivers)

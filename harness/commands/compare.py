@@ -9,6 +9,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from holdfast.harness.commands import console as consoles
+from holdfast.harness.commands.apart import run_apart
+from holdfast.harness.commands.own_process import is_apart, run_ended
 from holdfast.harness.engine.artefacts.files import make_folder, write_readable
 from holdfast.harness.engine.artefacts.plan_file import read_plan_file
 from holdfast.harness.engine.cases.compared_setup import setup_of
@@ -18,7 +20,7 @@ from holdfast.harness.engine.site import registry
 from holdfast.harness.engine.site.foreign import foreign
 from holdfast.harness.engine.site.interruption import listening
 from holdfast.harness.engine.site.machine import processors
-from holdfast.harness.engine.site.plan_code import require_trusted_code
+from holdfast.harness.engine.site.plan_code import require_trusted_code, strangers
 from holdfast.harness.engine.site.services import close_services, require_reachable
 from holdfast.harness.model.case import Tier
 from holdfast.harness.model.compared_systems import ComparedRun, ComparedSystems
@@ -36,6 +38,9 @@ def compare(
     plans = plans_of(places)
     for name, plan in plans.items():
         require_trusted_code(plan, f"plan {name}", trust=trust)
+    theirs = dict.fromkeys(each for name in names for plan in plans.values() for each in strangers(name, plan))
+    if theirs and not is_apart():
+        return run_apart(tuple(theirs), folder)
     setups = [setup_of(name, tier) for name in names]
     if len({each.name for each in setups}) < len(setups):
         raise UsageError("two systems have the same name: give the files of their options different ones.")
@@ -47,6 +52,7 @@ def compare(
             for run in side_by_side(plans, setups, folder / "runs", interruption, runs):
                 progress.print(f"{run.plan} on {run.system}: {_verdict(run)} {run.reason}")
                 found.append(run)
+                run_ended()
     finally:
         close_services()
     compared = ComparedSystems(shlex.join(["holdfast", *sys.argv[1:]]), tuple(found))

@@ -19,6 +19,7 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn
 from rich.text import Text
 
+from holdfast.harness.commands.own_process import run_ended
 from holdfast.harness.commands.time_left import TimeLeft
 from holdfast.harness.engine.certification.request import Request
 from holdfast.harness.engine.certification.selection import cost_s
@@ -222,6 +223,7 @@ class CaseProgress:
 
     def _show(self, current: str) -> None:
         """How far it is, in place on a terminal."""
+        run_ended()
         self._current = current or self._current
         if self._live:
             words = ", ".join(filter(None, (self._found(), self._estimate(), current)))

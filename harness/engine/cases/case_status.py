@@ -101,7 +101,7 @@ def _undecided(case: Case, demanded: int, tally: Tally) -> bool:
 
 def _case_status(case: Case, demanded: int, tally: Tally) -> StatusReason:
     if tally.failed:
-        clauses = ", ".join(f"{oracle}/{clause}" for oracle, clause in sorted(tally.refuted))
+        clauses = ", ".join([*(f"{oracle}/{clause}" for oracle, clause in sorted(tally.refuted)), *tally.ends[:1]])
         if case.rehearsal:
             return Status.FAIL, f"the contract is violated without a fault: {clauses}"
         return Status.FAIL, f"{tally.failed} of {plural(tally.runs, 'run')} failed: {clauses}"
@@ -135,6 +135,8 @@ def _decided(
     """One rule by the clauses of one oracle. Anomalies of other clauses do not touch it. `unobserved` are event kinds
     that these need and nobody supplies; `windows` are to be hit where each clause has something to decide."""
     oracle = decision.oracle
+    if tally.ends:
+        return Status.FAIL, tally.ends[0]
     for clause in decision.clauses:
         if runs := tally.refuted.get((oracle, clause)):
             return Status.FAIL, f"{oracle}/{clause} in {len(runs)} of {plural(tally.runs, 'run')}, first in {runs[0]}"

@@ -20,6 +20,10 @@ HARNESS_ERROR = "harness error: "
 """How the reason of a run begins that broke the harness instead of being judged."""
 
 
+class Blamed(Exception):
+    """The system under test is to blame for the end of the process in which it ran; one sentence."""
+
+
 def run_id(case: str, tier: Tier, number: int) -> str:
     """Unique in a journal, and a name of a folder."""
     return f"{case.replace('/', '-')}-{tier.value}-{number:04d}"
@@ -83,7 +87,9 @@ def broke(result: RunResult) -> bool:
 
 
 def broken_result(plan: Plan, tier: Tier, case: str, number: int, error: Exception) -> RunResult:
-    """What stays of a run in which the harness itself broke."""
+    """What stays of a run in which the harness itself broke, or the system broke its process."""
+    blamed = isinstance(error, Blamed)
+    said = f"{error}" if isinstance(error, ForeignError | Blamed) else f"{type(error).__name__}: {error}"
     return RunResult(
         id=run_id(case, tier, number),
         case=case,
@@ -93,8 +99,8 @@ def broken_result(plan: Plan, tier: Tier, case: str, number: int, error: Excepti
         run_seed=plan.run_seed,
         plan_digest=plan_digest(plan),
         plan_text=plan_in_words(plan),
-        outcome=Outcome.INCONCLUSIVE,
-        reason=f"{HARNESS_ERROR}{error if isinstance(error, ForeignError) else f'{type(error).__name__}: {error}'}",
+        outcome=Outcome.FAIL if blamed else Outcome.INCONCLUSIVE,
+        reason=said if blamed else f"{HARNESS_ERROR}{said}",
         verdicts=(),
         trace_hash="",
         events=0,

@@ -28,6 +28,7 @@ class Tally:
         lacks: what a rehearsal showed to be missing.
         absent: by number of a plan that was written by hand, what it strikes that the system under test has not.
         errors: reasons of the runs in which the harness broke.
+        ends: reasons of the runs in which the system ended its process.
         drawn, drawn_failed: of the runs that count, those of plans that were drawn and not written by hand.
         causes: why runs were inconclusive, numbers left out.
         planned, landed: faults by attack, of plans that apply.
@@ -54,6 +55,7 @@ class Tally:
         self.lacks = ""
         self.absent: dict[int, str] = {}
         self.errors: list[str] = []
+        self.ends: list[str] = []
         self.causes: Counter[str] = Counter()
         self.planned: Counter[str] = Counter()
         self.landed: Counter[str] = Counter()
@@ -115,6 +117,8 @@ class Tally:
         if result.draw_seed:
             self.drawn += 1
             self.drawn_failed += result.outcome is Outcome.FAIL
+        if result.outcome is Outcome.FAIL and not result.verdicts:
+            self.ends.append(result.reason)
         self._add_claims(result)
         self.unclaimed.update(result.unclaimed)
         checked: Counter[ClauseKey] = Counter()

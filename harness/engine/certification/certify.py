@@ -12,7 +12,7 @@ from holdfast.harness.engine.cases.case import chosen, is_control, plan_of
 from holdfast.harness.engine.cases.case_run import MOST_AGAIN, CaseRun
 from holdfast.harness.engine.cases.case_status import case_not_run, case_result, is_open, open_plans
 from holdfast.harness.engine.cases.rehearsal_case import why_blocked
-from holdfast.harness.engine.cases.results import broken_result
+from holdfast.harness.engine.cases.results import Blamed, broken_result
 from holdfast.harness.engine.cases.swarm_case import cases_for
 from holdfast.harness.engine.certification.agenda import Agenda
 from holdfast.harness.engine.certification.case_runner import Message, RunEnded, WorkerLost, execute
@@ -77,6 +77,7 @@ class Certification:
         self._observer = observer
         self._interruption = interruption
         self._log = log
+        self._strangers = registry.strangers_in(request.system)
         now = datetime.now(UTC).isoformat(timespec="seconds")  # noqa: TID251 - for the report alone
         self._started = log.started if log is not None else now
         self._limit = TimeLimit(request.budget_s, log.elapsed_s if log is not None else 0.0)
@@ -168,7 +169,7 @@ class Certification:
     def _all_messages(self, waiting: list[Entry]) -> Generator[tuple[Entry | KitRun, AnyMessage]]:
         """First those of cases that run in the worker pool, then those of the others, one case after the other."""
         here = waiting
-        if self._request.jobs > 1:
+        if self._request.jobs > 1 or self._strangers:
             here = [entry for entry in waiting if entry.tier is Tier.CONTAINERS]  # They share services of this process.
             self._limit.halved = any(not self._agenda.why_no_tier(entry.tier) for entry in here)
             yield from self._messages_from_workers([entry for entry in waiting if entry not in here])
@@ -336,7 +337,8 @@ class Certification:
             return
         if isinstance(message, WorkerLost):
             plan = plan_of(case, case_run.system, self._agenda.first_seed, entry.tally.runs)
-            lost = broken_result(plan, entry.tier, case.id, entry.tally.runs, OSError(message.reason))
+            error = Blamed(message.reason) if self._strangers and message.blamed else OSError(message.reason)
+            lost = broken_result(plan, entry.tier, case.id, entry.tally.runs, error)
             entry.take(RunEnded(lost, lost))
             if self._log is not None:
                 self._log.add(LoggedRun(self._limit.elapsed_s, lost, lost))
@@ -381,6 +383,7 @@ class Certification:
         """Put smaller runs beside those of the worst findings: explaining must not take longer than testing."""
         entries = {run.id: (entry, run) for entry in self._entries for run in entry.kept}
         refuted = [entries[each.run] for each in found if each.status is Status.FAIL and each.run in entries]
+        refuted = [(entry, run) for entry, run in refuted if run.verdicts]
         for entry, failed in [each for each in refuted if each[0].tier is Tier.SIM][:MOST_SHRUNK]:
             if self._interruption.reason() or entry.case_run is None:
                 return

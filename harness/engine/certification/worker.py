@@ -38,6 +38,10 @@ NICENESS = {Tier.SIM: 10, Tier.SPARK: 5}
 processes than on Spark, which takes seconds of every processor to come up."""
 
 
+AT_ONCE = "at-once"
+"""An argument: the process is left at its end, whatever threads there are."""
+
+
 class WorkerSettings(msgspec.Struct, frozen=True):
     """What holds for every case of a certification.
 
@@ -85,10 +89,11 @@ AnyMessage = Message | KitMessage
 def main() -> None:
     """The process: it receives settings and assignments, and sends messages. It ends when its connection is closed.
 
-    Its arguments are the descriptor of the connection and, where parts run that may end it, the file for its stack.
+    Its arguments are the descriptor of the connection and, where code runs that may end it, the file for its stack, and
+    AT_ONCE for a kit.
     """
     connection = Connection(int(sys.argv[1]))
-    for path in sys.argv[2:]:
+    for path in sys.argv[2:3]:
         note_last_call(Path(path))
     ours = os.getpid()
 
@@ -112,13 +117,13 @@ def main() -> None:
                     for message in _messages(assignment, settings, interruption):
                         send(message)
             except (UsageError, ForeignError) as error:
-                send(WorkerLost(str(error)))
+                send(WorkerLost(str(error), blamed=isinstance(error, ForeignError)))
                 break
             except Exception as error:
-                send(WorkerLost(in_words(error)))
+                send(WorkerLost(in_words(error), blamed=False))
                 break
             reader.working -= 1
-    if len(sys.argv) > 2:  # An ordinary end would wait for threads of parts.
+    if AT_ONCE in sys.argv[3:]:  # An ordinary end would wait for threads of parts.
         os._exit(0)
 
 

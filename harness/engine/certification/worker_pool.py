@@ -25,7 +25,7 @@ from holdfast.harness.engine.certification.apart_process import KILLED, begin, b
 from holdfast.harness.engine.certification.case_runner import CaseEnded, RunEnded, WorkerLost
 from holdfast.harness.engine.certification.kit_runner import CheckEnded, KitAssignment, KitEnded
 from holdfast.harness.engine.certification.last_call import ASK, last_call
-from holdfast.harness.engine.certification.worker import AnyAssignment, AnyMessage, WorkerSettings
+from holdfast.harness.engine.certification.worker import AT_ONCE, AnyAssignment, AnyMessage, WorkerSettings
 from holdfast.harness.engine.executor.patience import MOST_TIMES
 from holdfast.harness.engine.site import registry
 from holdfast.harness.engine.site.interruption import Interruption
@@ -45,6 +45,8 @@ DROP_LIMIT_S = 1.0
 _LOOK_S = 1.0
 _ANSWER_S = 0.5
 _LAST_CALL = "last-call"
+_FIXTURES = Path(__file__).parents[3] / "fixtures"
+"""What ships with Holdfast, and calls parts of a system."""
 _STANDARD_ERROR = 2
 
 
@@ -188,8 +190,8 @@ class _Worker(Generic[Key]):
 
     Args:
         queue: whose assignments it executes.
-        first: assignment. A kit gets a process with few variables of the environment and a temporary folder of its own,
-            in which it notes where it ended.
+        first: assignment. A kit gets a process with few variables of the environment. A kit, and a system that does not
+            ship with Holdfast, have a temporary folder of their own, in which it notes where it ended.
     """
 
     key: Key
@@ -201,12 +203,16 @@ class _Worker(Generic[Key]):
         self._temporary = None
         if isinstance(first, KitAssignment):
             inherited = part_surroundings(first.factory)
+        if isinstance(first, KitAssignment) or registry.strangers_in(queue.settings.system):
             self._temporary = TemporaryFolder()
         self._folder = self._temporary.path if self._temporary is not None else None
         noted = [] if self._folder is None else [str(self._folder / _LAST_CALL)]
         place = {}
         if self._temporary is not None:
-            place = {"TMPDIR": str(self._temporary.path), NAME: str(self._temporary.label)}
+            place[NAME] = str(self._temporary.label)
+        if isinstance(first, KitAssignment):
+            place["TMPDIR"] = str(self._folder)
+            noted.append(AT_ONCE)
         self._hangs = False
         self._heard_s = monotonic()
         # What a part prints is no result.
@@ -258,19 +264,21 @@ class _Worker(Generic[Key]):
     def _lost(self) -> WorkerLost:
         code, assignment = self._process.wait(), self.assignment
         if isinstance(assignment, KitAssignment):
-            return self._lost_to_a_part(assignment, code)
+            kit = Path(inspect.getfile(type(registry.kit(assignment.contract)))).parents[1]
+            return self._lost_to(f"{assignment.contract} {assignment.factory}", kit, code)
+        if registry.strangers_in(self.queue.settings.system):
+            return self._lost_to(f"system {self.queue.settings.system}", _FIXTURES, code)
         if self._hangs:
             return WorkerLost(f"the worker process of the case hung: no run ended for {self._limit_s:.0f} s")
         if code == -SIGKILL:
             return WorkerLost(f"the worker process of the case was {KILLED}")
         return WorkerLost(f"the worker process of the case ended {how(code)}")
 
-    def _lost_to_a_part(self, assignment: KitAssignment, code: int) -> WorkerLost:
-        """It is blamed by its name, and by its call where that is known."""
+    def _lost_to(self, name: str, caller: Path, code: int) -> WorkerLost:
+        """Somebody else's code is blamed by its name, and by its call where that is known: `caller` made it."""
         assert self._folder is not None
-        kit = Path(inspect.getfile(type(registry.kit(assignment.contract)))).parents[1]
-        part, call = f"{assignment.contract} {assignment.factory}", last_call(self._folder / _LAST_CALL, kit)
-        sentence, certain = blame(part, code, call, self._limit_s if self._hangs else None)
+        call = last_call(self._folder / _LAST_CALL, caller)
+        sentence, certain = blame(name, code, call, self._limit_s if self._hangs else None)
         return WorkerLost(sentence, blamed=certain)
 
     def sweep(self) -> None:

@@ -6,7 +6,7 @@ the SystemExit of `sys.exit`, would leave no verdict, and an exit code that it c
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from traceback import extract_tb
@@ -14,8 +14,46 @@ from traceback import extract_tb
 from holdfast.harness.engine.errors import ForeignError, NotApplicable, UsageError
 from holdfast.harness.engine.site.interruption import any_heard
 
-_passing: set[type[BaseException]] = {KeyboardInterrupt, GeneratorExit}
+
+class NotHere(BaseException):
+    """This process may not run what does not ship with Holdfast. No error: nobody takes it for one of such code.
+
+    Attributes:
+        names: of what was to be run, as `module:name`.
+    """
+
+    def __init__(self, names: Sequence[str]) -> None:
+        super().__init__(", ".join(names))
+        self.names = tuple(names)
+
+
+_passing: set[type[BaseException]] = {KeyboardInterrupt, GeneratorExit, NotHere}
 _theirs: set[type[BaseException]] = set()
+_elsewhere = False
+
+
+@contextmanager
+def only_what_ships() -> Iterator[None]:
+    """Within, this process runs nothing that does not ship with Holdfast."""
+    global _elsewhere
+    before, _elsewhere = _elsewhere, True
+    try:
+        yield
+    finally:
+        _elsewhere = before
+
+
+def require_place_for(names: Sequence[str]) -> None:
+    """This process may run all of that.
+
+    Args:
+        names: of what does not ship with Holdfast, as `module:name`.
+
+    Raises:
+        NotHere: it may not.
+    """
+    if names and _elsewhere:
+        raise NotHere(names)
 
 
 @contextmanager

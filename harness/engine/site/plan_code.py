@@ -20,10 +20,6 @@ from holdfast.harness.model.plan import Plan
 from holdfast.harness.model.submitted_jobs import state_backends_of
 from holdfast.harness.oracles.shared.stated_options import stated
 
-SHIPPED = "holdfast."
-_WORD = r"[^\W\d]\w*(?:\.\w+)*"
-_NAMED = re.compile(rf"(?=(?<![\w./])({_WORD}:[^\W\d]\w*))")
-"""Each module with a name, also where several stand side by side."""
 _ADDRESS = re.compile(r"[\w.-]*:\d+")
 
 
@@ -31,12 +27,12 @@ def code_named_by(plan: Plan) -> tuple[str, ...]:
     """What of a plan may stand for code that neither ships with Holdfast nor is registered; its system aside."""
     values = msgspec.to_builtins(plan)
     values.pop("system")
-    found = {name: None for text in _texts(values) for name in _NAMED.findall(text)}
+    found = {name: None for text in _texts(values) for name in registry.NAMED.findall(text)}
     backend = stated(plan).get(profile.BACKEND)
     backends = [*state_backends_of(plan), *([backend.text] if backend is not None else [])]
     found |= {text: None for text in backends if ":" in text and not _ADDRESS.fullmatch(text)}
     known = registry.registered_code()
-    return tuple(name for name in found if not name.startswith(SHIPPED) and name not in known)
+    return tuple(name for name in found if not name.startswith(registry.SHIPPED) and name not in known)
 
 
 def strangers(system: str, plan: Plan | None = None) -> tuple[str, ...]:
@@ -46,9 +42,8 @@ def strangers(system: str, plan: Plan | None = None) -> tuple[str, ...]:
         system: by name, with variant.
         plan: that runs on it.
     """
-    named = [system if ":" in system else "", registry.module_of(system)]
-    found = dict.fromkeys(name for text in named for name in _NAMED.findall(text) if not name.startswith(SHIPPED))
-    return tuple(dict.fromkeys((*found, *(code_named_by(plan) if plan is not None else ()))))
+    of_plan = code_named_by(plan) if plan is not None else ()
+    return tuple(dict.fromkeys((*registry.strangers_in(system), *of_plan)))
 
 
 def require_trusted_code(plan: Plan, source: str | Path, *, trust: bool) -> None:

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 import msgspec
 
 from holdfast.harness.engine.errors import UsageError
-from holdfast.harness.engine.site.foreign import loading
+from holdfast.harness.engine.site.foreign import loading, require_place_for
 from holdfast.harness.model.nearest import LISTED, known_names
 from holdfast.harness.spi.service import NeedsServices
 
@@ -44,6 +44,10 @@ if TYPE_CHECKING:
 
 _WORDS = re.compile(r"[\w-]+(\+([\w-]+|\d+(\.\d+)*))*")
 """Such a name leads to no path and to no module."""
+SHIPPED = "holdfast."
+_WORD = r"[^\W\d]\w*(?:\.\w+)*"
+NAMED = re.compile(rf"(?=(?<![\w./])({_WORD}:[^\W\d]\w*))")
+"""Each module with a name, also where several stand side by side."""
 LISTED_BY = {"rule": "holdfast rules", "area": "holdfast rules", "step": "holdfast mutants --table"}
 """By noun, the command that lists all names of which there are many."""
 Thing = TypeVar("Thing")
@@ -93,6 +97,7 @@ def system(name: str) -> System:
     Raises:
         UsageError: there is no such system or variant, or it is no system.
     """
+    require_place_for(strangers_in(name))
     base, _, variant = name.partition("+")
     factory = _imported(base) if ":" in base else _registered("systems", base, "system")
     if not callable(factory):
@@ -115,6 +120,12 @@ def system(name: str) -> System:
 
             made.attach(services)
     return cast("System", made)
+
+
+def strangers_in(name: str) -> tuple[str, ...]:
+    """What does not ship with Holdfast of a system, as `module:name`, whoever registers it; nothing is imported."""
+    found = (each for text in (name, module_of(name)) for each in NAMED.findall(text))
+    return tuple(dict.fromkeys(each for each in found if not each.startswith(SHIPPED)))
 
 
 def module_of(name: str) -> str:
@@ -369,6 +380,7 @@ def _loaded(entry: EntryPoint) -> Any:
 
 
 def _imported(reference: str) -> Any:
+    require_place_for(strangers_in(reference))
     module_name, _, name = reference.partition(":")
     with loading(repr(reference), "write it as importable.module:name, and mend what it raises"):
         return getattr(import_module(module_name), name)

@@ -12,9 +12,12 @@ import pytest
 
 from holdfast.harness import cli
 from holdfast.harness.commands import apart
+from holdfast.harness.engine.artefacts.journal_file import read_journal
 from holdfast.harness.engine.artefacts.plan_file import write_plan
 from holdfast.harness.engine.site import registry
+from holdfast.harness.engine.site.foreign import NotHere, only_what_ships
 from holdfast.harness.engine.site.plan_code import strangers
+from holdfast.harness.model.journal import Status, Title
 from holdfast.harness.model.plan import Plan
 from holdfast.harness.spi.kit import Plugs
 from holdfast.suites.conformance.plans import plan
@@ -78,6 +81,7 @@ def ran(part: str, tmp_path: Path, *arguments: str) -> int:
         ("Raises", 1, f"ends by itself, with ValueError: once ({MODULE}.py, line"),
         ("Terminates", 1, f"FAIL: {MODULE}:Terminates sent its own process SIGTERM"),
         ("Forks", 1, f"FAIL: {MODULE}:Forks left processes behind, which were ended"),
+        ("Detaches", 1, f"FAIL: {MODULE}:Detaches left processes behind, which were ended"),
         ("Prints", 0, "PASS"),
         ("Stays", 0, "PASS"),
     ],
@@ -89,7 +93,7 @@ def test_the_end_of_a_part_is_its_own(
     shown = capfd.readouterr().out
     assert words in shown
     assert "words of a part" not in shown
-    assert [each.name for each in tmp_path.glob("holdfast-apart-*")] == []
+    assert [each.name for each in tmp_path.glob("holdfast-kit-*")] == []
     assert [each.name for each in (tmp_path / "out").glob(".*.part")] == []
 
 
@@ -150,3 +154,81 @@ def test_what_ships_runs_in_this_process_and_what_is_not_trusted_in_none(
     write_plan(tmp_path / "plan.json", with_backend("Exits"))
     assert cli.execute(["run", str(tmp_path / "plan.json"), "--tier", "sim"]) == 3
     assert "look at that code, then add --trust" in capfd.readouterr().err
+
+
+ENDS_AT = """
+import os
+from holdfast.fixtures.systems.reference import ReferenceSystem
+
+WHEN = {when!r}
+if WHEN == "import":
+    os._exit(0)
+
+
+class System(ReferenceSystem):
+    def __init__(self, variant=""):
+        super().__init__(variant)
+        self.name = "ending:System"
+        if WHEN == "constructor":
+            os._exit(0)
+
+    def account(self, plan):
+        if WHEN == "account":
+            os._exit(0)
+        return super().account(plan)
+
+    def deploy(self, *arguments):
+        if WHEN == "deploy":
+            os._exit(0)
+        return super().deploy(*arguments)
+"""
+
+
+@pytest.fixture
+def ending(module: Path, request: pytest.FixtureRequest) -> str:
+    """A system that ends its process at a moment, well."""
+    (module.parent / "ending.py").write_text(ENDS_AT.format(when=request.param))
+    return "ending:System"
+
+
+COMMANDS = {
+    "certify": ("--tier", "sim", "--rule", "BAR-09", "--jobs", "1"),
+    "compare": ("--tier", "sim", "--plans", "plan.json"),
+    "doctor": (),
+}
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize("ending", ["import", "constructor", "deploy"], indirect=True)
+def test_no_command_ends_as_a_system_wants(
+    command: str, ending: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """It ended with exit code 0 and without a word."""
+    monkeypatch.chdir(tmp_path)
+    write_plan(tmp_path / "plan.json", plan())
+    assert cli.execute([command, ending, *COMMANDS[command], *(() if command == "doctor" else ("--out", "out"))]) == 1
+    assert f"{ending} ended its process with exit code 0" in " ".join(capfd.readouterr().out.split())
+
+
+@pytest.mark.parametrize("ending", ["deploy"], indirect=True)
+def test_a_case_that_a_system_ends_is_refuted_and_reported(ending: str, tmp_path: Path) -> None:
+    arguments = ["--tier", "sim", "--rule", "BAR-09", "--jobs", "1", "--out", str(tmp_path / "out")]
+    assert cli.execute(["certify", ending, *arguments]) == 1
+    journal = read_journal(tmp_path / "out" / "latest" / "results.json")
+    assert journal.certificate.title is Title.REFUSED
+    failed = [each for each in journal.cases if each.status is Status.FAIL]
+    assert failed
+    assert all(f"system {ending} ended its process with exit code 0 in deploy (ending.py:" in each.reason
+               for each in failed)  # fmt: skip
+
+
+def test_a_command_that_forgets_it_is_run_apart_all_the_same(tmp_path: Path) -> None:
+    """Whatever makes a system in the process of a command is stopped before it imports anything."""
+    with only_what_ships():
+        assert registry.system("reference").name == "reference"
+        for name in (f"{MODULE}:System", f"reference+sink={MODULE}:Sink"):
+            with pytest.raises(NotHere, match=MODULE):
+                registry.system(name)
+        with pytest.raises(NotHere, match=MODULE):
+            registry.state_backend(f"{MODULE}:Exits")
+    assert registry.system(f"{MODULE}:System")
