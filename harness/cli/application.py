@@ -104,7 +104,7 @@ ALONE: dict[str, tuple[Callable[..., int], ...]] = {
         catalogue.mutants,
     ),
     LOOK: (runs.run, runs.replay, runs.rerun, runs.judge, catalogue.pictures),
-    LATER: (certification.diff, certification.trend),
+    LATER: (certification.diff, certification.trend, certification.matrix),
     KNOW: (catalogue.rules, catalogue.schema),
     BEGIN: (catalogue.new,),
     MACHINE: (installation.doctor, installation.sweep),

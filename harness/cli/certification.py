@@ -293,6 +293,16 @@ def trend(
     return show_trend(folder)
 
 
+def matrix(
+    folders: Annotated[list[Path], typer.Argument(metavar="DIR...", help="Certificates, or folders that hold some.")],
+    out: Annotated[Path, typer.Option(metavar="DIR", help="Folder of the table.")] = Path("matrix"),
+) -> int:
+    """Put certificates of several systems, versions or nights into one table, with a badge for each."""
+    from holdfast.harness.commands.matrix import write_matrix
+
+    return write_matrix(folders, out)
+
+
 def diff(
     old: Annotated[Path, typer.Argument(metavar="OLD", help="A night or a certificate: folder or JSON file.")],
     new: Annotated[Path, typer.Argument(metavar="NEW", help="Another one.")],

@@ -85,23 +85,28 @@ def test_a_command_that_ends_otherwise_is_noticed(tmp_path: Path) -> None:
 
 def unknown_in(line: str) -> str | None:
     """The first word of a command of ours that does not exist; None: all do."""
-    words = line.split()
     command: Any = get_command(app)
-    for word in words[1:]:
-        if isinstance(command, TyperGroup):
+    words = iter(line.split()[1:])
+    for word in words:
+        if word.startswith("--"):
+            options = {name: each for each in command.params for name in (*each.opts, *each.secondary_opts)}
+            option = options.get(word.partition("=")[0])
+            if option is None:
+                return word
+            if isinstance(command, TyperGroup) and not option.is_flag:
+                next(words, None)  # Its value is no command.
+        elif isinstance(command, TyperGroup):
             if word not in command.commands:
                 return word
             command = command.commands[word]
-        elif word.startswith("--"):
-            spelled = {each for option in command.params for each in (*option.opts, *option.secondary_opts)}
-            if word.partition("=")[0] not in spelled:
-                return word
     return None
 
 
 def test_a_command_that_does_not_exist_is_noticed() -> None:
     assert unknown_in("holdfast certify reference --tier sim") is None
+    assert unknown_in("holdfast --limits 5 judge RUN") is None
     assert unknown_in("holdfast certfy reference") == "certfy"
+    assert unknown_in("holdfast --limit 5 judge RUN") == "--limit"
     assert unknown_in("holdfast job stop --savepoint-way X") == "--savepoint-way"
 
 

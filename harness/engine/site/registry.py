@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from holdfast.harness.spi.fault import AnyFault
     from holdfast.harness.spi.images import MakeImageSet
     from holdfast.harness.spi.kit import Kit
+    from holdfast.harness.spi.matrix_reporter import MatrixReporter
     from holdfast.harness.spi.mutant import Mutant
     from holdfast.harness.spi.night_reporter import NightReporter
     from holdfast.harness.spi.oracle import Oracle
@@ -222,6 +223,11 @@ def trend_reporters() -> tuple[NightReporter, ...]:
 def comparison_reporters() -> tuple[ComparisonReporter, ...]:
     """All registered reporters of systems side by side, in the order of their names."""
     return tuple(_made(each) for _, each in sorted(_group("comparison_reporters").items()))
+
+
+def matrix_reporters() -> tuple[MatrixReporter, ...]:
+    """All registered reporters of certificates in one table, in the order of their names."""
+    return tuple(_made(each) for _, each in sorted(_group("matrix_reporters").items()))
 
 
 def kit(contract: str) -> Kit:
