@@ -16,6 +16,7 @@ from holdfast.harness.engine.site import registry
 from holdfast.harness.model.configuration import ConfigurationFile, EffectiveConfiguration, NoteKind, Origin
 from holdfast.harness.model.jobs import KEYED_SUM
 from holdfast.harness.model.plan import ExpectedEnd, Plan, WorkloadSpec
+from holdfast.harness.spi.outside_files import WRITTEN_BYTES
 from holdfast.harness.spi.system import ConfigurationAware
 
 _STYLES = {NoteKind.WARNING: "yellow", NoteKind.LINT: "cyan"}
@@ -63,7 +64,7 @@ def _assignment(text: str) -> tuple[str, str]:
 
 def _content(path: Path) -> str:
     try:
-        return read_content(path).decode("utf-8")
+        return read_content(path, WRITTEN_BYTES).decode("utf-8")
     except UnicodeDecodeError as error:
         raise UsageError(f"{path} is no UTF-8 text: byte {error.start} is not.") from error
 

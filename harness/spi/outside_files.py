@@ -17,9 +17,11 @@ from collections.abc import Iterator
 from io import FileIO
 from pathlib import Path
 
-DOCUMENT_BYTES = 64 << 20
-"""Of a plan, a result, a configuration, a table of a program: what is decoded as a whole."""
-EVENTS_BYTES = 128 << 20
+WRITTEN_BYTES = 1 << 20
+"""Of what people write, such as a configuration: its parsers take a thousand bytes for each."""
+DOCUMENT_BYTES = 32 << 20
+"""Of a plan, a result, a table of a program: what is decoded as a whole, and takes ten bytes for each."""
+EVENTS_BYTES = 64 << 20
 """Of the events of one node, which are decoded line by line."""
 STATE_BYTES = 1 << 30
 """Of one file of a checkpoint, which is summed up in most cases."""

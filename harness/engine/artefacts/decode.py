@@ -17,6 +17,8 @@ _UNKNOWN = re.compile(r"Object contains unknown field `(?P<field>.*)`")
 _STEP = re.compile(r"\.([A-Za-z_][A-Za-z_0-9]*)|\[(\d*|\.\.\.)\]")
 
 _VALUE_LENGTH = 80
+_LARGEST_SHOWN = 1 << 20
+"""To show one value, all of a document is decoded; of a larger one no value is shown."""
 
 
 def decode(raw: bytes, kind: type[Value], source: str) -> Value:
@@ -44,9 +46,8 @@ def check_version(raw: bytes, newest: int, noun: str, source: str) -> None:
     Raises:
         UsageError: the version is newer, too old, or missing.
     """
-    try:
-        version = msgspec.json.decode(raw, type=_Versioned).version
-    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+    version = version_of(raw)
+    if version is None:
         return  # Something else is wrong as well, and is named when the whole is decoded.
     oldest = max(1, newest - 1)
     if version > newest:
@@ -57,6 +58,14 @@ def check_version(raw: bytes, newest: int, noun: str, source: str) -> None:
         raise UsageError(
             f"{source}: version {version} of a {noun} is older than {oldest}, the oldest one read: write it anew."
         )
+
+
+def version_of(raw: bytes) -> int | None:
+    """The version that a document says it has, without a look at the rest of it."""
+    try:
+        return msgspec.json.decode(raw, type=_Versioned).version
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+        return None
 
 
 class _Versioned(msgspec.Struct):
@@ -75,6 +84,8 @@ def _explained(raw: bytes, kind: type, message: str) -> str:
         return f"unknown field {unknown['field']!r} at {place}; {allowed}: remove or rename it"
     if "missing required" in what:
         return f"{place}: {what[:1].lower()}{what[1:]}: add it"
+    if len(raw) > _LARGEST_SHOWN:
+        return f"{place}: {what[:1].lower()}{what[1:]}: write it again"
     try:
         value = msgspec.json.encode(_value_at(msgspec.json.decode(raw), steps)).decode()[:_VALUE_LENGTH]
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:

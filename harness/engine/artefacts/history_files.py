@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 from collections import Counter
 from collections.abc import Sequence
+from io import BytesIO
 from pathlib import Path
 from urllib.parse import quote, unquote
 
@@ -149,12 +150,12 @@ def _content(path: Path) -> bytes:
 
 def _read_node(path: Path, content: bytes, file: FileDigest, dead_nodes: tuple[str, ...]) -> list[Event]:
     node = unquote(file.name.removesuffix(_EVENTS))
-    lines = content.split(b"\n")
-    torn = lines.pop()
-    if torn and node not in dead_nodes:
-        raise UsageError(f"{path}:{len(lines) + 1}: torn line of a node that did not die; record the run again.")
-    events = []
-    for number, line in enumerate(lines):
+    events: list[Event] = []
+    for number, line in enumerate(BytesIO(content)):
+        if not line.endswith(b"\n"):
+            if node in dead_nodes:
+                break
+            raise UsageError(f"{path}:{number + 1}: torn line of a node that did not die; record the run again.")
         source = f"{path}:{number + 1}"
         check_version(line, SCHEMA_VERSION, "history event", source)
         event: Event = decode(line, AnyEvent, source)  # type: ignore[arg-type]

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Iterator
+from io import BytesIO
 from pathlib import Path
 
 import msgspec
@@ -90,11 +91,11 @@ def _swept(folder: Path, name: str) -> Iterator[str]:
 
 def _undos(folder: Path) -> list[UndoRecord]:
     try:
-        lines = read_content(require_regular(folder / UNDO)).splitlines()
+        content = read_content(require_regular(folder / UNDO))
     except UsageError:
         return []  # None was written, or what is there is none of ours.
     undos = []
-    for line in lines:
+    for line in BytesIO(content):
         try:
             undos.append(msgspec.json.decode(line, type=UndoRecord))
         except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):

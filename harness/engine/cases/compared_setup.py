@@ -12,7 +12,11 @@ from holdfast.harness.engine.errors import UsageError
 from holdfast.harness.engine.site import registry
 from holdfast.harness.engine.site.machine import lacking
 from holdfast.harness.model.case import Tier
+from holdfast.harness.spi.outside_files import WRITTEN_BYTES
 from holdfast.harness.spi.system import System
+
+_LONGEST = 80
+"""Of a line, what a message shows."""
 
 _ENDINGS = (".yaml", ".yml")
 _PREFERRED = (Tier.PROCESS, Tier.SPARK, Tier.CONTAINERS, Tier.SIM)
@@ -64,11 +68,11 @@ def read_options(file: Path) -> Mapping[str, str]:
         UsageError: it cannot be read, a line is none, or there is none.
     """
     options: dict[str, str] = {}
-    for number, line in enumerate(read_content(file).decode(errors="replace").splitlines(), 1):
+    for number, line in enumerate(read_content(file, WRITTEN_BYTES).decode(errors="replace").splitlines(), 1):
         content = line.partition("#")[0].strip()
         key, colon, value = content.partition(": ")
         if content and not (colon and value.strip()):
-            raise UsageError(f"{file}:{number} is {content!r}: write KEY: VALUE on each line.")
+            raise UsageError(f"{file}:{number} is {content[:_LONGEST]!r}: write KEY: VALUE on each line.")
         if content:
             options[key.strip()] = value.strip()
     if not options:

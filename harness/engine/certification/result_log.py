@@ -21,7 +21,7 @@ from holdfast.harness.engine.errors import UsageError
 from holdfast.harness.model.case import Tier
 from holdfast.harness.model.journal import CaseResult, RunResult
 from holdfast.harness.spi.kit import KitCheck
-from holdfast.harness.spi.outside_files import DOCUMENT_BYTES, open_outside, raised
+from holdfast.harness.spi.outside_files import DOCUMENT_BYTES, OutsideFileError, open_outside, raised
 
 LOG_VERSION = 1
 _LEVEL = 4
@@ -136,10 +136,18 @@ class ResultLog:
 
 
 def read_log(path: Path) -> Iterator[LogHeader | Logged | LoggedCheck]:
-    """What was written whole."""
+    """What was written whole.
+
+    Raises:
+        UsageError: it is no regular file, or a line of it is no result.
+    """
     decoder = msgspec.json.Decoder(LogHeader | LoggedRun | LoggedCase | LoggedCheck)
+    try:
+        opened = open_outside(path)
+    except OutsideFileError as error:
+        raise UsageError(f"{path}: {error}.") from error
     with (
-        open_outside(path) as packed,
+        opened as packed,
         gzip.open(packed, "rb") as file,
         suppress(EOFError, zlib.error, gzip.BadGzipFile),
     ):

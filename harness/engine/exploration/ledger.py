@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator
+from io import BytesIO
 from pathlib import Path
 
 import msgspec
@@ -162,7 +163,7 @@ class Ledger:
         whole = written.rfind(b"\n") + 1
         if whole < len(written):
             os.truncate(self._path, whole)
-        for number, line in enumerate(written[:whole].splitlines(), 1):
+        for number, line in enumerate(BytesIO(written[:whole]), 1):
             yield decode(line, Entry, f"{self._path}:{number}")  # type: ignore[arg-type]
 
 

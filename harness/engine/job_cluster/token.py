@@ -10,6 +10,7 @@ from pathlib import Path
 
 from holdfast.harness.engine.artefacts.files import read_content
 from holdfast.harness.engine.errors import UsageError
+from holdfast.harness.spi.outside_files import WRITTEN_BYTES
 
 VARIABLE = "HOLDFAST_TOKEN"
 """Environment variable with the token."""
@@ -50,7 +51,7 @@ def read_token(file: Path) -> str:
     Raises:
         UsageError: others can read the file, or it holds no token.
     """
-    content = read_content(file)
+    content = read_content(file, WRITTEN_BYTES)
     if stat.S_IMODE(file.stat().st_mode) & 0o077:
         raise UsageError(f"{file}: others can read it; allowed is a token that you alone can read: chmod 600 it.")
     return _checked(content.decode("ascii", errors="replace").strip(), str(file))

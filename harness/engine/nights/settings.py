@@ -17,6 +17,10 @@ from holdfast.harness.engine.nights.waivers import Waiver
 from holdfast.harness.engine.site import registry
 from holdfast.harness.engine.site.services import Sites
 from holdfast.harness.model.case import Tier
+from holdfast.harness.spi.outside_files import WRITTEN_BYTES
+
+_MOST_DOTS = 1_000
+"""Of a line: the parser takes the square of them."""
 
 OWN_FILE, SHARED_FILE = "holdfast.toml", "pyproject.toml"
 MOST_MINUTES = 24 * 60
@@ -75,7 +79,10 @@ def read_settings(path: Path | None, folder: Path) -> Settings:
 
 def _parsed(path: Path, source: str) -> dict[str, object]:
     try:
-        return tomllib.loads(read_content(path).decode())
+        text = read_content(path, WRITTEN_BYTES).decode()
+        if (dots := max((line.count(".") for line in text.splitlines()), default=0)) > _MOST_DOTS:
+            raise UsageError(f"{source}: a line has {dots:,} dots, allowed are {_MOST_DOTS:,}; write shorter keys.")
+        return tomllib.loads(text)
     except (ValueError, RecursionError) as error:  # Also of a number that is too long, and of lists in lists in lists.
         raise UsageError(f"{source}: it is not TOML ({error}); mend that line.") from error
 

@@ -24,7 +24,7 @@ from holdfast.harness.engine.artefacts.record_files import read_inputs
 from holdfast.harness.engine.errors import UsageError
 from holdfast.harness.model.events import AnyEvent
 from holdfast.harness.spi import outside_files
-from holdfast.harness.spi.outside_files import OutsideFileError, read_outside
+from holdfast.harness.spi.outside_files import DOCUMENT_BYTES, WRITTEN_BYTES, OutsideFileError, read_outside
 from holdfast.suites.selfcheck.abuse.mutations.kinds import KINDS, mend_digests
 from holdfast.suites.selfcheck.abuse.mutations.memory import MOST_MEGABYTES, grown_megabytes
 
@@ -113,6 +113,43 @@ def test_what_is_nested_deeply_is_refused(name: str, tmp_path: Path, capsys: pyt
     said = capsys.readouterr().err
     assert said.count("\n") == 1
     assert "Traceback" not in said
+
+
+def dense(name: str, limit: int) -> bytes:
+    """As much as may be in a file, in as many parts as can be."""
+    lists = b"[]," * (limit // 3 - 20) + b"1]}"
+    return {
+        "plan.json": b'{"job":[' + lists,
+        "results.json": b'{"version":5,"runs":[' + lists,
+        "night.json": b'{"version":1,"systems":[' + lists,
+        "flink-conf.yaml": b"a: b\n" * (limit // 5),
+        "config.yaml": bytes(limit),
+        "holdfast.toml": b"[a" + b".a" * (limit // 2 - 2) + b"]",
+    }[name]
+
+
+@pytest.mark.parametrize(
+    ("name", "words", "limit"),
+    [
+        ("plan.json", ("run", "PATH", "--tier", "sim"), DOCUMENT_BYTES),
+        ("results.json", ("diff", "PATH", "PATH"), DOCUMENT_BYTES),
+        ("night.json", ("diff", "PATH", "PATH"), DOCUMENT_BYTES),
+        ("flink-conf.yaml", ("config", "check", "PATH"), WRITTEN_BYTES),
+        ("config.yaml", ("config", "check", "PATH"), WRITTEN_BYTES),
+        ("holdfast.toml", ("nightly", "--config", "PATH"), WRITTEN_BYTES),
+    ],
+)
+def test_a_document_of_many_small_parts_is_refused_in_bounded_memory(
+    name: str, words: tuple[str, ...], limit: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (path := tmp_path / name).write_bytes(dense(name, limit))
+    codes: list[int] = []
+    command = [str(path) if word == "PATH" else word for word in words]
+    assert grown_megabytes(lambda: execute(command), codes) < MOST_MEGABYTES
+    said = capsys.readouterr().err
+    if name != "flink-conf.yaml":
+        assert (codes, said.count("holdfast: ")) == ([3], 1)
+    assert len(said) < 1_000
 
 
 def many_rows(path: Path) -> None:

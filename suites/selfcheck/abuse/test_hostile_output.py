@@ -120,7 +120,7 @@ def many_rows(rows: int) -> bytes:
             "a.txt.gz",
             lambda: gzip.compress(bytes(1 << 30), 1),
             FilesOutput(format=FileFormat.TEXT),
-            "is 67,108,865 bytes long, allowed are",
+            "is 33,554,433 bytes long, allowed are",
         ),
     ],
 )

@@ -212,7 +212,7 @@ class TestCommittedOutput:
         persist(table, EVEN)
         with table.open("ab") as file:
             file.write(b" " * DOCUMENT_BYTES)
-        for factor, problem in ((1, "table.json is 67,"), (2, "")):
+        for factor, problem in ((1, "table.json is 33,"), (2, "")):
             monkeypatch.setattr(outside_files, "_factor", factor)
             reader = Reader.of(TableFiles, str(table.parent), table.name, str(table.with_name("damages")))
             log = table.with_name("reader.log")
