@@ -16,6 +16,7 @@ from holdfast.harness.adapter.deployment import ProcessDeployment
 from holdfast.harness.adapter.links import Links
 from holdfast.harness.adapter.log_feeder import LogFeeder
 from holdfast.harness.adapter.recorder import Recorder
+from holdfast.harness.adapter.strangers import Strangers
 from holdfast.harness.adapter.worker import Worker
 from holdfast.harness.model.events import InputAcknowledged, ProgramReady
 from holdfast.harness.model.evidence import Evidence
@@ -24,6 +25,7 @@ from holdfast.harness.model.records import InputLog
 from holdfast.harness.model.target import Role, Target
 from holdfast.harness.model.topology import process_name, subtask_name
 from holdfast.harness.spi.controls.link import MECHANISMS
+from holdfast.harness.spi.system import Recording
 
 if TYPE_CHECKING:
     from holdfast.harness.adapter.engine import Engine
@@ -128,6 +130,7 @@ class EngineDeployment(ProcessDeployment):
             begun.callback(engine.end)
             recorder = Recorder()
             links = Links(engine.links, folder, logs / "links.log") if engine.links else None
+            self._strangers = Strangers(dict if links is None else links.refused)
             if links is not None:
                 begun.callback(links.close)
                 engine.place = replace(engine.place, links={each: links.address(each) for each in engine.links})
@@ -156,6 +159,11 @@ class EngineDeployment(ProcessDeployment):
             recorder.start_clock()
             self._end = begun.pop_all()
         super().__init__(workers, committed, recorder, controls, folder)
+
+    def stop(self, *, audit: bool) -> Recording:
+        for event in self._strangers.events():
+            self.record(event)
+        return super().stop(audit=audit)
 
     @property
     def problem(self) -> str:

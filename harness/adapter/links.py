@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
+from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -12,7 +13,7 @@ import msgspec
 from holdfast.harness.adapter.child import Child, wait_for
 from holdfast.harness.adapter.holds import Holds
 from holdfast.harness.adapter.network import relay
-from holdfast.harness.adapter.network.relay import DONE, Impair, Order, Reset, Targets
+from holdfast.harness.adapter.network.relay import DONE, REFUSED, Impair, Order, Reset, Targets
 from holdfast.harness.adapter.network.sockets import Address
 from holdfast.harness.model.target import Target
 from holdfast.harness.spi.controls.link import BACKWARD, BOTH, FORWARD, Detail
@@ -36,6 +37,7 @@ class Links:
     def __init__(self, targets: Mapping[Target, str], folder: Path, log: Path) -> None:
         self._held: Holds[Detail] = Holds()
         self._names = {target: str(target) for target in targets}
+        self._refused: Counter[str] = Counter()
         led = Targets({self._names[target]: _address(text) for target, text in targets.items()})
         self._child = Child([sys.executable, "-P", "-m", relay.__name__], folder, log)
         self._child.send(msgspec.json.encode(led))
@@ -74,6 +76,12 @@ class Links:
     def whole(self, link: Target, kind: str, detail: Detail = "") -> bool:
         return not self._held.acts((link, _known(kind)), detail) and not self._child.dead
 
+    def refused(self) -> Mapping[str, int]:
+        """By link, how many connections were refused, because they are not of the run; see the rules of `acceptor`."""
+        if not self._child.dead:
+            self._settle(next(iter(self._names)))  # What it has told by its answer is known.
+        return self._refused
+
     def close(self) -> None:
         """End the relay. Idempotent."""
         self._child.close()
@@ -110,8 +118,10 @@ class Links:
         """
         until_s = time.monotonic() + _ANSWER_LIMIT_S
         while time.monotonic() < until_s:
-            if lines := self._child.lines():
-                return lines[0]
+            lines = self._child.lines()
+            self._refused.update(line[len(REFUSED) :].decode() for line in lines if line.startswith(REFUSED))
+            if answers := [line for line in lines if not line.startswith(REFUSED)]:
+                return answers[0]
             if self._child.ended:
                 raise OSError(f"the relay of the links ended: {self._child.last_words()}")
             wait_for([self._child], until_s - time.monotonic())

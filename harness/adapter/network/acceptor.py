@@ -5,8 +5,9 @@ Rules of this file
   arguments, which every user of the machine can read.
 - Who does not say it is closed and counted, and costs the run nothing: it reaches no callback, nothing is answered, it
   waits for a limited time, and of such only a limited number wait.
-- In front of a service nobody can be asked for a token. There a connection of another user of this machine is refused,
-  as far as the kernel tells who holds its other end.
+- In front of a service nobody can be asked for a token. There a connection of a process that the process of the harness
+  which started this one did not start is refused, as far as the kernel tells who holds its other end. Who could come
+  here could go to the service itself: such a run says nothing.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ import socket
 from collections.abc import Callable
 
 from holdfast.harness.adapter.network.loop import Loop, Timer
-from holdfast.harness.adapter.network.peer import Peer, peer_of
+from holdfast.harness.adapter.network.peer import Kin, Peer, peer_of
 
 TOKEN_BYTES = 32
 TOKEN_LIMIT_S = 30.0
@@ -68,6 +69,7 @@ class Acceptor:
         self._on_stream = on_stream
         self._on_refused = on_refused
         self._limit_s = limit_s
+        self._kin = Kin(os.getppid())
         self._waiting: dict[socket.socket, _Caller] = {}
         listener.setblocking(False)
         loop.watch(listener, self._accept)
@@ -90,7 +92,7 @@ class Acceptor:
                 self._look_at(stream)
 
     def _look_at(self, stream: socket.socket) -> None:
-        peer = peer_of(stream, os.getuid())
+        peer = peer_of(stream, os.getuid(), kin=self._kin)
         if peer is Peer.FOREIGN:
             self._refuse(stream)
         elif peer is Peer.GONE:

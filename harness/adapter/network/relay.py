@@ -3,13 +3,15 @@
     python -P -m holdfast.harness.adapter.network.relay
 
 The first line of its standard input says where each link leads; it answers with a line that says where each listens.
-Each further line is an order, and is answered when it is in force. The end of its standard input ends it.
+Each further line is an order, and is answered when it is in force. A line tells of each connection that was refused.
+The end of its standard input ends it.
 """
 
 from __future__ import annotations
 
 import os
 import sys
+from functools import partial
 
 import msgspec
 
@@ -45,7 +47,7 @@ class Reset(msgspec.Struct, frozen=True, tag="reset"):
 
 
 Order = Impair | Reset
-DONE = b"done"
+DONE, REFUSED = b"done", b"refused "
 
 
 class Relay:
@@ -54,7 +56,10 @@ class Relay:
     def __init__(self, targets: Targets) -> None:
         self._loop = Loop()
         listeners = {link: listen() for link in targets.links}
-        self._carriers = {link: Carrier(self._loop, listeners[link], targets.links[link]) for link in listeners}
+        self._carriers = {
+            link: Carrier(self._loop, listener, targets.links[link], on_refused=partial(_say, REFUSED + link.encode()))
+            for link, listener in listeners.items()
+        }
         self.listening = Targets({link: address_of(listener) for link, listener in listeners.items()})
 
     def serve(self, orders: _Orders) -> None:

@@ -6,10 +6,11 @@ from collections.abc import Iterable, Mapping
 
 from holdfast.harness.engine.site.foreign import foreign
 from holdfast.harness.model.capability import Claims
-from holdfast.harness.model.events import KIND_NAMES, Event
+from holdfast.harness.model.events import KIND_NAMES, ConnectionsRefused, Event
 from holdfast.harness.model.evidence import Evidence
 from holdfast.harness.model.fault_fate import FATES_IN_WORDS, FaultFate
 from holdfast.harness.model.history import History
+from holdfast.harness.model.plural import plural
 from holdfast.harness.model.succession import of_the_job
 from holdfast.harness.model.verdict import CRASHED, Outcome, Verdict, without_clauses
 from holdfast.harness.spi.oracle import Oracle
@@ -147,10 +148,17 @@ def _seen_part(verdict: Verdict, unseen: frozenset[str]) -> Verdict:
 def outcome_of(history: History, verdicts: tuple[Verdict, ...]) -> tuple[Outcome, str]:
     """The outcome of a run with the cause of an inconclusive one.
 
-    FAIL wins over everything: safety is judged even where a fault missed. Then whatever makes a run say too little
-    makes it inconclusive: a problem of the harness, a fault that never acted or never landed, an oracle that could
-    not tell, or no oracle that decided anything.
+    Where others may have reached into a service, nothing is known. Else FAIL wins over everything: safety is judged
+    even where a fault missed. Then whatever makes a run say too little makes it inconclusive: a problem of the harness,
+    a fault that never acted or never landed, an oracle that could not tell, or no oracle that decided anything.
     """
+    for event in history.of(ConnectionsRefused):
+        if event.link:
+            came = plural(event.connections, "connection")
+            return Outcome.INCONCLUSIVE, (
+                f"{came} to {event.link} came from processes that are not of the run, and may have reached the service "
+                "itself: keep others away from its port, and repeat the run."
+            )
     if any(verdict.outcome is Outcome.FAIL for verdict in verdicts):
         return Outcome.FAIL, ""
     if history.end.problem:

@@ -111,9 +111,12 @@ class ConnectionsRefused(Event, tag="connections_refused"):
 
     Attributes:
         connections: how many.
+        link: to a service, which cannot ask for a token: who came there may have gone to the service itself. Empty: to
+            processes of ours, which nobody else reaches.
     """
 
     connections: int
+    link: str = ""
 
 
 class MachineStalled(Event, tag="machine_stalled"):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -16,16 +17,26 @@ from holdfast.harness.adapter.engine_deployment import EngineDeployment
 from holdfast.harness.adapter.process_stat import children_by_parent
 from holdfast.harness.adapter.reader import Reader
 from holdfast.harness.engine.cases.case_run import run_case
+from holdfast.harness.engine.executor.run import run_plan
+from holdfast.harness.engine.site import registry
 from holdfast.harness.label import end_labelled
 from holdfast.harness.model.capability import Capability
 from holdfast.harness.model.case import Case, Tier
-from holdfast.harness.model.events import InputAcknowledged, NodeDied, NodeStarted, ProgramReady, StateFound
+from holdfast.harness.model.events import (
+    ConnectionsRefused,
+    InputAcknowledged,
+    NodeDied,
+    NodeStarted,
+    ProgramReady,
+    StateFound,
+)
 from holdfast.harness.model.evidence import Evidence
 from holdfast.harness.model.jobs import FORWARD
 from holdfast.harness.model.journal import Status
 from holdfast.harness.model.plan import Topology
 from holdfast.harness.model.records import FoldRow
 from holdfast.harness.model.target import STORAGE, Role, Target
+from holdfast.harness.model.verdict import Outcome
 from holdfast.harness.spi.controls.link import LinkImpairment
 from holdfast.harness.spi.controls.process import MembershipControl, ProcessControl
 from holdfast.harness.spi.system import DiedAtOnce, OptionUse, Recording
@@ -44,6 +55,7 @@ from holdfast.suites.selfcheck.adapter.engines import (
     driven,
     records,
 )
+from holdfast.suites.selfcheck.services.listener import as_stranger
 
 pytestmark = pytest.mark.tier("process")
 FIRST, SECOND = Target(Role.WORKER, 0), Target(Role.WORKER, 1)
@@ -152,6 +164,32 @@ def test_links_are_offered_and_led_through(tmp_path: Path) -> None:
     with closing(deployed(linked, tmp_path / "run")) as deployment:
         assert LinkImpairment in deployment.controls
         assert deployment._engine.place.links[STORAGE] not in ("", "127.0.0.1:9")
+
+
+@pytest.mark.parametrize("wrong", [False, True], ids=["right", "wrong"])
+@pytest.mark.parametrize("reached", [False, True], ids=["left alone", "reached into"])
+def test_a_stranger_at_a_link_makes_a_run_inconclusive(reached: bool, wrong: bool, tmp_path: Path) -> None:
+    class Linked(Engine):
+        links = {STORAGE: "127.0.0.1:9"}
+
+        def append(self, partition: int, offset: int, records: Sequence[tuple[str, int]]) -> None:
+            super().append(partition, offset, [(key, value + wrong) for key, value in records])
+
+        def command(self, worker: int) -> Sequence[str]:
+            if reached:
+                host, _, port = self.place.links[STORAGE].rpartition(":")
+                assert as_stranger(host, int(port)) == "refused"
+            return super().command(worker)
+
+    run = run_plan(PLAN, Linked(), registry.toolbox(), Tier.PROCESS, tmp_path / "run")
+    strangers = [(event.link, event.connections) for event in run.history.of(ConnectionsRefused)]
+    if reached:
+        assert run.outcome is Outcome.INCONCLUSIVE
+        assert strangers == [(str(STORAGE), 1)]
+        assert run.reason.startswith(f"1 connection to {STORAGE} came from processes that are not of the run")
+    else:
+        assert run.outcome is (Outcome.FAIL if wrong else Outcome.PASS), run.reason
+        assert strangers == []
 
 
 def test_plans_that_do_not_fit_are_refused_in_one_sentence() -> None:

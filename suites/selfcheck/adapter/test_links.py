@@ -13,7 +13,7 @@ import pytest
 from holdfast.harness.adapter.links import Links
 from holdfast.harness.model.target import STORAGE, Role, Target
 from holdfast.harness.spi.controls.link import BACKWARD, BOTH, FORWARD
-from holdfast.suites.selfcheck.services.listener import listening
+from holdfast.suites.selfcheck.services.listener import as_stranger, listening
 
 pytestmark = pytest.mark.tier("process")
 BROKER = Target(Role.BROKER)
@@ -123,3 +123,12 @@ def test_a_link_that_was_not_declared_is_named(links: Links) -> None:
 def test_a_service_without_a_port_is_named(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=r"'localhost': write host:port"):
         Links({STORAGE: "localhost"}, tmp_path, tmp_path / "log")
+
+
+def test_who_is_not_of_the_run_is_refused_and_counted(links: Links, stream: socket.socket) -> None:
+    host, _, port = links.address(STORAGE).rpartition(":")
+    assert [as_stranger(host, int(port)) for _ in range(2)] == ["refused", "refused"]
+    echo_s(stream)
+    with connected(links, BROKER) as other:
+        echo_s(other)
+    assert links.refused() == {str(STORAGE): 2}

@@ -1,12 +1,17 @@
-"""A small server that answers whatever it is told with the same, as a program and as a thread."""
+"""A small server that gives back whatever it is told, as a program and as a thread; and a client that is not ours."""
 
 from __future__ import annotations
 
+import os
 import socket
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+
+from holdfast.harness.label import NAME
 
 PROGRAM = """
 import os, socket, sys
@@ -18,6 +23,30 @@ while True:
         while data := stream.recv(65536):
             stream.sendall(data)
 """
+
+
+_STRANGER = """
+import os, socket, sys
+ours = os.getpid()
+if os.fork():
+    os._exit(0)
+while os.getppid() == ours:
+    pass
+with socket.create_connection((sys.argv[1], int(sys.argv[2]))) as stream:
+    stream.sendall(b"GET / HTTP/1.1\\r\\n\\r\\n")
+    try:
+        answer = stream.recv(1)
+    except OSError:
+        answer = b""
+    print("answered" if answer else "refused", flush=True)
+"""
+
+
+def as_stranger(host: str, port: int) -> str:
+    """What becomes of a connection of a process whose parent is gone, so that nobody can say whose it is."""
+    surroundings = {name: value for name, value in os.environ.items() if name != NAME}
+    command = [sys.executable, "-I", "-c", _STRANGER, host, str(port)]
+    return subprocess.run(command, env=surroundings, stdout=subprocess.PIPE, check=True, text=True).stdout.strip()
 
 
 def becomes(true: Callable[[], bool], limit_s: float = 10.0) -> bool:

@@ -14,7 +14,7 @@ from holdfast.fixtures.services.processes.relayed_links import RelayedLinks
 from holdfast.fixtures.services.processes.session import Session
 from holdfast.harness.adapter.network.sockets import Address
 from holdfast.harness.spi.controls.link import BACKWARD, FORWARD
-from holdfast.suites.selfcheck.services.listener import answers, becomes, listening
+from holdfast.suites.selfcheck.services.listener import answers, as_stranger, becomes, listening
 
 pytestmark = pytest.mark.tier("process")
 LINK, OTHER = "kafka", "object-store"
@@ -156,3 +156,12 @@ def test_a_relay_that_is_gone_is_told(links: RelayedLinks) -> None:
         with pytest.raises(OSError, match="the relay"):
             own.cut(LINK)
         assert links.whole(LINK)
+
+
+def test_who_is_not_of_the_run_is_refused_and_counted(links: RelayedLinks, stream: socket.socket) -> None:
+    before = links.refused()
+    assert as_stranger(*links.addresses[LINK]) == "refused"
+    echo(stream, b"ping")
+    assert answers(links.addresses[LINK].port)
+    assert dict(links.refused() - before) == {LINK: 1}
+    links.reset(LINK)
