@@ -60,6 +60,8 @@ class NoteKind(StrEnum):
     """Something was asked for and is not done."""
     LINT = "lint"
     """Something is done as asked, and cannot act as it was meant."""
+    INFO = "info"
+    """Something is of no concern here, and nothing is wrong about it."""
 
 
 class Note(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

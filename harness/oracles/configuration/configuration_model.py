@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from difflib import get_close_matches
 from typing import NamedTuple
 
 from holdfast.harness.model import profile
@@ -29,6 +30,10 @@ _DEFAULTS = {
     version: {key: Expected(value, Origin.DEFAULT) for key, value in listed.items()}
     for version, listed in DEFAULTS.items()
 }
+
+
+ALIKE = 0.9
+"""Two keys of which so much is the same are one key and a slip."""
 
 
 class ConfigurationModel:
@@ -147,7 +152,9 @@ class ConfigurationModel:
 
 
 def _strangers(options: Mapping[str, Stated]) -> Iterator[tuple[NoteKind, str]]:
-    if any(key not in NORMAL and each.origin is Origin.FILE for key, each in options.items()):
+    """What a file says of other parts of the cluster is no mistake; what is spelled almost like an option is one."""
+    strangers = (key for key, each in options.items() if key not in NORMAL and each.origin is Origin.FILE)
+    if any(get_close_matches(key, (*NORMAL, *profile.OLDER), 1, ALIKE) for key in strangers):
         yield _WARNING, "unknown-option"
 
 
