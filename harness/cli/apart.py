@@ -15,18 +15,19 @@ from holdfast.harness.engine.site.interruption import heard_from_now_on, signals
 
 
 def main() -> None:
-    """Its arguments are the descriptor of the pipe, the file for its stack, and those of the command.
+    """Its arguments are the descriptor of the pipe, the file for its stack, the names of what does not ship with
+    Holdfast, and those of the command.
 
     It ends at once when the command is over: an ordinary end would wait for threads of parts.
     """
     ours, leave = os.getpid(), os._exit
-    connection = note_parent(int(sys.argv[1]), Path(sys.argv[2]))
+    connection = note_parent(int(sys.argv[1]), Path(sys.argv[2]), sys.argv[3])
     heard = heard_from_now_on()
     interrupts_are_theirs()
     reserve()  # What a part prints is no result.
     pthread_sigmask(SIG_UNBLOCK, signals())
     with heard.breaking():
-        code = execution.run_once(sys.argv[3:])
+        code = execution.run_once(sys.argv[4:])
         if os.getpid() == ours:  # Else a part has forked, and its child came here.
             result_stream().flush()
             sys.stderr.flush()

@@ -62,7 +62,6 @@ def runs_apart(names: Sequence[str], out: Path, limit_s: float | None) -> int | 
         out: below which what a lost process left is undone.
         limit_s: how long one run may take; None: LIMIT_S.
     """
-    here.names = tuple(names)
     if here.reports is not None:
         run_ended()  # What had to be imported counts no more.
     if not names or here.reports is not None:
@@ -108,7 +107,7 @@ class _Apart:
         self._heard_s = monotonic()
         self._hangs = False
         self._code: int | None = None
-        arguments = [str(self._folder / _LAST_CALL), *here.arguments]
+        arguments = [str(self._folder / _LAST_CALL), ",".join(names), *here.arguments]
         environment = {**os.environ, LABEL: str(self._temporary.label)}  # noqa: TID251 - the edge
         restore()  # The result comes from there, which keeps what else is printed apart from it.
         self._process, self._connection = begin(PROGRAM, arguments, environment, stderr=subprocess.PIPE)

@@ -3,16 +3,14 @@ with Holdfast (see `apart`). This module imports next to nothing, for every comm
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from multiprocessing.connection import Connection
 from pathlib import Path
-from traceback import extract_tb
 
 from holdfast.harness.engine.certification.last_call import note_last_call
 from holdfast.harness.engine.errors import ForeignError, NotApplicable, UsageError
-from holdfast.harness.engine.site.foreign import in_words
+from holdfast.harness.engine.site.foreign import raised_by
 from holdfast.harness.spi.errors import UnusableSystem
 
 
@@ -50,15 +48,16 @@ def run_ended() -> None:
         here.reports.send(None)
 
 
-def note_parent(descriptor: int, stack: Path) -> Connection:
+def note_parent(descriptor: int, stack: Path, names: str) -> Connection:
     """This process is apart.
 
     Args:
         descriptor: of the pipe.
         stack: file for the stack at its end.
+        names: of what does not ship with Holdfast, with commas between them.
     """
     note_last_call(stack)
-    here.reports = Connection(descriptor)
+    here.reports, here.names = Connection(descriptor), tuple(filter(None, names.split(",")))
     return here.reports
 
 
@@ -79,13 +78,6 @@ def blaming() -> Iterator[None]:
     except (UsageError, NotApplicable, UnusableSystem):
         raise
     except Exception as error:
-        names = here.names if is_apart() else ()
-        for frame in reversed(extract_tb(error.__traceback__)):
-            if theirs := [name for name in names if _file_of(name) == frame.filename]:
-                raise ForeignError(f"{', '.join(theirs)} raised {in_words(error)} in {frame.name}") from error
+        if is_apart() and (sentence := raised_by(here.names, error)):
+            raise ForeignError(sentence) from error
         raise
-
-
-def _file_of(name: str) -> str:
-    module = sys.modules.get(name.partition(":")[0])
-    return (module.__file__ or "") if module is not None else ""

@@ -16,13 +16,13 @@ from holdfast.harness.engine.artefacts.stored_run import discard_run_folder, ope
 from holdfast.harness.engine.cases.case import plan_of, system_under_test, why_not_applicable
 from holdfast.harness.engine.cases.case_status import case_not_run, case_result, is_open, open_plans
 from holdfast.harness.engine.cases.deaths_at_once import DeathsAtOnce
-from holdfast.harness.engine.cases.results import broke, broken_result, run_id, run_result
+from holdfast.harness.engine.cases.results import Blamed, broke, broken_result, run_id, run_result
 from holdfast.harness.engine.cases.swarm_case import case_for
 from holdfast.harness.engine.cases.tally import Tally
 from holdfast.harness.engine.errors import NotApplicable, UsageError
 from holdfast.harness.engine.executor.run import Run, run_plan, uninterrupted
 from holdfast.harness.engine.site import registry
-from holdfast.harness.engine.site.foreign import foreign
+from holdfast.harness.engine.site.foreign import foreign, raised_by
 from holdfast.harness.engine.site.registry import Toolbox
 from holdfast.harness.engine.site.workers import in_order
 from holdfast.harness.model.case import Case, Tier
@@ -97,8 +97,10 @@ def run_once(case_run: CaseRun, number: int, attempt: int = 0, serial: int | Non
         if part is not None:
             discard_run_folder(part)
         raise
-    except Exception as error:  # The harness broke; the other runs still say something.
-        return FinishedRun(_numbered(broken_result(plan, tier, case.id, serial, error), number), None, part)
+    except Exception as error:  # The system or the harness broke; the other runs still say something.
+        sentence = raised_by(registry.strangers_of(case_run.system), error)
+        why = Blamed(f"system {sentence}") if sentence else error
+        return FinishedRun(_numbered(broken_result(plan, tier, case.id, serial, why), number), None, part)
     wall_ms = (perf_counter() - start) * 1_000
     return FinishedRun(_numbered(run_result(run, case.id, serial, wall_ms, case.windows), number), run, part)
 

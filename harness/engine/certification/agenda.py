@@ -12,7 +12,7 @@ from holdfast.harness.engine.certification.request import Request
 from holdfast.harness.engine.certification.selection import DRAWN_PLANS, Pair, examples, left_out, select
 from holdfast.harness.engine.errors import ForeignError, NotApplicable, UsageError
 from holdfast.harness.engine.site import registry
-from holdfast.harness.engine.site.foreign import foreign, in_words
+from holdfast.harness.engine.site.foreign import foreign, in_words, raised_by
 from holdfast.harness.engine.site.machine import lacking
 from holdfast.harness.model.case import Case, Tier
 from holdfast.harness.model.journal import CaseResult, Status
@@ -126,10 +126,13 @@ class Agenda:
                 reason = why_not_applicable(case, under_test, tier, self.tools)
         except NotApplicable as error:
             return case_not_run(case, tier, Status.NOT_APPLICABLE, str(error))
-        except (UsageError, ForeignError) as error:
+        except UsageError as error:
             return case_not_run(case, tier, Status.ERROR, str(error))
         except Exception as error:  # The adapter broke; the other cases still say something.
-            return case_not_run(case, tier, Status.ERROR, f"{whose} raised {in_words(error)}")
+            if sentence := raised_by(registry.strangers_of(self.system), error):
+                return case_not_run(case, tier, Status.FAIL, f"system {sentence}")
+            said = str(error) if isinstance(error, ForeignError) else f"{whose} raised {in_words(error)}"
+            return case_not_run(case, tier, Status.ERROR, said)
         return case_not_run(case, tier, Status.NOT_APPLICABLE, reason) if reason else under_test
 
     def not_chosen(self, results: Iterable[CaseResult]) -> frozenset[str]:

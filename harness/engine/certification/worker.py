@@ -26,9 +26,9 @@ from holdfast.harness.engine.certification.case_runner import Message, WorkerLos
 from holdfast.harness.engine.certification.kit_runner import KitAssignment, KitMessage, tried
 from holdfast.harness.engine.certification.last_call import note_last_call
 from holdfast.harness.engine.certification.run_store import Keep, RunStore
-from holdfast.harness.engine.errors import ForeignError, UsageError
+from holdfast.harness.engine.errors import UsageError
 from holdfast.harness.engine.site import registry
-from holdfast.harness.engine.site.foreign import foreign, in_words
+from holdfast.harness.engine.site.foreign import foreign, in_words, raised_by
 from holdfast.harness.engine.site.interruption import Interruption, listening, signals
 from holdfast.harness.model.case import Tier
 from holdfast.harness.spi.outside_files import raise_limits
@@ -116,11 +116,12 @@ def main() -> None:
                 with foreign(f"system {settings.system!r}"):
                     for message in _messages(assignment, settings, interruption):
                         send(message)
-            except (UsageError, ForeignError) as error:
-                send(WorkerLost(str(error), blamed=isinstance(error, ForeignError)))
+            except UsageError as error:
+                send(WorkerLost(str(error), blamed=False))
                 break
             except Exception as error:
-                send(WorkerLost(in_words(error), blamed=False))
+                sentence = raised_by(registry.strangers_in(settings.system), error)
+                send(WorkerLost(f"system {sentence}" if sentence else in_words(error), blamed=bool(sentence)))
                 break
             reader.working -= 1
     if AT_ONCE in sys.argv[3:]:  # An ordinary end would wait for threads of parts.

@@ -69,10 +69,11 @@ def draw_chunk(system: str, code: str, first: int, last: int, interrupted: Calla
 def alarm_of(result: RunResult) -> str:
     """What is alarming about a run, or an empty text."""
     if result.outcome is Outcome.FAIL:
-        return next(
+        anomalies = (
             f"{verdict.oracle}/{anomaly.clause}: {anomaly.message}"
             for verdict in result.verdicts
             for anomaly in verdict.anomalies
         )
+        return next(anomalies, result.reason)
     broke = result.reason.startswith(HARNESS_ERROR) or CRASHED in result.reason
     return result.reason if result.outcome is Outcome.INCONCLUSIVE and broke else ""

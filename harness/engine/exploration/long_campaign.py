@@ -23,6 +23,7 @@ from holdfast.harness.engine.exploration.fingerprint import fingerprint
 from holdfast.harness.engine.exploration.ledger import Chunk, Ledger, Retrial, Seeds, Withdrawal
 from holdfast.harness.engine.exploration.on_spark import drawn_on_spark
 from holdfast.harness.engine.site import registry
+from holdfast.harness.engine.site.foreign import raised_by
 from holdfast.harness.engine.site.workers import in_order
 from holdfast.harness.model.case import Tier
 from holdfast.harness.model.verdict import CRASHED
@@ -74,7 +75,8 @@ class LongCampaign:
         try:
             run = run_plan(read_plan_file(self.ledger.plan_of(seed)), self._system, self._tools)
         except Exception as error:  # As in a campaign: it is counted, and the others are tried.
-            return f"{HARNESS_ERROR}{type(error).__name__}: {error}"
+            sentence = raised_by(registry.strangers_of(self._system), error)
+            return f"system {sentence}" if sentence else f"{HARNESS_ERROR}{type(error).__name__}: {error}"
         return alarm_of(run_result(run, SWARM_ID, seed, 0.0))
 
     def withdraw(self, seed: int, reason: str) -> None:

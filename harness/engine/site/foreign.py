@@ -6,13 +6,22 @@ the SystemExit of `sys.exit`, would leave no verdict, and an exit code that it c
 
 from __future__ import annotations
 
+import os
+import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from errno import EAGAIN, EDQUOT, EMFILE, ENFILE, ENOMEM, ENOSPC
 from pathlib import Path
-from traceback import extract_tb
+from traceback import extract_tb, walk_tb
+from types import FrameType
 
 from holdfast.harness.engine.errors import ForeignError, NotApplicable, UsageError
 from holdfast.harness.engine.site.interruption import any_heard
+
+SHIPPED = "holdfast."
+"""How the names of modules begin that ship with Holdfast."""
+_OF_THE_MACHINE = frozenset({EAGAIN, EDQUOT, EMFILE, ENFILE, ENOMEM, ENOSPC})
+_PACKAGES = tuple(f"{os.sep}{name}{os.sep}" for name in ("site-packages", "dist-packages"))
 
 
 class NotHere(BaseException):
@@ -113,9 +122,61 @@ def let_pass(kind: type[BaseException]) -> None:
     _passing.add(kind)
 
 
+def raised_by(names: Sequence[str], error: BaseException) -> str:
+    """What code that does not ship with Holdfast raised, in which call of it and where, without a full stop; empty: it
+    did not, or it raised what the machine refuses anybody.
+
+    Whose an exception is, the innermost frame tells that is in such code or in ours: between them and it may be the
+    standard library, and packages that anybody uses.
+
+    Args:
+        names: of that code, as `module:name`.
+        error: that was raised.
+    """
+    if isinstance(error, ForeignError) and error.__cause__ is not None:
+        error = error.__cause__
+    lacking = isinstance(error, MemoryError) or (isinstance(error, OSError) and error.errno in _OF_THE_MACHINE)
+    packages = {_package(name) for name in names}
+    call = place = owner = ""
+    for frame, line in walk_tb(error.__traceback__):
+        if _ships(frame):
+            call = place = owner = ""
+        elif _is_of(packages, frame):
+            call = call or frame.f_code.co_name
+            place = f"{Path(frame.f_code.co_filename).name}:{line}"
+            owner = _package(frame.f_globals.get("__name__", ""))
+    if lacking or not names or not place:
+        return ""
+    whose = [name for name in names if _package(name) == owner] or names
+    return f"{', '.join(whose)} raised {_kind_and_words(error)} ({place}) in {call}"
+
+
+def _package(name: str) -> str:
+    return name.partition(":")[0].partition(".")[0]
+
+
+def _ships(frame: FrameType) -> bool:
+    return f"{frame.f_globals.get('__name__', '')}.".startswith(SHIPPED)
+
+
+def _is_of(packages: set[str], frame: FrameType) -> bool:
+    """Whether a frame is of one of those packages, or of what stands beside them and was not installed."""
+    package = _package(frame.f_globals.get("__name__", ""))
+    if package in packages:
+        return True
+    installed = any(part in frame.f_code.co_filename for part in _PACKAGES)
+    return not installed and package not in sys.stdlib_module_names
+
+
 def in_words(error: BaseException) -> str:
-    """An exception in one line, with the place where it was raised."""
-    said = " ".join(str(error).split())
+    """An exception in one line, with the place where it was raised, which a ForeignError names itself."""
+    if isinstance(error, ForeignError):
+        return str(error).rstrip(".")
     frames = extract_tb(error.__traceback__)
     place = f" ({Path(frames[-1].filename).name}:{frames[-1].lineno})" if frames else ""
-    return f"{type(error).__name__}{f': {said}' if said else ''}{place}"
+    return f"{_kind_and_words(error)}{place}"
+
+
+def _kind_and_words(error: BaseException) -> str:
+    said = " ".join(str(error).split())
+    return f"{type(error).__name__}{f': {said}' if said else ''}"

@@ -15,6 +15,7 @@ import msgspec
 
 from holdfast.harness.engine.errors import UsageError
 from holdfast.harness.engine.site import registry
+from holdfast.harness.engine.site.foreign import SHIPPED
 from holdfast.harness.model import profile
 from holdfast.harness.model.plan import Plan
 from holdfast.harness.model.submitted_jobs import state_backends_of
@@ -32,7 +33,7 @@ def code_named_by(plan: Plan) -> tuple[str, ...]:
     backends = [*state_backends_of(plan), *([backend.text] if backend is not None else [])]
     found |= {text: None for text in backends if ":" in text and not _ADDRESS.fullmatch(text)}
     known = registry.registered_code()
-    return tuple(name for name in found if not name.startswith(registry.SHIPPED) and name not in known)
+    return tuple(name for name in found if not name.startswith(SHIPPED) and name not in known)
 
 
 def strangers(system: str, plan: Plan | None = None) -> tuple[str, ...]:

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 import msgspec
 
 from holdfast.harness.engine.errors import UsageError
-from holdfast.harness.engine.site.foreign import loading, require_place_for
+from holdfast.harness.engine.site.foreign import SHIPPED, loading, require_place_for
 from holdfast.harness.model.nearest import LISTED, known_names
 from holdfast.harness.spi.service import NeedsServices
 
@@ -45,7 +45,6 @@ if TYPE_CHECKING:
 
 _WORDS = re.compile(r"[\w-]+(\+([\w-]+|\d+(\.\d+)*))*")
 """Such a name leads to no path and to no module."""
-SHIPPED = "holdfast."
 _WORD = r"[^\W\d]\w*(?:\.\w+)*"
 NAMED = re.compile(rf"(?=(?<![\w./])({_WORD}:[^\W\d]\w*))")
 """Each module with a name, also where several stand side by side."""
@@ -127,6 +126,12 @@ def strangers_in(name: str) -> tuple[str, ...]:
     """What does not ship with Holdfast of a system, as `module:name`, whoever registers it; nothing is imported."""
     found = (each for text in (name, module_of(name)) for each in NAMED.findall(text))
     return tuple(dict.fromkeys(each for each in found if not each.startswith(SHIPPED)))
+
+
+def strangers_of(system: System) -> tuple[str, ...]:
+    """The same of a system that was made, which may have another name than it was named by."""
+    kind = type(system)
+    return strangers_in(system.name) or strangers_in(f"{kind.__module__}:{kind.__qualname__}")
 
 
 def module_of(name: str) -> str:

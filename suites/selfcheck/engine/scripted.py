@@ -280,6 +280,13 @@ class ScriptedSystem:
         return self.deployments[-1].scripted
 
 
+class Breaks(ScriptedSystem):
+    """Has a bug."""
+
+    def deploy(self, *arguments: object) -> ScriptedDeployment:
+        raise KeyError("boom")
+
+
 class ScriptedFault:
     """Kills, or cuts and restores; lands when it was recorded."""
 

@@ -15,12 +15,21 @@ from holdfast.harness.engine.cases.case_run import ATTEMPTS, CaseRun, run_once, 
 from holdfast.harness.engine.certification.run_store import LIMITS, RUNS, Keep, RunStore
 from holdfast.harness.engine.errors import NotApplicable
 from holdfast.harness.engine.site import registry
+from holdfast.harness.model.capability import Claims
 from holdfast.harness.model.case import Case, Decision, Tier
 from holdfast.harness.model.history import History
 from holdfast.harness.model.plan import FaultSpec, Plan
 from holdfast.harness.model.verdict import Outcome, Verdict
 from holdfast.suites.selfcheck.engine.results import case
-from holdfast.suites.selfcheck.engine.scripted import WORKER, Checkpoints, ScriptedOracle, ScriptedSystem, plan, toolbox
+from holdfast.suites.selfcheck.engine.scripted import (
+    WORKER,
+    Breaks,
+    Checkpoints,
+    ScriptedOracle,
+    ScriptedSystem,
+    plan,
+    toolbox,
+)
 
 KILLED = plan(FaultSpec("kill", WORKER))
 
@@ -98,12 +107,23 @@ def test_an_interruption_ends_it_after_the_run() -> None:
 
 
 def test_a_run_that_breaks_the_harness_is_counted_and_the_next_one_runs() -> None:
-    class Breaks(ScriptedSystem):
-        def deploy(self, *arguments: object) -> object:  # type: ignore[override]
-            raise KeyError("boom")
-
     broken = run_once(case_run_of(case(), system=Breaks()), 0).result
     assert (broken.outcome, broken.reason) == (Outcome.INCONCLUSIVE, "harness error: KeyError: 'boom'")
+
+
+def test_a_system_that_does_not_ship_breaks_its_own_run() -> None:
+    """As far as names tell, this module is somebody else's."""
+
+    class Theirs(ScriptedSystem):
+        def claims(self, plan: Plan) -> Claims:
+            raise KeyError("boom")
+
+    Theirs.__module__ = "somebodys"
+    broken = run_once(case_run_of(case(), system=Theirs()), 0).result
+    assert broken.outcome is Outcome.FAIL
+    assert broken.reason.startswith("system somebodys:")
+    assert "raised KeyError: 'boom' (test_campaign.py:" in broken.reason
+    assert broken.reason.endswith(" in claims")
 
 
 def test_real_tiers_get_a_folder_that_holds_the_plan_before_anything_happens(tmp_path: Path) -> None:

@@ -1,0 +1,133 @@
+"""Whose an exception is, the frame that raised it tells: a system that is not ours is refuted by its own, with call and
+line; ours is an error of the harness, and what the machine refuses is nobody's."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from holdfast.harness import cli
+from holdfast.harness.engine.artefacts.journal_file import read_journal
+from holdfast.harness.engine.artefacts.plan_file import write_plan
+from holdfast.harness.model.journal import Journal, Status, Title
+from holdfast.suites.conformance.plans import plan
+
+MODULE = """
+import json
+from errno import ENOSPC
+
+from holdfast.fixtures.systems.reference import ReferenceSystem
+from holdfast.harness.model.plural import plural
+
+HOW = {
+    "itself": lambda: {}["no such key"],
+    "by-the-standard-library": lambda: json.loads("{"),
+    "through-ours": lambda: plural("many", None),
+    "no-room": lambda: fail(OSError(ENOSPC, "No space left on device")),
+    "no-memory": lambda: fail(MemoryError()),
+    "exit": lambda: fail(SystemExit(0)),
+}
+
+
+def fail(error):
+    raise error
+
+
+class System(ReferenceSystem):
+    def __init__(self, variant):
+        super().__init__("")
+        self.name = f"raising:System+{variant}"
+        self.moment, self.how = variant.split("/")
+
+    def reach(self, moment):
+        if moment == self.moment:
+            HOW[self.how]()
+
+    def account(self, plan):
+        self.reach("account")
+        return super().account(plan)
+
+    def claims(self, plan):
+        self.reach("claims")
+        return super().claims(plan)
+
+    def deploy(self, plan, inputs, tier, folder):
+        self.reach("deploy")
+        return Deployment(super().deploy(plan, inputs, tier, folder), self)
+
+
+class Deployment:
+    def __init__(self, inner, system):
+        self.inner, self.reach = inner, system.reach
+
+    def __getattr__(self, name):
+        return getattr(self.inner, name)
+
+    def advance(self, until_ms):
+        self.reach("advance")
+        return self.inner.advance(until_ms)
+"""
+MOMENTS = ("claims", "deploy", "advance")
+THEIRS = {"itself": "KeyError: 'no such key' (raising.py:", "by-the-standard-library": "JSONDecodeError: Expecting "}
+
+
+@pytest.fixture(autouse=True)
+def module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = tmp_path / "code"
+    folder.mkdir()
+    (folder / "raising.py").write_text(MODULE)
+    monkeypatch.syspath_prepend(folder)
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+
+
+def certified(variant: str, tmp_path: Path, *, jobs: int = 2) -> tuple[int, Journal]:
+    arguments = ["--tier", "sim", "--rule", "BAR-09", "--jobs", str(jobs), "--out", str(tmp_path / "out")]
+    code = cli.execute(["certify", f"raising:System+{variant}", *arguments])
+    return code, read_journal(tmp_path / "out" / "latest" / "results.json")
+
+
+@pytest.mark.parametrize("how", THEIRS)
+@pytest.mark.parametrize("moment", MOMENTS)
+def test_what_a_system_raises_refutes_it(moment: str, how: str, tmp_path: Path) -> None:
+    code, journal = certified(f"{moment}/{how}", tmp_path)
+    assert (code, journal.certificate.title) == (1, Title.REFUSED)
+    assert not any(each.status is Status.ERROR for each in journal.cases)
+    failed = [each for each in journal.cases if each.status is Status.FAIL]
+    assert failed
+    for each in failed:
+        assert f"raising:System raised {THEIRS[how]}" in each.reason, each.reason
+        assert f" in {moment}" in each.reason
+        assert "(raising.py:" in each.reason
+
+
+@pytest.mark.parametrize("how", ["through-ours", "no-room", "no-memory"])
+def test_what_ours_raises_or_the_machine_is_an_error(how: str, tmp_path: Path) -> None:
+    code, journal = certified(f"claims/{how}", tmp_path)
+    assert code == 4
+    assert not any(each.status is Status.FAIL for each in journal.cases)
+    assert any(each.status is Status.ERROR for each in journal.cases)
+
+
+def test_an_exit_in_a_run_refutes_too(tmp_path: Path) -> None:
+    code, journal = certified("advance/exit", tmp_path)
+    assert code == 1
+    [reason] = {each.reason for each in journal.cases if each.status is Status.FAIL}
+    assert "raising:System raised SystemExit: 0 (raising.py:" in reason
+
+
+def test_before_there_is_a_case_the_line_is_the_same(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    """Which cases there are, the system's account of options tells."""
+    command = ["certify", "raising:System+account/itself", "--tier", "sim", "--rule", "BAR-09", "--out", str(tmp_path)]
+    assert cli.execute(command) == 1
+    shown = capfd.readouterr()
+    assert "FAIL: raising:System raised KeyError: 'no such key' (raising.py:" in shown.out
+    assert "Traceback" not in shown.err
+
+
+@pytest.mark.parametrize(("how", "code"), [("itself", 1), ("through-ours", 4), ("no-room", 4)])
+def test_a_campaign_and_a_single_run_draw_the_same_line(how: str, code: int, tmp_path: Path) -> None:
+    system = f"raising:System+claims/{how}"
+    write_plan(tmp_path / "plan.json", plan())
+    assert cli.execute(["run", str(tmp_path / "plan.json"), "--system", system, "--out", str(tmp_path / "run")]) == code
+    assert cli.execute(["campaign", system, "--seeds", "1-2", "--out", str(tmp_path / "campaign")]) == code
