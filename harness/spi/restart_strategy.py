@@ -36,16 +36,19 @@ class StrategyKind(StrEnum):
     NONE = "none"
     """The first failure is final (RST-05)."""
     FIXED_DELAY = "fixed-delay"
-    """So many restarts, each after the same delay (RST-03)."""
+    """So many restarts, each after the same delay (RST-03). Each failure counts, and is answered by that delay."""
     FAILURE_RATE = "failure-rate"
-    """So many failures in a window that slides (RST-04)."""
+    """So many failures in a window that slides (RST-04). Each counts, and is answered by the same delay."""
     EXPONENTIAL_DELAY = "exponential-delay"
     """Delays grow from restart to restart, and are short again behind a quiet time (RST-06). Jitter moves each to both
-    sides, as far as the first delay and the maximum allow; the maximum may cut before that, too."""
+    sides, as far as the first delay and the maximum allow; the maximum may cut before that, too.
+
+    A failure while the restart from an earlier failure is still to come is one with that: it does not count, and is
+    answered by the time that is left until that restart."""
 
 
 class RestartStrategyDescription(msgspec.Struct, frozen=True, kw_only=True):
-    """What `describe` returns: the same value at every call, and for every strategy of one factory.
+    """What `describe` returns: the same value at every call, and for every strategy of one factory, whatever is set.
 
     Attributes:
         name: of the strategy, such as `fixed-delay`.
@@ -66,6 +69,8 @@ class RestartContext(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         options: those of `RestartStrategyDescription.options` that are set, as they are written: `10 s`, `infinite`.
+            A duration of a kind is a whole number and one of `ms`, `s`, `min`, `h` and `d`, with a blank between or
+            without. A number may be as large as 2147483647.
         uniform: draws a number in [0, 1) from a stream that is this strategy's alone.
     """
 
@@ -99,8 +104,8 @@ class RestartStrategy(Protocol):
         None: the job fails for good, and the strategy is not asked again. That is the answer to each failure that is
         not recoverable (RST-07).
 
-        It may be called while the restart from an earlier failure is still to come. What failed again begins behind its
-        last answer.
+        It may be called while the restart from an earlier failure is still to come; `StrategyKind` says how each kind
+        counts that. Every answer counts from its own `now_ms`, and what failed again begins behind the last one.
         """
 
     def running(self, now_ms: float) -> None:

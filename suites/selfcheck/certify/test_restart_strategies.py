@@ -34,6 +34,7 @@ KILLED_BY = {
     "restarts-once-more": "RST-03/attempts",
     "restarts-once-less": "RST-03/no-attempt",
     "fifty-at-most": "RST-03/unlimited",
+    "attempts-of-two-bytes": "RST-03/unlimited",
     "forgets-with-time": "RST-03/for-good",
     "running-gives-back": "RST-03/attempts",
     "delay-in-seconds": "RST-03/attempts",
@@ -60,9 +61,12 @@ KILLED_BY = {
     "waits-for-the-full-minute": "RST-07/moment",
     "answers-in-fractions": "RST-07/unrecoverable",
     "describes-its-count": "RST-07/description",
+    "describes-what-is-set": "RST-07/description",
+    "knows-seconds-alone": "RST-07/durations",
     "overflows": "RST-07/long-rows",
     "reads-a-clock": "RST-07/no-clock",
     "counts-in-32-bits": "RST-07/far-moments",
+    "ends-with-31-bits": "RST-07/far-moments",
 }
 BY_PROGRAMS = {
     "restarts-once-more": "RST-03/program",

@@ -2,16 +2,34 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 
+from holdfast.harness.model import profile
 from holdfast.harness.spi import SPI_VERSION
-from holdfast.harness.spi.restart_strategy import RestartContext
+from holdfast.harness.spi.restart_strategy import RestartContext, RestartStrategy, StrategyKind
 from holdfast.suites.certify.check import CannotTry, Check, Violation
 from holdfast.suites.certify.restart_strategy.bench import START_MS, Bench
 from holdfast.suites.certify.restart_strategy.life import Life
 
 PASSED_MS = (0.0, 1.0, 250.0, 5_000.0, 61_000.0, 4_000_000.0)
 LONGEST = 40
+LASTING: Mapping[StrategyKind, Mapping[str, str]] = {
+    StrategyKind.FIXED_DELAY: {profile.FIXED_ATTEMPTS: "100"},
+    StrategyKind.FAILURE_RATE: {profile.RATE_FAILURES: "12", profile.RATE_INTERVAL: "5 min"},
+}
+"""Where the defaults give up soon: options with which a story is told to its end."""
+TWO_DAYS = ("172800000 ms", "172800 s", "2880 min", "48h", "2 d")
+DURATIONS: Mapping[StrategyKind, Mapping[str, str]] = {
+    StrategyKind.FIXED_DELAY: {profile.FIXED_DELAY: "1 s"},
+    StrategyKind.FAILURE_RATE: {profile.RATE_INTERVAL: "1 s", profile.RATE_DELAY: "1 s"},
+    StrategyKind.EXPONENTIAL_DELAY: {
+        profile.EXPONENTIAL_INITIAL: "1 s",
+        profile.EXPONENTIAL_MAX: "259200 s",
+        profile.EXPONENTIAL_RESET: "259200 s",
+    },
+}
+"""Options that are durations; each is written in other ways, while the others are these."""
 
 
 def unrecoverable(bench: Bench) -> None:
@@ -59,37 +77,60 @@ def defaults(bench: Bench) -> None:
     require_same(bench, story(bench.life()), story(bench.life(given)), f"with the defaults given ({given}) it answers")
 
 
+def durations(bench: Bench) -> None:
+    """A duration is the same one, however it is written."""
+    kind = bench.description.kind
+    if kind not in DURATIONS:
+        raise CannotTry("its kind has no durations that the kit knows")
+    for key in DURATIONS[kind]:
+        options = {**DURATIONS[kind], key: TWO_DAYS[0]}
+        right = story(bench.life(options))
+        for written in TWO_DAYS[1:]:
+            said = story(bench.life({**options, key: written}))
+            require_same(bench, right, said, f"with {key} {written!r} in place of {TWO_DAYS[0]!r} it answers")
+
+
 def description(bench: Bench) -> None:
-    """The same at every call, and of this version."""
+    """The same at every call, whatever is set, and of this version."""
     if bench.description.spi_version != SPI_VERSION:
         raise Violation(bench.rule, f"spi_version is {bench.description.spi_version}; {SPI_VERSION} is right.")
     life = bench.life()
     for _ in range(3):
-        if life.strategy.describe() != bench.description:
-            raise Violation(
-                bench.rule, f"describe() returned {life.strategy.describe()}, and {bench.description} before."
-            )
+        _require_description(bench, life.strategy)
         delay_ms = life.failed()
         if delay_ms is None:
             break
         life.runs(delay_ms)
+    for key, (default, _) in bench.description.options.items():
+        other = re.sub(r"\d+", lambda number: str(int(number[0]) + 1), default, count=1)
+        try:
+            life = bench.life({key: other})
+        except ValueError as error:  # It need not take every value.
+            bench.step(f"    {error}")
+        else:
+            _require_description(bench, life.strategy)
+
+
+def _require_description(bench: Bench, strategy: RestartStrategy) -> None:
+    if strategy.describe() != bench.description:
+        raise Violation(bench.rule, f"describe() returned {strategy.describe()}, and {bench.description} before.")
 
 
 def repeatable(bench: Bench) -> None:
     """The same calls and draws bring the same answers."""
-    require_same(bench, story(bench.life()), story(bench.life()), "with the same calls and draws it answers")
+    require_same(bench, story(lasting(bench)), story(lasting(bench)), "with the same calls and draws it answers")
 
 
 def moment(bench: Bench) -> None:
     """Only differences of time count."""
-    later = bench.life(now_ms=START_MS + 86_412_345)
-    require_same(bench, story(bench.life()), story(later), "a day later it answers")
+    later = lasting(bench, now_ms=START_MS + 86_412_345)
+    require_same(bench, story(lasting(bench)), story(later), "a day later it answers")
 
 
 def apart(bench: Bench) -> None:
     """Strategies of two jobs know nothing of each other."""
-    alone = story(bench.life())
-    one, two = bench.life(), bench.life()
+    alone = story(lasting(bench))
+    one, two = lasting(bench), lasting(bench)
     both: list[tuple[int | None, int | None]] = []
     for passed_ms in _passing():
         both.append((one.failed(), two.failed()))
@@ -99,6 +140,12 @@ def apart(bench: Bench) -> None:
             life.runs(both[-1][0] or 0, passed_ms)
     require_same(bench, alone, [first for first, _ in both], "beside another job it answers")
     require_same(bench, alone, [second for _, second in both], "beside another job it answers")
+
+
+def lasting(bench: Bench, *, now_ms: float = START_MS) -> Life:
+    """A strategy that does not give up before a story ends, if its kind can be told so."""
+    kind = bench.description.kind
+    return bench.life(LASTING.get(kind) if kind else None, now_ms=now_ms)
 
 
 def story(life: Life, *, subtask: str = "map-0", cause: str = "the record is poisoned") -> list[int | None]:
@@ -132,6 +179,7 @@ CHECKS = (
     Check("RST-07/options", "An option that it does not have is refused.", options),
     Check("RST-07/values", "A value that cannot be read is refused.", values),
     Check("RST-07/defaults", "The defaults are those that it describes.", defaults),
+    Check("RST-07/durations", "A duration may be written in any unit.", durations),
     Check("RST-07/description", "It says the same of itself at every call.", description),
     Check("RST-07/repeatable", "The same calls and draws bring the same answers.", repeatable),
     Check("RST-07/moment", "What time of day it is does not count.", moment),

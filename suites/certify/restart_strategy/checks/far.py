@@ -7,13 +7,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
-from typing import Any
+from typing import Any, cast
 
 from holdfast.harness.model import profile
-from holdfast.harness.spi.restart_strategy import StrategyKind
+from holdfast.harness.spi.restart_strategy import Failure, RestartStrategy, StrategyKind
+from holdfast.suites.certify.answers import behind
 from holdfast.suites.certify.check import CannotTry, Check, Violation
 from holdfast.suites.certify.restart_strategy.bench import START_MS, Bench
-from holdfast.suites.certify.restart_strategy.checks.contract import require_same, story
+from holdfast.suites.certify.restart_strategy.checks.contract import lasting, require_same, story
 from holdfast.suites.certify.restart_strategy.life import Life
 
 ROW = 2_500
@@ -24,6 +25,11 @@ FAR_MS = (0.0, (1 << 31) - 2e6, (1 << 32) - 2e6, 1.7e12, float(1 << 45))
 HUNDREDS = {
     StrategyKind.FIXED_DELAY: {profile.FIXED_ATTEMPTS: "300", profile.FIXED_DELAY: "1 s"},
     StrategyKind.FAILURE_RATE: {profile.RATE_FAILURES: "300", profile.RATE_INTERVAL: "1 h", profile.RATE_DELAY: "1 s"},
+}
+BEYOND_TWO_BYTES = (1 << 16) + 10
+WITHOUT_A_LIMIT = {
+    StrategyKind.FIXED_DELAY: {profile.FIXED_ATTEMPTS: str(profile.UNLIMITED), profile.FIXED_DELAY: "1 s"},
+    StrategyKind.EXPONENTIAL_DELAY: {profile.EXPONENTIAL_INITIAL: "1 s", profile.EXPONENTIAL_MAX: "1 s"},
 }
 _CLOCKS = frozenset({"time", "time_ns", "monotonic", "monotonic_ns", "perf_counter", "perf_counter_ns",
                      "clock_gettime", "clock_gettime_ns", "now", "utcnow", "today"})  # fmt: skip
@@ -48,18 +54,18 @@ def long_rows(bench: Bench) -> None:
 
 def far_moments(bench: Bench) -> None:
     """Only differences of time count, at the beginning of a clock and far from it."""
-    right = story(bench.life())
+    right = story(lasting(bench))
     for now_ms in FAR_MS:
-        require_same(bench, right, story(bench.life(now_ms=now_ms)), f"from {now_ms:.0f} ms on it answers")
+        require_same(bench, right, story(lasting(bench, now_ms=now_ms)), f"from {now_ms:.0f} ms on it answers")
 
 
 def any_failure(bench: Bench) -> None:
     """That of a job as a whole, with another cause, behind a first start: the rules of the kinds count each alike."""
     if bench.description.kind is None:
         raise CannotTry("it has a rule of its own, which may look at the cause")
-    right = story(bench.life())
+    right = story(lasting(bench))
     for subtask, cause in (("", "a checkpoint too many has failed"), ("sink-11", "x")):
-        life = bench.life()
+        life = lasting(bench)
         life.runs(0)
         require_same(bench, right, story(life, subtask=subtask, cause=cause), f"to {cause!r} of {subtask!r} it answers")
 
@@ -72,6 +78,19 @@ def many_attempts(bench: Bench) -> None:
         if life.failed() != 1_000:
             raise Violation(bench.rule, f"failure {number + 1} of 300 that are allowed is final, or waits otherwise.")
     life.expect_end("300 restarts are allowed, and were")
+
+
+def unlimited(bench: Bench) -> None:
+    """More failures than a number of two bytes has room for, each behind the restart from the one before. So many are
+    asked without looking at each answer's type: that would take longer than the strategy."""
+    assert bench.description.kind is not None
+    life = bench.life(WITHOUT_A_LIMIT[bench.description.kind])
+    failed, failure = cast("RestartStrategy", behind(life.strategy)).failed, Failure(cause="again", subtask="map-0")
+    for number in range(BEYOND_TWO_BYTES):
+        if (delay_ms := failed(failure, START_MS + 2_000 * number)) != 1_000:
+            raise Violation(
+                bench.rule, f"the answer to failure {number + 1} is {delay_ms}; without a limit 1000 is right."
+            )
 
 
 def no_clock(bench: Bench) -> None:
@@ -129,5 +148,7 @@ CHECKS = (
         frozenset({StrategyKind.FAILURE_RATE}),
         ("gave-up",),
     ),
+    Check("RST-03/unlimited", "Without a limit there is none.", unlimited, frozenset({StrategyKind.FIXED_DELAY})),
+    Check("RST-06/unlimited", "Without a limit there is none.", unlimited, frozenset({StrategyKind.EXPONENTIAL_DELAY})),
     Check("RST-07/no-clock", "It reads no clock of its own.", no_clock),
 )

@@ -32,12 +32,6 @@ def no_attempt(bench: Bench) -> None:
     life.expect_end("1 restart is allowed, and was")
 
 
-def unlimited(bench: Bench) -> None:
-    life = bench.life({profile.FIXED_ATTEMPTS: str(profile.UNLIMITED), profile.FIXED_DELAY: "1 s"})
-    for _ in range(1_000):
-        life.runs(life.expect(1_000))
-
-
 def for_good(bench: Bench) -> None:
     """A restart that was used is used, however long the job ran since."""
     life = bench.life({profile.FIXED_ATTEMPTS: "2", profile.FIXED_DELAY: "1 s"})
@@ -58,7 +52,6 @@ def final(bench: Bench) -> None:
 CHECKS = (
     Check("RST-03/attempts", "So many restarts after the delay, and then none.", attempts, FIXED, ("gave-up",)),
     Check("RST-03/no-attempt", "None and one are numbers, too; so is a delay of nothing.", no_attempt, FIXED),
-    Check("RST-03/unlimited", "Without a limit there is none.", unlimited, FIXED),
     Check("RST-03/for-good", "Time gives no restart back.", for_good, FIXED, ("restarted", "gave-up")),
     Check("RST-05/final", "The first failure is final, whenever it comes.", final, NONE, ("gave-up",)),
 )
