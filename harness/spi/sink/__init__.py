@@ -11,6 +11,8 @@ Attempts. A process that is taken for dead may go on for a while: any call of it
 attempt began, and take effect later. What `begin` promises holds for those, too: whether a newer attempt has begun is
 decided where the effect is, at its moment, and not looked at before (TPC-06).
 
+Durable. What `prepare` and `commit` returned for survives a crash of everything, and a loss of power.
+
 Answers. What is returned is of the types stated here, and stays what it is, whatever is called later. What was handed
 in is the caller's again when the call has returned, who may change it.
 

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 
 class Row(NamedTuple):
-    """Bytes of any content; typed rows are encoded above. With UPSERT a row replaces the one of the same key."""
+    """Bytes of any content and length; typed rows are encoded above. With UPSERT a row replaces that of its key."""
 
     key: bytes
     value: bytes

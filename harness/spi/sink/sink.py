@@ -24,7 +24,7 @@ class Sink(Protocol):
 
         Fences every earlier attempt: its writers and commits raise Fenced from now on, or have no effect. Aborts every
         transaction of this job and operator that earlier attempts left, open or prepared, whatever their parallelism
-        was, but for `restored` (TPC-06). Repeating it is no error.
+        was and whichever process it ran in, but for `restored` (TPC-06). Repeating it is no error.
 
         Args:
             restored: all committables of the checkpoint that the attempt goes on from. They are committed next.

@@ -66,9 +66,11 @@ class Watch:
 
     def end(self) -> Sequence[str]:
         """What is there since `begin`, and would not be behind a loss of power."""
-        if self._root is None or not any(Path(path).is_relative_to(self._root) for path in self._opened):
+        if self._root is None:
             return ()
-        self.applies = True
+        self.applies = self.applies or any(Path(path).is_relative_to(self._root) for path in self._opened)
+        if not self.applies:
+            return ()
         return [
             sentence
             for path in sorted(self._all() - self._before)

@@ -35,7 +35,8 @@ class Act(msgspec.Struct, frozen=True, omit_defaults=True):
     Attributes:
         name: of a file, or a pointer, or a path.
         content: to be written, in pieces of `piece_bytes`.
-        epoch, checkpoint, scope, token, reference: of a storage.
+        epoch, checkpoint, scope, token, reference: of a storage; of a sink, `epoch` is the attempt.
+        now_ms: what time it is, for a sink.
     """
 
     verb: str
@@ -46,6 +47,7 @@ class Act(msgspec.Struct, frozen=True, omit_defaults=True):
     token: bytes = b"token"
     content: bytes = b""
     piece_bytes: int = 1 << 20
+    now_ms: int = 0
     reference: FileReference | None = None
 
 

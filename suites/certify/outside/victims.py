@@ -35,9 +35,15 @@ class Stopped(msgspec.Struct, frozen=True):
 
 
 class Victims:
-    """Processes that make one and the same thing, one after the other."""
+    """Processes that make one and the same thing, one after the other.
 
-    def __init__(self, setting: Setting) -> None:
+    Args:
+        setting: what they make, and where.
+        rule: that is broken where one of them ends by itself.
+    """
+
+    def __init__(self, setting: Setting, rule: str = "STO-07") -> None:
+        self._rule = rule
         # A session of its own, in which its forks are: one that hangs is ended with all that holds its output open.
         # A label of its own, because what a victim leaves that is killed is nobody's fault.
         ours = label_of(os.getpid())
@@ -102,7 +108,7 @@ class Victims:
             silent.cancel()
         told = msgspec.json.decode(line, type=Told) if line else Told(event="ended", where="it does not answer")
         if told.event not in events:
-            raise Violation("STO-07", f"a process that uses it ended: {told.where or told.status}.")
+            raise Violation(self._rule, f"a process that uses it ended: {told.where or told.status}.")
         return told
 
     def close(self) -> None:

@@ -9,14 +9,16 @@ from itertools import zip_longest
 from holdfast.harness.engine.artefacts.temporary_folder import TemporaryFolder
 from holdfast.harness.spi.sink import Committable, Row, Sink, SinkContext, SinkFactory, SinkFlag, SinkWriter
 from holdfast.suites.certify.answers import Answers
-from holdfast.suites.certify.check import Violation
+from holdfast.suites.certify.check import CannotTry, Violation
 from holdfast.suites.certify.closing import raised_by_closing
 from holdfast.suites.certify.connected import HERE, Connected, folder_of
 from holdfast.suites.certify.fault_points import FaultPoints
+from holdfast.suites.certify.outside.telling import Setting
+from holdfast.suites.certify.outside.victims import Victims
+from holdfast.suites.certify.sink import performer
 from holdfast.suites.certify.sink.job import Job
+from holdfast.suites.certify.sink.performer import OPERATOR
 from holdfast.suites.certify.sink.readers import READERS
-
-OPERATOR = "sink"
 
 
 class Bench:
@@ -50,6 +52,7 @@ class Bench:
         self._disk = TemporaryFolder()
         self.uri = connected.place(str(self._disk.path))
         self._sinks: list[Sink] = []
+        self._victims: Victims | None = None
         try:
             self.observer = self.sink("observer", 1)
             self.description = self.observer.describe()
@@ -79,6 +82,19 @@ class Bench:
         self.jobs.append(job)
         job.start(parallelism)
         return job
+
+    def elsewhere(self, job: str) -> Victims:
+        """Other processes, in which a job goes on.
+
+        Raises:
+            CannotTry: they find no factory.
+        """
+        name = performer.CONTRACT.name_of(self.factory)
+        if not name:
+            raise CannotTry("another process cannot import its factory: give it as module:name")
+        setting = Setting(performer.__name__, name, self.uri, job, self.connected.options)
+        self._victims = Victims(setting, self.rule)
+        return self._victims
 
     @property
     def two_phase(self) -> bool:
@@ -162,6 +178,8 @@ class Bench:
         self.points.disarm()
         closables: list[SinkWriter | Sink] = [writer for job in self.jobs for writer in job.all_writers]
         try:
+            if self._victims is not None:
+                self._victims.close()
             return raised_by_closing([*closables, *self._sinks], times=2)
         finally:  # Though one of them may never return.
             self._disk.cleanup()

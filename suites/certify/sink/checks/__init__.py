@@ -8,6 +8,7 @@ from holdfast.suites.certify.sink.checks import (
     attempts,
     commits,
     crashes,
+    elsewhere,
     many,
     one_phase,
     phases,
@@ -22,6 +23,7 @@ DIRECTED: tuple[Check[Bench], ...] = (
     *attempts.CHECKS,
     *standing_still.CHECKS,
     *many.CHECKS,
+    *elsewhere.CHECKS,
     *crashes.CHECKS,
     *one_phase.CHECKS,
 )

@@ -10,6 +10,10 @@ from holdfast.suites.certify.sink.bench import Bench
 from holdfast.suites.certify.sink.checks.phases import TWO_PHASE
 from holdfast.suites.certify.sink.job import Attempt, Job
 
+WIDE = 12
+ALIKE = (("a", "b-c"), ("a-b", "c"), ("a", "b_c"), ("a_b", "c"), ("ab", "c"), ("a", "bc"))
+"""Jobs and operators whose names are alike when they are written behind each other, with or without a sign between."""
+
 
 def before_commit(bench: Bench) -> None:
     """The attempt dies between completion and commit, and in the middle of the commit."""
@@ -49,12 +53,12 @@ def open_ones(bench: Bench) -> None:
 
 
 def scaled_in(bench: Bench) -> None:
-    """Four subtasks die before their first checkpoint, and one goes on."""
-    job = bench.job(parallelism=4)
-    for subtask in range(4):
+    """More than ten subtasks die before their first checkpoint, and one goes on."""
+    job = bench.job(parallelism=WIDE)
+    for subtask in range(WIDE):
         job.write(subtask)
     job.prepare()
-    for subtask in range(4):
+    for subtask in range(WIDE):
         job.write(subtask)
     job.restart(1)
     bench.check()
@@ -71,7 +75,7 @@ def zombie_commit(bench: Bench) -> None:
     job.restart()
     job.write(0)
     bench.hit("zombie")
-    _ignored(bench, lambda: job.commit_once(late, old))
+    ignored(bench, lambda: job.commit_once(late, old))
     bench.check()
     job.checkpoint()
     bench.check()
@@ -98,7 +102,7 @@ def zombie_begin(bench: Bench) -> None:
     job.write(0)
     checkpoint = job.prepare()
     bench.hit("zombie")
-    _ignored(bench, lambda: old.sink.begin([], now_ms=bench.now_ms))
+    ignored(bench, lambda: old.sink.begin([], now_ms=bench.now_ms))
     job.complete(checkpoint)
     job.commit()
     bench.check()
@@ -108,12 +112,12 @@ def _goes_on(bench: Bench, job: Job, old: Attempt) -> None:
     """An attempt that is over writes, prepares and commits."""
     bench.hit("zombie")
     rows = [job.row(b"late")]
-    _ignored(bench, lambda: old.write(0, rows))
-    _ignored(bench, lambda: job.commit_once([old.prepare(0, 99)], old))
+    ignored(bench, lambda: old.write(0, rows))
+    ignored(bench, lambda: job.commit_once([old.prepare(0, 99)], old))
     bench.check()
 
 
-def _ignored(bench: Bench, call: Callable[[], object]) -> None:
+def ignored(bench: Bench, call: Callable[[], object]) -> None:
     try:
         call()
     except (Fenced, Transient) as error:
@@ -137,8 +141,10 @@ def others(bench: Bench) -> None:
 
 
 def other_operators(bench: Bench) -> None:
-    """Operators of one job whose names begin alike share a place, and nothing else."""
+    """Operators whose names begin alike, and those of jobs that look alike with them, share a place and nothing
+    else."""
     jobs = [bench.job(operator=operator) for operator in ("sink", "sink-1", "sink_1", "sin")]
+    jobs += [bench.job(name, operator=operator) for name, operator in ALIKE]
     for job in jobs:
         job.write(0)
         job.complete(job.prepare())

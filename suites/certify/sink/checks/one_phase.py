@@ -49,9 +49,9 @@ def options(bench: Bench) -> None:
 
 
 def any_bytes(bench: Bench) -> None:
-    """Rows of bytes that mean something elsewhere."""
+    """Rows of bytes that mean something elsewhere; also long ones, and longer than two bytes count."""
     job = bench.job()
-    for pieces in (AWKWARD, AWKWARD[::-1]):
+    for pieces in (AWKWARD, AWKWARD[::-1], [piece * (2_000 // len(piece)) for piece in AWKWARD], [b"\0a" * 35_000]):
         job.rewrite([Row(b"%d/" % number + piece, piece) for number, piece in enumerate(pieces)])
         job.checkpoint()
         bench.check()

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from holdfast.harness.spi.sink import SinkFlag
 from holdfast.suites.certify.check import Check
 from holdfast.suites.certify.sink.bench import OPERATOR, Bench
 from holdfast.suites.certify.sink.checks.commits import FAULTS, MOST_POINTS
 from holdfast.suites.certify.sink.job import Attempt, Job, Promise
 
+UPSERTS = frozenset({SinkFlag.UPSERT, SinkFlag.FAULT_POINTS})
 Call = Callable[[], object]
 
 
@@ -50,6 +52,28 @@ def writers(bench: Bench) -> None:
         return call, meanwhile
 
     _at_each_step(bench, "written", written)
+
+
+def values(bench: Bench) -> None:
+    """A row that arrives late, and one of its key that the next attempt has written."""
+
+    def replaced(job: Job) -> tuple[Call, Call]:
+        dead, key = job.attempt, job.name.encode()
+        late = [job.row(key)]
+
+        def call() -> None:
+            dead.write(0, late)
+            dead.prepare(0, 99)
+
+        def meanwhile() -> None:
+            job.restart()
+            job.write(0, 1, key)
+            job.prepare()
+            bench.check()
+
+        return call, meanwhile
+
+    _at_each_step(bench, "replaced", replaced)
 
 
 def begins(bench: Bench) -> None:
@@ -135,6 +159,8 @@ CHECKS = (
     Check("TPC-06/late-commit", "A commit that arrives behind the next begin changes nothing that is visible.", commits,
           FAULTS, ("stood-still",)),
     Check("TPC-06/late-writer", "Rows that arrive behind the next begin are never visible.", writers, FAULTS,
+          ("stood-still",)),
+    Check("TPC-06/late-values", "A row that arrives behind the next begin replaces no newer one.", values, UPSERTS,
           ("stood-still",)),
     Check("TPC-06/late-begin", "A begin that arrives behind a newer one fences nobody but its own attempt.", begins,
           FAULTS, ("stood-still",)),
