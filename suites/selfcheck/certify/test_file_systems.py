@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from holdfast.fixtures.mutants.checkpoint_storages.on_memory import files_without_a_lock
 from holdfast.fixtures.mutants.file_systems import VARIANTS
 from holdfast.fixtures.mutants.file_systems.in_folder import InFolder
 from holdfast.harness import cli
@@ -27,6 +28,10 @@ KILLED_BY = {
     "abandon-leaves": "STO-02/abandoned",
     "abandon-takes-away": "STO-02/abandoned",
     "nobody-cleans-up": "ASY-05/all-abandoned",
+    "begins-anew": "ASY-05/all-abandoned",
+    "publishes-in-silence": "STO-02/failed-publish",
+    "removes-in-silence": "STO-02/failed-remove",
+    "lists-by-pattern": "STO-07/listing",
     "loses-the-end": "STO-07/round-trip",
     "one-upload-for-all": "STO-07/side-by-side",
     "missing-is-empty": "STO-02/missing",
@@ -54,7 +59,20 @@ BY_OTHER_PROCESSES = {
     "folder-not-synchronised": "ASY-03/synchronised",
     "in-its-memory": "STO-07/another-process",
 }
-QUICK = ("overwrites", "missing-is-empty", "lists-by-beginning", "abandon-leaves", "not-synchronised", "any-option")
+ON_OTHERS = {"STO-09/requests", "SBK-07/longest", "STO-02/overtaken-here"}
+"""What a folder has not: a wire, a limit, an end with its process."""
+QUICK = (
+    "overwrites",
+    "missing-is-empty",
+    "lists-by-beginning",
+    "abandon-leaves",
+    "not-synchronised",
+    "any-option",
+    "begins-anew",
+    "publishes-in-silence",
+    "removes-in-silence",
+    "lists-by-pattern",
+)
 NIGHTLY = pytest.mark.nightly
 
 test_memory = NIGHTLY(file_system.kit("memory://certify-files"))
@@ -66,6 +84,13 @@ def test_checks_that_go_on_at_once_are_told_in_their_order_and_do_not_meet(monke
     monkeypatch.setitem(AT_ONCE, "memory", len(chosen))
     verdicts = list(file_system.certify(file_system.target_of("memory://certify-at-once"), chosen))
     assert [(each.check, each.status) for each in verdicts] == [(check, Status.PASS) for check in chosen]
+
+
+def test_threads_that_look_without_a_lock_are_refuted() -> None:
+    verdict = judge(CHECKS["STO-02/overtaken-here"], file_system.target_of(files_without_a_lock, "memory://two-steps"))
+    assert verdict.status is Status.FAIL, verdict.text
+    right = judge(CHECKS["STO-02/overtaken-here"], file_system.target_of("memory://certify-files"))
+    assert right.status is Status.PASS, right.text
 
 
 @pytest.fixture(autouse=True)
@@ -92,10 +117,9 @@ def test_each_variant_is_in_one_table() -> None:
 def test_each_check_has_something_wrong_to_reject() -> None:
     by_the_same = {"STO-08/one-path", "STO-02/program", "ASY-05/leaks", "STO-01/removing"}
     by_wrong_storages = {"CFG-05/unreachable", "CFG-05/place"}
-    on_others = {"STO-09/requests", "SBK-07/longest"}
     assert (
         CHECKS.keys()
-        == {*KILLED_BY.values(), *BY_OTHER_PROCESSES.values()} | by_the_same | by_wrong_storages | on_others
+        == {*KILLED_BY.values(), *BY_OTHER_PROCESSES.values()} | by_the_same | by_wrong_storages | ON_OTHERS
     )
 
 
@@ -123,7 +147,7 @@ def test_it_is_refuted_by_its_check(variant: str, check: str) -> None:
 def test_the_same_check_accepts_the_right_one(check: str) -> None:
     verdict = judge(CHECKS[check], file_system.target_of(InFolder))
     assert verdict.status in (Status.PASS, Status.NOT_APPLICABLE), verdict.text
-    assert (verdict.status is Status.NOT_APPLICABLE) == (check in ("STO-09/requests", "SBK-07/longest"))
+    assert (verdict.status is Status.NOT_APPLICABLE) == (check in ON_OTHERS)
 
 
 def test_a_name_that_leads_nowhere_is_one_sentence() -> None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from holdfast.fixtures.mutants.checkpoint_storages.on_memory import VARIANTS as IN_MEMORY
 from holdfast.fixtures.mutants.checkpoint_storages.on_s3 import VARIANTS as ON_S3
 from holdfast.fixtures.storages.s3 import KEYS, _session, s3_files
 from holdfast.harness.model.status import Status
@@ -34,6 +35,7 @@ WRONG_ON_S3 = {
     "loses-the-refused": "STO-09/requests",
     "unconditional": "STO-02/exclusive",
 }
+WRONG_IN_MEMORY = {"looks-without-a-lock": "STO-02/overtaken-here"}
 
 # The certificate of the reference asks these, too.
 test_memory = pytest.mark.nightly(checkpoint_storage.kit("memory://certify"))
@@ -77,6 +79,14 @@ def test_a_mistake_of_somebody_else_is_refuted(mistake: type[Rows], check: str) 
     verdict = judge(CHECKS[check], checkpoint_storage.target_of(mistake, "file:///dev/shm"))
     assert verdict.status is Status.FAIL, verdict.text
     assert judge(CHECKS[check], checkpoint_storage.target_of(STRANGE, "file:///dev/shm")).status is Status.PASS
+
+
+@pytest.mark.parametrize(("variant", "check"), WRONG_IN_MEMORY.items())
+def test_a_wrong_one_in_memory_is_refuted(variant: str, check: str) -> None:
+    verdict = judge(CHECKS[check], checkpoint_storage.target_of(IN_MEMORY[variant], f"memory://{variant}"))
+    assert verdict.status is Status.FAIL, verdict.text
+    right = judge(CHECKS[check], checkpoint_storage.target_of("memory://certify"))
+    assert right.status is Status.PASS, right.text
 
 
 @pytest.mark.parametrize(

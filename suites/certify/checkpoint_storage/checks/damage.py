@@ -10,9 +10,10 @@ from holdfast.harness.spi.errors import Damaged, Transient
 from holdfast.harness.spi.storage import Scope
 from holdfast.suites.certify.check import Check, Violation
 from holdfast.suites.certify.checkpoint_storage.bench import Bench, content_of
-from holdfast.suites.certify.outside.bench import OUTLIVES_PROCESS, bytes_of
+from holdfast.suites.certify.outside.bench import MEBIBYTE, OUTLIVES_PROCESS, bytes_of
 
 SIZES = (1, 300, 20_000)
+LONG = 4 * MEBIBYTE
 END_BYTES = 8
 """A checksum that stands behind the content, and the last bytes of that."""
 LOUD = (Damaged, FileNotFoundError, Transient)
@@ -33,6 +34,23 @@ def damaged(bench: Bench) -> None:
             location.write(name, whole)
     bench.step("everything is as it was")
     _require_right_or_loud(bench, files, metadata, LOUD[:0])
+
+
+def damaged_far_in(bench: Bench) -> None:
+    """A long file: a bit is flipped in its first, a later and its last part, or its end is cut off."""
+    location = bench.location
+    location.names()
+    storage, epoch = bench.coordinator()
+    content = bytes_of(LONG if bench.takes(LONG) else MEBIBYTE)
+    files = [(bench.write(storage.streams(1, epoch), "long", content, Scope.SHARED), content)]
+    name, whole = max(((name, location.read(name)) for name in location.names()), key=lambda each: len(each[1]))
+    for at in (len(whole) // 9, len(whole) * 2 // 3, len(whole) - 100):
+        bench.step(f"{name} has a bit flipped in byte {at}")
+        location.write(name, whole[:at] + bytes([whole[at] ^ 16]) + whole[at + 1 :])
+        _require_right_or_loud(bench, files, {})
+    bench.step(f"{name} lacks its end")
+    location.write(name, whole[: len(whole) * 8 // 9])
+    _require_right_or_loud(bench, files, {})
 
 
 def exchanged(bench: Bench) -> None:
@@ -135,6 +153,8 @@ def _compare(
 CHECKS = (
     Check("STO-06/damaged", "Whatever is cut, changed or gone is found.", damaged, frozenset({OUTLIVES_PROCESS}),
           ("Damaged",)),
+    Check("STO-06/far-in", "So it is far from the beginning of a long file.", damaged_far_in,
+          frozenset({OUTLIVES_PROCESS}), ("Damaged",)),
     Check("STO-06/written-anew", "A reference leads to its own file, or to none.", written_anew),
     Check("STO-06/exchanged", "A file with the content of another one is found.", exchanged,
           frozenset({OUTLIVES_PROCESS})),

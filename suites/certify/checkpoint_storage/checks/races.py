@@ -7,10 +7,11 @@ from functools import partial
 
 from holdfast.harness.model.events import FileReference
 from holdfast.harness.spi.storage import CheckpointStorage, Scope
-from holdfast.suites.certify.check import Check, Violation
+from holdfast.suites.certify.check import CannotTry, Check, Violation
 from holdfast.suites.certify.checkpoint_storage.bench import Bench
 from holdfast.suites.certify.outside.at_once import at_once
 from holdfast.suites.certify.outside.bench import EXCLUSIVE, OUTLIVES_PROCESS, bytes_of
+from holdfast.suites.certify.outside.standing import MOST_LINES, Lines
 from holdfast.suites.certify.outside.telling import Act
 
 MOST_STOPS = 40
@@ -59,6 +60,36 @@ def one_checkpoint(bench: Bench) -> None:
         if any(outcome != came_of_it[winner] for outcome in again):
             raise Violation(bench.rule, f"finish repeated at once gave {again}.")
     bench.hit("raced")
+
+
+def overtaken_here(bench: Bench) -> None:
+    """A thread stands still at any line of a commit or a finish, and another one takes the name meanwhile."""
+    if OUTLIVES_PROCESS in bench.flags:
+        raise CannotTry("other processes overtake it")
+    (storage, epoch), other, lines = bench.coordinator(), bench.storage(), Lines()
+    for number in range(MOST_LINES):
+        streams = [each.streams(1, epoch).create(Scope.SHARED, f"{number}", b"%d" % salt)
+                   for salt, each in enumerate((storage, other))]  # fmt: skip
+        for salt, stream in enumerate(streams):
+            stream.write(bytes_of(300, salt))
+        came_of_it = lines.stand_still(number, streams[0].commit, streams[1].commit)
+        if came_of_it is None:
+            break
+        bench.step(f"a thread stands still at line {number} of a commit; another one commits the same name")
+        bench.hit("stood-still")
+        _require_one(bench, came_of_it)
+        [winner] = [each for each, outcome in enumerate(came_of_it) if not isinstance(outcome, Exception)]
+        reference = bench.checked(came_of_it[winner], bytes_of(300, winner))  # type: ignore[arg-type]
+        bench.require_content(bench.storage().streams(1, epoch), reference, bytes_of(300, winner))
+    for number in range(MOST_LINES):
+        calls = [partial(each.finish, number + 1, epoch, b"%d" % salt) for salt, each in enumerate((storage, other))]
+        came_of_it = lines.stand_still(number, *calls)
+        if came_of_it is None:
+            break
+        bench.step(f"a thread stands still at line {number} of finish({number + 1}); another one finishes it")
+        _require_one(bench, came_of_it)
+        [winner] = [each for each, outcome in enumerate(came_of_it) if not isinstance(outcome, Exception)]
+        bench.require_metadata(bench.storage(), f"chk-{number + 1}", b"%d" % winner)
 
 
 def _require_one(bench: Bench, came_of_it: Sequence[object]) -> None:
@@ -163,6 +194,8 @@ def one_storage(bench: Bench) -> None:
 CHECKS = (
     Check("STO-02/overtaken", "Who stands still in a commit does not replace what came meanwhile.", overtaken,
           frozenset({OUTLIVES_PROCESS, EXCLUSIVE}), ("stood-still",)),
+    Check("STO-02/overtaken-here", "So it is where both are threads of one process.", overtaken_here,
+          frozenset({EXCLUSIVE}), ("stood-still",)),
     Check("STO-08/one-name", "Of writers of one name at the same instant one wins.", one_name,
           frozenset({EXCLUSIVE}), ("raced",)),
     Check("STO-08/one-checkpoint", "Of calls that publish one checkpoint at the same instant one wins.",

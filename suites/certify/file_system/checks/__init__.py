@@ -9,6 +9,7 @@ from holdfast.suites.certify.file_system.checks import (
     crashes,
     errors,
     exclusive,
+    failing,
     folders,
     listing,
     races,
@@ -26,4 +27,5 @@ DIRECTED: tuple[Check[Bench], ...] = (
     *races.CHECKS,
     *crashes.CHECKS,
     *errors.CHECKS,
+    *failing.CHECKS,
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from holdfast.suites.certify.check import Check
 from holdfast.suites.certify.file_system.bench import Bench
 
-FOLDERS = ("job", "job2", "jo", "job-", "JOB", "a%2Fb", "a%20b%3A", "%2E%2E", "x" * 100)
+FOLDERS = ("job", "job2", "jo", "job-", "j_b", "JOB", "a%2Fb", "a%20b%3A", "%2E%2E", "x" * 100)
 """As checkpoint storages name them: percent-encoded names of jobs."""
 
 

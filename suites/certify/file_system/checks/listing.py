@@ -8,9 +8,11 @@ from holdfast.harness.spi.file_system import FileSystem
 from holdfast.suites.certify.check import Check
 from holdfast.suites.certify.file_system.bench import Bench
 
-PATHS = ("a", "b/1", "b/10", "b/c/1", "b-c/1", "b.c", "bc/1", "c/d/e/f", "d-_.d")
+PATHS = ("a", "b/1", "b/10", "b/c/1", "b-c/1", "b.c", "bc/1", "c/d/e/f", "d-_.d", "d_d/1", "d-d/1", "dxd/1")
 MANY = 1_050
 """More than one page of any store that is known."""
+WRITERS_FAR = 16
+"""Threads that write many files where each is a number of requests."""
 
 
 def folders(bench: Bench) -> None:
@@ -19,7 +21,7 @@ def folders(bench: Bench) -> None:
         bench.publish(files, path, b"content")
     for reader in (files, bench.files()):
         bench.require_paths(reader, "", PATHS)
-        for folder in ("b", "b/c", "b-c", "bc", "c", "c/d", "c/d/e", "b/1", "a", "nothing", "b/c/d"):
+        for folder in ("b", "b/c", "b-c", "bc", "c", "c/d", "c/d/e", "d_d", "b/1", "a", "nothing", "b/c/d"):
             bench.require_paths(reader, folder, [path for path in PATHS if path.startswith(f"{folder}/")])
 
 
@@ -27,7 +29,7 @@ def many(bench: Bench) -> None:
     files = bench.files()
     paths = [f"many/{number:04d}" for number in range(MANY)]
     bench.step(f"publish {MANY} files")
-    with ThreadPoolExecutor(16) as pool:
+    with ThreadPoolExecutor(WRITERS_FAR if bench.location.far else 1) as pool:
         list(pool.map(lambda path: _publish(files, path), paths))
     bench.require_paths(files, "many", paths)
     bench.require_paths(bench.files(), "", paths)

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 
 from holdfast.harness.spi.file_system import FileSystem
-from holdfast.suites.certify.check import Check, Violation
+from holdfast.suites.certify.check import CannotTry, Check, Violation
 from holdfast.suites.certify.file_system.bench import Bench, content_of
 from holdfast.suites.certify.outside.at_once import at_once
 from holdfast.suites.certify.outside.bench import EXCLUSIVE, OUTLIVES_PROCESS, bytes_of
+from holdfast.suites.certify.outside.standing import MOST_LINES, Lines
 from holdfast.suites.certify.outside.telling import Act
 
 MOST_STOPS = 40
@@ -28,14 +29,9 @@ def one_path(bench: Bench) -> None:
         ]  # fmt: skip
         bench.step(f"{WRITERS} writers publish {path!r} at once")
         came_of_it = at_once([upload.publish for upload in uploads])
-        won = [each for each, outcome in enumerate(came_of_it) if outcome is None]
-        if others := [each for each in came_of_it if each is not None and not isinstance(each, FileExistsError)]:
-            raise Violation(bench.rule, f"who lost was told {others[0]!r}; FileExistsError is right.")
-        if len(won) != 1:
-            raise Violation(bench.rule, f"{len(won)} of {WRITERS} writers won; one is right.")
         for upload in uploads:
             upload.abandon()
-        bench.require_content(bench.files(), path, bytes_of(300, won[0]))
+        _require_content_of_one(bench, path, came_of_it)
     bench.hit("raced")
 
 
@@ -58,6 +54,32 @@ def overtaken(bench: Bench) -> None:
                 raise Violation(bench.rule, f"who lost was told {their.error}; FileExistsError is right.")
         bench.require_content(files, path, ours if mine else theirs)
         number += width
+
+
+def overtaken_here(bench: Bench) -> None:
+    """A thread stands still at any line of a publication, and another one takes its path meanwhile."""
+    if OUTLIVES_PROCESS in bench.flags:
+        raise CannotTry("other processes overtake it")
+    lines, every = Lines(), (bench.files(), bench.files())
+    for number in range(MOST_LINES):
+        path = f"a/{number}"
+        uploads = [bench.begin(files, path, bytes_of(300, salt)) for salt, files in enumerate(every)]
+        came_of_it = lines.stand_still(number, uploads[0].publish, uploads[1].publish)
+        if came_of_it is None:
+            break
+        bench.step(f"a thread stands still at line {number} of a publication; another one publishes {path!r}")
+        bench.hit("stood-still")
+        _require_content_of_one(bench, path, came_of_it)
+
+
+def _require_content_of_one(bench: Bench, path: str, came_of_it: Sequence[object]) -> None:
+    """One of several publications at once won, which wrote `bytes_of(300, its number)`."""
+    won = [each for each, outcome in enumerate(came_of_it) if outcome is None]
+    if others := [each for each in came_of_it if each is not None and not isinstance(each, FileExistsError)]:
+        raise Violation(bench.rule, f"who lost was told {others[0]!r}; FileExistsError is right.")
+    if len(won) != 1:
+        raise Violation(bench.rule, f"{len(won)} of {len(came_of_it)} writers won; one is right.")
+    bench.require_content(bench.files(), path, bytes_of(300, won[0]))
 
 
 def _theirs(path: str, content: bytes) -> Act:
@@ -109,6 +131,8 @@ def threads(bench: Bench) -> None:
 CHECKS = (
     Check("STO-02/overtaken", "Who stands still in a publication does not replace what came meanwhile.", overtaken,
           frozenset({OUTLIVES_PROCESS, EXCLUSIVE}), ("stood-still",)),
+    Check("STO-02/overtaken-here", "So it is where both are threads of one process.", overtaken_here,
+          frozenset({EXCLUSIVE}), ("stood-still",)),
     Check("STO-08/one-path", "Of writers of one path at the same instant one wins.", one_path,
           frozenset({EXCLUSIVE}), ("raced",)),
     Check("STO-08/threads", "Threads share one file system.", threads, windows=("raced",)),

@@ -63,20 +63,24 @@ def all_abandoned(bench: Bench) -> None:
         bench.files().abandon_uploads()
         bench.require_paths(files, "", ["kept"])
         bench.require_nothing_left(before, "abandon_uploads()", bench.rule)
-        late = bench.begin(bench.files(), "late", content)
-        files.abandon_uploads()
-        if _published(late):
-            bench.require_content(files, "late", content)
-            bench.require_removed(files, ["late"])
-        else:
-            bench.require_absent(files, "late")
-        late.abandon()
-        bench.require_nothing_left(before, "a late publication", bench.rule)
+        for more in (b"", b"more"):
+            late = bench.begin(bench.files(), "late", content)
+            files.abandon_uploads()
+            bench.step(f"write {len(more)} bytes more, and publish all the same")
+            if _published(late, more):
+                bench.require_content(files, "late", content + more)
+                bench.require_removed(files, ["late"])
+            else:
+                bench.require_absent(files, "late")
+            late.abandon()
+            bench.require_nothing_left(before, "a late publication", bench.rule)
     bench.require_content(bench.files(), "kept", b"content")
 
 
-def _published(upload: Upload) -> bool:
+def _published(upload: Upload, more: bytes) -> bool:
     try:
+        if more:
+            upload.write(more)
         upload.publish()
     except Transient:
         return False

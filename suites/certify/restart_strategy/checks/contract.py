@@ -80,7 +80,7 @@ def defaults(bench: Bench) -> None:
 def durations(bench: Bench) -> None:
     """A duration is the same one, however it is written."""
     kind = bench.description.kind
-    if kind not in DURATIONS:
+    if kind is None or kind not in DURATIONS:
         raise CannotTry("its kind has no durations that the kit knows")
     for key in DURATIONS[kind]:
         options = {**DURATIONS[kind], key: TWO_DAYS[0]}
