@@ -6,7 +6,7 @@ import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from threading import Event, Thread
+from threading import Thread
 from types import FrameType
 from typing import Any
 
@@ -41,10 +41,10 @@ class Lines:
         met: set[tuple[str, int]] = set()
 
         def stand() -> None:
-            done = Event()
-            second.append(Thread(target=lambda: (_do("second", meanwhile, came), done.set()), daemon=True))
+            second.append(Thread(target=_do, args=("second", meanwhile, came), daemon=True))
             second[0].start()
-            if not done.wait(self._patience_s):
+            second[0].join(self._patience_s)
+            if second[0].is_alive():
                 self._patience_s = _LITTLE_PATIENCE_S  # That it waits is known now.
 
         def at_line(frame: FrameType, event: str, argument: Any) -> Any:
