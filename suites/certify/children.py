@@ -173,10 +173,10 @@ def _listen() -> None:
 
 
 def _note() -> None:
-    _starts.append(_Start(_called(sys._getframe(2)), threading.get_ident(), _children()))
+    _starts.append(_Start(called(sys._getframe(2)), threading.get_ident(), _children()))
 
 
-def _called(frame: FrameType | None) -> str | None:
+def called(frame: FrameType | None) -> str | None:
     """The call of a part, and its own line in it; None: there is none."""
     line = name = ""
     while frame is not None and not frame.f_code.co_filename.startswith(_KIT):

@@ -13,6 +13,7 @@ from holdfast.suites.certify import time_limit
 from holdfast.suites.certify.answers import Answers, called
 from holdfast.suites.certify.check import CannotTry, Check, Violation
 from holdfast.suites.certify.children import Children, only_here
+from holdfast.suites.certify.threads import Threads
 from holdfast.suites.certify.time_limit import Overdue, limited
 from holdfast.suites.certify.verdict import WITNESS_STEPS, CheckVerdict
 
@@ -20,6 +21,8 @@ _HERE = str(Path(__file__).parent)
 CHECK_LIMIT_S = 600.0
 """For one random program, or one step of any other check."""
 CLOSE_LIMIT_S = 60.0
+TIMES_AGAIN = 2
+"""How often a check is done again that leaves threads behind."""
 
 
 class Bench(Protocol):
@@ -48,22 +51,38 @@ BenchT = TypeVar("BenchT", bound=Bench)
 
 def judge_on(check: Check[BenchT], make_bench: Callable[[], BenchT], factory_rule: str) -> CheckVerdict:
     """One check, in a world of its own. What does not return is no answer: it is inconclusive. A process that is left
-    behind is ended, and refutes it.
+    behind is ended, and refutes it. So do threads, where each time that the check is done leaves more of them.
 
     Args:
         check: which.
         make_bench: makes the world.
         factory_rule: is broken where it cannot be made, because the factory raised.
     """
-    children = Children()
+    children, threads = Children(), Threads()
     try:
         verdict = _judged(check, make_bench, factory_rule)
     finally:
         left = children.end()
-    if not left or verdict.status is Status.FAIL:
+    if left and verdict.status is not Status.FAIL:
+        sentence = f"a child left: {left}, was there behind close(), and was ended; "
+        return CheckVerdict(check, Status.FAIL, check.rule, f"{sentence}what is started is waited for before")
+    return _grown(check, make_bench, factory_rule, verdict, threads)
+
+
+def _grown(
+    check: Check[BenchT], make_bench: Callable[[], BenchT], factory_rule: str, verdict: CheckVerdict, threads: Threads
+) -> CheckVerdict:
+    """The verdict, unless the check leaves threads however often it is done."""
+    for _ in range(TIMES_AGAIN):
+        if verdict.status is not Status.PASS or not threads.left():
+            return verdict
+        threads = Threads()
+        verdict = _judged(check, make_bench, factory_rule)
+    left = threads.left() if verdict.status is Status.PASS else ""
+    if not left:
         return verdict
-    sentence = f"a child left: {left}, was there behind close(), and was ended; what is started is waited for before"
-    return CheckVerdict(check, Status.FAIL, check.rule, sentence)
+    sentence = f"threads left: {left}, were there behind close(), and more of them each of {TIMES_AGAIN + 1} times; "
+    return CheckVerdict(check, Status.FAIL, check.rule, f"{sentence}what is started has ended before")
 
 
 def _judged(check: Check[BenchT], make_bench: Callable[[], BenchT], factory_rule: str) -> CheckVerdict:

@@ -1,0 +1,117 @@
+"""A thread that each life of a part leaves behind refutes it, by its call and line. One that ends refutes nothing, nor
+does a pool that its library keeps for the whole process."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from threading import Event, Thread, Timer, active_count
+
+import pytest
+
+from holdfast.harness.model.status import Status
+from holdfast.suites.certify.verdict import CheckVerdict
+from holdfast.suites.selfcheck.certify.test_children import (
+    by_file_systems,
+    by_restart_strategies,
+    by_sinks,
+    by_sources,
+    by_storages,
+    judged,
+)
+
+Judged = Callable[[Callable[[], object]], CheckVerdict]
+KITS: tuple[Judged, ...] = (by_sinks, by_sources, by_storages, by_file_systems, by_restart_strategies, judged)
+_over = Event()
+
+_pools: list[ThreadPoolExecutor] = []
+
+
+@pytest.fixture(autouse=True)
+def ended() -> Iterator[None]:
+    _over.clear()
+    yield
+    _over.set()
+    while _pools:
+        _pools.pop().shutdown()
+
+
+def leave() -> None:
+    Thread(target=_over.wait, daemon=True).start()
+
+
+def leave_a_timer() -> None:
+    timer = Timer(600, _over.set)
+    timer.daemon = True
+    timer.start()
+
+
+def leave_by_another() -> None:
+    Thread(target=leave).start()
+
+
+def leave_a_pool() -> None:
+    _pools.append(ThreadPoolExecutor(1))
+    _pools[-1].submit(int)
+
+
+@pytest.mark.parametrize("judged_by", KITS)
+def test_every_kit_sees_it(judged_by: Judged) -> None:
+    verdict = judged_by(leave)
+    assert verdict.status is Status.FAIL, verdict.text
+    assert verdict.reason.startswith("threads left: "), verdict.text
+    assert f"(test_threads.py:{leave.__code__.co_firstlineno + 1})" in verdict.reason
+
+
+@pytest.mark.parametrize("leaves", [leave_a_timer, leave_by_another, leave_a_pool])
+def test_however_it_is_started(leaves: Callable[[], object]) -> None:
+    verdict = by_sinks(leaves)
+    assert verdict.status is Status.FAIL, verdict.text
+    assert "(test_threads.py:" in verdict.reason
+
+
+def join() -> None:
+    thread = Thread(target=int)
+    thread.start()
+    thread.join()
+
+
+def end_later() -> None:
+    """Told to end, and not waited for."""
+    timer = Timer(0.2, int)
+    timer.start()
+
+
+def keep_one() -> None:
+    """For the whole process."""
+    if not _pools:
+        _pools.append(ThreadPoolExecutor(4))
+    _pools[0].submit(int)
+
+
+def keep_four() -> None:
+    if not _pools:
+        _pools.append(ThreadPoolExecutor(4))
+    for _ in range(4):
+        _pools[0].submit(Event().wait, 0.01)
+
+
+def give_up_a_pool() -> None:
+    """Its threads end when nobody holds it any more."""
+    ThreadPoolExecutor(2).submit(int)
+
+
+@pytest.mark.parametrize("judged_by", KITS)
+@pytest.mark.parametrize("ends", [join, end_later, keep_one, keep_four, give_up_a_pool])
+def test_a_thread_that_ends_and_a_pool_that_is_kept_refute_nothing(
+    judged_by: Judged, ends: Callable[[], object]
+) -> None:
+    verdict = judged_by(ends)
+    assert verdict.status is Status.PASS, verdict.text
+
+
+def test_a_thread_from_before_the_check_is_nobodys_fault() -> None:
+    leave()
+    count = active_count()
+    assert by_sinks(lambda: None).status is Status.PASS
+    assert active_count() == count
