@@ -20,6 +20,7 @@ class Setting(msgspec.Struct, frozen=True):
         uri: of the place.
         own: name of the job or folder whose files they are.
         options: of it.
+        path: where modules are looked for.
     """
 
     performer: str
@@ -27,6 +28,7 @@ class Setting(msgspec.Struct, frozen=True):
     uri: str
     own: str
     options: Mapping[str, str]
+    path: Sequence[str] = ()
 
 
 class Act(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -93,7 +95,7 @@ class Report(msgspec.Struct, frozen=True):
 
 
 class Told(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What a victim tells: ready, stopped, done, broken, ended."""
+    """What a victim tells: ready, or lost because it found no factory; stopped, done, broken, ended."""
 
     event: str
     where: str = ""

@@ -144,7 +144,12 @@ def main() -> None:
     setting = msgspec.json.decode(hear(), type=Setting)
     Watch.install()  # Before the storage is imported: it may keep the functions that are watched.
     performer: Performer = cast("Any", import_module(setting.performer))
-    performer.load(setting.factory)
+    sys.path[:] = setting.path
+    try:
+        performer.load(setting.factory)
+    except ValueError as error:
+        tell(Told(event="lost", where=str(error)))
+        return
     tell(Told(event="ready"))
     while line := hear():
         command = msgspec.json.decode(line, type=Command)

@@ -11,10 +11,11 @@ from contextlib import suppress
 from threading import Timer
 
 import msgspec
+from msgspec.structs import replace
 
 from holdfast.harness.adapter.process import Process
 from holdfast.harness.label import NAME, label_of
-from holdfast.suites.certify.check import Violation
+from holdfast.suites.certify.check import CannotTry, Violation
 from holdfast.suites.certify.outside.telling import LENGTH_BYTES, Act, Command, Report, Setting, Told
 
 PATIENCE_S = 120.0
@@ -38,8 +39,11 @@ class Victims:
     """Processes that make one and the same thing, one after the other.
 
     Args:
-        setting: what they make, and where.
+        setting: what they make, and where; they look for modules where this process does.
         rule: that is broken where one of them ends by itself.
+
+    Raises:
+        CannotTry: they find no factory.
     """
 
     def __init__(self, setting: Setting, rule: str = "STO-07") -> None:
@@ -55,8 +59,11 @@ class Victims:
             start_new_session=True,
         )
         self._life = Process(self._process.pid)
-        self._send(setting)
-        self._hear("ready")
+        self._send(replace(setting, path=[str(each) for each in sys.path]))
+        told = self._hear("ready", "lost")
+        if told.event == "lost":
+            self.close()
+            raise CannotTry(f"another process cannot import its factory: {told.where}")
 
     def run(self, acts: Sequence[Act], counted_from: int = 0) -> Report:
         """Do it all."""

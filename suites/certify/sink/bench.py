@@ -13,11 +13,11 @@ from holdfast.suites.certify.check import CannotTry, Violation
 from holdfast.suites.certify.closing import raised_by_closing
 from holdfast.suites.certify.connected import HERE, Connected, folder_of
 from holdfast.suites.certify.fault_points import FaultPoints
+from holdfast.suites.certify.outside import sink_performer
+from holdfast.suites.certify.outside.sink_performer import OPERATOR
 from holdfast.suites.certify.outside.telling import Setting
 from holdfast.suites.certify.outside.victims import Victims
-from holdfast.suites.certify.sink import performer
 from holdfast.suites.certify.sink.job import Job
-from holdfast.suites.certify.sink.performer import OPERATOR
 from holdfast.suites.certify.sink.readers import READERS
 
 
@@ -89,10 +89,10 @@ class Bench:
         Raises:
             CannotTry: they find no factory.
         """
-        name = performer.CONTRACT.name_of(self.factory)
+        name = sink_performer.CONTRACT.name_of(self.factory)
         if not name:
             raise CannotTry("another process cannot import its factory: give it as module:name")
-        setting = Setting(performer.__name__, name, self.uri, job, self.connected.options)
+        setting = Setting(sink_performer.__name__, name, self.uri, job, self.connected.options)
         self._victims = Victims(setting, self.rule)
         return self._victims
 

@@ -12,12 +12,12 @@ from threading import Thread
 
 import pytest
 
+from holdfast.fixtures.sinks.files import FileSink
 from holdfast.harness.adapter.process_stat import process_stat
-from holdfast.suites.certify.check import Violation
+from holdfast.suites.certify.check import CannotTry, Violation
 from holdfast.suites.certify.checkpoint_storage.bench import Bench as StorageBench
 from holdfast.suites.certify.file_system.bench import Bench as FileSystemBench
-from holdfast.suites.certify.outside import victim, victims
-from holdfast.suites.certify.outside.bench import OutsideBench
+from holdfast.suites.certify.outside import sink_performer, victim, victims
 from holdfast.suites.certify.outside.telling import Act, Setting
 from holdfast.suites.certify.outside.victims import Victims
 from holdfast.suites.selfcheck.certify import hanging_performer
@@ -57,11 +57,27 @@ def test_a_call_that_never_returns_is_a_finding_and_leaves_nothing(
         assert becomes(lambda: dead(int(pid.read_text())))
 
 
-@pytest.mark.parametrize("bench", [StorageBench, FileSystemBench], ids=["checkpoint storage", "file system"])
-def test_a_victim_imports_no_check_of_a_kit_and_no_hypothesis(bench: type[OutsideBench]) -> None:
+def test_another_process_finds_what_this_one_can_import(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As a test that lies in a folder of its own, which pytest has put in front."""
+    (tmp_path / "only_here.py").write_text(f"from {FileSink.__module__} import FileSink as Sink\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    setting = Setting(sink_performer.__name__, "only_here:Sink", (tmp_path / "rows").as_uri(), "job", {})
+    with closing(Victims(setting)) as ours:
+        [outcome] = ours.run([Act("begin", epoch=1)]).outcomes
+    assert not outcome.error, outcome.text
+
+
+def test_a_factory_that_no_other_process_finds_is_not_tried(tmp_path: Path) -> None:
+    setting = Setting(sink_performer.__name__, "__main__:NoSuchSink", tmp_path.as_uri(), "job", {})
+    with pytest.raises(CannotTry, match=r"another process cannot import its factory: .*NoSuchSink"):
+        Victims(setting)
+
+
+@pytest.mark.parametrize("performer", [StorageBench.performer, FileSystemBench.performer, sink_performer.__name__])
+def test_a_victim_imports_no_check_of_a_kit_and_no_hypothesis(performer: str) -> None:
     """Each check starts a victim, and half of its processor time went into importing what it never uses."""
-    program = f"import sys, {victim.__name__}, {bench.performer}; print(*sys.modules)"
+    program = f"import sys, {victim.__name__}, {performer}; print(*sys.modules)"
     imported = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True, text=True).stdout
     modules = set(imported.split())
-    assert bench.performer in modules
+    assert performer in modules
     assert not [each for each in modules if each.partition(".")[0] == "hypothesis" or ".checks" in each]

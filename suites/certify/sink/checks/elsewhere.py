@@ -6,11 +6,11 @@ from collections.abc import Sequence
 
 from holdfast.harness.spi.sink import Row
 from holdfast.suites.certify.check import CannotTry, Check, Violation
+from holdfast.suites.certify.outside.sink_performer import prepared
 from holdfast.suites.certify.outside.telling import Act, Report
 from holdfast.suites.certify.sink.bench import Bench
 from holdfast.suites.certify.sink.checks.attempts import ignored
 from holdfast.suites.certify.sink.job import Job, Promise
-from holdfast.suites.certify.sink.performer import prepared
 
 
 def another_process(bench: Bench) -> None:
