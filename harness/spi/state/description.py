@@ -27,7 +27,8 @@ class Flag(StrEnum):
     SPILLS = "spills"
     """State beyond the memory budget works (SBK-08)."""
     LOCAL_RECOVERY = "local-recovery"
-    """What lies in `StateContext.folder` is kept for the next attempt (LOC)."""
+    """What lies in `StateContext.folder` is kept for the next attempt (LOC). A local copy that cannot be written fails
+    no upload, and one that is not whole, or of another checkpoint, is never used: the storage has everything."""
     MIGRATES = "migrates"
     """Values of an older version are converted at registration (SBK-04)."""
     ASYNC_SNAPSHOT = "async-snapshot"

@@ -37,9 +37,9 @@ class StateDescriptor(msgspec.Struct, frozen=True, kw_only=True):
             as a whole; an entry of a map alone. Timers have none.
 
     Compatibility at a restore (SBK-04). Another kind, another key format, a TTL where there was none, or none where
-    there was one: Incompatible. Another duration of the TTL: compatible, and what is stored keeps its expiry. Another
-    value format or a higher version: migrates if the registration brings `convert` and the backend declares MIGRATES,
-    else Incompatible. A lower version: Incompatible.
+    there was one: Incompatible. Another duration of the TTL: compatible; what is stored keeps its expiry, and what is
+    written or merged from then on has the new one. Another value format or a higher version: migrates if the
+    registration brings `convert` and the backend declares MIGRATES, else Incompatible. A lower version: Incompatible.
     """
 
     name: str

@@ -68,11 +68,12 @@ class KeyedStateBackend(Protocol):
         Args:
             descriptor: of a table, and not of timers.
             reduce: what merges values of REDUCING and AGGREGATING; for them required.
-            convert: what migrates values; called for each stored value at the latest when it is read.
+            convert: what migrates values; called once for each stored value, at the latest when it is read: by a method
+                of the table, or by the next snapshot, which holds converted values. Their expiry stays.
 
         Raises:
-            Incompatible: what was restored is of another kind, format or version; the sentence names the state. The
-                restored state stays what it was.
+            Incompatible: what was restored is of another kind, format or version, and the sentence names the state; or
+                `convert` raised it. The restored state stays what it was, and may be registered otherwise.
             ValueError: a kind of timers; `reduce` is missing; a TTL where TTL is not declared, or below 1.
             RuntimeError: registered before by another descriptor.
         """

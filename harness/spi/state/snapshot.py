@@ -26,7 +26,8 @@ class SnapshotKind(StrEnum):
 class Snapshot(Protocol):
     """State as of the `snapshot` call. Nothing that is written later shows in it (ASY-02).
 
-    Several may be open, each independent of the others (SBK-03).
+    Several may be open, each independent of the others, whatever becomes of those: confirmed, aborted, released, and
+    released again (SBK-03).
     """
 
     def upload(self, streams: CheckpointStreamFactory, cancelled: Cancelled) -> Manifest:

@@ -9,7 +9,8 @@ Reduce = Callable[[bytes, bytes], bytes]
 """From the old value and the new one to what is stored. Pure, and called on the task thread only. What it raises leaves
 the state as it was."""
 Convert = Callable[[int, bytes], bytes]
-"""From the stored version and a value of it to a value of the registered version. Pure; may raise Incompatible."""
+"""From the stored version and a value of it to a value of the registered version. Pure; may raise Incompatible, which
+goes to whoever called `table` or what reads that value, and leaves the state as it was."""
 
 
 class StateTable(Protocol):
@@ -27,7 +28,7 @@ class StateTable(Protocol):
         """The values of keys, in their order; None where there is none. Reading renews nothing. (SBK-01)"""
 
     def put(self, key_group: int, namespace: bytes, pairs: Sequence[tuple[bytes, bytes]], *, now_ms: int) -> None:
-        """Set values, whatever was there; the time to live begins anew. (SBK-01)
+        """Set values, whatever was there; the time to live begins anew, also of a value that stays the same. (SBK-01)
 
         Raises:
             Full: a key, namespace or value is longer than declared, or the memory budget is used up.

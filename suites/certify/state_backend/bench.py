@@ -83,6 +83,7 @@ class Bench:
         self.pending: set[int] = set()
         self.keeps_folders = True
         self._attempt = 0
+        self._begun: set[int] = set()
         self._disk = TemporaryFolder()
         self._folders: dict[int, Path] = {}
         self.flags: frozenset[Flag] = frozenset()
@@ -107,8 +108,12 @@ class Bench:
         options: Mapping[str, str] | None = None,
         max_parallelism: int = MAX_PARALLELISM,
     ) -> KeyedStateBackend:
-        """A backend of a new attempt, which is closed at the end of the check."""
-        self._attempt += 1
+        """A backend, which is closed at the end of the check. Other subtasks share its attempt; a second life of its
+        own subtask is of the next one."""
+        if subtask in self._begun or not self._attempt:
+            self._attempt += 1
+            self._begun.clear()
+        self._begun.add(subtask)
         context = StateContext(
             job="job",
             operator="operator",
@@ -125,8 +130,8 @@ class Bench:
         return backend
 
     def _folder(self, subtask: int) -> Path:
-        """Of a new attempt: empty, or with LOCAL_RECOVERY as the last one left it, which lives on in its own."""
-        folder = self._disk.path / str(self._attempt)
+        """Of a new life: empty, or with LOCAL_RECOVERY as the last one left it, which lives on in its own."""
+        folder = self._disk.path / f"{self._attempt}-{subtask}"
         before = self._folders.get(subtask) if self.keeps_folders and Flag.LOCAL_RECOVERY in self.flags else None
         if before is None:
             folder.mkdir()
@@ -168,8 +173,9 @@ class Bench:
         return live
 
     def _live(self, backend: KeyedStateBackend, groups: range, model: Model) -> Live:
-        self.step(f"life {self._attempt} of key groups {groups.start} to {groups.stop - 1}")
-        return Live(self, f"life{self._attempt}", backend, groups, model)
+        number = len(self._backends)
+        self.step(f"life {number} of key groups {groups.start} to {groups.stop - 1}")
+        return Live(self, f"life{number}", backend, groups, model)
 
     # ---------------------------------------------------------------- storage and threads
     def storage(
@@ -238,6 +244,7 @@ class Bench:
         model = Model()
         parts = []
         for subtask, (live, taken, manifest) in enumerate(acknowledged):
+            require_own_groups(manifest, live.groups)
             part = self.registry.resolved(subtask, manifest)
             self.registry.register(subtask, part)
             parts.append(part)
@@ -363,6 +370,15 @@ def require_manifest(thing: object) -> Manifest:
     if not isinstance(thing, Manifest):
         raise Violation("SBK-02", f"upload() returned {thing!r}, which is no Manifest.")
     return thing
+
+
+def require_own_groups(manifest: Manifest, groups: range) -> None:
+    """A manifest names the key groups of its backend, and no other."""
+    if (manifest.first_key_group, manifest.end_key_group) != (groups.start, groups.stop):
+        named = range(manifest.first_key_group, manifest.end_key_group)
+        raise Violation("SBK-05", f"the manifest of a backend of key groups {groups} names {named}.")
+    if foreign := sorted({each for handle in manifest.handles for each in handle.key_groups} - set(groups)):
+        raise Violation("SBK-05", f"the snapshot of a backend of key groups {groups} holds key groups {foreign}, too.")
 
 
 def never() -> bool:

@@ -7,6 +7,7 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from holdfast.harness.spi.state import (
+    Convert,
     Flag,
     KeyedStateBackend,
     Snapshot,
@@ -79,14 +80,14 @@ class Live:
         self._tables: dict[str, StateTable] = {}
         self._timers: dict[str, TimerService] = {}
 
-    def register(self, descriptors: Sequence[StateDescriptor]) -> None:
+    def register(self, descriptors: Sequence[StateDescriptor], convert: Convert | None = None) -> None:
         """Register states, in this order."""
         for each in descriptors:
-            self.model.descriptors.setdefault(each.name, each)
+            self.model.descriptors[each.name] = each
             if each.kind in TIMER_KINDS:
                 self._timers[each.name] = self.backend.timers(each)
             else:
-                self._tables[each.name] = self.backend.table(each, _REDUCE.get(each.kind))
+                self._tables[each.name] = self.backend.table(each, _REDUCE.get(each.kind), convert)
 
     def table(self, state: str) -> StateTable:
         return self._tables[state]

@@ -84,4 +84,11 @@ class Registry:
             return replace(handle, reference=known)
         if known is not None and known != handle.reference:
             raise Violation("INC-02", f"{handle.name} stands for {known} and for {handle.reference}.")
+        for owner, name in [key for key, file in self._files.items() if file.path == handle.reference.path]:
+            if (owner, name) != (subtask, handle.name):
+                raise Violation(
+                    "INC-02",
+                    f"subtask {subtask} has {handle.reference.path} as {handle.name}, and subtask {owner} has it as "
+                    f"{name}: it is deleted with the last checkpoint of either.",
+                )
         return handle

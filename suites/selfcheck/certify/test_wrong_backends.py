@@ -10,11 +10,12 @@ from holdfast.fixtures.backends.cell import Cell, Stored
 from holdfast.fixtures.backends.changelog.backend import changelog
 from holdfast.fixtures.backends.hashmap import HashMapBackend
 from holdfast.fixtures.backends.heap.blocks import Content
+from holdfast.fixtures.backends.heap.cells import HeapCells, View
 from holdfast.fixtures.backends.named_files import Base, NamedFilesBackend, NamedFilesSnapshot
 from holdfast.fixtures.backends.rocksdb.backend import RocksDBBackend
 from holdfast.fixtures.mutants.state_backends import VARIANTS
-from holdfast.fixtures.mutants.state_backends.holding import TrustsItsFolder
-from holdfast.fixtures.mutants.state_backends.restores import ReplaysItsLog
+from holdfast.fixtures.mutants.state_backends.holding import NeedsItsCopy, TrustsHalfACopy, TrustsItsFolder
+from holdfast.fixtures.mutants.state_backends.restores import ConvertsWhatIsRead, ReplaysItsLog
 from holdfast.harness.model.status import Status
 from holdfast.harness.spi.state import KeyedStateBackendFactory, Manifest, SnapshotKind
 from holdfast.harness.spi.storage import CheckpointStreamFactory
@@ -24,12 +25,15 @@ from holdfast.suites.certify.state_backend.kit import judge
 from holdfast.suites.certify.verdict import CheckVerdict
 
 CHECKS = {check.id: check for check in state_backend.CHECKS}
-EVERYWHERE = frozenset({"INC-02", "INC-03", "ASY-01"})
-"""Rules that every check can find broken."""
+EVERYWHERE = frozenset({"INC-02", "INC-03", "ASY-01", "SBK-05", "LOC-02"})
+"""Rules that several checks can find broken."""
 KILLED_BY = {
     "mixes-namespaces": "SBK-01/namespaces",
     "scan-shows-later-writes": "SBK-01/open-scans",
     "scan-includes-its-end": "SBK-01/scans",
+    "scans-in-pages": "SBK-01/many-keys",
+    "scans-behind-close": "SBK-02/released",
+    "clear-keeps-its-room": "SBK-01/emptied-budget",
     "empty-is-nothing": "SBK-01/values",
     "folds-backwards": "SBK-01/merges",
     "swallows-full": "SBK-01/full-budget",
@@ -42,6 +46,9 @@ KILLED_BY = {
     "sees-later-writes": "ASY-02/isolation",
     "sees-later-removals": "ASY-02/isolation",
     "release-frees-others": "SBK-03/in-flight",
+    "release-unmarks-others": "SBK-03/fates-of-others",
+    "second-release-frees-another": "SBK-03/fates-of-others",
+    "confirmed-frees-the-older": "SBK-03/fates-of-others",
     "M1-forgets-timers": "SBK-02/timers",
     "stores-first-elements": "SBK-02/round-trip",
     "swallows-errors": "SBK-02/upload-errors",
@@ -65,6 +72,13 @@ KILLED_BY = {
     "takes-any-schema": "SBK-04/incompatible",
     "O3-takes-any-parallelism": "SBK-04/of-another-job",
     "converts-again": "SBK-04/migration",
+    "converts-one-by-one": "SBK-04/refusing-function",
+    "converted-live-for-ever": "SBK-04/migration",
+    "converts-what-is-read": "SBK-04/migration",
+    "converts-what-is-got": "SBK-04/migration",
+    "recomputes-expiry": "SBK-04/other-ttl",
+    "keeps-the-old-ttl": "SBK-04/other-ttl",
+    "keeps-foreign-entries": "SBK-06/from-entries",
     "takes-foreign-entries": "SBK-06/from-entries",
     "answers-beside-its-groups": "SBK-05/foreign-groups",
     "drops-namespaces": "SBK-06/another-backend",
@@ -87,6 +101,9 @@ KILLED_BY = {
     "stores-again": "INC-03/lost-answers",
     "leaves-failed-uploads": "SBK-02/upload-errors",
     "claims-the-unclaimed": "INC-02/unclaimed",
+    "claims-of-another-subtask": "SBK-05/scaling",
+    "names-without-subtask": "SBK-05/scaling",
+    "same-value-is-no-change": "SBK-02/expiry",
     "shared-savepoints": "INC-02/savepoint-between",
     "full-above-a-few": "INC-08/change-rates",
     "reads-the-first-64": "SBK-11/operations",
@@ -100,6 +117,8 @@ KILLED_BY = {
     "makes-room": "SBK-10/together",
     "deletes-the-merged": "INC-04/golden-run",
     "trusts-its-folder": "LOC-01/on-and-off",
+    "needs-its-copy": "LOC-03/full-disk",
+    "trusts-half-a-copy": "LOC-03/full-disk",
     "rocksdb-F3-rests-on-the-uploaded": "INC-01/aborted-base",
     "rocksdb-F5-names-of-tables": "INC-02/names",
     "rocksdb-copies-whole-parts": "SBK-05/scaling",
@@ -182,6 +201,25 @@ class ReadsItsCopy(TrustsItsFolder):
         return super().loaded(parts, streams) if own else HashMapBackend.loaded(self, parts, streams)
 
 
+class CountsItsCopy(TrustsHalfACopy):
+    """The right twin of that one: a copy with too few lines is passed over."""
+
+    usable = NeedsItsCopy.usable
+
+
+class ConvertsBeforeSnapshots(HashMapBackend):
+    """A near miss: values are converted when they are read, and what is left when a snapshot is taken."""
+
+    def make_cells(self) -> HeapCells:
+        return _ReadFirst(self.context.memory_bytes)
+
+
+class _ReadFirst(ConvertsWhatIsRead):
+    def open_view(self) -> View:
+        self.read(list(self.waiting))
+        return super().open_view()
+
+
 class KeyGroupsSnapshot(NamedFilesSnapshot):
     """Stores each key group that has changed."""
 
@@ -209,7 +247,10 @@ class RefersInFull(NamedFilesBackend):
 
 
 ALSO_RIGHT: Mapping[str, Sequence[KeyedStateBackendFactory]] = {
-    "LOC-01/on-and-off": [WipesItsLog, ReadsItsCopy],
+    "LOC-01/on-and-off": [WipesItsLog, ReadsItsCopy, CountsItsCopy],
+    "LOC-03/full-disk": [ReadsItsCopy, CountsItsCopy],
+    "SBK-04/migration": [ConvertsBeforeSnapshots],
+    "SBK-04/refusing-function": [ConvertsBeforeSnapshots],
     "SBK-02/restore-errors": [ReadsItsCopy],
     "INC-01/small-changes": [RewritesKeyGroups],
     "SBK-07/one-file": [RefersInFull],

@@ -59,7 +59,9 @@ def into_this_one(bench: Bench) -> None:
     )
     restored = bench.adopt(backend, GROUPS, model)
     restored.compare()
-    completed = bench.checkpoint(restored)
+    taken = restored.snapshot()
+    restored.same("the canonical form of it", read(bench, taken), model.entries(bench.now_ms))
+    completed = bench.complete(restored, taken, bench.upload(taken))
     change_everything(restored)
     bench.restored(completed).compare(drain_timers=True)
 
@@ -133,7 +135,7 @@ def made(bench: Bench) -> Model:
 class _Nothing:
     """Stands where a backend does, and for its tables and timers: what is done to it goes to the model alone."""
 
-    def table(self, descriptor: StateDescriptor, reduce: object = None) -> _Nothing:
+    def table(self, descriptor: StateDescriptor, reduce: object = None, convert: object = None) -> _Nothing:
         return self
 
     def timers(self, descriptor: StateDescriptor) -> _Nothing:

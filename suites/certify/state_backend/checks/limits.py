@@ -132,6 +132,39 @@ def budget(bench: Bench) -> None:
         live.same("first timer", live.timer_service(state).first(), None)
 
 
+def emptied_budget(bench: Bench) -> None:
+    """What goes gives its room back, in whichever way it goes: as much fits then as did before."""
+    if Flag.SPILLS in bench.flags:
+        raise CannotTry("it declares spills, so that no budget is full")
+    live = bench.fresh(memory_bytes=BUDGET_BYTES)
+    fit = _filled(live, 0)
+    for how in ("clear", "remove", "put over", "clear", "poll", "delete", "clear"):
+        keys = [b"%d" % number for number in range(fit)]
+        timers = [Timer(number, GROUP, b"", b"t" * (VALUE_BYTES // 2)) for number in range(fit // 2)]
+        if how == "remove":
+            live.remove("value", GROUP, b"", keys)
+        else:
+            live.clear("value", GROUP, b"")
+        if how == "put over":
+            for _ in keys:
+                live.put("value", GROUP, b"", [(b"over", b"v" * VALUE_BYTES)])
+            live.remove("value", GROUP, b"", [b"over"])
+        elif how in ("poll", "delete") and Flag.TIMERS in bench.flags:
+            live.add_timers("event-timers", timers)
+            if how == "poll":
+                live.poll("event-timers", fit, fit)
+            else:
+                live.delete_timers("event-timers", timers)
+        again = _filled(live, 0)
+        if again < fit * 3 // 4:
+            raise Violation(
+                "SBK-01",
+                f"{fit} values fit into {BUDGET_BYTES} bytes, and {again} behind a {how} of what was there: what goes "
+                "gives its room back.",
+            )
+    live.compare()
+
+
 def restored_budget(bench: Bench) -> None:
     """As many values as fit do not fit into a tenth of the budget. Half of them behind a restore: the other half fits
     there, and not much more."""
@@ -210,6 +243,8 @@ CHECKS = (
     ),
     Check("SBK-01/full-budget", "A full budget raises Full, keeps what is there, and empties again.", budget,
           windows=("a-full-budget",)),
+    Check("SBK-01/emptied-budget", "What is cleared, removed, written over or fired gives its room back.",
+          emptied_budget, windows=("a-full-budget",)),
     Check("SBK-01/restored-budget", "What was restored counts in the budget.", restored_budget,
           windows=("a-full-budget",)),
     Check("SBK-08/spills", "State of ten times the budget works, and is restored within it.", beyond_the_budget,

@@ -1,9 +1,14 @@
-"""LOC-01: with a local copy or without one, a restore holds the same."""
+"""LOC: with a local copy, with a part of one, or without one, a restore holds the same."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from resource import RLIMIT_FSIZE, getrlimit, setrlimit
+
+from holdfast.harness.spi.errors import Transient
 from holdfast.harness.spi.state import Flag
-from holdfast.suites.certify.check import Check
+from holdfast.suites.certify.check import CannotTry, Check, Violation
 from holdfast.suites.certify.state_backend.bench import Bench
 from holdfast.suites.certify.state_backend.checks.filling import change_everything, fill
 
@@ -30,7 +35,55 @@ def on_and_off(bench: Bench) -> None:
     bench.restored(completed).compare(drain_timers=True)
 
 
+def full_disk(bench: Bench) -> None:
+    """Local files end at a half of what the storage was given, or have no byte at all: every write beyond fails. The
+    storage takes everything."""
+    live = bench.fresh()
+    fill(live)
+    bench.checkpoint(live)
+    stored_bytes = bench.stored_bytes("")
+    if bench.folder_bytes():
+        bench.hit("a-local-copy")
+    for longest in (stored_bytes // 2, 0):
+        change_everything(live)
+        fill(live, b"%d" % longest)
+        taken = live.snapshot()
+        bench.step(f"local files end at {longest} bytes")
+        try:
+            with _ending_at(longest):
+                manifest = bench.upload(taken)
+        except (OSError, Transient) as error:
+            if Flag.SPILLS in bench.flags:
+                raise CannotTry(
+                    f"it declares spills, and its state itself is on the disk that is full: {error}"
+                ) from None
+            raise Violation(
+                "LOC-02",
+                f"local files end at {longest} bytes, the storage is whole, and upload raised {error!r}: "
+                "a local copy decides no checkpoint.",
+            ) from error
+        completed = bench.complete(live, taken, manifest)
+        taken.snapshot.release()
+        live = bench.restored(completed)
+        live.rule = "LOC-03"
+        live.compare()
+
+
+@contextmanager
+def _ending_at(longest: int) -> Iterator[None]:
+    """No file of this process grows beyond so many bytes: what is written there fails, and what is before is there."""
+    limits = getrlimit(RLIMIT_FSIZE)
+    setrlimit(RLIMIT_FSIZE, (longest, limits[1]))
+    try:
+        yield
+    finally:
+        setrlimit(RLIMIT_FSIZE, limits)
+
+
+LOCAL = frozenset({Flag.LOCAL_RECOVERY})
 CHECKS = (
-    Check("LOC-01/on-and-off", "With a local copy or without one, a restore holds the same.", on_and_off,
-          frozenset({Flag.LOCAL_RECOVERY}), ("a-kept-folder", "an-empty-folder")),
+    Check("LOC-01/on-and-off", "With a local copy or without one, a restore holds the same.", on_and_off, LOCAL,
+          ("a-kept-folder", "an-empty-folder")),
+    Check("LOC-03/full-disk", "A local copy that cannot be written fails no checkpoint, and a part of one is not used.",
+          full_disk, LOCAL, ("a-local-copy",)),
 )  # fmt: skip

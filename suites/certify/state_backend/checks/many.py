@@ -19,13 +19,18 @@ TIMERS = StateDescriptor(name="timers", kind=StateKind.EVENT_TIME_TIMERS)
 
 
 def keys(bench: Bench) -> None:
-    """Written, some of them changed and removed, and read again: the first ones last."""
+    """Written, some of them changed and removed while scans are open, and read again: the first ones last."""
     live = _begun(bench, VALUE)
     names = [b"%05d" % number for number in range(MANY)]
     for first in range(0, MANY, BATCH):
         live.put("value", GROUP, b"", [(name, b"v" + name) for name in names[first : first + BATCH]])
+    scans = [live.scan("value", GROUP, b""), live.scan("value", GROUP, b"", names[9], names[-9])]
+    for scan in scans:
+        scan.take(2)
     live.put("value", GROUP, b"", [(name, b"changed") for name in names[::17]])
     live.remove("value", GROUP, b"", names[5::97])
+    for scan in scans:
+        scan.finish()
     for first in range(MANY - MANY % BATCH, -1, -BATCH):
         live.get("value", GROUP, b"", names[first : first + BATCH])
     completed = bench.checkpoint(live)

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 
 from msgspec.structs import replace
 
 from holdfast.harness.spi.errors import Incompatible
-from holdfast.harness.spi.state import Convert, Flag, KeyedStateBackend, StateDescriptor, StateKind
+from holdfast.harness.spi.state import Convert, Flag, KeyedStateBackend, StateDescriptor, StateKind, StateTable
 from holdfast.suites.certify.check import Check, Violation
 from holdfast.suites.certify.state_backend.bench import EPOCH, GROUPS, MAX_PARALLELISM, Bench, Completed
+from holdfast.suites.certify.state_backend.checks import canonical
+from holdfast.suites.certify.state_backend.live import TTL_MS
+from holdfast.suites.certify.state_backend.model import element
 
 GROUP = GROUPS.start
 STORED = StateDescriptor(name="kept", kind=StateKind.VALUE, key_format="int", value_format="text", version=2)
+STORED_KEYS = (b"a", b"empty", b"k")
+MIGRATES = frozenset({Flag.MIGRATES})
 
 
 def incompatible(bench: Bench) -> None:
@@ -28,8 +33,10 @@ def incompatible(bench: Bench) -> None:
         backend = _restored(bench, completed)
         _refused(bench, f"register {what}", STORED.name, _registering(backend, wanted, convert))
         value = backend.table(STORED).get(GROUP, b"", [b"k"], now_ms=bench.now_ms)
-        if list(value) != [b"v2"]:
-            raise Violation("SBK-04", f"state behind a refused registration is {list(value)}; [b'v2'] is right.")
+        if list(value) != [_value(b"k")]:
+            raise Violation(
+                "SBK-04", f"state behind a refused registration is {list(value)}; [{_value(b'k')!r}] is right."
+            )
     if Flag.TTL in bench.flags:
         backend = _restored(bench, completed)
         wanted = replace(STORED, ttl_ms=5)
@@ -63,35 +70,120 @@ def same_again(bench: Bench) -> None:
 
 
 def migration(bench: Bench) -> None:
+    """Whatever comes first behind the registration, each value is converted once, and keeps the time that is left."""
     completed = _stored(bench)
-    backend = _restored(bench, completed)
+    newer = [replace(each, value_format="tagged", version=5) for each in _kept(bench)]
+    bench.now_ms += TTL_MS // 2
+    for first in ("get", "scan", "merge", "entries", "snapshot"):
+        live = bench.restored(completed, register=())
+        for place, (value, expires_ms) in live.model.values.items():
+            live.model.values[place] = (_convert(STORED.version, value), expires_ms)
+        bench.step(f"register version 5 with a function that converts version 2; then {first} is the first call")
+        live.register(newer, _convert)
+        for state in (each.name for each in newer):
+            if first == "get":
+                live.get(state, GROUP, b"", [b"k", b"empty", b"missing"])
+            elif first == "scan":
+                live.scan(state, GROUP, b"").finish()
+                live.scan(state, GROUP, b"n", b"a", b"z").finish()
+            elif first == "merge" and state == "kept-list":
+                live.merge(state, GROUP, b"", [(b"k", element(b"merged")), (b"new", element(b"merged"))])
+        taken = live.snapshot()
+        if first == "entries" and Flag.CANONICAL in bench.flags:
+            live.same("the canonical form", canonical.read(bench, taken), live.model.entries(bench.now_ms))
+        again = bench.complete(live, taken, bench.upload(taken), retain=9)
+        live.put(STORED.name, GROUP, b"", [(b"new", b"written as 5")])
+        live.compare()
+        restored = bench.restored(again, register=newer)
+        restored.compare()
+    bench.now_ms += TTL_MS // 2
+    restored.compare()
+
+
+def refusing_function(bench: Bench) -> None:
+    """One value cannot be converted, and others can: a function that works finds all of them as they were stored."""
+
+    def convert(version: int, value: bytes) -> bytes:
+        if value == b"":
+            raise Incompatible(f"version {version} of an empty value is not known.")
+        return _convert(version, value)
+
+    completed = _stored(bench)
     newer = replace(STORED, value_format="tagged", version=5)
-    bench.step("register version 5 with a function that converts version 2")
-    table = backend.table(newer, convert=_convert)
-    found = list(table.get(GROUP, b"", [b"k", b"empty", b"missing"], now_ms=bench.now_ms))
-    scanned = list(table.scan(GROUP, b"", now_ms=bench.now_ms))
-    wanted = [b"from 2: v2", b"from 2: ", None]
-    if found != wanted or scanned != [(b"empty", wanted[1]), (b"k", wanted[0])]:
-        raise Violation("SBK-04", f"migrated values are {found} and {scanned}; {wanted} is right.")
-    table.put(GROUP, b"", [(b"new", b"written as 5")], now_ms=bench.now_ms)
-    live = bench.adopt(backend, GROUPS, completed.model, register=False)
-    again = bench.checkpoint(live)
-    table = _restored(bench, again).table(newer)
-    found = list(table.get(GROUP, b"", [b"k", b"empty", b"new"], now_ms=bench.now_ms))
-    if found != [*wanted[:2], b"written as 5"]:
-        raise Violation("SBK-04", f"migrated values, restored as version 5, are {found}: they were converted again.")
+    now_ms = bench.now_ms
+    for wanted, good in ((STORED, None), (newer, _convert)):
+        backend = _restored(bench, completed)
+        bench.step("register version 5 with a function that refuses one of the values")
+        table: StateTable | None = None
+        try:
+            table = backend.table(newer, convert=convert)
+            table.get(GROUP, b"", STORED_KEYS, now_ms=now_ms)
+        except Incompatible as error:
+            bench.step(f"    {error}")
+        else:
+            raise Violation("SBK-04", "what converts a value raised Incompatible, and neither table() nor get() did.")
+        if table is None:
+            bench.step(f"register version {wanted.version}")
+            table, keys = backend.table(wanted, convert=good), STORED_KEYS
+        else:  # It converts what is read, when it is read.
+            wanted, keys = newer, [key for key in STORED_KEYS if key != b"empty"]
+        found = [value for key in keys for value in table.get(GROUP, b"", [key], now_ms=now_ms)]
+        right = [_value(key) if wanted is STORED else _convert(STORED.version, _value(key)) for key in keys]
+        if found != right:
+            raise Violation(
+                "SBK-04", f"behind a function that raised, values are {found}; {right} is right: all of them, or none."
+            )
+
+
+def other_ttl(bench: Bench) -> None:
+    """A longer one and a shorter one: what is stored keeps its expiry, and what is written has the new one."""
+    live = bench.fresh()
+    live.put("mortal", GROUP, b"", [(b"stored", b"1"), (b"again", b"1")])
+    completed = bench.checkpoint(live)
+    mortal = live.model.descriptors["mortal"]
+    ends_ms = {bench.now_ms + TTL_MS}
+    bench.now_ms += TTL_MS // 4
+    lives = []
+    for ttl_ms in (TTL_MS * 3, TTL_MS // 2):
+        bench.step(f"register with the time to live {ttl_ms} ms in place of {TTL_MS} ms")
+        other = [replace(mortal, ttl_ms=ttl_ms)]
+        life = bench.restored(completed, register=other)
+        life.put("mortal", GROUP, b"", [(b"again", b"2"), (b"new", b"2")])
+        ends_ms.add(bench.now_ms + ttl_ms)
+        lives += [life, bench.restored(bench.checkpoint(life, retain=3), register=other)]
+    for bench.now_ms in sorted(end_ms + passed_ms for end_ms in ends_ms for passed_ms in (-1, 0)):
+        for life in lives:
+            life.compare()
+    bench.hit("expired")
 
 
 def _convert(version: int, value: bytes) -> bytes:
-    return b"from %d: %s" % (version, value)
+    return element(b"from %d" % version) + value
+
+
+def _value(key: bytes) -> bytes:
+    """As it is stored."""
+    return b"" if key == b"empty" else element(b"v2")
+
+
+def _kept(bench: Bench) -> Sequence[StateDescriptor]:
+    """What is stored: one state, and those like it that the backend can have."""
+    others = (
+        replace(STORED, name="kept-list", kind=StateKind.LIST) if Flag.MERGE in bench.flags else None,
+        replace(STORED, name="kept-mortal", ttl_ms=TTL_MS) if Flag.TTL in bench.flags else None,
+    )
+    return [STORED, *(each for each in others if each is not None)]
 
 
 def _stored(bench: Bench) -> Completed:
     live = bench.fresh()
-    live.register([STORED])
-    live.put(STORED.name, GROUP, b"", [(b"k", b"v2"), (b"empty", b"")])
+    states = _kept(bench)
+    live.register(states)
+    for state in (each.name for each in states):
+        live.put(state, GROUP, b"", [(key, _value(key)) for key in STORED_KEYS])
+        live.put(state, GROUP, b"n", [(b"k", _value(b"k"))])
     taken = live.snapshot()
-    return bench.complete(live, taken, bench.upload(taken), retain=5)
+    return bench.complete(live, taken, bench.upload(taken), retain=9)
 
 
 def _restored(bench: Bench, completed: Completed) -> KeyedStateBackend:
@@ -122,5 +214,23 @@ CHECKS = (
     Check("SBK-04/incompatible", "Another kind, format or older version is refused by name.", incompatible),
     Check("SBK-04/of-another-job", "Another format or maximum parallelism is refused by name.", of_another_job),
     Check("SBK-04/registered-twice", "Equal descriptors share their state; others are refused.", same_again),
-    Check("SBK-04/migration", "Values of an older version are converted once.", migration, frozenset({Flag.MIGRATES})),
+    Check(
+        "SBK-04/migration",
+        "Values of an older version are converted once, whatever reads them first.",
+        migration,
+        MIGRATES,
+    ),
+    Check(
+        "SBK-04/refusing-function",
+        "Behind a function that refuses a value, none is converted.",
+        refusing_function,
+        MIGRATES,
+    ),
+    Check(
+        "SBK-04/other-ttl",
+        "Another time to live holds for what is written, and not for what is stored.",
+        other_ttl,
+        frozenset({Flag.TTL}),
+        ("expired",),
+    ),
 )

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from concurrent.futures import CancelledError
 from functools import partial
 from threading import get_ident
 
-from holdfast.harness.spi.state import Flag, SnapshotKind, StateDescriptor, StateKind
+from holdfast.harness.spi.state import Flag, SnapshotKind, StateDescriptor, StateKind, Timer
 from holdfast.harness.spi.storage import Scope
 from holdfast.suites.certify.check import Check, Violation
 from holdfast.suites.certify.state_backend.bench import EPOCH, GROUPS, Bench, never, require_manifest
 from holdfast.suites.certify.state_backend.checks.filling import NAMESPACES, change, change_everything, fill
-from holdfast.suites.certify.state_backend.live import Live, Taken
+from holdfast.suites.certify.state_backend.checks.increments import checkpointed
+from holdfast.suites.certify.state_backend.live import Live
 from holdfast.suites.certify.state_backend.model import Model
 
 ASYNCHRONOUS = frozenset({Flag.ASYNC_SNAPSHOT})
@@ -75,6 +77,35 @@ def several_in_flight(bench: Bench) -> None:
     for taken in (first, second, third):
         completed = bench.complete(live, taken, manifests[taken.checkpoint], retain=3)
         bench.restored(completed).compare(drain_timers=True)
+    live.compare()
+
+
+def fates_of_others(bench: Bench) -> None:
+    """Others are confirmed, aborted, and released twice, each of it directly behind a snapshot; then all is written
+    over. Nothing of that is in the snapshots that stay open, the oldest included."""
+    live = bench.fresh()
+    checkpointed(bench, live)
+    fill(live)
+    left = [live.snapshot()]
+    change_everything(live)
+    confirmed, aborted = live.snapshot(), live.snapshot()
+    manifest = bench.upload(confirmed)
+    fates: tuple[tuple[str, Callable[[], object]], ...] = (
+        ("confirmed", lambda: bench.complete(live, confirmed, manifest, retain=3)),
+        ("aborted", lambda: bench.abort(live, aborted)),
+        ("released", aborted.snapshot.release),
+        ("released again", aborted.snapshot.release),
+        ("released behind its confirmation", confirmed.snapshot.release),
+    )
+    for fate, meet in fates:
+        fill(live, fate.encode())
+        left.append(live.snapshot())
+        bench.step(f"another one is {fate}")
+        meet()
+        change_everything(live)
+    for taken in left[::-1]:
+        completed = bench.complete(live, taken, bench.upload(taken), retain=3)
+        bench.restored(completed, claimed=False).compare(drain_timers=True)
     live.compare()
 
 
@@ -163,21 +194,37 @@ def released(bench: Bench) -> None:
     fill(live)
     taken = live.snapshot()
     taken.snapshot.release()
-    _refuses(bench, "upload behind release", live, taken)
+    _refuses(bench, "upload behind release", lambda: bench.upload(taken))
+    if Flag.CANONICAL in bench.flags:
+        _refuses(bench, "entries behind release", lambda: bench.elsewhere(lambda: list(taken.snapshot.entries())))
     other = live.snapshot()
+    table = live.table("value")
+    scan = table.scan(GROUPS.start, b"", now_ms=bench.now_ms)
+    next(scan)
     live.close()
     live.close()
-    _refuses(bench, "upload behind close", live, other)
-    for what, call in (
-        ("get", lambda: live.table("value").get(live.groups.start, b"", [b"k"], now_ms=0)),
-        ("snapshot", lambda: live.backend.snapshot(1_000)),
-        ("table", lambda: live.backend.table(bench.states[0])),
-    ):
-        try:
-            call()
-        except RuntimeError:
-            continue
-        raise Violation("SBK-02", f"{what} behind close raised nothing; RuntimeError is right.")
+    calls: dict[str, Callable[[], object]] = {
+        "upload": lambda: bench.upload(other),
+        "the rest of a scan": lambda: list(scan),
+        "get": lambda: table.get(GROUPS.start, b"", [b"k"], now_ms=bench.now_ms),
+        "put": lambda: table.put(GROUPS.start, b"", [(b"k", b"v")], now_ms=bench.now_ms),
+        "remove": lambda: table.remove(GROUPS.start, b"", [b"k"]),
+        "scan": lambda: list(table.scan(GROUPS.start, b"", now_ms=bench.now_ms)),
+        "namespaces": lambda: table.namespaces(GROUPS.start),
+        "clear": lambda: table.clear(GROUPS.start, b""),
+        "snapshot": lambda: live.backend.snapshot(1_000),
+        "table": lambda: live.backend.table(bench.states[0]),
+    }
+    if Flag.TIMERS in bench.flags:
+        timers = live.timer_service("event-timers")
+        calls |= {
+            "register": lambda: timers.register([Timer(1, GROUPS.start, b"", b"k")]),
+            "delete": lambda: timers.delete([Timer(1, GROUPS.start, b"", b"k")]),
+            "first": timers.first,
+            "poll": lambda: timers.poll(1, 1),
+        }
+    for what, call in calls.items():
+        _refuses(bench, f"{what} behind close", call)
     live.backend.describe()
 
 
@@ -201,10 +248,10 @@ def ascending(bench: Bench) -> None:
         life.compare()
 
 
-def _refuses(bench: Bench, what: str, live: Live, taken: Taken) -> None:
+def _refuses(bench: Bench, what: str, call: Callable[[], object]) -> None:
     bench.step(what)
     try:
-        bench.upload(taken)
+        call()
     except RuntimeError:
         return
     raise Violation("SBK-02", f"{what} raised nothing; RuntimeError is right.")
@@ -294,6 +341,7 @@ CHECKS = (
     Check("REC-09/dead-attempt", "What a dead attempt wrote behind the last checkpoint is discarded.", dead_attempt),
     Check("SBK-03/in-flight", "Three open snapshots hold three states.", several_in_flight,
           windows=("three-open-snapshots",)),
+    Check("SBK-03/fates-of-others", "What becomes of other snapshots changes nothing of an open one.", fates_of_others),
     Check("ASY-02/isolation", "What is written during an upload is not in it.", isolation, ASYNCHRONOUS,
           ("snapshot-overlapped-a-write",)),
     Check("ASY-01/threads", "Functions of the caller run on the task thread alone.", threads, frozenset({Flag.MERGE})),
