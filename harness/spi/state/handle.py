@@ -27,8 +27,8 @@ class StateHandle(msgspec.Struct, frozen=True):
         scope: EXCLUSIVE for a file of this checkpoint alone, SHARED for one that later snapshots may refer to.
         reference: the file; None: a placeholder, for a shared file of this name that is in a checkpoint which was
             confirmed to this backend. The registry puts in the reference.
-        key_groups: key group to where its part lies, of those that the backend owns; groups without state are left out.
-            A restore reads these alone.
+        key_groups: key group to where its part lies; groups without state are left out. A file that a backend writes
+            holds its own alone. A restore reads these alone.
     """
 
     name: str

@@ -244,8 +244,8 @@ class Bench:
         model = Model()
         parts = []
         for subtask, (live, taken, manifest) in enumerate(acknowledged):
-            require_own_groups(manifest, live.groups)
             part = self.registry.resolved(subtask, manifest)
+            require_own_groups(part, live.groups, self.registry.paths)
             self.registry.register(subtask, part)
             parts.append(part)
             model.descriptors.update(taken.model.descriptors)
@@ -372,12 +372,13 @@ def require_manifest(thing: object) -> Manifest:
     return thing
 
 
-def require_own_groups(manifest: Manifest, groups: range) -> None:
-    """A manifest names the key groups of its backend, and no other."""
+def require_own_groups(manifest: Manifest, groups: range, claimed: frozenset[str]) -> None:
+    """A manifest is of the key groups of its backend, and so is every file but those that were there before."""
     if (manifest.first_key_group, manifest.end_key_group) != (groups.start, groups.stop):
         named = range(manifest.first_key_group, manifest.end_key_group)
         raise Violation("SBK-05", f"the manifest of a backend of key groups {groups} names {named}.")
-    if foreign := sorted({each for handle in manifest.handles for each in handle.key_groups} - set(groups)):
+    written = [each for each in manifest.handles if each.reference is not None and each.reference.path not in claimed]
+    if foreign := sorted({key_group for each in written for key_group in each.key_groups} - set(groups)):
         raise Violation("SBK-05", f"the snapshot of a backend of key groups {groups} holds key groups {foreign}, too.")
 
 
