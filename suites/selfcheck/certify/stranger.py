@@ -77,7 +77,7 @@ class Table:
     ) -> Iterator[tuple[bytes, bytes]]:
         place = self._place(key_group, namespace)
         query = f"SELECT key, value FROM cells WHERE {_WHERE} AND key >= ? AND (? IS NULL OR key < ?) ORDER BY key"
-        return iter(self.rows.database.execute(query, (*place, start, end, end)).fetchall())
+        return self.rows.while_open(self.rows.database.execute(query, (*place, start, end, end)).fetchall())
 
     def namespaces(self, key_group: int) -> Sequence[bytes]:
         place = self._place(key_group, b"")[:2]
@@ -239,6 +239,11 @@ class Rows:
             raise RuntimeError("closed, or not restored")
         if key_group is not None and key_group not in self.context.key_groups:
             raise RuntimeError(f"key group {key_group} is another's")
+
+    def while_open(self, pairs: Iterable[tuple[bytes, bytes]]) -> Iterator[tuple[bytes, bytes]]:
+        for pair in pairs:
+            self.require(None)
+            yield pair
 
     def require_room(self) -> None:
         query = "SELECT total(length(ns) + length(key) + length(value) + 32) FROM cells"

@@ -69,7 +69,8 @@ class DuckTable:
     ) -> Iterator[tuple[bytes, bytes]]:
         place = self.backend.place(self.name, key_group, namespace)
         rows = self.backend.run(f"SELECT key, value FROM cells WHERE {WHERE} ORDER BY key", place)
-        return iter([(key, value) for key, value in rows if key >= start and (end is None or key < end)])
+        found = [(key, value) for key, value in rows if key >= start and (end is None or key < end)]
+        return self.backend.while_open(found)
 
     def namespaces(self, key_group: int) -> Sequence[bytes]:
         place = self.backend.place(self.name, key_group, b"")[:2]
@@ -240,6 +241,11 @@ class DuckDBBackend:
             raise RuntimeError("closed, or not restored")
         if key_group is not None and key_group not in self.context.key_groups:
             raise RuntimeError(f"key group {key_group} is another's")
+
+    def while_open(self, pairs: Iterable[tuple[bytes, bytes]]) -> Iterator[tuple[bytes, bytes]]:
+        for pair in pairs:
+            self.require(None)
+            yield pair
 
     def require_room(self) -> None:
         query = "SELECT coalesce(sum(octet_length(ns) + octet_length(key) + octet_length(value) + 32), 0) FROM cells"

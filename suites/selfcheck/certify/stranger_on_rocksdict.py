@@ -70,7 +70,8 @@ class RocksDictTable:
     ) -> Iterator[tuple[bytes, bytes]]:
         prefix = self.prefix(key_group, namespace)
         found = pairs_of(self.backend.database, prefix)
-        return iter([(key, value) for key, value in found if key >= start and (end is None or key < end)])
+        chosen = [(key, value) for key, value in found if key >= start and (end is None or key < end)]
+        return self.backend.while_open(chosen)
 
     def namespaces(self, key_group: int) -> Sequence[bytes]:
         found = set()
@@ -234,6 +235,11 @@ class RocksDictBackend:
             raise RuntimeError("closed, or not restored")
         if key_group is not None and key_group not in self.context.key_groups:
             raise RuntimeError(f"key group {key_group} is another's")
+
+    def while_open(self, pairs: Iterable[tuple[bytes, bytes]]) -> Iterator[tuple[bytes, bytes]]:
+        for pair in pairs:
+            self.require(None)
+            yield pair
 
 
 def opened(path: Path) -> Any:

@@ -124,7 +124,7 @@ def refusing_function(bench: Bench) -> None:
             raise Violation("SBK-04", "what converts a value raised Incompatible, and neither table() nor get() did.")
         if table is None:
             bench.step(f"register version {wanted.version}")
-            table, keys = backend.table(wanted, convert=good), STORED_KEYS
+            table, keys = backend.table(wanted, convert=good), list(STORED_KEYS)
         else:  # It converts what is read, when it is read.
             wanted, keys = newer, [key for key in STORED_KEYS if key != b"empty"]
         found = [value for key in keys for value in table.get(GROUP, b"", [key], now_ms=now_ms)]
