@@ -85,8 +85,9 @@ class Table:
         return [row[0] for row in self.rows.database.execute(query, place)]
 
     def clear(self, key_group: int, namespace: bytes) -> None:
+        place = self._place(key_group, namespace)
         with self.rows.database:
-            self.rows.database.execute(f"DELETE FROM cells WHERE {_WHERE}", self._place(key_group, namespace))
+            self.rows.database.execute(f"DELETE FROM cells WHERE {_WHERE}", place)
 
     def _place(self, key_group: int, namespace: bytes) -> tuple[str, int, bytes]:
         self.rows.require(key_group)

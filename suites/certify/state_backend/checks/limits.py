@@ -136,7 +136,7 @@ def emptied_budget(bench: Bench) -> None:
     """What goes gives its room back, in whichever way it goes: as much fits then as did before."""
     if Flag.SPILLS in bench.flags:
         raise CannotTry("it declares spills, so that no budget is full")
-    live = bench.fresh(memory_bytes=BUDGET_BYTES)
+    live = bench.fresh(memory_bytes=BUDGET_BYTES // 4)
     fit = _filled(live, 0)
     for how in ("clear", "remove", "put over", "clear", "poll", "delete", "clear"):
         keys = [b"%d" % number for number in range(fit)]
@@ -159,7 +159,7 @@ def emptied_budget(bench: Bench) -> None:
         if again < fit * 3 // 4:
             raise Violation(
                 "SBK-01",
-                f"{fit} values fit into {BUDGET_BYTES} bytes, and {again} behind a {how} of what was there: what goes "
+                f"{fit} values fit into {BUDGET_BYTES // 4} bytes, and {again} behind a {how} of what was there: what goes "
                 "gives its room back.",
             )
     live.compare()
