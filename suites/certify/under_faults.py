@@ -6,7 +6,7 @@ alone. A kit names the cases, and what of a run cannot be had with what is certi
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence, Set
 
 from holdfast.harness.engine.artefacts.temporary_folder import TemporaryFolder
 from holdfast.harness.engine.cases.case_run import run_case
@@ -32,6 +32,7 @@ def tried_under_faults(
     supplied: Sequence[str],
     why_not: str,
     known: bool = True,
+    not_for: Mapping[str, str] = {},
 ) -> Iterator[KitCheck]:
     """Each case as a check.
 
@@ -43,12 +44,13 @@ def tried_under_faults(
         supplied: what of the judgement rests on its author's word.
         why_not: why none can be tried; empty: each is.
         known: whether that is so; else each is inconclusive.
+        not_for: by id of a case, why it alone does not apply.
     """
-    reason = why_not or lacking(Tier.PROCESS)
+    untried = why_not or lacking(Tier.PROCESS)
     for case in cases:
         if checks and _id(case) not in checks:
             continue
-        if reason:
+        if reason := untried or not_for.get(case.id, ""):
             status = Status.NOT_APPLICABLE if known else Status.INCONCLUSIVE
             result = case_not_run(case, Tier.PROCESS, status, reason)
         else:

@@ -10,7 +10,7 @@ from holdfast.suites.certify.connected import Connected
 from holdfast.suites.certify.connector_kit import RegisteredConnectorKit
 from holdfast.suites.certify.plug import listed
 from holdfast.suites.certify.source.kit import CHECKS, WHOLE
-from holdfast.suites.certify.source.under_faults import CASES, why_not
+from holdfast.suites.certify.source.under_faults import CASES, not_for, why_not
 from holdfast.suites.certify.under_faults import listed_cases, plugged_in, tried_under_faults
 
 
@@ -41,4 +41,5 @@ class SourceKit(RegisteredConnectorKit):
             supplied=WHOLE.supplied_by_author(factory, connected),
             why_not=reason,
             known=known,
+            not_for={} if reason else not_for(factory, connected),
         )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from collections.abc import Mapping
 
 from holdfast.faults.input import poison
 from holdfast.faults.process import kill
@@ -120,9 +121,7 @@ def why_not(factory: str, connected: Connected) -> tuple[str, bool]:
         return "the runtime gives a source no options: try it with its defaults", True
     with TemporaryFolder() as folder:
         uri = connected.place(str(folder))
-        source: Source = loaded("source", factory, Source)(
-            SourceContext(uri=uri, job="probe", operator="source", attempt=1)
-        )
+        source = _source(factory, uri)
         described = source.describe()
         if SourceFlag.UNBOUNDED not in described.flags:
             return "it does not declare unbounded, and the runtime reads on for ever", True
@@ -132,6 +131,20 @@ def why_not(factory: str, connected: Connected) -> tuple[str, bool]:
         unseen = _unseen_elsewhere(factory, uri)
         feeder.close()
     return unseen
+
+
+def not_for(factory: str, connected: Connected) -> Mapping[str, str]:
+    """By id, why a case does not apply to a source that can be read by the processes of a runtime."""
+    with TemporaryFolder() as folder:
+        if SourceFlag.REPLAYABLE in _source(factory, connected.place(str(folder))).describe().flags:
+            return {}
+    reason = "it does not declare replayable, and the case must see that records are read again"
+    return {case.id: reason for case in CASES if Window.READ_AGAIN in case.windows}
+
+
+def _source(factory: str, uri: str) -> Source:
+    made: Source = loaded("source", factory, Source)(SourceContext(uri=uri, job="probe", operator="source", attempt=1))
+    return made
 
 
 def _unseen_elsewhere(factory: str, uri: str) -> tuple[str, bool]:

@@ -19,9 +19,11 @@ from holdfast.harness.model.status import Status
 from holdfast.harness.model.target import COORDINATOR
 from holdfast.harness.model.verdict import Outcome
 from holdfast.harness.model.window import Window
+from holdfast.suites.certify import source as kit_of_sources
 from holdfast.suites.certify.connected import HERE
 from holdfast.suites.certify.source import under_faults
-from holdfast.suites.certify.source.under_faults import CASES, why_not
+from holdfast.suites.certify.source.registered import SourceKit
+from holdfast.suites.certify.source.under_faults import CASES, not_for, why_not
 from holdfast.suites.certify.under_faults import tried_under_faults
 from holdfast.suites.conformance.plans import WORKERS, plan
 from holdfast.suites.selfcheck.processes import hanging_sources
@@ -30,6 +32,7 @@ from holdfast.suites.selfcheck.replaced_runs import counting_run
 FILES = "holdfast.fixtures.sources.files:FileSource"
 QUEUE = "holdfast.fixtures.sources.sqlite_queue:QueueTable"
 OURS = "holdfast.suites.selfcheck.processes.unknown_source:UnknownSource"
+TAKING = "holdfast.suites.selfcheck.processes.taking_source:TakingQueue"
 MEMORY = "holdfast.fixtures.sources.log:LogSource"
 WRONG = "holdfast.fixtures.mutants.sources.plugged:"
 RESTARTED = (kill(WORKERS[0], after_checkpoint=1), kill(COORDINATOR, after_checkpoint=2))
@@ -107,6 +110,29 @@ def test_a_source_that_keeps_another_process_from_ending_ends_the_look(monkeypat
     case = next(iter(BY_ID.values()))
     [check] = tried_under_faults("nonsense", [case], frozenset(), seed=1, supplied=(), why_not=reason, known=False)
     assert (check.status, check.reason) == (Status.INCONCLUSIVE, reason)
+
+
+def test_what_cannot_be_read_again_is_not_awaited_to_be_and_what_can_is() -> None:
+    assert not_for(QUEUE, HERE) == {}
+    alone = not_for(TAKING, HERE)
+    assert set(alone) == {case.id for case in CASES if Window.READ_AGAIN in case.windows} != set()
+    case = BY_ID["source/behind-the-snapshot"]
+    [check] = tried_under_faults("nonsense", [case], frozenset(), seed=1, supplied=(), why_not="", not_for=alone)
+    assert (check.status, check.reason) == (Status.NOT_APPLICABLE, alone[case.id])
+
+
+def test_the_kit_accepts_what_cannot_be_read_again() -> None:
+    verdicts = list(kit_of_sources.certify(TAKING))
+    assert {verdict.status for verdict in verdicts} == {Status.PASS, Status.NOT_APPLICABLE}
+    assert "E2E-05/at-most-once" in {each.check.id for each in verdicts if each.status is Status.PASS}
+
+
+@pytest.mark.tier("process")
+@pytest.mark.nightly
+def test_no_case_that_applies_refutes_what_cannot_be_read_again() -> None:
+    verdicts = {check.id: check.status for check in SourceKit().under_faults(TAKING, frozenset())}
+    assert verdicts.pop("REC-02/behind-the-snapshot") is Status.NOT_APPLICABLE
+    assert set(verdicts.values()) == {Status.PASS}
 
 
 @pytest.mark.tier("process")
