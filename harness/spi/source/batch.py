@@ -18,7 +18,7 @@ class ReaderStatus(StrEnum):
     NOTHING_NOW = "nothing-now"
     """Nothing is there now; it may come, or another split may."""
     END = "end"
-    """All splits are read to their ends, and no more splits will come. Nothing ever follows."""
+    """All splits are read to their ends, and `no_more_splits` was called. Nothing ever follows."""
 
 
 class Batch(msgspec.Struct, frozen=True):

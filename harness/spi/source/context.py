@@ -19,6 +19,7 @@ class SourceContext(msgspec.Struct, frozen=True, kw_only=True):
         job, operator: stable names; the same over restarts.
         attempt: which start of the job this is, from 1.
         bounded: read what is there when the job first starts, and end; asked only of a source that declares BOUNDED.
+            The first `assign` with readers fixes what that is, the ends of its splits too, however late they are read.
         options: those of `SourceDescription.options` that the user has set.
         arrive: called with the name of each step outside, before it and behind it, by a source that declares
             FAULT_POINTS; it may raise Transient, or end the process.

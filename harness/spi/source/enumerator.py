@@ -44,7 +44,7 @@ class SplitEnumerator(Protocol):
 
     def give_back(self, splits: Sequence[SourceSplit]) -> None:
         """Splits of a reader that is gone alone, as they were handed out behind the last checkpoint. They are handed
-        out again."""
+        out again; until then they are in `snapshot`, and `exhausted` is False."""
 
     def snapshot(self, checkpoint: int) -> EnumeratorState:
         """Its state, as of now. No split that was handed out is in it, and none that was not is missing."""

@@ -11,17 +11,18 @@ class Feeder(Protocol):
 
     Two formats are written by others without it (`SourceDescription.feeder`), at a URI `file://FOLDER`:
 
-    - `files`: each call makes one file below the folder, which appears whole and never changes. A line is timestamp,
-      tab, value, percent-encoded. Files whose names begin with `.` or `_` are no input.
+    - `files`: each call makes one file below the folder, at any depth, which appears whole and never changes. Files of
+      one name may lie in several folders. A line is timestamp, tab, value, percent-encoded, of any length. Files whose
+      names begin with `.` or `_` are no input.
     - `sqlite`: each call is a transaction of `records.db` in the folder, which adds rows to the table `records` (id,
-      part, value, at_ms): id ascends and never comes again, part is the partition, value a BLOB, at_ms the timestamp. A
-      source may add tables of its own.
+      part, value, at_ms): id ascends with gaps, up to 2^63 - 1, and never comes again, part is the partition, value a
+      BLOB, at_ms the timestamp. A source may add tables of its own.
     """
 
     def append(self, partition: int, records: Sequence[tuple[bytes, int]]) -> None:
         """Records of one partition, in order, behind those that are there: (value, timestamp in milliseconds).
 
-        One call is read in this order, within one split.
+        One call is read in this order, whatever the timestamps, within one split.
         """
 
     def falsify_positions(self, job: str) -> None:

@@ -38,13 +38,16 @@ class SourceReader(Protocol):
 
     def watermarks(self) -> Mapping[str, int]:
         """By id of each split that it has: no record with this timestamp or an earlier one will come from it any more.
-        A split is left out as long as no record of it was read: nothing can be said of it (E2E-06)."""
+        What other splits hold says nothing of it, and its records lie in any order of their timestamps: who cannot know
+        what is left of a split does not declare WATERMARKS. A split is left out as long as no record of it was read:
+        nothing can be said of it (E2E-06)."""
 
     def snapshot(self, checkpoint: int) -> Sequence[SourceSplit]:
         """All splits that it has not read to the end, with the position behind the last record that `poll` returned."""
 
     def confirmed(self, checkpoint: int) -> None:
-        """The checkpoint has completed: with PUBLISHES its positions are published. A failure of that is no error."""
+        """The checkpoint has completed: with PUBLISHES its positions are published. A failure of that is no error, and
+        is not raised."""
 
     def close(self) -> None:
         """Free connections. Idempotent."""

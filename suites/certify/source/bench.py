@@ -30,6 +30,7 @@ class Bench:
         windows: what was met, by name.
         answers: of all sources.
         blocks: what was written, each in one call, in order.
+        late: blocks that a bounded job must not read, because they came when it had begun.
     """
 
     def __init__(self, factory: SourceFactory, rule: str, seed: int = 0, connected: Connected = HERE) -> None:
@@ -43,6 +44,7 @@ class Bench:
         self.steps: list[str] = []
         self.windows: Counter[str] = Counter()
         self.blocks: list[list[Record]] = []
+        self.late: list[list[Record]] = []
         self.jobs: list[Job] = []
         self._partition_ms: dict[int, int] = {}
         self._disk = TemporaryFolder()
@@ -70,15 +72,26 @@ class Bench:
         )
         return self.answers.of(self.factory(context), Source)
 
-    def feed(self, partition: int, count: int = 5) -> list[Record]:
-        """Write records of a partition, which no others are like; their timestamps ascend."""
+    def feed(self, partition: int, count: int = 5, length: int = 0) -> list[Record]:
+        """Write records of a partition, which no others are like, each of at least so many bytes. Of two neighbours the
+        later one comes first; those of each call are later than those of the call before it."""
         first_ms = self._partition_ms.get(partition, 1_000 * partition)
-        start = sum(map(len, self.blocks))
-        block = [(f"record {start + number}".encode(), first_ms + 10 * number) for number in range(count)]
+        start = sum(map(len, (*self.blocks, *self.late)))
+        turns = (number ^ 1 if number ^ 1 < count else number for number in range(count))
+        block = [
+            (f"record {start + number}".encode().ljust(length, b"."), first_ms + 10 * turn)
+            for number, turn in enumerate(turns)
+        ]
         self._partition_ms[partition] = first_ms + 10 * count
         self.step(f"write {count} records of partition {partition}, from {start}")
         self.write(partition, block)
         return block
+
+    def feed_too_late(self, partition: int) -> None:
+        """Write records of a partition that a bounded job must not read."""
+        self.feed(partition)
+        self.late.append(self.blocks.pop())
+        self.hit("too-late")
 
     def write(self, partition: int, block: list[Record]) -> None:
         """Write these records of a partition in one call."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from holdfast.harness.spi.errors import Transient
@@ -21,8 +21,15 @@ if TYPE_CHECKING:
     from holdfast.suites.certify.source.bench import Bench
 
 Record = tuple[bytes, int]
+SHOWN_BYTES = 80
 MOST_POLLS = 1_000
 """Of all readers, until there is nothing more, beside two for each record: a poll may return one, or none."""
+
+
+def _shown(value: bytes) -> str:
+    """A value in a sentence."""
+    left_out = len(value) - SHOWN_BYTES
+    return f"{value[:SHOWN_BYTES]!r}{f' and {left_out} more bytes' if left_out > 0 else ''}"
 
 
 class Closable(Protocol):
@@ -39,12 +46,14 @@ class Checkpoint(NamedTuple):
         enumerator: its state.
         splits: of all readers, by subtask.
         read: what the job had read.
+        known: ids of all splits that had been handed out.
     """
 
     number: int
     enumerator: EnumeratorState
     splits: tuple[tuple[SourceSplit, ...], ...]
     read: tuple[SourceRecord, ...]
+    known: frozenset[str]
 
 
 class Job:
@@ -55,6 +64,7 @@ class Job:
         read: what it has read, in order of the polls.
         readers: by subtask.
         handed_out: by subtask, splits since the last checkpoint, as the enumerator gave them.
+        known: ids of all splits that were handed out, and not given back.
         ended: subtasks whose readers are at their ends.
         completed: the newest checkpoint.
         parts: everything that is to be closed.
@@ -68,6 +78,7 @@ class Job:
         self.read: list[SourceRecord] = []
         self.readers: list[SourceReader] = []
         self.handed_out: list[list[SourceSplit]] = []
+        self.known: set[str] = set()
         self.ended: set[int] = set()
         self.completed: Checkpoint | None = None
         self.parts: list[Closable] = []
@@ -85,10 +96,11 @@ class Job:
         self.bench.step(f"attempt {self.attempt} with {parallelism} readers")
         restored = self.completed
         self.read = list(restored.read) if restored else []
+        self.known = set(restored.known) if restored else set()
         self.ended.clear()
         source = self.bench.source(self.name, self.attempt, bounded=self.bounded)
         self.enumerator = source.enumerator(restored.enumerator if restored else None)
-        self.readers = [self._reader(subtask) for subtask in range(parallelism)]
+        self.readers = [self.reader(subtask) for subtask in range(parallelism)]
         self.handed_out = [[] for _ in range(parallelism)]
         self.parts += [self.enumerator]
         splits = [split for own in restored.splits for split in own] if restored else []
@@ -109,28 +121,49 @@ class Job:
         self.bench.step(f"reader {subtask} dies alone")
         assert self.completed is not None
         self.read = list(self.completed.read)
+        self.known -= {split.id for split in self.handed_out[subtask]}
         self.enumerator.give_back(self.handed_out[subtask])
         self.handed_out[subtask] = []
-        self.readers[subtask] = self._reader(subtask)
+        self.readers[subtask] = self.reader(subtask)
         self.readers[subtask].add(self.completed.splits[subtask])
         self.bench.hit("reader-restarted")
 
-    def _reader(self, subtask: int) -> SourceReader:
+    def reader(self, subtask: int) -> SourceReader:
+        """Another reader of a subtask."""
         source = self.bench.source(self.name, self.attempt, bounded=self.bounded)
         reader = source.reader(subtask)
         self.parts.append(reader)
         return reader
 
     # ---------------------------------------------------------------- reading
-    def assign(self, subtasks: Sequence[int] | None = None) -> None:
-        """The enumerator looks for splits, and hands them out."""
+    def hand_out(self, subtasks: Sequence[int] | None = None, meanwhile: Callable[[], object] = lambda: None) -> None:
+        """The enumerator looks for splits, and readers get them.
+
+        Args:
+            subtasks: of readers that are there; None: all.
+            meanwhile: happens when splits were handed out, before their readers have them.
+        """
         subtasks = range(len(self.readers)) if subtasks is None else subtasks
-        for subtask, splits in self.enumerator.assign(list(subtasks), now_ms=self.bench.now_ms).items():
+        assigned = self.enumerator.assign(list(subtasks), now_ms=self.bench.now_ms)
+        meanwhile()
+        for subtask, splits in assigned.items():
             self.bench.step(f"reader {subtask} gets {[split.id for split in splits]}")
             if subtask not in subtasks:
                 raise Violation(self.bench.rule, f"reader {subtask} gets a split, and is none of {list(subtasks)}.")
+            self._require_unknown(splits)
             self.handed_out[subtask] += splits
             self.readers[subtask].add(splits)
+
+    def _require_unknown(self, splits: Sequence[SourceSplit]) -> None:
+        for split in splits:
+            if split.id in self.known:
+                once = "each is handed out once, and no other one has its id"
+                raise Violation(self.bench.rule, f"split {split.id} was handed out twice; {once}.")
+            self.known.add(split.id)
+
+    def assign(self, subtasks: Sequence[int] | None = None) -> None:
+        """The same, and readers hear when there are no more."""
+        self.hand_out(subtasks)
         if self.enumerator.exhausted():
             for reader in self.readers:
                 reader.no_more_splits()
@@ -176,6 +209,7 @@ class Job:
             self.enumerator.snapshot(number),
             tuple(tuple(reader.snapshot(number)) for reader in self.readers),
             tuple(self.read),
+            frozenset(self.known),
         )
         self.handed_out = [[] for _ in self.readers]
         self._require_one_owner(self.completed)
@@ -203,18 +237,20 @@ class Job:
         seen = Counter(said)
         written = {record for block in self.bench.blocks for record in block}
         if strange := seen.keys() - written:
-            raise Violation(self.bench.rule, f"{min(strange)} was read, and never written.")
+            value, at_ms = min(strange)
+            raise Violation(self.bench.rule, f"{_shown(value)} at {at_ms} ms was read, and never written.")
         if twice := [record for record, count in seen.items() if count > 1]:
-            raise Violation(self.bench.rule, f"{twice[0][0]!r} was read {seen[twice[0]]} times.")
+            raise Violation(self.bench.rule, f"{_shown(twice[0][0])} was read {seen[twice[0]]} times.")
         if all_of_it and (missing := written - seen.keys()):
-            raise Violation(self.bench.rule, f"{min(missing)[0]!r} was not read; {len(missing)} records are missing.")
+            first = _shown(min(missing)[0])
+            raise Violation(self.bench.rule, f"{first} was not read; {len(missing)} records are missing.")
         place = {record: number for number, record in enumerate(said)}
         for block in self.bench.blocks:
             places = [place[record] for record in block if record in place]
             if places != sorted(places):
-                raise Violation(self.bench.rule, f"records from {block[0][0]!r} on were read in another order.")
+                raise Violation(self.bench.rule, f"records from {_shown(block[0][0])} on were read in another order.")
             if skipped := [record for record in block[: len(places)] if record not in place]:
-                raise Violation(self.bench.rule, f"{skipped[0][0]!r} was skipped.")
+                raise Violation(self.bench.rule, f"{_shown(skipped[0][0])} was skipped.")
         positions = Counter(record.position for record in self.read)
         if same := [position for position, count in positions.items() if count > 1]:
             raise Violation(self.bench.rule, f"two records lie at {same[0]}.")

@@ -15,6 +15,7 @@ from holdfast.fixtures.sources.objects import ObjectSource
 from holdfast.fixtures.sources.position import Position
 from holdfast.fixtures.sources.queue import QueueSource
 from holdfast.fixtures.sources.reader import Reader
+from holdfast.fixtures.sources.sqlite_queue import QueueTable
 from holdfast.harness import cli
 from holdfast.harness.model.journal import Journal, Title
 from holdfast.harness.model.status import Status
@@ -25,22 +26,26 @@ from holdfast.suites.certify.source.kit import judge
 from holdfast.suites.certify.verdict import CheckVerdict
 from holdfast.suites.spec import load_rules
 
-RIGHT: tuple[SourceFactory, ...] = (LogSource, FileSource, ObjectSource, QueueSource)
+RIGHT: tuple[SourceFactory, ...] = (LogSource, FileSource, ObjectSource, QueueSource, QueueTable)
 CHECKS = {check.id: check for check in source.CHECKS}
 KILLED_BY = {
     "resumes-one-late": "REC-02/resumes",
     "resumes-at-the-batch": "REC-02/resumes",
     "counts-lines": "REC-02/resumes",
     "resumes-behind-the-block": "REC-02/resumes",
+    "positions-of-31-bits": "REC-02/resumes",
+    "stops-at-one-mebibyte": "REC-02/long-splits",
     "forgets-found": "REC-02/ended",
     "looks-once": "REC-02/discovered",
     "lists-behind-the-last": "REC-02/discovered",
     "loses-new-splits": "REC-02/discovered",
+    "splits-by-base-name": "REC-02/unread",
     "loses-behind-errors": "REC-02/errors",
     "takes-any-split": "REC-02/foreign",
     "takes-any-state": "REC-02/foreign",
     "follows-published": "E2E-07/published",
     "snapshots-the-published": "E2E-07/unpublished",
+    "raises-unpublished": "E2E-07/not-publishable",
     "counts-its-positions": "E2E-05/again",
     "reads-more-than-asked": "E2E-05/again",
     "ends-in-the-middle": "E2E-05/again",
@@ -52,11 +57,19 @@ KILLED_BY = {
     "ends-before-it-looks": "E2E-05/begins",
     "ends-while-splits-wait": "E2E-05/begins",
     "ends-without-a-split": "E2E-05/begins",
+    "ends-when-read": "E2E-05/begins",
+    "ends-though-given-back": "E2E-05/begins",
+    "takes-the-end-late": "E2E-05/ends",
     "values-as-text": "E2E-05/any-bytes",
+    "cuts-long-values": "E2E-05/any-bytes",
     "times-from-the-epoch-on": "E2E-05/any-bytes",
     "ends-when-idle": "E2E-05/goes-on",
+    "forgets-idle-splits": "E2E-05/goes-on",
     "rereads-its-queue": "E2E-05/at-most-once",
     "reverses-batches": "E2E-06/order",
+    "sorts-by-time": "E2E-06/order",
+    "the-last-records-time": "E2E-06/watermarks",
+    "one-watermark-for-all": "E2E-06/watermarks",
     "runs-ahead": "E2E-06/watermarks",
     "falls-back": "E2E-06/watermarks",
     "add-replaces": "RSC-05/rescaled",
@@ -68,6 +81,8 @@ KILLED_BY = {
     "takes-any-option": "E2E-01/options",
     "waits-behind-the-end": "REC-02/lost-end",
     "places-as-text": "REC-02/many-discovered",
+    "numbers-modulo-16": "RSC-05/hundreds",
+    "keeps-none-given-back": "RSC-05/given-back",
 }
 BY_PROGRAMS = (
     "reverses-batches",

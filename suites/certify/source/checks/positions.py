@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from holdfast.harness.spi.errors import Damaged, Incompatible
+from holdfast.harness.spi.errors import Damaged, Incompatible, Transient
 from holdfast.harness.spi.source import EnumeratorState, SourceFlag, SourceSplit
 from holdfast.suites.certify.check import Check, Violation
 from holdfast.suites.certify.source.bench import Bench
@@ -156,6 +156,31 @@ def unpublished(bench: Bench) -> None:
     job.check()
 
 
+def not_publishable(bench: Bench) -> None:
+    """Each step of publishing fails, before it acts and behind it: the job goes on, since none but people read it."""
+    bench.feed(0)
+    bench.feed(1)
+    for number in range(MOST_POINTS):
+        job = bench.job()
+        job.assign()
+        for subtask in range(2):
+            job.poll(subtask, 2)
+        completed = job.checkpoint(confirmed=False)
+        bench.points.arm(number, crash=False)
+        bench.step(f"no answer to step {number} of publishing")
+        try:
+            for reader in job.readers:
+                reader.confirmed(completed.number)
+        except Transient as error:
+            raise Violation(bench.rule, f"confirmed() raised {error!r}; a failure to publish is no error.") from error
+        bench.points.disarm()
+        job.drain()
+        job.check()
+        if not bench.points.struck:
+            break
+        bench.hit("failed-step")
+
+
 RESTORED = ("restored",)
 CHECKS = (
     Check("REC-02/resumes", "A restore goes on behind the last record.", resumes, REPLAYABLE, RESTORED),
@@ -165,5 +190,7 @@ CHECKS = (
     Check("REC-02/errors", "An error that passes loses and repeats nothing.", errors, FAULTS, ("failed-step",)),
     Check("REC-02/foreign", "Splits and states of another kind are refused.", foreign, REPLAYABLE),
     Check("E2E-07/published", "What is published does not steer a restore.", published, PUBLISHES, ("falsified",)),
+    Check("E2E-07/not-publishable", "A failure to publish is no error.", not_publishable, PUBLISHES | FAULTS,
+          ("failed-step",)),
     Check("E2E-07/unpublished", "A notice that is lost changes nothing.", unpublished, REPLAYABLE, RESTORED),
-)
+)  # fmt: skip

@@ -10,6 +10,9 @@ from holdfast.suites.certify.source.checks.positions import REPLAYABLE, RESTORED
 from holdfast.suites.certify.source.job import Job
 
 BOUNDED = frozenset({SourceFlag.BOUNDED})
+MOST_BATCHES = 20
+LONG = b"long" * 17_001
+"""Longer than 64 KiB."""
 
 
 def again(bench: Bench) -> None:
@@ -98,13 +101,26 @@ def idle(bench: Bench) -> None:
 
 
 def begins(bench: Bench) -> None:
-    """A bounded source is not at its end before it has looked, nor while its splits wait for readers."""
+    """A bounded source is not at its end before it has looked, nor while its splits wait for readers, come back from
+    one, or are read by one that may get others."""
     for partition in range(3):
         bench.feed(partition)
     job = bench.job(2, bounded=True)
     _require_no_end(bench, job, "before anybody has looked for splits")
     job.assign([])
     _require_no_end(bench, job, "while splits wait for readers")
+    job.checkpoint()
+    job.hand_out([0])
+    for _ in range(MOST_BATCHES):
+        before = len(job.read)
+        if job.poll(0, 4) is ReaderStatus.END:
+            what = "a reader that has read its splits is at its end"
+            raise Violation(bench.rule, f"{what}; no_more_splits() was not called.")
+        if len(job.read) == before:
+            break
+    job.enumerator.exhausted()  # So it may be, until they come back.
+    job.restart_reader(0)
+    _require_no_end(bench, job, "while splits that were given back wait for readers")
     job.drain()
     job.check()
     _require_end(bench, job)
@@ -113,7 +129,8 @@ def begins(bench: Bench) -> None:
 def any_bytes(bench: Bench) -> None:
     """Values that mean something elsewhere, and times before the epoch."""
     for partition, pieces in enumerate((AWKWARD, AWKWARD[::-1])):
-        values = [b"", *(b"%d/%d/" % (partition, number) + piece for number, piece in enumerate(pieces))][partition:]
+        values = [b"%d/%d/" % (partition, number) + piece for number, piece in enumerate((*pieces, LONG))]
+        values[:0] = [b""][partition:]
         bench.step(f"write {len(values)} records of partition {partition}, of any bytes")
         bench.write(partition, [(value, 1_000 * (number - 5)) for number, value in enumerate(values)])
     job = bench.job()
@@ -134,27 +151,24 @@ def _require_no_end(bench: Bench, job: Job, when: str) -> None:
 
 
 def ends(bench: Bench) -> None:
-    """A bounded source reads what is there at its first start, says so, and stays at its end."""
+    """A bounded source reads what is there at its first start, says so, and stays at its end. Other input comes before
+    its readers have begun, and when they are at their ends."""
     bench.feed(0)
     bench.feed(1)
     job = bench.job(3, bounded=True)
-    job.assign()
+    job.hand_out(meanwhile=lambda: bench.feed_too_late(0))
     job.checkpoint()
     job.drain()
     job.check()
     _require_end(bench, job)
-    before = len(bench.blocks)
-    bench.feed(0)
-    bench.feed(2)
-    late, bench.blocks = bench.blocks[before:], bench.blocks[:before]
-    bench.hit("too-late")
+    bench.feed_too_late(0)
+    bench.feed_too_late(2)
     for restarted in (False, True):
         if restarted:
             job.restart()
         job.drain()
         job.check()
         _require_end(bench, job)
-    bench.blocks += late
 
 
 def _require_end(bench: Bench, job: Job) -> None:
@@ -183,13 +197,20 @@ def at_most_once(bench: Bench) -> None:
 
 
 def goes_on(bench: Bench) -> None:
-    """An unbounded source never ends, and reads what comes."""
+    """An unbounded source never ends, and reads what comes, also when it was idle for a while and is restored."""
     job = bench.job(2, bounded=False)
     for _ in range(3):
         bench.feed(0, 3)
         bench.feed(1, 1)
         job.drain()
         job.check()
+    for number in range(MOST_BATCHES):
+        job.poll(number % 2, 4)
+    job.checkpoint()
+    job.restart()
+    bench.feed(0, 3)
+    job.drain()
+    job.check()
     if job.ended or job.enumerator.exhausted():
         raise Violation(bench.rule, "an unbounded source says that it is at its end.")
 
