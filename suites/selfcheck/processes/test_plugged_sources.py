@@ -128,6 +128,12 @@ def test_the_kit_accepts_what_cannot_be_read_again() -> None:
 
 
 @pytest.mark.tier("process")
+def test_what_a_restore_has_lost_holds_up_no_later_input(tmp_path: Path) -> None:
+    result = run_case(f"reference+source={TAKING}", BY_ID["source/sums-under-faults"], Tier.PROCESS, folder=tmp_path)
+    assert result.status is Status.PASS, result.reason
+
+
+@pytest.mark.tier("process")
 @pytest.mark.nightly
 def test_no_case_that_applies_refutes_what_cannot_be_read_again() -> None:
     verdicts = {check.id: check.status for check in SourceKit().under_faults(TAKING, frozenset())}
