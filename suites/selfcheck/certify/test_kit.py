@@ -9,6 +9,7 @@ from msgspec.structs import replace
 
 from holdfast.fixtures.backends.hashmap import HashMapBackend
 from holdfast.harness.engine.certification.kit_journal import kit_journal
+from holdfast.harness.model.rule import Level
 from holdfast.harness.model.status import Status
 from holdfast.harness.spi.kit import KitCheck
 from holdfast.harness.spi.state import Flag
@@ -48,6 +49,11 @@ def test_each_check_names_a_rule_once() -> None:
     known = {rule.id: rule for rule in load_rules()}
     for check in state_backend.CHECKS:
         assert "SB" in known[check.rule].subjects, check.id
+
+
+def test_each_rule_that_a_backend_must_keep_has_a_check() -> None:
+    must = {rule.id for rule in load_rules() if "SB" in rule.subjects and rule.level is Level.MUST}
+    assert must - {check.rule for check in state_backend.CHECKS} == set()
 
 
 def test_a_violation_is_a_failure_with_its_steps() -> None:

@@ -25,7 +25,7 @@ from holdfast.suites.certify.state_backend.kit import judge
 from holdfast.suites.certify.verdict import CheckVerdict
 
 CHECKS = {check.id: check for check in state_backend.CHECKS}
-EVERYWHERE = frozenset({"INC-02", "INC-03", "ASY-01", "SBK-05", "LOC-02"})
+EVERYWHERE = frozenset({"INC-02", "INC-03", "ASY-01", "SBK-05"})
 """Rules that several checks can find broken."""
 KILLED_BY = {
     "mixes-namespaces": "SBK-01/namespaces",
@@ -117,7 +117,7 @@ KILLED_BY = {
     "makes-room": "SBK-10/together",
     "deletes-the-merged": "INC-04/golden-run",
     "trusts-its-folder": "LOC-01/on-and-off",
-    "needs-its-copy": "LOC-03/full-disk",
+    "needs-its-copy": "LOC-02/full-disk",
     "trusts-half-a-copy": "LOC-03/full-disk",
     "rocksdb-F3-rests-on-the-uploaded": "INC-01/aborted-base",
     "rocksdb-F5-names-of-tables": "INC-02/names",
@@ -248,7 +248,8 @@ class RefersInFull(NamedFilesBackend):
 
 ALSO_RIGHT: Mapping[str, Sequence[KeyedStateBackendFactory]] = {
     "LOC-01/on-and-off": [WipesItsLog, ReadsItsCopy, CountsItsCopy],
-    "LOC-03/full-disk": [ReadsItsCopy, CountsItsCopy],
+    "LOC-02/full-disk": [ReadsItsCopy, CountsItsCopy],
+    "LOC-03/full-disk": [CountsItsCopy],
     "SBK-04/migration": [ConvertsBeforeSnapshots],
     "SBK-04/refusing-function": [ConvertsBeforeSnapshots],
     "SBK-02/restore-errors": [ReadsItsCopy],

@@ -159,8 +159,8 @@ def emptied_budget(bench: Bench) -> None:
         if again < fit * 3 // 4:
             raise Violation(
                 "SBK-01",
-                f"{fit} values fit into {BUDGET_BYTES // 4} bytes, and {again} behind a {how} of what was there: what goes "
-                "gives its room back.",
+                f"{fit} values fit into {BUDGET_BYTES // 4} bytes, and {again} behind a {how} of what was there: what "
+                "goes gives its room back.",
             )
     live.compare()
 

@@ -84,6 +84,8 @@ LOCAL = frozenset({Flag.LOCAL_RECOVERY})
 CHECKS = (
     Check("LOC-01/on-and-off", "With a local copy or without one, a restore holds the same.", on_and_off, LOCAL,
           ("a-kept-folder", "an-empty-folder")),
-    Check("LOC-03/full-disk", "A local copy that cannot be written fails no checkpoint, and a part of one is not used.",
-          full_disk, LOCAL, ("a-local-copy",)),
+    Check("LOC-02/full-disk", "A local copy that cannot be written fails no checkpoint.", full_disk, LOCAL,
+          ("a-local-copy",)),
+    Check("LOC-03/full-disk", "A local copy of which a part was written is not used.", full_disk, LOCAL,
+          ("a-local-copy",)),
 )  # fmt: skip
