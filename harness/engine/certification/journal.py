@@ -66,9 +66,7 @@ def journal_of(
         system=system.name,
         subject=system.subject,
         profile=system.profile,
-        claims="; ".join(
-            sorted({claim for tally in tallies.values() for claim in (*tally.claims, *tally.undecided_claims)})
-        ),
+        claims=claims_of(tallies.values()),
         evidence={kind: evidence.value for kind, evidence in sorted(system.evidence().items())},
         started=ended.started,
         duration_s=ended.duration_s,
@@ -96,6 +94,11 @@ def journal_of(
         findings=findings(binding, results, _kept(entries), request.folder.name),
         oracle_titles=titles_of(tools.oracles),
     )
+
+
+def claims_of(tallies: Iterable[Tally]) -> str:
+    """What the system under test claimed in any run, in words."""
+    return "; ".join(sorted({claim for each in tallies for claim in (*each.claims, *each.undecided_claims)}))
 
 
 def results_of(entries: Iterable[Entry]) -> list[CaseResult]:

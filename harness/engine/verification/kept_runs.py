@@ -44,6 +44,8 @@ def judge_again(
             f"{plural(agree, 'kept run is', 'kept runs are')} whole, and judged again with the same result"
         )
     _compare_histories(sent, statements)
+    if undigested := sum(each.id in sent.undigested for each in stored):
+        statements.believe(f"that {plural(undigested, 'kept run is', 'kept runs are')} of an invocation that was ended")
     real = sum(each.tier != "sim" for each in stored)
     if real:
         statements.believe(f"what {plural(real, 'kept run')} on real processes recorded")
@@ -138,7 +140,7 @@ def _is_over(sent: SentCertificate, key: Key, digests: str) -> bool:
 def _manifests(sent: SentCertificate, key: Key) -> Iterator[bytes]:
     """Of the kept runs, in the order in which they ended; empty where it cannot be read, which judging them says."""
     for each in sent.runs_of(key):
-        if each.kept is not None and each.kept.artefacts:
+        if each.kept is not None and each.kept.artefacts and each.result.id not in sent.undigested:
             try:
                 yield read_content(sent.run_folder(each.kept.id) / HISTORY / MANIFEST, follow=False)
             except (OSError, UsageError):

@@ -13,14 +13,12 @@ from holdfast.harness.engine.errors import UsageError
 from holdfast.harness.engine.site import registry
 from holdfast.harness.engine.verification.sent import SentCertificate
 from holdfast.harness.engine.verification.statements import Statements
-from holdfast.harness.model.journal import Journal, PartReport, Title
+from holdfast.harness.model.journal import Journal, PartReport, RuleResult, Status, Title
 from holdfast.harness.model.plural import plural
 from holdfast.harness.spi.kit import KitCheck
 from holdfast.harness.spi.system import Part
 
 _NOT_CHOSEN = "none of its checks was chosen"
-
-
 _OF_THE_SENDER = ("command", "started", "duration_s", "versions", "seed", "usage")
 """Fields of a certificate that follow from no check."""
 
@@ -34,7 +32,7 @@ def compare_kit(name: str, kit: str, stated: Journal, checks: Sequence[KitCheck]
         stated: the certificate.
         checks: from the results as they ended.
     """
-    left_out = frozenset(each.rule.id for each in stated.rules if each.reason == _NOT_CHOSEN)
+    left_out = frozenset(each.rule.id for each in stated.rules if _is_left_out(each))
     found = kit_journal(
         checks,
         command=stated.command,
@@ -59,6 +57,11 @@ def compare_kit(name: str, kit: str, stated: Journal, checks: Sequence[KitCheck]
     if all(agree):
         statements.confirm(f"{name}: {found.certificate.heading} follows from {plural(len(checks), 'check')}")
     statements.believe(f"command, versions, times and seed of {name}")
+
+
+def _is_left_out(rule: RuleResult) -> bool:
+    """Whether none of its checks was chosen; one of another rule may refute it all the same."""
+    return rule.reason == _NOT_CHOSEN or (rule.status is Status.FAIL and not rule.cases)
 
 
 def _compare_part(name: str, kit: str, stated: Journal, statements: Statements) -> bool:

@@ -9,26 +9,32 @@ from pathlib import Path
 import msgspec
 
 from holdfast.harness.engine.cases.case import is_control
-from holdfast.harness.engine.cases.case_status import case_result
+from holdfast.harness.engine.cases.case_status import case_not_run, case_result
 from holdfast.harness.engine.cases.results import run_id
 from holdfast.harness.engine.cases.tally import Tally
-from holdfast.harness.engine.certification.agenda import Agenda
+from holdfast.harness.engine.certification.agenda import Agenda, demanded
 from holdfast.harness.engine.certification.certificate import certificate, restated, rule_results
+from holdfast.harness.engine.certification.findings import findings
+from holdfast.harness.engine.certification.journal import claims_of
 from holdfast.harness.engine.certification.request import Request
 from holdfast.harness.engine.executor.judge import on_its_word
 from holdfast.harness.engine.site import registry
 from holdfast.harness.engine.verification.sent import Judged, Key, SentCertificate
-from holdfast.harness.engine.verification.statements import Statements
-from holdfast.harness.model.case import Case
-from holdfast.harness.model.journal import CaseResult, Certificate, Journal, RuleResult, Status
+from holdfast.harness.engine.verification.statements import Statements, with_words_of
+from holdfast.harness.model.case import Case, Tier
+from holdfast.harness.model.finding import Finding
+from holdfast.harness.model.journal import CaseResult, Certificate, Journal, RuleResult, Status, TierReport
 from holdfast.harness.model.plural import plural
 from holdfast.harness.model.title import Scope
+from holdfast.harness.spi.oracle import titles_of
 
-_WORDS_OF_THE_SENDER = ("supplied_by_author", "versions", "unfinished", "not_tried", "scope", "left_out")
+_WORDS_OF_THE_SENDER = ("versions", "not_tried", "scope", "left_out")
 """Fields of the card that follow from no run."""
 Cases = Mapping[Key, Case]
 """Those that ran, by case and tier, as they are here."""
 _NOWHERE = Path()
+_WAIVED = "waived: "
+"""How the reason of what is set aside begins."""
 
 
 def recount(sent: SentCertificate, judged: Judged, cases: Cases, statements: Statements) -> None:
@@ -43,7 +49,8 @@ def recount(sent: SentCertificate, judged: Judged, cases: Cases, statements: Sta
         return
     tallies = {key: _tally(sent, key, statements) for key in map(_key, journal.cases)}
     _refuse_strangers(sent, tallies, statements)
-    results = [_case(each, cases, tallies[_key(each)], judged, statements) for each in journal.cases]
+    scope = journal.certificate.scope
+    results = [_case(each, cases, tallies[_key(each)], judged, scope, statements) for each in journal.cases]
     counted = {
         _key(each): tallies[_key(each)]
         for each in journal.cases
@@ -55,8 +62,24 @@ def recount(sent: SentCertificate, judged: Judged, cases: Cases, statements: Sta
         statements.confirm(
             f"{plural(len(results), 'case')} and the digest of all plans follow from {plural(ran, 'run')}"
         )
-    _compare_rules(journal, judged, results, counted, statements)
+    rules = _compare_rules(journal, judged, results, counted, statements)
+    _compare_rest(journal, judged, rules, results, counted, statements)
     _compare_reach(journal, judged, statements)
+    _believe(journal, statements)
+
+
+def _believe(journal: Journal, statements: Statements) -> None:
+    """What follows from nothing that is in the folder."""
+    for what, cases in (
+        ("what ended {} early", [each for each in journal.cases if _why_cut_short(each)]),
+        ("why {} did not run", [each for each in journal.cases if not _began(each)]),
+    ):
+        if cases:
+            statements.believe(what.format(plural(len(cases), "case")))
+    statements.believe(
+        "command, versions, times and use of the machine; why tiers did not run; what a thorough certificate would run "
+        "besides; in which lines a rule is written down; the seed, where no plan was drawn; timelines of smaller runs"
+    )
 
 
 def _key(result: CaseResult) -> Key:
@@ -96,36 +119,42 @@ def _refuse_strangers(sent: SentCertificate, tallies: Mapping[Key, Tally], state
             statements.contradict(f"run {name} has two results: one in the certificate, and one where it ended")
 
 
-def _case(stated: CaseResult, cases: Cases, tally: Tally, judged: Judged, statements: Statements) -> CaseResult:
+def _case(
+    stated: CaseResult, cases: Cases, tally: Tally, judged: Judged, scope: Scope, statements: Statements
+) -> CaseResult:
     """The result of a case as its runs give it; where nothing can be recomputed, as it is stated."""
-    case = cases.get(_key(stated))
-    if not _began(stated) or case is None:
-        if tally.runs and not _began(stated):
-            statements.contradict(f"{stated.case} on {stated.tier} is said not to have run, and it did")
+    case, where = cases.get(_key(stated)), f"{stated.case} on {stated.tier}"
+    if tally.runs and not _began(stated):
+        statements.contradict(f"{where} is said not to have run, and it did")
+    if case is None:
         return stated
-    cut_short = "it ended early" if stated.status is Status.UNTESTED else ""
-    oracles = registry.toolbox().oracles
+    if not _began(stated):
+        statements.compare_all(where, stated, case_not_run(case, stated.tier, stated.status, stated.reason))
+        return stated
+    oracles, cut_short = registry.toolbox().oracles, _why_cut_short(stated)
     found = case_result(case, stated.tier, stated.runs_demanded, tally, oracles, judged.evidence, cut_short)
-    where = f"{stated.case} on {stated.tier}"
-    if not case.plan_for(0).draw_seed and stated.runs_demanded < case.runs:
-        statements.contradict(f"{where} demands {stated.runs_demanded} runs, and the case {case.runs}")
+    if stated.runs_demanded != (usual := demanded(case, stated.tier, scope)):
+        demands = f"{where} demands {plural(stated.runs_demanded, 'run')}, and the case {usual}"
+        if case.plan_for(1).draw_seed:
+            statements.believe(f"{demands}: that so many were wanted")
+        else:
+            statements.contradict(demands)
     if found.status is Status.FAIL and stated.status is Status.WAIVED:
-        found = msgspec.structs.replace(found, status=stated.status, reason=stated.reason)
+        found = msgspec.structs.replace(found, status=stated.status, reason=f"{_WAIVED}{found.reason}")
     waived = {rule for rule, status in stated.rules.items() if status is Status.WAIVED}
     rules = {
         rule: Status.WAIVED if status is Status.FAIL and rule in waived else status
         for rule, status in found.rules.items()
     }
-    found = msgspec.structs.replace(found, rules=rules)
-    statements.compare(f"the status of {where}", stated.status, found.status)
-    statements.compare(f"what {where} says of its rules", stated.rules, found.rules)
-    counts = ("runs_passed", "runs_failed", "runs_inconclusive")
-    statements.compare(
-        f"how many runs of {where} passed, failed and were inconclusive",
-        [getattr(stated, each) for each in counts],
-        [getattr(found, each) for each in counts],
-    )
-    return found
+    found = msgspec.structs.replace(found, rules=rules, wall_ms=stated.wall_ms)
+    statements.compare_all(where, stated, found)
+    return with_words_of(stated, found)
+
+
+def _why_cut_short(stated: CaseResult) -> str:
+    """What ended a case early, as it is stated; the counts behind it are computed."""
+    early = _began(stated) and stated.status is Status.UNTESTED
+    return (stated.reason.rpartition("; ")[0] or "it ended early") if early else ""
 
 
 def _compare_rules(
@@ -134,7 +163,8 @@ def _compare_rules(
     results: Sequence[CaseResult],
     tallies: Mapping[Key, Tally],
     statements: Statements,
-) -> None:
+) -> tuple[RuleResult, ...]:
+    """The rules as the results give them, before any is waived."""
     unwaived = [_unwaived(each) for each in results]
     system = judged.system
     strict = system.strict if system is not None else _is_strict(journal)
@@ -151,11 +181,13 @@ def _compare_rules(
     )
     stated = {each.rule.id: each for each in journal.rules}
     found = [_waived_as(each, stated.get(each.rule.id)) for each in rules]
-    if missing := [each.rule.id for each in found if each.rule.id not in stated]:
-        statements.contradict(f"rule {missing[0]} is not in the certificate")
+    statements.compare("which rules there are", tuple(stated), tuple(each.rule.id for each in found))
+    rules = tuple(with_words_of(stated.get(each.rule.id), each) for each in rules)
     agree = [_compare_rule(stated[each.rule.id], each, statements) for each in found if each.rule.id in stated]
     card = certificate(
-        rules, unwaived, tallies.values(), journal.subject, (), interrupted=journal.certificate.unfinished,
+        rules, unwaived, tallies.values(), journal.subject,
+        system.supplied_by_author if system is not None else journal.certificate.supplied_by_author,
+        interrupted=bool(journal.interrupted) or journal.certificate.unfinished,
         not_tried=frozenset(journal.certificate.not_tried), scope=journal.certificate.scope,
     )  # fmt: skip
     if any(each.status is Status.WAIVED for each in found):
@@ -163,27 +195,78 @@ def _compare_rules(
         statements.believe("waivers: findings that are set aside until a day do not count")
     if all(agree) and _compare_card(journal.certificate, card, statements):
         statements.confirm(f"{plural(len(found), 'rule')} and the title {card.heading} follow from the cases")
+    return rules
+
+
+def _compare_rest(
+    journal: Journal,
+    judged: Judged,
+    rules: Sequence[RuleResult],
+    results: Sequence[CaseResult],
+    tallies: Mapping[Key, Tally],
+    statements: Statements,
+) -> None:
+    """What else follows from the system, from the runs and from the oracles."""
+    system, found = judged.system, journal
+    if system is not None:
+        found = msgspec.structs.replace(
+            journal,
+            system=system.name,
+            subject=system.subject,
+            profile=system.profile,
+            evidence={kind: evidence.value for kind, evidence in sorted(system.evidence().items())},
+        )
+    binding = [each for each in rules if each.concerns(journal.subject) or each.status is Status.FAIL]
+    folder = next((each.replay.split()[2].partition("/")[0] for each in journal.runs if each.artefacts), "")
+    found = msgspec.structs.replace(
+        found,
+        claims=claims_of(tallies.values()),
+        tiers=tuple(_tier(each, judged, tallies) for each in journal.tiers),
+        findings=_waived_findings(journal, findings(binding, [*map(_unwaived, results)], journal.runs, folder)),
+    )
+    statements.compare("which tiers are listed", tuple(each.tier for each in journal.tiers), tuple(Tier))
+    statements.compare_words("oracle titles", journal.oracle_titles, titles_of(registry.toolbox().oracles))
+    for field in ("system", "subject", "profile", "evidence", "claims", "tiers", "findings"):
+        what = field.replace("_", " ")
+        statements.compare_all(f"{what} of the whole", getattr(journal, field), getattr(found, field))
+
+
+def _waived_findings(journal: Journal, found: Sequence[Finding]) -> tuple[Finding, ...]:
+    """The findings, of which those are set aside that are stated to be."""
+    aside = {each.run: each for each in journal.findings if each.status is Status.WAIVED}
+    return tuple(
+        msgspec.structs.replace(each, status=Status.WAIVED, why=f"{_reason_of(aside[each.run], each)}{each.why}")
+        if each.status is Status.FAIL and each.run in aside
+        else each
+        for each in found
+    )
+
+
+def _reason_of(waived: Finding, found: Finding) -> str:
+    """Why a finding is set aside, which stands before what it shows."""
+    return waived.why.removesuffix(found.why)
+
+
+def _tier(stated: TierReport, judged: Judged, tallies: Mapping[Key, Tally]) -> TierReport:
+    """Whether a tier ran; why it did not is the sender's word, unless the system does not run there."""
+    runs = sum(tally.runs for (_, tier), tally in tallies.items() if tier is stated.tier)
+    system = judged.system
+    reason = stated.reason or "it did not"
+    if system is not None and stated.tier not in system.capabilities:
+        reason = f"{system.name} does not run there"
+    return TierReport(stated.tier, ran=bool(runs), reason="" if runs else reason, runs=runs)
 
 
 def _compare_rule(stated: RuleResult, found: RuleResult, statements: Statements) -> bool:
-    name = f"rule {found.rule.id}"
-    return (
-        statements.compare(f"the status of {name}", stated.status, found.status)
-        and statements.compare(f"the level of {name}", stated.rule.level, found.rule.level)
-        and statements.compare(f"what refutes {name}", stated.failed_runs, found.failed_runs)
-        and statements.compare(f"what {name} is observed by", stated.observed_by, found.observed_by)
-    )
+    found = msgspec.structs.replace(found, places=stated.places)
+    return statements.compare_all(f"rule {found.rule.id}", stated, found)
 
 
 def _compare_card(stated: Certificate, found: Certificate, statements: Statements) -> bool:
     kept = {name: getattr(stated, name) for name in _WORDS_OF_THE_SENDER}
-    found = msgspec.structs.replace(found, **kept)
     if stated.heading != found.heading:
         return statements.compare("the title", stated.heading, found.heading)
-    fields = [name for name in stated.__struct_fields__ if getattr(stated, name) != getattr(found, name)]
-    for name in fields:
-        statements.compare(name.replace("_", " "), getattr(stated, name), getattr(found, name))
-    return not fields
+    return statements.compare_all("the card", stated, msgspec.structs.replace(found, **kept))
 
 
 def _compare_reach(journal: Journal, judged: Judged, statements: Statements) -> None:
@@ -236,10 +319,10 @@ def _is_strict(journal: Journal) -> bool:
 def _unwaived(result: CaseResult) -> CaseResult:
     rules = {rule: Status.FAIL if status is Status.WAIVED else status for rule, status in result.rules.items()}
     status = Status.FAIL if result.status is Status.WAIVED else result.status
-    return msgspec.structs.replace(result, rules=rules, status=status)
+    return msgspec.structs.replace(result, rules=rules, status=status, reason=result.reason.removeprefix(_WAIVED))
 
 
 def _waived_as(found: RuleResult, stated: RuleResult | None) -> RuleResult:
     if stated is None or stated.status is not Status.WAIVED or found.status is not Status.FAIL:
         return found
-    return msgspec.structs.replace(found, status=Status.WAIVED, reason=stated.reason)
+    return msgspec.structs.replace(found, status=Status.WAIVED, reason=f"{_WAIVED}{found.reason}")

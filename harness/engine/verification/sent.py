@@ -37,6 +37,7 @@ class SentCertificate:
         journal: its `results.json`.
         log: by case and tier, what was written when it was over; empty where there is no log.
         checks: by name of a request, the checks of kits.
+        undigested: ids of the runs of cases that an interruption ended; what went on later made a digest of its own.
 
     Args:
         folder: as the user named it.
@@ -52,11 +53,21 @@ class SentCertificate:
         self.journal = _journal(self.folder / RESULTS)
         self.log: dict[Key, list[Logged]] = {}
         self.checks: dict[str, list[KitCheck]] = {}
+        self.undigested: set[str] = set()
+        begun: dict[Key, list[str]] = {}
         for line in _lines(self.folder):
             if isinstance(line, LoggedCheck):
                 self.checks.setdefault(line.kit, []).append(line.check)
-            elif not isinstance(line, LogHeader):
-                self.log.setdefault((line.result.case, line.result.tier), []).append(line)
+            elif isinstance(line, LogHeader):
+                self.undigested.update(run for runs in begun.values() for run in runs)
+                begun.clear()
+            else:
+                key = line.result.case, line.result.tier
+                self.log.setdefault(key, []).append(line)
+                if isinstance(line, LoggedRun):
+                    begun.setdefault(key, []).append(line.result.id)
+                else:
+                    begun.pop(key, None)
 
     def runs_of(self, key: Key) -> list[LoggedRun]:
         """The runs of a case, in the order in which they ended."""

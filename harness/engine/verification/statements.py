@@ -2,9 +2,32 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from enum import StrEnum
+from typing import TypeVar, cast
 
 import msgspec
+
+from holdfast.harness.model.journal import CaseResult, RuleResult
+from holdfast.harness.model.rule import Rule
+
+StatedT = TypeVar("StatedT")
+_WORDS: Mapping[type, tuple[str, ...]] = {
+    Rule: ("text", "why", "sources"),
+    CaseResult: ("purpose", "method", "passes"),
+    RuleResult: ("rule",),
+}
+"""What only the catalogue gives: it reads otherwise under other code, and decides nothing."""
+
+
+def with_words_of(stated: object, found: StatedT) -> StatedT:
+    """What was recomputed, in the words of what is stated."""
+    if type(stated) is not type(found) or type(found) not in _WORDS:
+        return found
+    words = {name: getattr(stated, name) for name in _WORDS[type(found)]}
+    if isinstance(found, RuleResult):
+        words = {"rule": with_words_of(words["rule"], found.rule)}
+    return cast("StatedT", msgspec.structs.replace(cast("msgspec.Struct", found), **words))
 
 
 class Kind(StrEnum):
@@ -32,6 +55,7 @@ class Statements:
 
     def __init__(self) -> None:
         self.all: list[Statement] = []
+        self._reworded: list[str] = []
 
     def confirm(self, sentence: str) -> None:
         """See Kind.CONFIRMED."""
@@ -53,6 +77,17 @@ class Statements:
         """The sentences of a kind."""
         return [each.sentence for each in self.all if each.kind is kind]
 
+    def compare_words(self, what: str, stated: object, found: object) -> None:
+        """Words that only the catalogue gives."""
+        if stated != found:
+            self._reworded.append(what)
+
+    def tell_words(self) -> None:
+        """Leave open what reads otherwise here, all in one sentence."""
+        if self._reworded:
+            more = f" and of {len(self._reworded) - 1} more" if len(self._reworded) > 1 else ""
+            self.leave_open(f"the words of {self._reworded[0]}{more} read otherwise here: edited, or of other code")
+
     def compare(self, what: str, stated: object, found: object) -> bool:
         """Whether what is stated is what was recomputed; if not, that is a contradiction."""
         if stated == found:
@@ -64,9 +99,14 @@ class Statements:
         """As `compare`, part by part: the first one that differs is named by its place."""
         if stated == found:
             return True
+        if type(stated) in _WORDS and (same := with_words_of(stated, found)) != found:
+            self._reworded.append(what)
+            return self.compare_all(what, stated, same)
         if isinstance(stated, msgspec.Struct) and type(stated) is type(found):
             fields = [(name, getattr(stated, name), getattr(found, name)) for name in stated.__struct_fields__]
             return all(self.compare_all(f"{name.replace('_', ' ')} of {what}", *both) for name, *both in fields)
+        if isinstance(stated, dict) and isinstance(found, dict) and stated.keys() == found.keys():
+            return all(self.compare_all(f"{key} of {what}", stated[key], found[key]) for key in stated)
         if isinstance(stated, tuple) and isinstance(found, tuple) and len(stated) == len(found):
             each = enumerate(zip(stated, found, strict=True), 1)
             return all(self.compare_all(f"number {number} of {what}", *both) for number, both in each)

@@ -36,6 +36,7 @@ def verify(folder: Path, replays: int, seed: int, *, trust: bool) -> tuple[Journ
         for kit, checks in sent.checks.items():
             compare_kit(journal.system, kit, journal, checks, statements)
         statements.believe("what the checks of the kit found: certify the part to see it")
+        statements.tell_words()
         return journal, statements
     judged = Judged(journal, trust=trust)
     cases = cases_of(sent, judged, statements)
@@ -49,6 +50,7 @@ def verify(folder: Path, replays: int, seed: int, *, trust: bool) -> tuple[Journ
     if judged.system is None:
         statements.believe(f"which events {journal.system} supplies, and how it records them")
     statements.believe("report.html and the other views: read the title here")
+    statements.tell_words()
     return journal, statements
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gzip
+import hashlib
 import json
 import os
 import shutil
@@ -164,7 +166,7 @@ def _is_of(line: Content, run: str) -> bool:
     ("forge", "sentence"),
     [
         (flip_title, "the title is stated as CERTIFIED on sim; recomputed it is REFUSED on sim"),
-        (pass_rule, f"the status of rule {RULE} is stated as PASS; recomputed it is FAIL"),
+        (pass_rule, f"status of rule {RULE} is stated as PASS; recomputed it is FAIL"),
         (pass_case, "is stated as PASS; recomputed it is FAIL"),
         (change_history, "the content was edited (SHA-256 differs from the manifest)"),
         (remove_run, "took place, and the certificate does not list it"),
@@ -172,7 +174,7 @@ def _is_of(line: Content, run: str) -> bool:
         (exchange_seed, "is of another plan than number"),
         (claim_that_it_passed, "has another verdict in its folder than in the certificate"),
         (lower_what_is_demanded, "is said not to have run, and it did"),
-        (count_more_drawn_plans, "drawn plans is stated as 9000; recomputed it is 0"),
+        (count_more_drawn_plans, "failure bound of the card is stated as 0.000"),
         (lay_a_link, "is a link; allowed is a folder"),
         (lead_out_of_the_folder, "which is not its place"),
     ],
@@ -182,6 +184,87 @@ def test_a_forgery_is_refused_in_one_sentence(folder: Path, forge: Forgery, sent
     statements = verified(folder)
     assert exit_code(statements) == 1
     assert any(sentence in each for each in statements.of(Kind.CONTRADICTED)), statements.of(Kind.CONTRADICTED)
+
+
+def of_a_case(content: Content) -> Content:
+    """One that ran."""
+    return next(each for each in content["cases"] if each["runs_demanded"])
+
+
+EDITS: dict[str, tuple[Callable[[Content], object], str]] = {
+    "evidence": (lambda c: c["evidence"].update({"audit": "boundary"}), "evidence of the whole"),
+    "claims": (lambda c: c.update(claims="state exactly-once"), "claims of the whole"),
+    "profile": (lambda c: c.update(profile="flink-1.14"), "profile of the whole"),
+    "interrupted": (lambda c: c.update(interrupted="SIGINT"), "unfinished of the card"),
+    "tiers": (lambda c: c["tiers"][1].update(ran=True, reason="", runs=90), "tiers of the whole"),
+    "runs of a tier": (lambda c: c["tiers"][0].update(runs=9_000), "runs of number 1 of tiers of the whole"),
+    "reason of a case": (lambda c: of_a_case(c).update(reason="well"), "reason of "),
+    "cause": (lambda c: of_a_case(c).update(inconclusive_causes={"slow": 1}), "inconclusive causes of "),
+    "why it did not run": (
+        lambda c: next(each for each in c["cases"] if not each["runs_demanded"]).update(rules={"BAR-04": "PASS"}),
+        "rules of ",
+    ),
+    "demanded": (lambda c: of_a_case(c).update(runs_demanded=1_000), "demands 1000 runs, and the case "),
+    "reason of a rule": (lambda c: rule(c, RULE).update(reason="well"), f"reason of rule {RULE}"),
+    "cases of a rule": (lambda c: rule(c, RULE).update(cases=[]), f"cases of rule {RULE}"),
+    "another rule": (lambda c: c["rules"].pop(), "which rules there are"),
+    "findings": (lambda c: c.update(findings=[]), "findings of the whole"),
+}
+
+
+@pytest.mark.parametrize("edit", EDITS)
+def test_an_edit_of_what_follows_from_runs_or_system_is_contradicted(edit: str, folder: Path) -> None:
+    """All of these were compared with nothing."""
+    change, words = EDITS[edit]
+    edit_results(folder, change)
+    statements = verified(folder)
+    assert exit_code(statements) == 1
+    assert any(words in each for each in statements.of(Kind.CONTRADICTED)), statements.of(Kind.CONTRADICTED)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda c: rule(c, RULE)["rule"].update(text="It may do as it likes."),
+        lambda c: of_a_case(c).update(purpose="To please."),
+        lambda c: c["oracle_titles"].update(BAR="nothing"),
+    ],
+    ids=("rule", "case", "oracle"),
+)
+def test_other_words_leave_it_open_for_they_may_be_of_other_code(
+    change: Callable[[Content], object], folder: Path
+) -> None:
+    edit_results(folder, change)
+    statements = verified(folder)
+    assert exit_code(statements) == 2
+    assert any("read otherwise here: edited, or of other code" in each for each in statements.of(Kind.NOT_CHECKED))
+
+
+def test_one_that_went_on_after_an_interruption_is_confirmed(folder: Path) -> None:
+    """A case that was ended is begun anew, and the digest of its first runs is nowhere."""
+    (first,) = folder.glob("results-*.jsonl.gz")
+    lines = gzip.decompress(first.read_bytes()).splitlines(keepends=True)
+    case = next(each for each in map(json.loads, lines) if each["type"] == "case" and each["histories"])
+    ended = {**case, "histories": hashlib.sha256().hexdigest()}
+
+    def digest(content: Content) -> None:
+        digests = {(e["result"]["case"], e["result"]["tier"]): e["histories"] for e in map(json.loads, lines)
+                   if e["type"] == "case"}  # fmt: skip
+        digests[case["result"]["case"], case["result"]["tier"]] = ended["histories"]
+        whole = "".join(digests.get((each["case"], each["tier"]), "") for each in content["cases"])
+        content["history_digest"] = hashlib.sha256(whole.encode()).hexdigest()
+
+    before = [each for each in lines if json.loads(each) != case]
+    first.write_bytes(gzip.compress(b"".join(before)))
+    second = first.with_name("results-0002.jsonl.gz")
+    second.write_bytes(gzip.compress(lines[0] + json.dumps(ended).encode() + b"\n"))
+    edit_results(folder, digest)
+    statements = verified(folder)
+    assert exit_code(statements) == 0, statements.all
+    assert any("of an invocation that was ended" in each for each in statements.of(Kind.SENDERS_WORD))
+    second.unlink()
+    first.write_bytes(gzip.compress(b"".join([*before, json.dumps(ended).encode() + b"\n"])))
+    assert exit_code(verified(folder)) == 1
 
 
 def test_a_drawn_run_is_of_the_seed_that_its_number_and_the_certificate_give(made: Path) -> None:
