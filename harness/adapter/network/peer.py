@@ -35,7 +35,8 @@ class Peer(Enum):
 
 
 class Kin:
-    """Which processes are ours: one of the harness, whatever it has started, and whatever carries a label.
+    """Which processes are ours: one of the harness, whatever it has started or was started by, and whatever carries a
+    label.
 
     Args:
         root: pid of that process.
@@ -67,12 +68,15 @@ class Kin:
     def _owns(self, pid: int) -> bool:
         if label_of(pid) is not None:
             return True
-        while pid > 1:
-            if pid == self._root:
-                return True
-            stat = process_stat(pid)
-            pid = 0 if stat is None else stat.parent
-        return False
+        return self._root in _lineage(pid) or pid in _lineage(self._root)
+
+
+def _lineage(pid: int) -> Iterator[int]:
+    """A process, and those above it up to the first one."""
+    while pid > 1:
+        yield pid
+        stat = process_stat(pid)
+        pid = 0 if stat is None else stat.parent
 
 
 def _processes() -> Iterator[int]:

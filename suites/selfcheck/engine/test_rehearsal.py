@@ -86,13 +86,14 @@ def test_what_an_adapter_says_is_missing_is_the_reason() -> None:
     assert (result.status, result.reason, tally.runs) == (Status.INCONCLUSIVE, "the adapter answered garbage", 1)
 
 
-def test_a_harness_that_breaks_is_an_error_after_one_run() -> None:
+def test_a_system_that_breaks_is_refuted_after_one_run() -> None:
     class Breaking(Rehearsing):
         def claims(self, plan: Plan) -> Claims:
             raise RuntimeError("no claims")
 
     result, case, tally = put_to(Breaking(Checkpoints()))
-    assert (result.status, tally.runs) == (Status.ERROR, 1)
+    assert (result.status, tally.runs) == (Status.FAIL, 1)
+    assert "no claims" in result.reason
     assert why_blocked(case, Tier.SIM, tally, Tier.SIM)
 
 
