@@ -41,7 +41,7 @@ class HtmlReporter:
     writes = "report.html"
 
     def __init__(self) -> None:
-        _load("report.html.j2")
+        _environment()
 
     def render(self, journal: Journal, folder: Path) -> Path:
         """Write `report.html`."""
@@ -109,14 +109,12 @@ def page(journal: Journal, details: Mapping[str, RunDetails] | None = None) -> s
     )
 
 
-@cache
-def _load(name: str) -> None:
+def _load(made: Environment, name: str) -> None:
     """Compile a template and those that it refers to: that takes as long as rendering them."""
-    made = _environment()
     made.get_template(name)
     for each in meta.find_referenced_templates(made.parse(pages.asset(name))):
         assert each is not None, f"{name} computes the name of a template"
-        _load(each)
+        _load(made, each)
 
 
 def _oracles(clauses: Iterable[str], titles: Mapping[str, str]) -> tuple[str, ...]:
@@ -175,6 +173,7 @@ def _environment() -> Environment:
         phase_names=checkpoints.PHASES,
         film_legend=film.legend,
     )
+    _load(environment, "report.html.j2")
     return environment
 
 
