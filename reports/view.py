@@ -56,16 +56,12 @@ def status_counts(statuses: Iterable[Status]) -> dict[Status, int]:
 
 def rules(journal: Journal) -> tuple[RuleResult, ...]:
     """The rules that bind the subject of the certificate, and others that something refuted."""
-    return tuple(each for each in journal.rules if _counts(each, journal))
+    return tuple(each for each in journal.rules if each.counts_for(journal.subject))
 
 
 def other_rules(journal: Journal) -> tuple[RuleResult, ...]:
     """The rules that apply to other subjects."""
-    return tuple(each for each in journal.rules if not _counts(each, journal))
-
-
-def _counts(result: RuleResult, journal: Journal) -> bool:
-    return result.concerns(journal.subject) or result.status is Status.FAIL
+    return tuple(each for each in journal.rules if not each.counts_for(journal.subject))
 
 
 def is_passed(result: RuleResult) -> bool:

@@ -267,8 +267,12 @@ class RuleResult(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return bool(self.tiers) and not self.observed_by
 
     def concerns(self, subject: str) -> bool:
-        """Whether a certificate of a subject counts the rule."""
+        """Whether a rule is of a subject."""
         return subject in self.rule.subjects
+
+    def counts_for(self, subject: str) -> bool:
+        """Whether a certificate of a subject counts the rule: also one of others that was refuted."""
+        return self.concerns(subject) or self.status is Status.FAIL
 
 
 class Certificate(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

@@ -19,7 +19,7 @@ from holdfast.harness.engine.site.places import places_of
 from holdfast.harness.engine.site.versions import on_tiers, versions
 from holdfast.harness.model.case import Tier
 from holdfast.harness.model.finding import Finding
-from holdfast.harness.model.journal import CaseResult, Journal, RuleResult, RunResult, Status, TierReport
+from holdfast.harness.model.journal import CaseResult, Journal, RuleResult, RunResult, TierReport
 from holdfast.harness.spi.oracle import titles_of
 
 Tallies = Mapping[tuple[str, str], Tally]
@@ -58,7 +58,7 @@ def journal_of(
     system, request, tools = agenda.system, agenda.request, agenda.tools
     results, tallies = results_of(entries), tallies_of(entries)
     rules = _rules(agenda, results, tallies, placed=not ended.signal)
-    binding = [each for each in rules if each.concerns(system.subject) or each.status is Status.FAIL]
+    binding = [each for each in rules if each.counts_for(system.subject)]
     shrink(findings(binding, results, _kept(entries), request.folder.name))
     tiers = tuple(_tier_report(tier, agenda, tallies, ended) for tier in Tier)
     return Journal(

@@ -216,7 +216,7 @@ def _compare_rest(
             profile=system.profile,
             evidence={kind: evidence.value for kind, evidence in sorted(system.evidence().items())},
         )
-    binding = [each for each in rules if each.concerns(journal.subject) or each.status is Status.FAIL]
+    binding = [each for each in rules if each.counts_for(journal.subject)]
     folder = next((each.replay.split()[2].partition("/")[0] for each in journal.runs if each.artefacts), "")
     found = msgspec.structs.replace(
         found,

@@ -63,11 +63,7 @@ def _column(certified: Certified, name: str) -> MatrixColumn:
 
 
 def _cell(journal: Journal, area: str) -> MatrixCell:
-    rules = [
-        each
-        for each in journal.rules
-        if each.rule.area == area and (each.concerns(journal.subject) or each.status is Status.FAIL)
-    ]
+    rules = [each for each in journal.rules if each.rule.area == area and each.counts_for(journal.subject)]
     counts = Counter(each.status for each in rules)
     return MatrixCell(
         {status: counts[status] for status in reversed(Status) if counts[status]},
