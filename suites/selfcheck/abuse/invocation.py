@@ -66,8 +66,10 @@ class Invocation:
         return self._process.pid
 
     def living(self) -> list[LivingProcess]:
-        """What lives of it and of everything below it."""
-        found = (_process(int(path.name), self._label) for path in Path("/proc").iterdir() if path.name.isdigit())
+        """What lives of it and of everything below it. A program that has only just begun shows no environment yet."""
+        pids = [int(path.name) for path in Path("/proc").iterdir() if path.name.isdigit()]
+        own = None if self._process.poll() is not None else self.pid
+        found = (_process(pid) for pid in pids if pid == own or self._labelled(pid))
         return [process for process in found if process is not None]
 
     def wait_until(self, condition: Callable[[], object]) -> None:
@@ -111,13 +113,16 @@ class Invocation:
             os.kill(process.pid, signal.SIGKILL)
         self._process.wait(LIMIT_S)
 
+    def _labelled(self, pid: int) -> bool:
+        try:
+            return self._label in Path(f"/proc/{pid}/environ").read_bytes().split(b"\0")
+        except OSError:
+            return False
 
-def _process(pid: int, label: bytes) -> LivingProcess | None:
-    folder = Path(f"/proc/{pid}")
+
+def _process(pid: int) -> LivingProcess | None:
     try:
-        if label not in (folder / "environ").read_bytes().split(b"\0"):
-            return None
-        command = (folder / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
+        command = Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
     except OSError:
         return None
     stat = process_stat(pid)
