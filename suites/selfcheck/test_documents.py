@@ -151,6 +151,40 @@ def test_the_files_and_functions_that_it_lists_exist(name: str) -> None:
     assert missing((ROOT / name).read_text(), (ROOT / name).parent) == []
 
 
+FILLED_IN = "…"
+"""Stands on a page for what a message says of the case at hand."""
+MESSAGE = re.compile(r"^```text\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+PRINTING = ("harness", "faults", "reports", "fixtures", "suites/certify")
+"""Whose texts reach a user."""
+
+
+def texts_of(code: str) -> str:
+    """Python in which neighbouring texts are one, and what is filled in is marked."""
+    whole = re.sub(r"""["']\s*\n\s*f?["']""", "", code)
+    return re.sub(r"(\{[^{}\n]*\})+", FILLED_IN, whole)
+
+
+def never_printed(document: str, codes: Iterable[str]) -> list[str]:
+    """The messages that a page quotes, a line each, and that none of these files has."""
+    texts = [texts_of(code) for code in codes]
+    quoted = [line for block in MESSAGE.findall(document) for line in block.splitlines()]
+    return [line for line in quoted if not any(line in text for text in texts)]
+
+
+def test_a_quoted_message_that_is_not_printed_is_noticed() -> None:
+    page = "```text\n… is busy: wait for …\nroom is left\nno …\n```\n"
+    code = 'raise UsageError(\n    f"{folder} is busy: "\n    f"wait for {owner()!r}."\n)\n"no {1}"\n'
+    assert never_printed(page, [code]) == ["room is left"]
+    assert never_printed(page, [code.replace("busy", "full"), "room is left"]) == ["… is busy: wait for …"]
+
+
+def test_the_messages_of_the_troubleshooting_are_printed() -> None:
+    document = (ROOT / "docs/troubleshooting.md").read_text()
+    assert len(MESSAGE.findall(document)) > 20
+    files = (file for folder in PRINTING for file in sorted((ROOT / folder).rglob("*.py")))
+    assert never_printed(document, (file.read_text() for file in files)) == []
+
+
 def test_the_engine_lists_its_folders_as_the_contract_orders_them() -> None:
     contracts = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]["contracts"]
     (layers,) = (each["layers"] for each in contracts if each.get("containers") == ["holdfast.harness.engine"])
