@@ -63,6 +63,38 @@ def test_each_rule_fault_and_oracle_has_an_anchor(site: Path) -> None:
     assert [each.name for each in tools.oracles if f'id="{each.name.lower()}"' not in oracles] == []
 
 
+GROUNDS = {"default": ("#ffffff", "#f5f5f5"), "slate": ("#1e2129", "#272a35")}
+"""By scheme of the theme, those of text and of code."""
+TEAL_IN_THE_DARK = "#00ccb8"
+"""The theme's colour of links on dark grounds."""
+LEAST_CONTRAST = 4.5
+"""Of text, says WCAG 2.2 at level AA."""
+
+
+def contrast(one: str, other: str) -> float:
+    """Of two colours as #rrggbb, after WCAG 2.2."""
+    channels = [[int(each[at : at + 2], 16) / 255 for at in (1, 3, 5)] for each in (one, other)]
+    linear = [[c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in each] for each in channels]
+    dark, light = sorted(0.2126 * red + 0.7152 * green + 0.0722 * blue for red, green, blue in linear)
+    return (light + 0.05) / (dark + 0.05)
+
+
+def test_contrast_is_that_of_the_standard() -> None:
+    assert contrast("#000000", "#ffffff") == pytest.approx(21)
+    assert contrast("#009485", "#ffffff") == pytest.approx(3.77, abs=0.01)  # The theme's teal.
+
+
+@pytest.mark.parametrize("scheme", GROUNDS)
+def test_links_and_the_head_of_a_page_can_be_read(scheme: str) -> None:
+    style = (ROOT / "docs/assets/site.css").read_text()
+    (rule,) = re.findall(rf'scheme="{scheme}"\] \{{([^}}]*)\}}', style)
+    colours = dict(re.findall(r"--md-(\w+)-fg-color: (#\w{6})", rule))
+    assert contrast(colours["primary"], "#ffffff") >= LEAST_CONTRAST
+    link = colours["primary"] if scheme == "default" else TEAL_IN_THE_DARK
+    least = {each: min(contrast(each, ground) for ground in GROUNDS[scheme]) for each in (link, colours["accent"])}
+    assert {each: found for each, found in least.items() if found < LEAST_CONTRAST} == {}
+
+
 def names(command: Any, name: str) -> list[str]:
     """A command of the terminal, or those of its group."""
     if not isinstance(command, TyperGroup):
