@@ -116,7 +116,7 @@ GROUPS: dict[str, tuple[str, str, dict[str, Callable[..., int]]]] = {
         "Show what a stored checkpoint or savepoint holds.",
         {"inspect": checkpoints.checkpoint_inspect},
     ),
-    "config": (KNOW, "Check the configuration files of a Flink cluster.", {"check": configuration.config_check}),
+    "config": (KNOW, "Check configuration files of Flink and Spark.", {"check": configuration.config_check}),
     "services": (
         MACHINE,
         "Install a broker and an object store that run as plain processes, without Docker.",

@@ -9,21 +9,26 @@ import typer
 
 
 def config_check(
-    file: Annotated[
-        Path,
-        typer.Argument(metavar="FILE", help="flink-conf.yaml, config.yaml, or a FlinkDeployment."),
-    ],
-    system: Annotated[str, typer.Option(help="Who reads it.")] = "reference",
+    files: Annotated[
+        list[Path] | None,
+        typer.Argument(
+            metavar="[FILE ...]", help="flink-conf.yaml, config.yaml, a FlinkDeployment, or spark-defaults.conf."
+        ),
+    ] = None,
+    system: Annotated[
+        str, typer.Option(help="Who reads it, such as spark; by default whom the file is for.", show_default=False)
+    ] = "",
     assignments: Annotated[
-        list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="As the job's program does; repeatable.")
+        list[str] | None,
+        typer.Option("--set", "--conf", "-D", metavar="KEY=VALUE", help="As program or command line do; repeatable."),
     ] = None,
     everything: Annotated[bool, typer.Option("--all", help="Every option with its value and origin, too.")] = False,
     json: Annotated[bool, typer.Option("--json", help="Print the configuration as JSON and nothing else.")] = False,
 ) -> int:
-    """Print what a configuration comes to, and what is odd about it.
+    """Print what a configuration of Flink or Spark comes to, and what is odd about it.
 
     Exit codes: 0 nothing is odd, 1 something is, 3 it is refused.
     """
-    from holdfast.harness.commands.configuration import check_file
+    from holdfast.harness.commands.configuration import check_files
 
-    return check_file(file, system, assignments or (), everything=everything, json=json)
+    return check_files(files or (), system, assignments or (), everything=everything, json=json)

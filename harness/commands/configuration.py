@@ -25,43 +25,77 @@ from holdfast.harness.spi.outside_files import WRITTEN_BYTES
 from holdfast.harness.spi.system import ConfigurationAware
 
 ODD = 1
+MOST_LINES = 10
+"""Of what is printed where nobody asks for everything."""
 _STYLES = {NoteKind.WARNING: "yellow", NoteKind.LINT: "cyan"}
 _DEPLOYMENT = re.compile(r"^kind:\s*FlinkDeployment\s*$", re.MULTILINE)
+_BY_DEFAULT, _OF_SPARK = "reference", "spark"
+"""Who reads what Flink reads, and who reads the properties of Spark."""
+_SPARK_FILE = re.compile(r"spark-defaults.*|.*\.conf")
 
 
-def check_file(path: Path, system: str, assignments: Sequence[str], *, everything: bool, json: bool) -> int:
-    """Print what a job comes to that is submitted to a cluster with this file, and what is odd about it; 1 if something
-    is.
+def check_files(paths: Sequence[Path], system: str, assignments: Sequence[str], *, everything: bool, json: bool) -> int:
+    """Print what a job comes to that is submitted to a cluster with each of these files, and what is odd about it; 1 if
+    something is.
 
     Args:
-        path: a `flink-conf.yaml`, a FlinkDeployment, or any other name for the nested file of Flink 2.x.
-        system: who reads it.
-        assignments: `KEY=VALUE`, as the job's program would set them.
-        everything: each option with its value and origin, too.
+        paths: a `flink-conf.yaml`, a FlinkDeployment, a `spark-defaults.conf`, or any other name for the nested file of
+            Flink 2.x; none: options alone.
+        system: who reads it; empty: whom the file is for.
+        assignments: `KEY=VALUE`, as the job's program or its command line would set them.
+        everything: each note, and each option with its value and origin, too.
+        json: one configuration for a program.
 
     Raises:
-        UsageError: the file, or what it says, is refused; one sentence.
+        UsageError: a file, or what it says, is refused; one sentence.
     """
+    if not (paths or assignments):
+        raise UsageError("there is nothing to check: name a file, or set an option by --set KEY=VALUE.")
+    if json and len(paths) > 1:
+        raise UsageError(f"--json prints one configuration, and {len(paths)} files are named: name one.")
+    options = dict(map(_assignment, assignments))
+    codes: list[int] = []
+    for path in paths or (None,):
+        configuration = _effective(path, system or _reader(path, options), options)
+        if json:
+            consoles.print_json(msgspec.json.encode(configuration).decode())
+        else:
+            console = consoles.results()
+            if len(paths) > 1:
+                console.print(Text(str(path), "bold"))
+            _print(console, configuration, everything=everything)
+        codes.append(ODD if any(note.kind in _STYLES for note in configuration.notes) else 0)
+    return max(codes)
+
+
+def _reader(path: Path | None, options: Mapping[str, str]) -> str:
+    """Whom a file, or options without one, are for."""
+    if path is None:
+        of_spark = any(key.startswith("spark.") for key in options)
+    else:
+        of_spark = _SPARK_FILE.fullmatch(path.name) is not None
+    return _OF_SPARK if of_spark else _BY_DEFAULT
+
+
+def _effective(path: Path | None, system: str, options: Mapping[str, str]) -> EffectiveConfiguration:
     under_test = registry.system(system)
     if not isinstance(under_test, ConfigurationAware):
-        raise UsageError(f"system {system!r} reads no configuration files: name one that does, such as reference.")
+        raise UsageError(
+            f"system {system!r} reads no configuration files: name one that does, {_BY_DEFAULT} for Flink's or "
+            f"{_OF_SPARK}."
+        )
     plan = Plan(
         system=system,
         job=KEYED_SUM,
-        options=dict(map(_assignment, assignments)),
-        configuration_file=ConfigurationFile(path.name, _content(path)),
+        options=dict(options),
+        configuration_file=None if path is None else ConfigurationFile(path.name, _content(path)),
         workload=WorkloadSpec("synthetic"),
         expected_end=ExpectedEnd.ACCEPTED,
     )
     try:
-        configuration = under_test.effective_configuration(plan)
+        return under_test.effective_configuration(plan)
     except ValueError as error:
-        raise UsageError(f"{path}: {error}") from error
-    if json:
-        consoles.print_json(msgspec.json.encode(configuration).decode())
-    else:
-        _print(consoles.results(), configuration, everything=everything)
-    return ODD if any(note.kind in _STYLES for note in configuration.notes) else 0
+        raise UsageError(f"{path}: {error}" if path else str(error)) from error
 
 
 def _assignment(text: str) -> tuple[str, str]:
@@ -100,13 +134,17 @@ def _indent(line: str) -> int:
 def _print(console: Console, configuration: EffectiveConfiguration, *, everything: bool) -> None:
     """What it comes to, then what is odd, and last, if it is asked for, one line for each option, defaults dimmed."""
     settings = {setting.key: setting for setting in configuration.settings}
-    for name, words in _in_short({key: setting.value for key, setting in settings.items()}):
+    brief = list(_in_short({key: setting.value for key, setting in settings.items()}))
+    for name, words in brief:
         console.print(Text(f"{name:<12}", "bold") + Text(words))
-    for note in configuration.notes:
+    notes = sorted(configuration.notes, key=lambda note: list(NoteKind).index(note.kind))
+    shown = notes if everything else notes[: MOST_LINES - len(brief) - 1]
+    for note in shown:
         style = _STYLES.get(note.kind, "dim")
         console.print(Text(f"{note.kind} {note.name}: ", style) + Text(note.sentence, "" if style != "dim" else style))
     if not everything:
-        console.print(Text(f"{plural(len(settings), 'option')} with their origins: --all", "dim"))
+        more = f"{plural(len(notes) - len(shown), 'more note')}, and " if len(notes) > len(shown) else ""
+        console.print(Text(f"{more}{plural(len(settings), 'option')} with their origins: --all", "dim"))
         return
     keys = max(map(len, settings))
     values = max(len(setting.value) for setting in settings.values() if setting.origin is Origin.DEFAULT)
@@ -117,7 +155,10 @@ def _print(console: Console, configuration: EffectiveConfiguration, *, everythin
 
 
 def _in_short(values: Mapping[str, str]) -> Iterator[tuple[str, str]]:
-    """What matters first: when checkpoints are taken, what stays of them, and what follows a failure."""
+    """What matters first: when checkpoints are taken, what stays of them, and what follows a failure. A system without
+    Flink's options tells it in its notes."""
+    if profile.INTERVAL not in values:
+        return
     if values[profile.INTERVAL] == "0 ms":
         yield "checkpoints", f"off: {profile.INTERVAL} is not set, and a job that fails begins from nothing"
     else:

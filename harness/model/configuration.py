@@ -11,8 +11,8 @@ class ConfigurationFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True)
     """A configuration file of the cluster.
 
     Attributes:
-        name: ends with `flink-conf.yaml` (a `key: value` on each line, Flink 1.14) or is any other `.yaml`, such as
-            `config.yaml` (nested, Flink 2.x).
+        name: ends with `flink-conf.yaml` (a `key: value` on each line, Flink 1.14), is any other `.yaml`, such as
+            `config.yaml` (nested, Flink 2.x), or is that of a file of properties, such as `spark-defaults.conf`.
         text: its content.
     """
 
@@ -61,7 +61,7 @@ class NoteKind(StrEnum):
     LINT = "lint"
     """Something is done as asked, and cannot act as it was meant."""
     INFO = "info"
-    """Something is of no concern here, and nothing is wrong about it."""
+    """Something to know, and nothing is wrong about it."""
 
 
 class Note(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

@@ -223,7 +223,8 @@ class Sweeper(Protocol, metaclass=Offered):
 
 @runtime_checkable
 class ConfigurationAware(Protocol, metaclass=Offered):
-    """What an adapter has beside System that declares Capability.CONFIGURATION."""
+    """What an adapter may have beside System, for `holdfast config check`; one that declares Capability.CONFIGURATION
+    must."""
 
     def effective_configuration(self, plan: Plan) -> EffectiveConfiguration:
         """What would be in force for the job of a plan.

@@ -56,6 +56,7 @@ COMMANDS: Mapping[str, tuple[str, tuple[str, ...]]] = {
     "run": ("plan.json", ("run", "PATH", "--tier", "sim")),
     "inspect": ("_metadata", ("checkpoint", "inspect", "PATH")),
     "config": ("flink-conf.yaml", ("config", "check", "PATH")),
+    "config of Spark": ("spark-defaults.conf", ("config", "check", "PATH")),
     "nightly": ("holdfast.toml", ("nightly", "--config", "PATH")),
 }
 
@@ -124,6 +125,7 @@ def dense(name: str, limit: int) -> bytes:
         "night.json": b'{"version":1,"systems":[' + lists,
         "flink-conf.yaml": b"a: b\n" * (limit // 5),
         "config.yaml": bytes(limit),
+        "spark-defaults.conf": b"a b\n" * (limit // 4 - 1) + b"\\u",
         "holdfast.toml": b"[a" + b".a" * (limit // 2 - 2) + b"]",
     }[name]
 
@@ -136,6 +138,7 @@ def dense(name: str, limit: int) -> bytes:
         ("night.json", ("diff", "PATH", "PATH"), DOCUMENT_BYTES),
         ("flink-conf.yaml", ("config", "check", "PATH"), WRITTEN_BYTES),
         ("config.yaml", ("config", "check", "PATH"), WRITTEN_BYTES),
+        ("spark-defaults.conf", ("config", "check", "PATH"), WRITTEN_BYTES),
         ("holdfast.toml", ("nightly", "--config", "PATH"), WRITTEN_BYTES),
     ],
 )

@@ -50,7 +50,13 @@ def test_ten_lines_say_what_it_comes_to(file: Path, capsys: pytest.CaptureFixtur
     assert "3 failures in 1 s, a restart after 5 min" in lines[3]
 
 
-SHIPPED = """jobmanager:
+SHIPPED = """\
+# A comment.
+env:
+  java:
+    opts:
+      all: --add-exports=java.base/sun.net.util=ALL-UNNAMED --add-opens=java.base/java.lang=ALL-UNNAMED
+jobmanager:
   bind-host: localhost
   rpc:
     address: localhost
@@ -62,18 +68,37 @@ taskmanager:
   numberOfTaskSlots: 1
 parallelism:
   default: 1
+# execution:
+#   checkpointing:
+#     interval: 3min
+rest:
+  address: localhost
+  # port: 8081
 state.backend.rocksdb.localdir: /data/rocksdb
 """
-"""Of such options are the files that Flink ships."""
+"""Of such lines is the `config.yaml` that Flink 1.20 and 2.x ship."""
+SHIPPED_FLAT = """\
+env.java.opts.all: --add-exports=java.base/sun.net.util=ALL-UNNAMED --add-opens=java.base/java.lang=ALL-UNNAMED
+jobmanager.rpc.address: localhost
+jobmanager.bind-host: localhost
+jobmanager.memory.process.size: 1600m
+# execution.checkpointing.interval: 3min
+jobmanager.execution.failover-strategy: region
+parallelism.default: 1
+"""
+"""And of such ones the older `flink-conf.yaml`."""
 
 
-def test_options_of_other_parts_of_a_cluster_are_no_mistake(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    file.write_text(SHIPPED)
+@pytest.mark.parametrize(("name", "text", "more"), [("config.yaml", SHIPPED, 6), ("flink-conf.yaml", SHIPPED_FLAT, 2)])
+def test_options_of_other_parts_of_a_cluster_are_no_mistake(
+    name: str, text: str, more: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (file := tmp_path / name).write_text(text)
     assert cli.execute(["config", "check", str(file)]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert [line for line in lines if line.startswith(("warning", "lint"))] == []
     [others] = [line for line in lines if line.startswith("info other-options")]
-    assert "jobmanager.bind-host, jobmanager.rpc.address, jobmanager.rpc.port and 4 more" in others
+    assert re.search(rf"env\.java\.opts\.all, .* and {more} more: of other parts of the cluster", others)
 
 
 def test_a_former_key_is_told_its_new_name(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
