@@ -180,7 +180,7 @@ def no_spark(reader: Reader) -> None:
     (reader.reports / "2" / "results.json").write_bytes((reader.reports / "1" / "results.json").read_bytes())
 
 
-@pytest.mark.share(3)
+@pytest.mark.share(7)
 @pytest.mark.parametrize(
     ("act", "said"),
     [

@@ -46,6 +46,7 @@ NARROWED = ("--tier", "sim", "--rule", "RST-01", "--jobs", "2")
         pytest.param("Lingering", 2, marks=pytest.mark.nightly),
     ],
 )
+@pytest.mark.share(2)
 def test_workers_that_do_not_end_keep_no_report_from_being_written(
     invoke: Invoke, tmp_path: Path, system: str, presses: int
 ) -> None:

@@ -142,6 +142,7 @@ def dense(name: str, limit: int) -> bytes:
         ("holdfast.toml", ("nightly", "--config", "PATH"), WRITTEN_BYTES),
     ],
 )
+@pytest.mark.share(3)
 def test_a_document_of_many_small_parts_is_refused_in_bounded_memory(
     name: str, words: tuple[str, ...], limit: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

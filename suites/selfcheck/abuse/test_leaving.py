@@ -38,6 +38,7 @@ def one_sentence(capsys: pytest.CaptureFixture[str]) -> str:
 
 @pytest.mark.parametrize("line", BROKEN_MODULES)
 @pytest.mark.parametrize("command", ["certify", "campaign", "run"])
+@pytest.mark.share(5)
 def test_a_module_that_does_not_import_is_one_sentence(
     line: str, command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

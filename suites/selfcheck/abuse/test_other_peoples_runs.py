@@ -74,6 +74,7 @@ PERMITTED = [("judge", "json-lines+program"), ("pictures", "json-lines+program")
 
 
 @pytest.mark.parametrize(("command", "system"), [pair for pair in product(COMMANDS, NAMES) if pair not in PERMITTED])
+@pytest.mark.share(5)
 def test_code_that_a_run_names_is_run_with_permission_only(
     command: str, system: str, planted: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -137,7 +138,7 @@ IN_A_PLAN: dict[str, dict[str, Any]] = {
 
 @pytest.mark.parametrize("command", ["run", "replay", "rerun", "compare"])
 @pytest.mark.parametrize("place", IN_A_PLAN)
-@pytest.mark.share(3)
+@pytest.mark.share(11)
 def test_code_that_stands_anywhere_in_a_plan_is_run_with_permission_only(
     command: str, place: str, planted: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -346,6 +347,7 @@ NO_FILES: dict[str, Callable[[Path], None]] = {
 @pytest.mark.parametrize(
     "name", ["plan.json", "verdicts.json", *(f"history/{each}" for each in (MANIFEST, RUN, OUTPUTS))]
 )
+@pytest.mark.share(4)
 def test_only_regular_files_of_a_run_are_read(
     kind: str, name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -89,6 +89,7 @@ def certified(variant: str, tmp_path: Path, *, jobs: int = 2) -> tuple[int, Jour
 
 @pytest.mark.parametrize("how", THEIRS)
 @pytest.mark.parametrize("moment", MOMENTS)
+@pytest.mark.share(4)
 def test_what_a_system_raises_refutes_it(moment: str, how: str, tmp_path: Path) -> None:
     code, journal = certified(f"{moment}/{how}", tmp_path)
     assert (code, journal.certificate.title) == (1, Title.REFUSED)
@@ -102,6 +103,7 @@ def test_what_a_system_raises_refutes_it(moment: str, how: str, tmp_path: Path) 
 
 
 @pytest.mark.parametrize("how", ["through-ours", "no-room", "no-memory"])
+@pytest.mark.share(2)
 def test_what_ours_raises_or_the_machine_is_an_error(how: str, tmp_path: Path) -> None:
     code, journal = certified(f"claims/{how}", tmp_path)
     assert code == 4
@@ -126,6 +128,7 @@ def test_before_there_is_a_case_the_line_is_the_same(tmp_path: Path, capfd: pyte
 
 
 @pytest.mark.parametrize(("how", "code"), [("itself", 1), ("through-ours", 4), ("no-room", 4)])
+@pytest.mark.share(2)
 def test_a_campaign_and_a_single_run_draw_the_same_line(how: str, code: int, tmp_path: Path) -> None:
     system = f"raising:System+claims/{how}"
     write_plan(tmp_path / "plan.json", plan())

@@ -168,6 +168,7 @@ def test_links_are_offered_and_led_through(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("wrong", [False, True], ids=["right", "wrong"])
 @pytest.mark.parametrize("reached", [False, True], ids=["left alone", "reached into"])
+@pytest.mark.share(2)
 def test_a_stranger_at_a_link_makes_a_run_inconclusive(reached: bool, wrong: bool, tmp_path: Path) -> None:
     class Linked(Engine):
         links = {STORAGE: "127.0.0.1:9"}

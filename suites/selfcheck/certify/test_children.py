@@ -118,6 +118,7 @@ def spawn_by_multiprocessing() -> None:
         (spawn_by_multiprocessing, ""),
     ],
 )
+@pytest.mark.share(3)
 def test_a_child_that_is_left_refutes_and_is_ended(start: Callable[[], None], program: str, before: set[str]) -> None:
     verdict = judged(start)
     assert verdict.status is Status.FAIL
@@ -208,6 +209,7 @@ def by_file_systems(leave: Callable[[], object]) -> CheckVerdict:
 
 
 @pytest.mark.parametrize("judged_by", [by_sinks, by_sources, by_restart_strategies, by_storages, by_file_systems])
+@pytest.mark.share(2)
 def test_every_kit_sees_it(judged_by: Callable[[Callable[[], object]], CheckVerdict], before: set[str]) -> None:
     verdict = judged_by(start)
     assert verdict.status is Status.FAIL, verdict.text

@@ -45,6 +45,7 @@ def certified(part: str, out: Path) -> tuple[int, dict[Status, list[CaseResult]]
         ("Leaves", "raised SystemExit: 0 (ends.py:"),
     ],
 )
+@pytest.mark.share(2)
 def test_a_part_that_ends_its_process_fails_one_check(part: str, what: str, tmp_path: Path) -> None:
     """The command ended with the exit code of the part, or by it, and had no report."""
     code, checks = certified(part, tmp_path)
@@ -75,6 +76,7 @@ def test_a_part_that_hangs_is_lost_in_time(tmp_path: Path, monkeypatch: pytest.M
         ("Detaches", "a fork of its process"),
     ],
 )
+@pytest.mark.share(3)
 def test_what_a_part_leaves_behind_disturbs_nothing(part: str, left: str, tmp_path: Path) -> None:
     command = [sys.executable, "-m", "holdfast.harness.cli", "certify", "--state-backend", f"{ENDS}:{part}"]
     mark = f"HOLDFAST_ENDING={tmp_path}".encode()

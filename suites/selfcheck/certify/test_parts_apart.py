@@ -86,6 +86,7 @@ def ran(part: str, tmp_path: Path, *arguments: str) -> int:
         ("Stays", 0, "PASS"),
     ],
 )
+@pytest.mark.share(4)
 def test_the_end_of_a_part_is_its_own(
     part: str, code: int, words: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
@@ -200,6 +201,7 @@ COMMANDS = {
 
 @pytest.mark.parametrize("command", COMMANDS)
 @pytest.mark.parametrize("ending", ["import", "constructor", "deploy"], indirect=True)
+@pytest.mark.share(4)
 def test_no_command_ends_as_a_system_wants(
     command: str, ending: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:

@@ -167,6 +167,7 @@ def test_a_uri_that_is_no_folder_is_one_sentence(right: SinkFactory, uri: str) -
 @pytest.mark.parametrize(
     ("right", "supplied"), [(MemorySink, "committed reader"), (FileSink, "count of unfinished transactions")]
 )
+@pytest.mark.share(2)
 def test_the_certificate_names_what_the_author_supplied(
     right: type[MemorySink | FileSink], supplied: str, tmp_path: Path
 ) -> None:

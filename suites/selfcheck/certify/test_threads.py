@@ -56,6 +56,7 @@ def leave_a_pool() -> None:
 
 
 @pytest.mark.parametrize("judged_by", KITS)
+@pytest.mark.share(3)
 def test_every_kit_sees_it(judged_by: Judged) -> None:
     verdict = judged_by(leave)
     assert verdict.status is Status.FAIL, verdict.text
@@ -103,6 +104,7 @@ def give_up_a_pool() -> None:
 
 @pytest.mark.parametrize("judged_by", KITS)
 @pytest.mark.parametrize("ends", [join, end_later, keep_one, keep_four, give_up_a_pool])
+@pytest.mark.share(7)
 def test_a_thread_that_ends_and_a_pool_that_is_kept_refute_nothing(
     judged_by: Judged, ends: Callable[[], object]
 ) -> None:

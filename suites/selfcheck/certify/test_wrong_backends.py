@@ -168,6 +168,7 @@ def test_each_variant_is_in_the_table() -> None:
 
 
 @pytest.mark.parametrize(("variant", "check"), [*KILLED_BY.items(), *BY_PROGRAMS.items()])
+@pytest.mark.share(2)
 def test_it_is_refuted_by_its_check(variant: str, check: str) -> None:
     refuted(variant, check)
 

@@ -71,6 +71,7 @@ def test_certify_alone_names_what_it_takes(capsys: pytest.CaptureFixture[str]) -
 
 
 @pytest.mark.parametrize("words", COMMANDS, ids=" ".join)
+@pytest.mark.share(5)
 def test_help_has_a_short_option(words: tuple[str, ...], capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.execute([*words, "--help"]) == 0
     shown = capsys.readouterr().out

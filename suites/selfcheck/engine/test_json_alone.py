@@ -56,6 +56,7 @@ FLINK = "execution.checkpointing.interval: 1 s\n"
     ],
     ids=["system", "part", "configuration"],
 )
+@pytest.mark.share(2)
 def test_nothing_but_json_is_printed(arguments: list[str], key: str, tmp_path: Path) -> None:
     (tmp_path / "loud.py").write_text(LOUD)
     (tmp_path / "flink-conf.yaml").write_text(FLINK)

@@ -146,6 +146,7 @@ def certified(
     return Certification(request, listener or Listener(), Interruption()).run()
 
 
+@pytest.mark.nightly
 def test_side_by_side_comes_to_the_same_in_the_same_order(tmp_path: Path) -> None:
     listener = Listener()
     alone, together = certified(tmp_path / "alone", 1), certified(tmp_path / "together", 3, listener=listener)
@@ -185,6 +186,7 @@ def test_of_a_lost_worker_nothing_is_counted_and_others_go_on(tmp_path: Path) ->
         ("Killed", "was killed from outside by SIGKILL, perhaps because memory ran out"),
     ],
 )
+@pytest.mark.share(2)
 def test_the_signal_that_ended_a_worker_is_named(tmp_path: Path, system: str, how: str) -> None:
     """It was an exit code below zero."""
     journal = certified(tmp_path, 2, f"{HERE}:{system}", rules=frozenset({"BAR-06"}))
@@ -299,6 +301,7 @@ def test_a_queue_that_is_made_narrower_goes_on_in_fewer_workers(tmp_path: Path) 
     assert set(ahead[3:]) == {0}
 
 
+@pytest.mark.nightly
 def test_a_queue_that_is_made_wider_goes_on_in_more_workers(tmp_path: Path) -> None:
     begun: list[int] = []
     cases = single_cases(9)
@@ -316,6 +319,7 @@ def test_a_queue_that_is_made_wider_goes_on_in_more_workers(tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize("stopped", [False, True])
+@pytest.mark.share(2)
 def test_work_of_its_own_is_done_while_all_workers_are_busy_and_a_signal_ends_it(tmp_path: Path, stopped: bool) -> None:
     interruption = Interruption()
     taken: list[int] = []

@@ -64,6 +64,7 @@ def test_a_file_log_lists_what_the_page_does_not_hide(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("plan", [FIRST_LISTINGS, LATER_LISTINGS], ids=["first", "later"])
+@pytest.mark.share(2)
 def test_a_split_that_is_listed_late_is_read_whole_on_processes(plan: Plan, tmp_path: Path) -> None:
     run = counting_run(plan, registry.system("reference"), Tier.PROCESS, tmp_path)
     assert_passes(run)

@@ -36,6 +36,7 @@ def test_it_is_used_once_it_is_there() -> None:
     assert f"-XX:SharedArchiveFile={archive.path}" in archive.options
 
 
+@pytest.mark.nightly
 def test_of_a_process_that_is_no_java_none_is_made_and_nothing_is_left() -> None:
     archive = ClassArchive(Path("/flink-1"), Path("/job.jar"), "taskmanager")
     with subprocess.Popen(["sleep", "60"]) as other:

@@ -196,6 +196,7 @@ def waivers(*, expires: str) -> str:
     return labels[0]
 
 
+@pytest.mark.nightly
 def test_a_waived_finding_is_listed_and_does_not_fail_the_night_until_it_expires(
     finished: None, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -217,6 +218,7 @@ def test_a_waived_finding_is_listed_and_does_not_fail_the_night_until_it_expires
     assert found(the_night()).title.value == "REFUSED"
 
 
+@pytest.mark.nightly
 def test_a_certificate_is_partial_where_all_that_refutes_it_is_waived(
     finished: None, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -92,7 +92,7 @@ def processes(folder: Path) -> list[Process]:
 
 
 @pytest.mark.parametrize("job", JOBS.values(), ids=JOBS)
-@pytest.mark.share(3)
+@pytest.mark.share(7)
 def test_an_undisturbed_run_passes_every_oracle(tmp_path: Path, job: Job) -> None:
     judged = run(plan(job=job), tmp_path)
     assert_passes(judged)
@@ -112,6 +112,7 @@ def test_an_undisturbed_run_passes_every_oracle(tmp_path: Path, job: Job) -> Non
 
 
 @pytest.mark.parametrize("parallelism", [1, 3])
+@pytest.mark.share(2)
 def test_it_runs_at_any_width(tmp_path: Path, parallelism: int) -> None:
     assert_passes(run(plan(parallelism=parallelism), tmp_path))
 
@@ -148,7 +149,7 @@ STORAGE_ERROR: dict[str, int | str] = {"operation": "publish-metadata", "occurre
     ],
     ids=lambda fault: f"{fault.kind}-{fault.target}-{fault.schedule.gate.effect if fault.schedule.gate else ''}",
 )
-@pytest.mark.share(3)
+@pytest.mark.share(5)
 def test_it_survives_every_kind_of_fault(tmp_path: Path, fault: FaultSpec) -> None:
     assert_passes(run(plan(fault), tmp_path))
 

@@ -25,6 +25,7 @@ PLAN = plan(
 
 
 @pytest.mark.parametrize(("variant", "refuting"), [("E1", {"CUT", "RESTORE"}), ("", set())])
+@pytest.mark.share(2)
 def test_only_live_state_is_refuted(variant: str, refuting: set[str], tmp_path: Path) -> None:
     run = counting_run(PLAN, ReferenceSystem(variant), Tier.PROCESS, tmp_path, Window.RESTORED_STATE)
     failed = {verdict.oracle for verdict in run.verdicts if verdict.outcome is Outcome.FAIL}

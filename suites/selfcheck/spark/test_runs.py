@@ -138,6 +138,7 @@ def test_mutants_are_refuted_on_spark_too(tmp_path: Path, variant: str, fault: F
         ("reports-deletions", "RETAIN/deleted-still-stored"),
     ],
 )
+@pytest.mark.share(2)
 def test_statements_about_the_storage_are_compared_with_it(tmp_path: Path, variant: str, clause: str) -> None:
     judged = run(plan(), tmp_path, variant)
     named = {f"{verdict.oracle}/{anomaly.clause}" for verdict in judged.verdicts for anomaly in verdict.anomalies}

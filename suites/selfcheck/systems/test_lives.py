@@ -84,6 +84,7 @@ def test_its_certificate_is_refused(tmp_path: Path, capsys: pytest.CaptureFixtur
         pytest.param("doubles-after-restore.js", Outcome.FAIL, marks=WITH_NODE),
     ],
 )
+@pytest.mark.nightly
 def test_its_twins_hit_what_it_is_wrong_in(program: str, outcome: Outcome, tmp_path: Path) -> None:
     run = executed(f"json-lines+{program}", UNHEARD, tmp_path, *SENT_AGAIN)
     assert run.outcome is outcome, run.reason
@@ -105,11 +106,12 @@ def test_a_right_program_passes_however_slow_or_eager_it_is(program: str, tmp_pa
     ("program", "chosen", "clause"),
     [("remembers_few", UNHEARD, "EXACT/row-wrong"), ("answers_for_more", KILLED, "EXACT/row-wrong")],
 )
-@pytest.mark.share(2)
+@pytest.mark.nightly
 def test_a_wrong_program_of_another_kind_is_refuted(program: str, chosen: Plan, clause: str, tmp_path: Path) -> None:
     assert clause in clauses(executed(stranger(program), chosen, tmp_path))
 
 
+@pytest.mark.nightly
 def test_a_wrong_digest_is_no_loss_and_deaths_of_its_own_are_counted(tmp_path: Path) -> None:
     run = executed(stranger("other_digest"), KILLED, tmp_path)
     assert clauses(run) == {"EXACT/digest-wrong", "NOLOSS/digest-wrong"}

@@ -140,7 +140,7 @@ def advance_to_the_end(deployment: JsonLinesDeployment) -> None:
         ),
     ],
 )
-@pytest.mark.share(3)
+@pytest.mark.share(7)
 def test_a_program_that_breaks_the_protocol_is_named_with_what_it_did(
     program: str, expected: str, tmp_path: Path
 ) -> None:

@@ -179,6 +179,7 @@ def _is_of(line: Content, run: str) -> bool:
         (lead_out_of_the_folder, "which is not its place"),
     ],
 )
+@pytest.mark.share(4)
 def test_a_forgery_is_refused_in_one_sentence(folder: Path, forge: Forgery, sentence: str) -> None:
     forge(folder, failed_run(folder))
     statements = verified(folder)
@@ -213,6 +214,7 @@ EDITS: dict[str, tuple[Callable[[Content], object], str]] = {
 
 
 @pytest.mark.parametrize("edit", EDITS)
+@pytest.mark.share(5)
 def test_an_edit_of_what_follows_from_runs_or_system_is_contradicted(edit: str, folder: Path) -> None:
     """All of these were compared with nothing."""
     change, words = EDITS[edit]
@@ -398,6 +400,7 @@ KIT_FORGERIES: dict[str, tuple[Callable[[Path], None], str]] = {
 
 
 @pytest.mark.parametrize("forgery", KIT_FORGERIES)
+@pytest.mark.share(3)
 def test_a_forged_certificate_of_a_part_is_refused(forgery: str, made_by_kit: Path, tmp_path: Path) -> None:
     """Most of it was compared with nothing."""
     folder = Path(shutil.copytree(made_by_kit, tmp_path / "sent"))
