@@ -35,7 +35,7 @@ class CommittedLog(Protocol):
         offset), which no other row has.
 
         Raises:
-            As CommittedTable.rows.
+            ValueError, OSError: as CommittedTable.rows.
         """
 
 

@@ -18,9 +18,13 @@ class Tier(StrEnum):
     """What a machine must offer for a run."""
 
     SIM = "sim"
+    """The simulator: one process, and a clock of its own."""
     PROCESS = "process"
+    """Real processes on this machine."""
     SPARK = "spark"
+    """A local Spark, with Java."""
     CONTAINERS = "containers"
+    """A Docker engine."""
 
 
 class Decision(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

@@ -9,6 +9,7 @@ class Consequence(StrEnum):
     """One thing that may come of a fault, whoever it hits."""
 
     ENDS_PROCESS = "ends-process"
+    """A process ends, and says nothing more."""
     PAUSES_PROCESS = "pauses-process"
     """A process stands still in the middle of a step, and goes on as what it was."""
     LOSES_PROCESS = "loses-process"

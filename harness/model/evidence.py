@@ -15,3 +15,4 @@ class Evidence(StrEnum):
     BOUNDARY = "boundary"
     """Seen by the harness from outside: a relay, a store, a reader, a process table."""
     NONE = "none"
+    """It is not supplied."""

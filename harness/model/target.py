@@ -11,13 +11,21 @@ class Role(StrEnum):
     """The parts every checkpointing stream processor has, whatever it calls them."""
 
     COORDINATOR = "coordinator"
+    """Who triggers checkpoints and restarts the job: Flink's JobManager."""
     WORKER = "worker"
+    """A process that executes subtasks: Flink's TaskManager."""
     TASK = "task"
+    """A subtask."""
     CHANNEL = "channel"
+    """What carries records from one subtask to another."""
     STORAGE = "storage"
+    """Where checkpoints lie."""
     BROKER = "broker"
+    """What source and sink are connected to, such as Kafka."""
     SOURCE_SYSTEM = "source-system"
+    """What the source alone reads from."""
     SINK_SYSTEM = "sink-system"
+    """What the sink alone writes to."""
 
 
 class Target(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

@@ -16,8 +16,11 @@ class Outcome(StrEnum):
     """PASS < INCONCLUSIVE < FAIL; never a boolean, because 'could not tell' is neither."""
 
     PASS = "pass"
+    """It decided something, and found no violation."""
     INCONCLUSIVE = "inconclusive"
+    """It could not tell."""
     FAIL = "fail"
+    """It found a violation."""
 
 
 _RANK = {Outcome.PASS: 0, Outcome.INCONCLUSIVE: 1, Outcome.FAIL: 2}

@@ -28,8 +28,11 @@ class OptionUse(StrEnum):
     """What an adapter does with an option of a plan; none is ignored."""
 
     APPLIED = "applied"
+    """The system gets it as it stands in the plan."""
     EQUIVALENT = "equivalent"
+    """Something else of the system stands in for it."""
     UNSUPPORTED = "unsupported"
+    """The system has nothing like it."""
 
 
 class OptionAccount(msgspec.Struct, frozen=True):

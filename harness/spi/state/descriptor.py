@@ -22,7 +22,9 @@ class StateKind(StrEnum):
     AGGREGATING = "aggregating"
     """As REDUCING. What is stored is the accumulator, and what is merged is an accumulator, too."""
     EVENT_TIME_TIMERS = "event-time-timers"
+    """Timers that fire by the watermark: of `timers`, and of no table."""
     PROCESSING_TIME_TIMERS = "processing-time-timers"
+    """Timers that fire by the clock: of `timers`, and of no table."""
 
 
 class StateDescriptor(msgspec.Struct, frozen=True, kw_only=True):

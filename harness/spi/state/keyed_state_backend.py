@@ -57,7 +57,7 @@ class KeyedStateBackend(Protocol):
             Damaged: an entry names a state without descriptor, or a timer's value is not 8 bytes.
             Full: as `restore`.
             RuntimeError: as `restore`.
-            whatever `entries` raises; then as behind a `restore` that raised.
+            Exception: whatever `entries` raises; then as behind a `restore` that raised.
         """
 
     def table(

@@ -19,6 +19,7 @@ class SnapshotKind(StrEnum):
     """Who owns the files."""
 
     CHECKPOINT = "checkpoint"
+    """The runtime does: it may refer to files of confirmed checkpoints, and later ones to its own."""
     SAVEPOINT = "savepoint"
     """The user does: it refers to no file of another checkpoint, has no shared file, and is nobody's base (INC-06)."""
 
