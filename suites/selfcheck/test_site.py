@@ -6,15 +6,21 @@ import os
 import re
 import subprocess
 import sys
-from html import escape
+from collections.abc import Iterator
+from enum import EnumType
+from html import escape, unescape
 from pathlib import Path
-from typing import Any
+from pkgutil import resolve_name, walk_packages
+from typing import Any, get_args
 
+import msgspec
 import pytest
 from typer.core import TyperGroup
 from typer.main import get_command
 
 import holdfast.suites
+from holdfast.fixtures.systems.json_lines import messages
+from holdfast.harness import spi
 from holdfast.harness.cli.application import app
 from holdfast.harness.engine.site import registry
 
@@ -113,3 +119,95 @@ def test_each_term_of_the_glossary_is_on_its_page(site: Path) -> None:
     page = (site / "glossary.html").read_text()
     terms = re.findall(r"^- \*\*(.+?)\*\*:", (ROOT / "GLOSSARY.md").read_text(), re.MULTILINE)
     assert [term for term in terms if f"<strong>{term}</strong>" not in page] == []
+
+
+OURS = frozenset({"by_scheme", "offered", "outside_files", "surroundings"})
+"""Modules of the SPI that the harness needs itself, and nobody implements or calls."""
+
+
+def offered() -> Iterator[type]:
+    """What a third party implements, and what it is handed."""
+    for module in walk_packages(spi.__path__, f"{spi.__name__}."):
+        if module.name.rpartition(".")[2] not in OURS:
+            found = vars(resolve_name(module.name)).values()
+            yield from (each for each in found if isinstance(each, type) and each.__module__ == module.name)
+
+
+def described(page: str, name: str) -> bool:
+    """Whether something has an anchor on a page of the reference, and a text behind it."""
+    _, found, rest = page.partition(f'id="{name}"')
+    text = re.search(r'<div class="doc doc-contents[^"]*">\s*(.*?)</div>', rest, re.DOTALL)
+    return bool(found and text and re.search(r"<(p|ul)>", text[1]))
+
+
+def test_a_member_without_text_is_noticed() -> None:
+    contents = '<h3 id="a.B"></h3><div class="doc doc-contents ">\n{}\n</div>'
+    assert described(contents.format("<p>Text.</p>"), "a.B")
+    assert not described(contents.format(""), "a.B")
+    assert not described(contents.format("<p>Text.</p>"), "a.C")
+
+
+@pytest.fixture(scope="module")
+def reference(site: Path) -> str:
+    """All pages of contracts."""
+    return "".join(page.read_text() for page in sorted(site.glob("interfaces/*.html")))
+
+
+def shown(reference: str) -> dict[str, type]:
+    """The classes that have an anchor there, by their names."""
+    found = {name: resolve_name(name) for name in re.findall(r'id="(holdfast\.[\w.]+)"', reference)}
+    return {name: each for name, each in found.items() if isinstance(each, type)}
+
+
+def test_what_a_third_party_implements_is_in_the_reference(reference: str) -> None:
+    classes = {each for each in offered() if not each.__name__.startswith("_")}
+    names = {each: name for name, each in shown(reference).items()}
+    assert len(classes) > 100
+    assert sorted(each.__qualname__ for each in classes - names.keys()) == []
+    assert [name for each, name in names.items() if each.__doc__ and not described(reference, name)] == []
+
+
+def test_each_member_of_an_enumeration_says_what_it_means(reference: str) -> None:
+    enumerations = {name: each for name, each in shown(reference).items() if isinstance(each, EnumType)}
+    assert {each.__name__ for each in enumerations.values()} >= {"Flag", "Capability", "Evidence", "Outcome", "Role"}
+    members = [f"{name}.{member}" for name, each in enumerations.items() for member in each.__members__]
+    assert [member for member in members if not described(reference, member)] == []
+
+
+def fields(page: str, anchor: str) -> list[list[str]]:
+    """The table of a message: name, type and meaning of each field."""
+    table = page.partition(f'id="{anchor}"')[2].partition("<table>")[2].partition("</table>")[0]
+    rows = [re.findall(r"<td>(.*?)</td>", row, re.DOTALL) for row in table.split("<tr>")]
+    return [[unescape(re.sub(r"<[^>]+>", "", cell)) for cell in row] for row in rows if row]
+
+
+def test_each_message_of_a_program_is_on_its_page_with_an_example(site: Path) -> None:
+    page = (site / "json-lines.html").read_text()
+    for kind in (*get_args(messages.Order), *get_args(messages.Answer)):
+        tag = str(kind.__struct_config__.tag)
+        anchor = f"{tag}-of-version-1" if kind is messages.FirstInit else tag
+        rows = fields(page, anchor)
+        assert [row[0] for row in rows] == ["type", *kind.__struct_fields__]
+        assert all(len(meaning) > 3 for _, _, meaning in rows)
+        highlighted = page.partition(f'id="{anchor}"')[2].partition('<div class="highlight">')[2]
+        code = highlighted.partition("<code>")[2].partition("</code>")[0]
+        example = unescape(re.sub(r"<[^>]+>", "", code)).strip()
+        assert "\n" not in example
+        assert isinstance(msgspec.json.decode(example, type=kind), kind)
+    names = dict.fromkeys(each for kind in (messages.Claim, messages.Offer) for each in kind)
+    assert [each for each in names if f"<td><code>{each}</code></td>" not in page] == []
+
+
+def test_docstrings_are_laid_out(reference: str) -> None:
+    """Each name of an entry for several has its own, defaults are told, and lists are lists."""
+    entries = re.findall(r"<b><code>(?:<[^>]+>)?(\w+,?)<", reference)
+    assert {"operator", "key_format", "value_format"} <= {*entries}
+    assert [entry for entry in entries if entry.endswith(",")] == []
+    assert "of the committables that <code>prepare</code> returns. Default: <code>1</code>." in reference
+    assert "<li>A fault names the one protocol that it needs;" in reference
+
+
+def test_the_picture_of_the_design_takes_the_colour_of_the_text(site: Path) -> None:
+    page = (site / "design.html").read_text()
+    assert '<svg class="architecture"' in page
+    assert "architecture.svg" not in page
