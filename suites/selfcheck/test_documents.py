@@ -189,3 +189,26 @@ def test_the_engine_lists_its_folders_as_the_contract_orders_them() -> None:
     contracts = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]["contracts"]
     (layers,) = (each["layers"] for each in contracts if each.get("containers") == ["holdfast.harness.engine"])
     assert re.findall(r"^(\w+(?: \| \w+)?) {2,}\S", engine.__doc__ or "", re.MULTILINE) == layers
+
+
+def test_the_picture_of_the_design_shows_who_may_import_whom() -> None:
+    contracts = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]["contracts"]
+    texts = re.findall(r"<text [^>]*>([^<]+)</text>", (ROOT / "docs/assets/architecture.svg").read_text())
+    judge, beside = texts.index("The judge: only downwards"), texts.index("suites")
+    layers = next(each["layers"] for each in contracts if each["name"].startswith("The judge: model"))
+    drawn = [name for text in texts[judge + 2 : beside] for name in text.split(", ")]
+    for layer in layers:
+        names = {name.rpartition(".")[2] for name in layer.split(" | ")}
+        assert {drawn.pop(0) for _ in names} == names
+    assert not drawn
+    shown = dict(zip(texts[beside:-1:2], texts[beside + 1 : -1 : 2], strict=True))
+    assert list(shown) == ["suites", "fixtures", "adapter", "faults", "reports"]
+    for name, imported in shown.items():
+        source = "holdfast.harness.adapter" if name == "adapter" else f"holdfast.{name}"
+        forbidden = {
+            module
+            for each in contracts
+            if source in each.get("source_modules", ())
+            for module in each["forbidden_modules"]
+        }
+        assert not {f"holdfast.harness.{module}" for module in imported.split(", ")} & forbidden
