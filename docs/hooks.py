@@ -18,8 +18,6 @@ GLOSSARY = "GLOSSARY.md"
 HARNESS = "build/types/holdfast/harness"
 """A link to the folder under the name by which it is imported, as `.ci/types` makes it: mkdocstrings reads code from
 files."""
-
-
 _PICTURE = re.compile(r"""<img\b[^>]*\bsrc="(?:[^"]*/)?assets/([^"/]+\.svg)"[^>]*>""")
 
 
