@@ -42,7 +42,8 @@ def test_what_a_page_fetches_is_found() -> None:
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The site as MkDocs builds it; a link that leads nowhere fails."""
-    pytest.importorskip("material")
+    for package in ("material", "mkdocstrings"):
+        pytest.importorskip(package)
     folder = tmp_path_factory.mktemp("site")
     environment = {**os.environ, "NO_MKDOCS_2_WARNING": "1"}  # noqa: TID251 - those of the user
     command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "-f", str(SETTINGS), "-d", str(folder)]
