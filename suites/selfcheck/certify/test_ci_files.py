@@ -8,13 +8,11 @@ from pathlib import Path
 
 import pytest
 
-import holdfast.suites
 from holdfast.harness.engine.site import registry
 from holdfast.harness.model.distribution import DISTRIBUTION
 from holdfast.suites.selfcheck.certify.written import written
 
 OLDEST = metadata(DISTRIBUTION)["Requires-Python"].removeprefix(">=")
-EXAMPLE = Path(holdfast.suites.__path__[0]).parent / ".ci/examples/github-actions.yml"
 PYTHON = re.compile(r'python-version: "([^"]*)"')
 
 
@@ -22,7 +20,3 @@ PYTHON = re.compile(r'python-version: "([^"]*)"')
 def test_what_new_writes(kind: str, tmp_path: Path) -> None:
     [file] = written(kind, tmp_path).glob(".github/workflows/*.yml")
     assert PYTHON.findall(file.read_text()) == [OLDEST]
-
-
-def test_the_example_of_a_night() -> None:
-    assert PYTHON.findall(EXAMPLE.read_text()) == [OLDEST]
