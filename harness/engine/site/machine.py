@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 import socket  # noqa: TID251 - asks whether an engine answers; no run depends on it
 import subprocess
 import sys
@@ -16,6 +15,7 @@ from urllib.parse import urlsplit
 
 from holdfast.harness.model.case import Tier
 from holdfast.harness.model.distribution import install_command
+from holdfast.harness.spi.java import place_of_java, tool_of_java
 
 JAVA_VERSIONS = (17, 21)
 _LOCAL_DOCKER = "unix:///var/run/docker.sock"
@@ -65,7 +65,8 @@ def _lacking_for_spark() -> str:
     if find_spec("pyspark") is None or find_spec("pandas") is None:
         wanted.append(f"PySpark 4 with pandas ({install_command('spark')})")
     if _java_version() not in JAVA_VERSIONS:
-        wanted.append("Java 17 or 21 (Debian: apt install openjdk-17-jre-headless)")
+        where = place_of_java(os.environ)  # noqa: TID251 - as Spark itself
+        wanted.append(f"Java 17 or 21{where} (Debian: apt install openjdk-17-jre-headless)")
     return f"needs {' and '.join(wanted)}" if wanted else ""
 
 
@@ -93,9 +94,9 @@ def _answers(address: str) -> bool:
 
 
 def _java_version() -> int | None:
-    """Major version of the Java on the path."""
-    java = shutil.which("java")
-    if java is None:
+    """Major version of the Java that services and Spark are started with."""
+    java = tool_of_java("java", os.environ)  # noqa: TID251 - as those who start it
+    if not java:
         return None
     try:
         answer = subprocess.run([java, "-version"], capture_output=True, text=True, timeout=10, check=True).stderr

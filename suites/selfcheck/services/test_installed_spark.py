@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import shutil
+import os
 import subprocess
 from pathlib import Path
 from shlex import split
@@ -10,6 +10,7 @@ from shlex import split
 import pytest
 
 from holdfast.fixtures.host import installed_spark
+from holdfast.harness.spi.java import tool_of_java
 
 
 @pytest.fixture
@@ -59,6 +60,6 @@ def test_java_takes_the_archive_for_the_class_path_of_a_home_and_for_no_other(tm
         pytest.skip("the classes of Spark are not archived: python -m holdfast.fixtures.host.installed_spark")
     jars = installed_spark.make_home(tmp_path / "home") / "jars"
     first = next(jars.glob("slf4j-api-*" if fits else "arrow-*"))
-    java = shutil.which("java") or ""
+    java = tool_of_java("java", os.environ)
     command = [java, *options, "-Xshare:on", "-cp", f"{first}:{jars}/*", "-version"]
     assert (subprocess.run(command, capture_output=True).returncode == 0) is fits

@@ -1,0 +1,23 @@
+"""Where the programs of Java are, for whoever starts one or says whether it can be started."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Mapping
+from pathlib import Path
+
+
+def tool_of_java(name: str, environment: Mapping[str, str]) -> str:
+    """The path of `java`, `javac` or `jcmd`; empty: there is none.
+
+    Where JAVA_HOME is set, the Java there is the only one, as for Spark, Flink and Kafka themselves.
+    """
+    home = environment.get("JAVA_HOME", "")
+    wanted = str(Path(home, "bin", name)) if home else name
+    return shutil.which(wanted, path=environment.get("PATH")) or ""
+
+
+def place_of_java(environment: Mapping[str, str]) -> str:
+    """Where alone it is looked for, as the end of `Java is needed`; empty: on the PATH."""
+    home = environment.get("JAVA_HOME", "")
+    return f" in JAVA_HOME, which is {home}" if home else ""
