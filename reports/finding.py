@@ -15,6 +15,21 @@ SHOWN_CASES = 3
 NOTHING_STORED = "no run of it was stored; run the same command again"
 PASTE = "Paste commands in the folder that holds the folder of this report."
 
+PASTE_HERE = "Paste commands in the folder of this file."
+PASTE_BESIDE_CODE = (
+    "Paste commands where the code of the system is, with the path of this folder in front of that of the run."
+)
+_TRUST = "--trust"
+"""In a command that runs code of somebody's own, which is found from where it is."""
+
+
+def paste(commands: Iterable[str]) -> str:
+    """Where the commands of a file in the folder of the report are pasted; empty: there are none."""
+    given = list(commands)
+    if not given:
+        return ""
+    return PASTE_BESIDE_CODE if any(_TRUST in each.split() for each in given) else PASTE_HERE
+
 
 def lines(finding: Finding, folder: str = "") -> tuple[tuple[str, str], ...]:
     """What, when, why and next, each with its words.

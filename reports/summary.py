@@ -14,13 +14,14 @@ from holdfast.reports.files import write_file
 
 MOST_BYTES = 1 << 20
 """GitHub refuses a job summary of 1 MiB or more as a whole."""
-MOST_RECOVERIES = 40
-MOST_NOTES = 40
+MOST_MISSING = 10
+MOST_RECOVERIES = 10
+MOST_NOTES = 10
 _RESERVE = 400
 
 
 class SummaryReporter:
-    """Title, counts, and every failure with its replay line, for as long as there is room."""
+    """Title, every failure with its replay line, for as long as there is room, and counts."""
 
     name = "summary"
     writes = "summary.md"
@@ -32,22 +33,22 @@ class SummaryReporter:
 
 def summary(journal: Journal) -> str:
     """The summary as text, under MOST_BYTES in UTF-8."""
-    written = [*_head(journal), _notes(notes.notes(journal))]
-    left = MOST_BYTES - _RESERVE - sum(_size(part) for part in written)
+    head = [*_head(journal)]
+    rest = [*_rest(journal), "\nThe whole report is `report.html`; every number is in `results.json`.\n"]
+    left = MOST_BYTES - _RESERVE - sum(_size(part) for part in (*head, *rest))
+    shown: list[str] = []
     for index, each in enumerate(journal.findings):
         part = _finding(each, journal)
         left -= _size(part)
         if left < 0:
             more = text.plural(len(journal.findings) - index, "more finding")
-            written.append(f"\n_{more} did not fit here; see `report.html`._\n")
+            shown.append(f"\n_{more} did not fit here; see `report.html`._\n")
             break
-        written.append(part)
-    written.append("\nThe whole report is `report.html`; every number is in `results.json`.\n")
-    return "".join(written)
+        shown.append(part)
+    return "".join((*head, *shown, *rest))
 
 
 def _head(journal: Journal) -> Iterator[str]:
-    certificate = journal.certificate
     yield f"# {text.markdown(journal.heading)}: {text.markdown(journal.system)}\n\n{verdict.sentence(journal)}\n"
     if scope := verdict.scope_sentence(journal):
         yield f"\n{scope}\n"
@@ -63,7 +64,14 @@ def _head(journal: Journal) -> Iterator[str]:
         ("Started", text.moment(journal.started)),
         ("Took", text.duration(journal.duration_s * 1_000)),
     )
-    yield "\n" + " · ".join(f"{name} **{text.markdown(value) or '–'}**" for name, value in facts) + "\n\n"
+    yield "\n" + " · ".join(f"{name} **{text.markdown(value) or '–'}**" for name, value in facts) + "\n"
+    if where := finding.paste(each.next.line_in_report() for each in journal.findings if each.next is not None):
+        yield f"\n{where}\n"
+
+
+def _rest(journal: Journal) -> Iterator[str]:
+    certificate = journal.certificate
+    yield "\n## What was tried\n\n"
     yield "".join(f"- {text.markdown(guarantee)}\n" for guarantee in certificate.guarantees[:20])
     if certificate.failure_bound is not None:
         bound = text.percent(certificate.failure_bound)
@@ -79,11 +87,12 @@ def _head(journal: Journal) -> Iterator[str]:
         yield f"| {name} | {number:,} | {text.STATUS_MEANINGS[status]} |\n"
     if certificate.missing:
         yield "\n**What is missing**\n\n"
-        yield "".join(f"- {text.markdown(sentence)}\n" for sentence in certificate.missing[:20])
-        if len(certificate.missing) > 20:
-            yield f"- and {len(certificate.missing) - 20} more\n"
+        yield "".join(f"- {text.markdown(sentence)}\n" for sentence in certificate.missing[:MOST_MISSING])
+        if len(certificate.missing) > MOST_MISSING:
+            yield f"- and {len(certificate.missing) - MOST_MISSING} more\n"
     yield from _subjects(journal)
     yield from _recoveries(journal)
+    yield _notes(notes.notes(journal))
 
 
 def _subjects(journal: Journal) -> Iterator[str]:
@@ -105,6 +114,8 @@ def _recoveries(journal: Journal) -> Iterator[str]:
         names = (row.attack, row.tier.value, row.system)
         figures = (text.duration(each) if each is not None else "–" for each in (row.median, row.p95, row.worst))
         yield f"| {' | '.join([*map(text.markdown, names), text.count(len(row.samples)), *figures])} |\n"
+    if len(rows) > MOST_RECOVERIES:
+        yield f"\nand {len(rows) - MOST_RECOVERIES} more\n"
 
 
 def _notes(told: tuple[notes.Note, ...]) -> str:
@@ -143,7 +154,7 @@ def _finding(found: Finding, journal: Journal) -> str:
             ]
     if found.next is not None:
         lines.append("Next:\n")
-        lines.append(fence(found.next.line()))
+        lines.append(fence(found.next.line_in_report()))
     return "\n".join(lines)
 
 

@@ -77,6 +77,10 @@ class Command(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         path = f"{folder.rstrip('/')}/{self.path}" if folder not in ("", ".") else self.path
         return shlex.join(["holdfast", self.verb, path, *self.options])
 
+    def line_in_report(self) -> str:
+        """The command as it is pasted in the folder of the report itself, whatever that is called by now."""
+        return Command(self.verb, self.path.partition("/")[2], self.options).line()
+
 
 class Finding(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """One thing that was refuted, or that stays open.

@@ -8,6 +8,7 @@ from pathlib import Path
 from holdfast.harness.model.night import Night, NightFinding
 from holdfast.reports import text
 from holdfast.reports.files import write_file
+from holdfast.reports.finding import paste
 from holdfast.reports.summary import fence
 
 
@@ -36,9 +37,10 @@ def _lines(night: Night) -> Iterator[str]:
         cells = (text.markdown(system.system), system.heading, *map(text.count, numbers))
         yield f"| {' | '.join(cells)} |\n"
     yield from (f"\n{text.markdown(sentence)}\n" for sentence in night.expired)
-    for system in night.systems:
-        for finding in system.findings:
-            yield _finding(finding)
+    found = [finding for system in night.systems for finding in system.findings]
+    if where := paste(finding.next for finding in found if finding.next):
+        yield f"\n{where}\n"
+    yield from map(_finding, found)
     yield "\nThe page is `report.html`; every number is in `night.json`.\n"
 
 

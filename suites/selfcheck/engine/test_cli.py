@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -136,6 +138,12 @@ def test_a_mutant_is_refuted_with_a_replay_line(
     assert shrunk.shrunk_from
     assert shrunk.finding.damage is finding.damage
     assert (shrunk.finding.cause and shrunk.finding.cause.name) == (finding.cause and finding.cause.name)
+    # Those of summary.md work where it lies, whatever the folder is called by now.
+    moved = (here / "out" / "latest").resolve().rename(here / "report")
+    monkeypatch.chdir(moved)
+    commands = re.findall(r"^holdfast .*", (moved / "summary.md").read_text(), re.MULTILINE)
+    assert len(commands) == sum(each.next is not None for each in journal.findings) > 0
+    assert [cli.execute(shlex.split(each)[1:]) for each in commands] == [1] * len(commands)
 
 
 def test_certify_narrowed_to_a_rule_and_whose_statuses_rules_shows(

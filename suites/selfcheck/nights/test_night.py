@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import re
+import shlex
 import shutil
 import signal
 from collections.abc import Iterable
@@ -114,6 +116,16 @@ def check_reports(signature: Signature) -> None:
     assert signature.clause.partition("/")[0] in (folder / "summary.md").read_text()
     assert signature.clause in (folder / "report.html").read_text()
     assert signature.label in Path("nights/trend.html").read_text()
+
+
+@pytest.mark.usefixtures("finished")
+def test_the_commands_of_the_summary_work_where_it_lies(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir("nights/latest")
+    written = Path("summary.md").read_text()
+    assert "\nPaste commands in the folder of this file.\n" in written
+    commands = re.findall(r"^holdfast .*", written, re.MULTILINE)
+    assert len(commands) == len(found(the_night(Path(".."))).findings) > 0
+    assert [cli.execute(shlex.split(each)[1:]) for each in commands] == [1] * len(commands)
 
 
 def test_the_reference_passes_and_the_next_night_gets_a_folder_of_its_own() -> None:

@@ -265,7 +265,29 @@ def test_the_summary_counts_and_replays(tmp_path: Path) -> None:
     assert "| ✓ pass | 37 |" in written
     assert "**Interrupted by SIGTERM**" in written
     assert "- **refutes** BAR-03, BAR-05, E2E-02, REC-03" in written
-    assert "```text\nholdfast replay 2026-11-20-020004/runs/barriers-alignment-sim-0040\n```" in written
+    assert "\nPaste commands in the folder of this file.\n" in written
+    assert "```text\nholdfast replay runs/barriers-alignment-sim-0040\n```" in written
+
+
+def test_findings_stand_before_all_else_in_the_summary() -> None:
+    headings = re.findall(r"^## (.*)", summary(journals.refused()), re.MULTILINE)
+    assert [heading.partition(":")[0] for heading in headings] == [
+        "✕ fail", "! error", "? inconclusive", "What was tried"
+    ]  # fmt: skip
+    long = msgspec.structs.replace(journals.side_by_side().certificate, missing=("it did not run",) * 100)
+    assert len(summary(msgspec.structs.replace(journals.side_by_side(), certificate=long)).splitlines()) < 70
+
+
+def test_the_summary_sends_who_has_code_of_his_own_to_its_place() -> None:
+    (first, *_) = journals.refused().findings
+    assert first.next is not None
+    trusting = msgspec.structs.replace(first.next, options=("--trust",))
+    value = msgspec.structs.replace(
+        journals.refused(), findings=(msgspec.structs.replace(first, next=trusting),)
+    )  # fmt: skip
+    written = summary(value)
+    assert "holdfast replay runs/barriers-alignment-sim-0040 --trust" in written
+    assert "\nPaste commands where the code of the system is, " in written
 
 
 def test_the_summary_always_fits() -> None:
