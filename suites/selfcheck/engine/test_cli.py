@@ -124,6 +124,9 @@ def test_a_mutant_is_refuted_with_a_replay_line(
     assert journal.certificate.title is Title.REFUSED
     failed = [run for run in journal.runs if run.outcome == "fail"]
     assert failed
+    printed = re.findall(r"^  next +(holdfast .*)", capsys.readouterr().out, re.MULTILINE)
+    assert len(printed) == len(journal.findings)
+    assert [cli.execute(shlex.split(each)[1:]) for each in printed] == [1] * len(printed)
     capsys.readouterr()
     monkeypatch.chdir("out")  # The folder that holds the folder of the report.
     assert cli.execute(failed[0].replay.split()[1:]) == 1
