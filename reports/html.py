@@ -195,7 +195,8 @@ def _bar(counts: Mapping[Status, int], label: str) -> Markup:
             shape = {"x": f"{left:.4g}%", "width": f"{share:.4g}%", "height": "100%"}
             drawn.append(element("rect", title, class_=f"fill-{status.value.lower()}", **shape))
             left += share
-    return element("svg", group(drawn), class_="bar", role="img", aria_label=label)
+    words = text.statuses_in_words(counts)
+    return element("svg", group(drawn), class_="bar", role="img", aria_label=f"{label}: {words or 'none'}")
 
 
 def _drawn(journal: Journal) -> list[RunResult]:

@@ -98,7 +98,7 @@ def binding(cell: MatrixCell) -> int:
 
 def long(cell: MatrixCell) -> str:
     """Each status with its count."""
-    return ", ".join(f"{count} {STATUS_WORDS[status]}" for status, count in cell.counts.items()) or NO_RULE
+    return text.statuses_in_words(cell.counts) or NO_RULE
 
 
 def markdown(matrix: Matrix) -> str:

@@ -7,6 +7,7 @@ import hashlib
 import re
 from functools import cache
 from importlib import resources
+from urllib.parse import quote
 
 from jinja2 import Environment, FunctionLoader, StrictUndefined
 from markupsafe import Markup
@@ -46,6 +47,11 @@ def asset(name: str) -> str:
 def hash_of(content: str) -> str:
     """What the page's own policy lets in: this style, this script, nothing else, so a hostile journal cannot act."""
     return "sha256-" + base64.b64encode(hashlib.sha256(content.encode()).digest()).decode()
+
+
+def report_in(folder: str) -> str:
+    """The link to the page of a night or a certificate, from the folder that holds its folder."""
+    return f"{quote(folder)}/report.html"
 
 
 def prose(words: str) -> Markup:

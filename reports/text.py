@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Mapping
 from datetime import UTC, datetime
 
+from holdfast.harness.model.appearance import STATUS_WORDS
 from holdfast.harness.model.journal import Status
 from holdfast.harness.model.rule import Decidability, Level, Subject
 
@@ -89,6 +91,11 @@ def count(number: float) -> str:
 def whole(number: float) -> int:
     """The nearest whole number; 0 for what is none, because a format that wants a number must get one."""
     return round(number) if math.isfinite(number) else 0
+
+
+def statuses_in_words(counts: Mapping[Status, int]) -> str:
+    """`1 fail, 12 pass`, in their order; what is 0 is left out."""
+    return ", ".join(f"{count(number)} {STATUS_WORDS[status]}" for status, number in counts.items() if number)
 
 
 def plural(number: int, noun: str, more: str = "") -> str:

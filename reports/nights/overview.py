@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
-from urllib.parse import quote
 
 from jinja2 import Environment
 from markupsafe import Markup
@@ -47,7 +46,5 @@ def page(night: Night) -> str:
 @cache
 def _environment() -> Environment:
     environment = pages.environment()
-    environment.filters.update(
-        link=lambda folder: f"{quote(folder)}/report.html",
-    )
+    environment.filters.update(link=pages.report_in)
     return environment

@@ -1,11 +1,12 @@
 """One row of a trend: a strip with a place for each night. All strips of a page have the same places, so they align.
 
-A strip is as wide as its cell: places are shares of the width. Colours come from the style sheets by class.
+A strip is as wide as its cell: places are shares of the width. Colours come from the style sheets by class, and no
+colour stands alone: a status has its sign, and each place is named by its night and by what it shows.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 
 from markupsafe import Markup
 
@@ -13,14 +14,18 @@ from holdfast.harness.model.appearance import STATUS_WORDS
 from holdfast.harness.model.journal import Status
 from holdfast.harness.model.night import NightFinding, RecoveryTimes, SystemNight
 from holdfast.reports.nights.figures import Column, Share, Track
+from holdfast.reports.pages import report_in
 from holdfast.reports.svg import element, group, number
-from holdfast.reports.text import count, duration, percent, plural
+from holdfast.reports.text import STATUS_MARKS, count, duration, percent, plural, statuses_in_words
+from holdfast.reports.view import status_counts
 
 LEAST_PLACES = 14
 """So that the only night is no wall."""
 FILLED = 0.8
 """Of its place, that a cell fills."""
 CELL, BAR, LINE = 16.0, 72.0, 34.0
+SIGN = 9.0
+"""Of what is lower there is no sign."""
 AXIS = 18.0
 MOST_LABELS = 11
 LEAST_OPACITY = 0.22
@@ -36,24 +41,28 @@ def axis(columns: Sequence[Column]) -> Markup:
         for index, column in enumerate(columns)
         if (last - index) % step == 0
     ]
-    return _strip(drawn, AXIS, "axis", "Nights")
+    return element("svg", *drawn, class_="nights axis", height=number(AXIS), width="100%", aria_hidden="true")
 
 
-def statuses(columns: Sequence[Column]) -> Markup:
-    """Rules by status, best below, each night as one bar."""
+def statuses(columns: Sequence[Column], reported: Container[str] = ()) -> Markup:
+    """Rules by status, best below, each night as one bar, which leads to the page of a night that is reported.
+
+    The links are for the pointer: sixty of them would be in the keyboard's way, and the list of nights has them, too.
+    """
     drawn = []
     for index, column in enumerate(columns):
         if column.found is None or not column.found.rules:
             continue
-        found = list(column.found.rules.values())
-        counts = {status: found.count(status) for status in Status if status in found}
-        words = ", ".join(f"{number_} {STATUS_WORDS[status]}" for status, number_ in counts.items())
+        counts = status_counts(column.found.rules.values())
         bottom, parts = BAR, []
-        for status, number_ in counts.items():
-            high = BAR * number_ / len(found)
+        for status, number_ in reversed(counts.items()):
+            high = BAR * number_ / len(column.found.rules)
             bottom -= high
-            parts.append(_rect(index, _places(columns), bottom, high, f"fill-{status.value.lower()}"))
-        drawn.append(group([element("title", f"{column.name}: {words}"), *parts]))
+            parts += _of_status(status, index, _places(columns), bottom, high)
+        place = _place(f"{column.name}: {statuses_in_words(counts)}", *parts)
+        if column.name in reported:
+            place = element("a", place, href=report_in(column.name), tabindex="-1")
+        drawn.append(place)
     return _strip(drawn, BAR, "bars", "Rules by status")
 
 
@@ -68,7 +77,7 @@ def inconclusive(columns: Sequence[Column]) -> Markup:
         high = max(1.0, LINE * share.value / top) if share.part else 0.0
         words = f"{column.name}: {percent(share.value)}, {count(share.part)} of {plural(share.whole, 'run')}"
         bar = _rect(index, _places(columns), LINE - high, high, "fill-inconclusive")
-        drawn.append(group([element("title", words), bar]))
+        drawn.append(_place(words, bar))
     return _strip([_base(LINE), *drawn], LINE, "line", "Share of inconclusive runs")
 
 
@@ -80,22 +89,19 @@ def finding(track: Track, columns: Sequence[Column]) -> Markup:
             again = f", again in {value.reruns}" if value.reruns is not None else ""
             words = f"{column.name}: {plural(value.runs, 'run')}{again}{'' if value.counts else ', waived'}"
             cell = _rect(index, places, 0, CELL, "seen" if value.counts else "aside")
-            drawn.append(group([element("title", words), cell]))
+            sign = _sign(Status.FAIL, index, places, 0, CELL) if value.counts else None
+            drawn.append(_place(words, cell, sign))
         elif column.found is not None:
             dot = element("circle", cx=_middle(index, places), cy=number(CELL / 2), r="1.6", class_="unseen")
-            drawn.append(group([element("title", f"{column.name}: not seen"), dot]))
+            drawn.append(_place(f"{column.name}: not seen", dot))
     return _strip(drawn, CELL, "cells", track.name)
 
 
 def rule(track: Track, columns: Sequence[Column]) -> Markup:
     """Its status each night."""
+    places = _places(columns)
     drawn = [
-        group(
-            [
-                element("title", f"{column.name}: {STATUS_WORDS[value]}"),
-                _rect(index, _places(columns), 0, CELL, f"fill-{value.value.lower()}"),
-            ]
-        )
+        _place(f"{column.name}: {STATUS_WORDS[value]}", *_of_status(value, index, places, 0, CELL))
         for index, (column, value) in enumerate(zip(columns, track.values, strict=True))
         if isinstance(value, Status)
     ]
@@ -114,7 +120,7 @@ def coverage(track: Track, columns: Sequence[Column]) -> Markup:
                 else _rect(index, places, 0, CELL, "uncovered")
             )
             words = f"{column.name}: {count(value.part)} of {count(value.whole)}"
-            drawn.append(group([element("title", words), cell]))
+            drawn.append(_place(words, cell))
     return _strip(drawn, CELL, "cells", track.name)
 
 
@@ -135,7 +141,7 @@ def recovery(track: Track, columns: Sequence[Column]) -> Markup:
         words = f"{column.name}: median {duration(each.median_ms)}, p95 {duration(each.p95_ms)} (n = {each.measured})"
         line = element("line", x1=middle, x2=middle, y1=height(each.median_ms), y2=height(each.p95_ms), class_="spread")
         dot = element("circle", cx=middle, cy=height(each.median_ms), r="3.4", class_="median-dot")
-        drawn.append(group([element("title", words), line, dot]))
+        drawn.append(_place(words, line, dot))
     return _strip([_base(LINE), *drawn], LINE, "line", track.name)
 
 
@@ -145,6 +151,27 @@ def _share(found: SystemNight | None) -> Share | None:
 
 def _places(columns: Sequence[Column]) -> int:
     return max(LEAST_PLACES, len(columns))
+
+
+def _place(words: str, *drawn: Markup | None) -> Markup:
+    """What a night has in a strip, with a name."""
+    return group([element("title", words), *(each for each in drawn if each is not None)], role="img")
+
+
+def _of_status(status: Status, index: int, places: int, y: float, height: float) -> list[Markup | None]:
+    cell = _rect(index, places, y, height, f"fill-{status.value.lower()}")
+    return [cell, _sign(status, index, places, y, height)]
+
+
+def _sign(status: Status, index: int, places: int, y: float, height: float) -> Markup | None:
+    """In the middle of a cell, if it has room."""
+    if height < SIGN:
+        return None
+    class_ = f"sign on-{status.value.lower()}"
+    bottom = number(y + height / 2 + 3)
+    return element(
+        "text", STATUS_MARKS[status], x=_middle(index, places), y=bottom, class_=class_, text_anchor="middle"
+    )
 
 
 def _rect(index: int, places: int, y: float, height: float, class_: str, **more: str) -> Markup:
@@ -165,7 +192,7 @@ def _base(height: float) -> Markup:
 
 def _strip(drawn: Sequence[Markup], height: float, kind: str, label: str) -> Markup:
     return element(
-        "svg", *drawn, class_=f"nights {kind}", height=number(height), width="100%", role="img", aria_label=label
+        "svg", *drawn, class_=f"nights {kind}", height=number(height), width="100%", role="group", aria_label=label
     )
 
 

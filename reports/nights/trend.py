@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from functools import cache
 from pathlib import Path
 
@@ -11,15 +11,19 @@ from markupsafe import Markup
 
 from holdfast.harness.model.appearance import STATUS_WORDS
 from holdfast.harness.model.journal import Status
-from holdfast.harness.model.night import Night, NightFinding, RecoveryTimes
+from holdfast.harness.model.night import Night, NightFinding, RecoveryTimes, SystemNight
 from holdfast.reports import pages, text
 from holdfast.reports.files import write_file
 from holdfast.reports.nights import strips
 from holdfast.reports.nights.figures import MOST_NIGHTS, Share, SystemTrend, Track, trends
+from holdfast.reports.nights.overview import NightPageReporter
+from holdfast.reports.view import status_counts
 
 STYLE_SHEETS = ("report.css", "nights.css")
 MOST_ROWS = 14
 """Of one kind that are shown at once; the others are folded below."""
+MOST_WITHOUT_SCROLLING = 24
+"""Nights whose signs a phone can show side by side; more scroll in their box."""
 
 
 class TrendReporter:
@@ -30,11 +34,17 @@ class TrendReporter:
 
     def render(self, nights: Sequence[Night], folder: Path) -> Path:
         """Write `trend.html`."""
-        return write_file(folder / self.writes, page(nights))
+        reported = {each.name for each in nights if (folder / each.name / NightPageReporter.writes).is_file()}
+        return write_file(folder / self.writes, page(nights, reported))
 
 
-def page(nights: Sequence[Night]) -> str:
-    """The page as text; of the nights, at least one, the oldest first."""
+def page(nights: Sequence[Night], reported: Container[str] = ()) -> str:
+    """The page as text.
+
+    Args:
+        nights: at least one, the oldest first.
+        reported: names of those with a page of their own, beside this one.
+    """
     style = Markup("\n" + "".join(map(pages.asset, STYLE_SHEETS)))
     return (
         _environment()
@@ -44,6 +54,7 @@ def page(nights: Sequence[Night]) -> str:
             total=len(nights),
             last=nights[-1],
             systems=trends(nights),
+            reported=reported,
             style=style,
             style_hash=pages.hash_of(style),
             expired=nights[-1].expired,
@@ -67,19 +78,37 @@ def _environment() -> Environment:
         seen=seen,
         lasted=lasted,
         latest=latest,
+        in_night=in_night,
+        by_status=by_status,
         lead=lead,
+        link=pages.report_in,
     )
-    environment.globals.update(words=STATUS_WORDS, marks=text.STATUS_MARKS, Status=Status, most=MOST_ROWS)
+    environment.globals.update(
+        words=STATUS_WORDS,
+        marks=text.STATUS_MARKS,
+        Status=Status,
+        most=MOST_ROWS,
+        most_without_scrolling=MOST_WITHOUT_SCROLLING,
+    )
     return environment
 
 
-def lead(trend: SystemTrend) -> str:
-    """How the last night of a system came out, in one sentence."""
-    last = trend.last
+def in_night(trend: SystemTrend, night: Night) -> SystemNight | None:
+    """What a night found of a system; None: it did not take part."""
+    return next(each.found for each in trend.columns if each.night is night)
+
+
+def by_status(found: SystemNight) -> str:
+    """How many rules have each status."""
+    return text.statuses_in_words(status_counts(found.rules.values()))
+
+
+def lead(last: SystemNight) -> str:
+    """How a night of a system came out, in one sentence."""
     refuted = sum(each.counts for each in last.findings)
     aside = len(last.findings) - refuted
-    waived = f", {text.plural(aside, 'more')} waived" if aside else ""
-    found = f"{text.plural(refuted, 'finding')}{waived}" if refuted or aside else "nothing refuted"
+    waived = f", {aside} waived" if aside else ""
+    found = f"{text.plural(refuted, 'finding') if refuted else 'nothing refuted'}{waived}"
     share = last.inconclusive_runs / last.total_runs if last.total_runs else 0.0
     return f"{found}; {text.plural(last.total_runs, 'run')}, {text.percent(share)} inconclusive"
 

@@ -93,9 +93,12 @@ def test_a_folder_of_nights_becomes_one_page(tmp_path: Path, capsys: pytest.Capt
     for each in many(3):
         (tmp_path / each.name).mkdir()
         (tmp_path / each.name / "night.json").write_bytes(msgspec.json.encode(each))
+    (tmp_path / "2026-01-02" / "report.html").touch()
     assert cli.execute(["trend", str(tmp_path)]) == 0
     assert capsys.readouterr().out.startswith("3 nights: ")
-    assert "3 nights" in (tmp_path / "trend.html").read_text()
+    page = (tmp_path / "trend.html").read_text()
+    assert "3 nights" in page
+    assert set(re.findall('href="([^"#]+)"', page)) == {"2026-01-02/report.html"}
 
 
 def test_a_folder_without_nights_is_wrong_usage(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
