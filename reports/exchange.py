@@ -91,7 +91,7 @@ def tests(journal: Journal) -> tuple[ListedTest, ...]:
             made,
             message=found[0].what,
             details=tuple(line for each in found for line in (*finding.in_text(each), *_touched(each, journal))),
-            next=found[0].next.line() if found[0].next is not None else "",
+            next=found[0].next.line_in_report() if found[0].next is not None else "",
         )
 
     return tuple(map(test, _results(journal)))

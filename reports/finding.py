@@ -13,8 +13,6 @@ from holdfast.reports.view import runs_of
 SHOWN_CASES = 3
 
 NOTHING_STORED = "no run of it was stored; run the same command again"
-PASTE = "Paste commands in the folder that holds the folder of this report."
-
 PASTE_HERE = "Paste commands in the folder of this file."
 PASTE_BESIDE_CODE = (
     "Paste commands where the code of the system is, with the path of this folder in front of that of the run."
@@ -31,14 +29,16 @@ def paste(commands: Iterable[str]) -> str:
     return PASTE_BESIDE_CODE if any(_TRUST in each.split() for each in given) else PASTE_HERE
 
 
-def lines(finding: Finding, folder: str = "") -> tuple[tuple[str, str], ...]:
+def lines(finding: Finding, folder: str | None = None) -> tuple[tuple[str, str], ...]:
     """What, when, why and next, each with its words.
 
     Args:
         finding: which.
-        folder: the folder that holds the folder of the report, as `Command.line` takes it.
+        folder: as `Command.line` takes it; None: the command stands in a file of the report.
     """
-    following = finding.next.line(folder) if finding.next is not None else NOTHING_STORED
+    following = NOTHING_STORED
+    if finding.next is not None:
+        following = finding.next.line_in_report() if folder is None else finding.next.line(folder)
     return ("what", finding.what), ("when", finding.when), ("why", finding.why), ("next", following)
 
 

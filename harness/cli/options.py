@@ -14,9 +14,11 @@ OUTPUT = Path("holdfast-out")
 
 
 def stored_run(run: str | Path | None) -> str | Path | None:
-    """A report names its runs from the folder that holds it; a command finds them from where `certify` was called,
-    too."""
-    return run if run is None or Path(run).exists() or not (OUTPUT / run).exists() else type(run)(OUTPUT / run)
+    """A report names its runs from the folder that holds its own; a command finds them from that one, too, and from
+    where `certify` was called."""
+    if run is None or Path(run).exists():
+        return run
+    return next((type(run)(place / run) for place in (OUTPUT, Path("..")) if (place / run).exists()), run)
 
 
 StoredRun = Annotated[Path, typer.Argument(metavar="RUN", help="Folder of a stored run.", callback=stored_run)]

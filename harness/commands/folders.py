@@ -40,6 +40,14 @@ def free_folder(root: Path) -> Path:
     return next(root / name for name in names if not (root / name).exists())
 
 
+def way_back(folder: Path) -> str:
+    """The path of the current folder from another one; empty if it is gone."""
+    try:
+        return os.path.relpath(Path.cwd(), folder.resolve())
+    except FileNotFoundError:
+        return ""
+
+
 def point_latest(folder: Path) -> None:
     """Let `latest` beside a folder name it, where the platform allows such links."""
     folder = folder.resolve()  # A user may have named it by `latest` itself.

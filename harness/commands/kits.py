@@ -13,7 +13,7 @@ from rich.text import Text
 
 from holdfast.harness.commands import console as consoles
 from holdfast.harness.commands.certify import HARNESS_ERROR, exit_code
-from holdfast.harness.commands.folders import RESULTS, new_folder, point_latest
+from holdfast.harness.commands.folders import RESULTS, new_folder, point_latest, way_back
 from holdfast.harness.commands.progress import CaseProgress
 from holdfast.harness.commands.reports import load_reporters, write_reports
 from holdfast.harness.engine.certification.begun import Begun, Work, begun_now, identity_of, working_in
@@ -148,7 +148,8 @@ def certify_part(
             made.withdraw()
             raise UsageError(run.refused)
         folder, checks = made.folder, run.checks
-        journal = run.journal(made.log.started, interruption.reason() and (interruption.signal or "the harness"))
+        ended_by = interruption.reason() and (interruption.signal or "the harness")
+        journal = run.journal(made.log.started, ended_by, way_back(folder))
         broken = write_reports(journal, folder, consoles.progress())
         point_latest(folder)
         made.work.complete = not interruption.reason()
@@ -233,8 +234,6 @@ def _chosen(known: frozenset[str], rules: frozenset[str], areas: frozenset[str],
 def _show(journal: Journal, checks: Sequence[KitCheck], request: KitRequest, folder: Path) -> None:
     """The verdict, a line for each rule that a check decides, with what is not as it must be, and the report."""
     contract, factory = request.contract, request.factory
-    given = [*(["--location", request.location] if request.location else [])]
-    given += [word for key, value in request.options.items() for word in ("--option", f"{key}={value}")]
     console = consoles.results()
     console.print(f"{journal.heading}  {contract} {factory}, {plural(len(checks), 'check')}")
     decided = {check.rule for check in checks} | {check.own_rule for check in checks}
@@ -256,11 +255,7 @@ def _show(journal: Journal, checks: Sequence[KitCheck], request: KitRequest, fol
             for step in check.witness if check is failed[0] else ():
                 console.print(Text(f"      {step}", "dim"))
         if failed:
-            seeded = ("--seed", str(journal.seed)) if journal.seed else ()
-            again = consoles.command_line(
-                "certify", f"--{contract}", factory, *given, "--rule", failed[0].own_rule, *seeded
-            )
-            console.print(f"    again: {again}")
+            console.print(f"    again: {request.again(failed[0].own_rule).line()}")
     for sentence in journal.certificate.missing:
         console.print(Text(sentence, "dim"))
     console.print(f"Report: {folder / 'report.html'}")

@@ -9,6 +9,7 @@ from typing import NamedTuple
 import msgspec
 from rich.console import Console
 
+from holdfast.harness.commands.folders import way_back
 from holdfast.harness.commands.reports import write_reports
 from holdfast.harness.engine.artefacts.files import make_folder
 from holdfast.harness.engine.certification.kit_run import KitRequest, KitRun
@@ -104,10 +105,10 @@ def _judged(
     ended_by = interruption.signal or (
         "the harness" if interruption.broken else "the time limit" if run.why_not else ""
     )
-    own = run.journal(journal.started, ended_by)
     place = Path(FOLDER) / f"{number}-{part.contract}"
     if not (folder / place).is_dir():
         make_folder(folder / place)
+    own = run.journal(journal.started, ended_by, way_back(folder / place))
     write_reports(own, folder / place, console)
     return JudgedPart(part, own, report=str(place / "report.html"))
 

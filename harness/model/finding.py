@@ -55,31 +55,34 @@ class Violation(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Command(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A `holdfast` command about a stored run.
+    """A `holdfast` command that repeats what was found.
 
     Attributes:
         verb: such as `replay`.
-        path: of the run, relative to the folder that holds the folder of the report.
+        path: of a stored run, relative to the folder that holds the folder of the report; empty: it is about none.
         options: such as `--times 5`.
+        inside: the folder in which the command finds what it names, relative to the folder of the report; empty: it
+            finds that everywhere.
     """
 
     verb: str
-    path: str
+    path: str = ""
     options: tuple[str, ...] = ()
+    inside: str = ""
 
     def line(self, folder: str = "") -> str:
-        """The command as it is pasted.
+        """The command as it is pasted where the report was made.
 
         Args:
-            folder: the folder that holds the folder of the report, as it is named where the command is pasted;
-                empty: it is pasted in that folder.
+            folder: the folder that holds the folder of the report, as it is named there; empty: it is that one.
         """
-        path = f"{folder.rstrip('/')}/{self.path}" if folder not in ("", ".") else self.path
-        return shlex.join(["holdfast", self.verb, path, *self.options])
+        path = f"{folder.rstrip('/')}/{self.path}" if self.path and folder not in ("", ".") else self.path
+        return shlex.join(["holdfast", self.verb, *([path] if path else []), *self.options])
 
     def line_in_report(self) -> str:
         """The command as it is pasted in the folder of the report itself, whatever that is called by now."""
-        return Command(self.verb, self.path.partition("/")[2], self.options).line()
+        command = Command(self.verb, self.path.partition("/")[2], self.options).line()
+        return f"cd {shlex.quote(self.inside)} && {command}" if self.inside else command
 
 
 class Finding(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

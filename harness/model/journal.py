@@ -143,7 +143,7 @@ class RunResult(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             it.
         refused_connections: how many connected to processes of the run who are not of it.
         plan_number: of the plan among those of its case, from 0; -1 where the case has no such order.
-        replay: the command that repeats it, to be pasted in the folder that holds the folder of the report.
+        replay: the command that repeats it, to be pasted in the folder of the report or in the one that holds that.
         artefacts: folder of the stored history, relative to the report, if it was kept.
         timeline: kept for failures and a choice of passing runs.
         details: file with its checkpoints and pictures, relative to the report; empty: there is none.

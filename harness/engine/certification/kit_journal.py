@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import msgspec
 
@@ -12,7 +12,7 @@ from holdfast.harness.engine.certification.certificate import certificate, rule_
 from holdfast.harness.engine.site import registry
 from holdfast.harness.engine.site.versions import versions
 from holdfast.harness.model.case import Tier
-from holdfast.harness.model.finding import Finding, Violation
+from holdfast.harness.model.finding import Command, Finding, Violation
 from holdfast.harness.model.journal import CaseResult, Journal, RuleResult, Status, TierReport
 from holdfast.harness.model.title import Scope
 from holdfast.harness.spi.kit import KitCheck
@@ -32,6 +32,7 @@ def kit_journal(
     seed: int = 0,
     interrupted: str = "",
     left_out: frozenset[str] = frozenset(),
+    again: Callable[[str], Command] | None = None,
 ) -> Journal:
     """The journal of one kit on one factory. A check is a case of one run.
 
@@ -45,6 +46,7 @@ def kit_journal(
         seed: of all random programs.
         interrupted: name of the signal that ended it early: no rule passes then, for some of its checks may be missing.
         left_out: rules of the kit that were not chosen.
+        again: the command that runs the checks of a rule again; None: it is not known.
     """
     results = [_case_result(each) for each in checks]
     rules = tuple(
@@ -87,7 +89,7 @@ def kit_journal(
             interrupted=bool(interrupted),
             scope=Scope.NARROWED if left_out else Scope.THOROUGH,
         ),
-        findings=tuple(_finding(each) for each in checks if each.status in _OPEN),
+        findings=tuple(_finding(each, again) for each in checks if each.status in _OPEN),
     )
 
 
@@ -143,13 +145,14 @@ def _cut_short(rule: RuleResult, interrupted: str) -> RuleResult:
     return msgspec.structs.replace(rule, status=Status.INCONCLUSIVE, reason=reason)
 
 
-def _finding(check: KitCheck) -> Finding:
+def _finding(check: KitCheck, again: Callable[[str], Command] | None) -> Finding:
     cause = Violation(check.rule, check.id.partition("/")[2], check.purpose, check.reason, check.witness)
     return Finding(
         status=check.status,
         what=check.reason,
         when=f"check {check.id}, behind the steps below",
         why=check.purpose,
+        next=again(check.own_rule) if again is not None else None,
         cause=cause if check.status is Status.FAIL else None,
         rules=(check.rule,),
         cases=(f"{check.id} on {check.tier}",),

@@ -4,6 +4,7 @@ that a part which ends, crashes or hangs that process costs one check."""
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from time import monotonic  # noqa: TID251 - for the report alone
 from typing import TypeVar
@@ -21,6 +22,7 @@ from holdfast.harness.engine.site.interruption import Interruption
 from holdfast.harness.engine.site.room import why_it_broke
 from holdfast.harness.engine.site.surroundings import store_keys
 from holdfast.harness.model.case import Tier
+from holdfast.harness.model.finding import Command
 from holdfast.harness.model.journal import Journal
 from holdfast.harness.model.status import Status
 from holdfast.harness.spi.kit import Kit, KitCheck, TriesUnderFaults
@@ -60,6 +62,19 @@ class KitRequest(msgspec.Struct, frozen=True, tag="part"):
     def name(self) -> str:
         """Unique among the parts of a system."""
         return " ".join(filter(None, (self.contract, self.factory, self.location)))
+
+    def again(self, rule: str, inside: str = "") -> Command:
+        """What runs the checks of one rule again.
+
+        Args:
+            rule: which.
+            inside: as `Command` takes it.
+        """
+        given = [f"--{self.contract}", self.factory, *(["--location", self.location] if self.location else [])]
+        given += [word for key, value in self.options.items() for word in ("--option", f"{key}={value}")]
+        given += ["--rule", rule, *(["--seed", str(self.seed)] if self.seed else [])]
+        everywhere = ":" not in self.factory and not self.location and not self.options
+        return Command("certify", options=tuple(given), inside="" if everywhere else inside)
 
 
 class KitRun:
@@ -131,12 +146,13 @@ class KitRun:
         self.checks.append(check)
         self.waiting = [each for each in self.waiting if each.id != check.id]
 
-    def journal(self, started: str, interrupted: str) -> Journal:
+    def journal(self, started: str, interrupted: str, inside: str = "") -> Journal:
         """What it says so far.
 
         Args:
             started: ISO 8601 in UTC.
             interrupted: name of the signal that ended it early, or what else did; empty: nothing.
+            inside: the folder of this process, relative to that of the report.
         """
         rules = self.request.rules
         return kit_journal(
@@ -149,6 +165,7 @@ class KitRun:
             seed=self.request.seed,
             interrupted=interrupted if self.assignment() is not None else "",
             left_out=self._kit.rules - rules if rules else frozenset(),
+            again=partial(self.request.again, inside=inside),
         )
 
     def _planned(self) -> Iterator[KitCheck]:

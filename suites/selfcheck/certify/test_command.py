@@ -15,11 +15,12 @@ from holdfast.fixtures.backends.hashmap import HashMapBackend, HashMapSnapshot
 from holdfast.fixtures.backends.heap import blocks
 from holdfast.fixtures.backends.key_group_cover import require_cover
 from holdfast.harness import cli
-from holdfast.harness.engine.certification.kit_run import KitRun
+from holdfast.harness.engine.certification.kit_run import KitRequest, KitRun
 from holdfast.harness.model.journal import Journal, Status, Title
 from holdfast.harness.spi.kit import KitCheck
 from holdfast.harness.spi.state import Cancelled, Manifest, SnapshotKind
 from holdfast.harness.spi.storage import CheckpointStreamFactory
+from holdfast.suites.selfcheck.printed_commands import commands_by_file, paste
 
 HASHMAP = "holdfast.fixtures.backends.hashmap:HashMapBackend"
 WRONG = "holdfast.fixtures.mutants.state_backends.restores:TakesAnySchema"
@@ -88,6 +89,38 @@ def test_a_wrong_one_is_refused_with_its_steps(tmp_path: Path, capsys: pytest.Ca
     assert "it raised nothing; Incompatible is right." in report
     assert "SBK-04/incompatible" in (tmp_path / "latest" / "junit.xml").read_text()
     assert next(each for each in journal.rules if each.rule.id == "SBK-01").reason == "none of its checks was chosen"
+
+
+def test_every_file_names_the_command_that_is_printed_and_it_works_from_there(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The part lies in the folder where it was certified, which is not where its report lies."""
+    module, _, name = WRONG.partition(":")
+    (tmp_path / "my_backend.py").write_text(f"from {module} import {name}\n")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)
+    code, journal = certified([f"my_backend:{name}", "--rule", "SBK-04"], Path("my reports"))
+    printed = f"holdfast certify --state-backend my_backend:{name} --rule SBK-04"
+    assert code == 1
+    assert f"    again: {printed}\n" in capsys.readouterr().out
+    report = one_dated(tmp_path / "my reports")
+    named = commands_by_file(report)
+    wanted = [f"cd ../.. && {printed}"] * len(journal.findings)
+    assert {file: commands == wanted for file, commands in named.items()} == dict.fromkeys(named, True), named
+    done = paste(wanted[0], report)
+    assert (done.returncode, "SBK-04  FAIL" in done.stdout) == (1, True), done.stderr
+
+
+def test_a_command_about_a_name_that_is_known_everywhere_stays_where_it_is(tmp_path: Path) -> None:
+    request = KitRequest("state-backend", "hashmap", "", seed=7)
+    assert request.again("SBK-04", "../..").line_in_report() == (
+        "holdfast certify --state-backend hashmap --rule SBK-04 --seed 7"
+    )
+    stored = KitRequest("sink", "files", "", location="file:///a b", options={"mode": "x"})
+    assert stored.again("TPC-08", "../..").line_in_report() == (
+        "cd ../.. && holdfast certify --sink files --location 'file:///a b' --option mode=x --rule TPC-08"
+    )
+    assert stored.again("TPC-08", "../..").line("out").startswith("holdfast certify --sink files")
 
 
 def test_what_was_not_met_is_inconclusive(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

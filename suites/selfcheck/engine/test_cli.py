@@ -22,6 +22,7 @@ from holdfast.harness.engine.site import registry
 from holdfast.harness.engine.swarm.draw import draw_plan
 from holdfast.harness.model.journal import Journal, Status, Title
 from holdfast.harness.model.verdict import Outcome, Verdict
+from holdfast.suites.selfcheck.printed_commands import commands_by_file
 from holdfast.suites.selfcheck.sweeping import sweeps
 
 REFERENCE_PLAN = msgspec.structs.replace(draw_plan(3), faults=draw_plan(3).faults[:1])
@@ -128,20 +129,22 @@ def test_a_mutant_is_refuted_with_a_replay_line(
     assert len(printed) == len(journal.findings)
     assert [cli.execute(shlex.split(each)[1:]) for each in printed] == [1] * len(printed)
     capsys.readouterr()
-    monkeypatch.chdir("out")  # The folder that holds the folder of the report.
-    assert cli.execute(failed[0].replay.split()[1:]) == 1
-    assert "same trace" in capsys.readouterr().out
     finding = journal.findings[0]
     assert "BAR-03" in finding.rules
     assert finding.next is not None
-    assert cli.execute(finding.next.line().split()[1:]) == 1
-    assert "same trace" in capsys.readouterr().out
+    for folder in (here / "out" / "latest", here / "out"):
+        monkeypatch.chdir(folder)
+        assert cli.execute(failed[0].replay.split()[1:]) == 1
+        assert "same trace" in capsys.readouterr().out
+    named = commands_by_file(here / "out" / "latest")
+    wanted = sorted(each.next.line_in_report() for each in journal.findings if each.next is not None)
+    assert {file: sorted(commands) for file, commands in named.items()} == dict.fromkeys(named, wanted)
     shrunk = {run.id: run for run in journal.runs}[finding.run]
     assert shrunk.finding is not None
     assert shrunk.shrunk_from
     assert shrunk.finding.damage is finding.damage
     assert (shrunk.finding.cause and shrunk.finding.cause.name) == (finding.cause and finding.cause.name)
-    # Those of summary.md work where it lies, whatever the folder is called by now.
+    # They work where the files lie, whatever the folder is called by now.
     moved = (here / "out" / "latest").resolve().rename(here / "report")
     monkeypatch.chdir(moved)
     commands = re.findall(r"^holdfast .*", (moved / "summary.md").read_text(), re.MULTILINE)

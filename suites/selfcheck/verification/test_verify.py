@@ -415,7 +415,7 @@ def test_the_certificate_of_a_part_is_confirmed_as_it_was_made(made_by_kit: Path
     statements = verified(made_by_kit)
     assert exit_code(statements) == 0, statements.all
     assert any("follows from" in each for each in statements.of(Kind.CONFIRMED))
-    assert any(each.startswith("command, versions, times and seed of") for each in statements.of(Kind.SENDERS_WORD))
+    assert any(each.startswith("commands, versions, times and seed of") for each in statements.of(Kind.SENDERS_WORD))
 
 
 @pytest.mark.nightly
