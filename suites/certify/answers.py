@@ -17,13 +17,13 @@ from typing import Any, NamedTuple, TypeVar, Union, cast, get_args, get_origin, 
 import msgspec
 
 from holdfast.suites.certify.check import Violation
+from holdfast.suites.certify.excerpt import excerpt, unlike
 
 PartT = TypeVar("PartT")
 KEPT = 4
 """So many answers are kept, and looked at once more when there are later ones."""
 MOST_ITEMS = 64
 """Of a longer answer only the first ones are looked at again."""
-_SHORT = 120
 _HERE = __file__
 _SIMPLE = (bytes, str, int, float, bool)
 
@@ -80,17 +80,18 @@ class Answers:
 
     def _look_again(self, kept: _Kept) -> None:
         if (now := _image(kept.answer)) != kept.image:
-            arguments = ", ".join(map(_short, kept.arguments))
+            arguments = ", ".join(excerpt(repr(each)) for each in kept.arguments)
+            was, shown = unlike(kept.image, now)
             raise Violation(
                 self.rule,
-                f"what {kept.call}({arguments}) returned was changed by a later call: it was {_short(kept.image)} and "
-                f"is {_short(now)}; an answer stays what it is.",
+                f"what {kept.call}({arguments}) returned was changed by a later call: it was {was} and is {shown}; an "
+                "answer stays what it is.",
             )
 
     def wrong(self, call: str, seen: object, expected: str) -> Violation:
         """An answer is of no type that the contract allows."""
         kind = "" if seen is None else f", a {type(seen).__name__}"
-        return Violation(self.rule, f"{call}() returned {_short(seen)}{kind}; {expected} is right.")
+        return Violation(self.rule, f"{call}() returned {excerpt(repr(seen))}{kind}; {expected} is right.")
 
 
 class _Answering:
@@ -292,8 +293,3 @@ def _image(answer: Any) -> Any:
     if isinstance(answer, msgspec.Struct):
         return tuple(_image(getattr(answer, name)) for name in answer.__struct_fields__)
     return answer
-
-
-def _short(thing: object) -> str:
-    text = repr(thing)
-    return text if len(text) <= _SHORT else f"{text[:_SHORT]}..."

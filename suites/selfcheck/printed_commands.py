@@ -39,11 +39,12 @@ def commands_by_file(report: Path) -> dict[str, list[str]]:
 
 def paste(command: str, folder: Path) -> subprocess.CompletedProcess[str]:
     """Run a line in a shell, in a folder, where `holdfast` is installed as it is here."""
-    places = [str(Path(sys.executable).parent), os.environ["PATH"]]
+    surroundings = dict(os.environ)  # noqa: TID251 - those of the user
+    surroundings["PATH"] = os.pathsep.join((str(Path(sys.executable).parent), surroundings["PATH"]))
     return subprocess.run(
         ["/bin/sh", "-c", command],
         cwd=folder,
-        env={**os.environ, "PATH": os.pathsep.join(places)},
+        env=surroundings,
         capture_output=True,
         text=True,
         timeout=120,

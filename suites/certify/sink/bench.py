@@ -12,6 +12,7 @@ from holdfast.suites.certify.answers import Answers
 from holdfast.suites.certify.check import CannotTry, Violation
 from holdfast.suites.certify.closing import raised_by_closing
 from holdfast.suites.certify.connected import HERE, Connected, folder_of
+from holdfast.suites.certify.excerpt import unlike
 from holdfast.suites.certify.fault_points import FaultPoints
 from holdfast.suites.certify.outside import sink_performer
 from holdfast.suites.certify.outside.sink_performer import OPERATOR
@@ -139,8 +140,8 @@ class Bench:
         right = written[-1:] if SinkFlag.UPSERT in self.flags else written
         for place, (seen, row) in enumerate(zip_longest((each for each in self.rows() if each.key == key), right)):
             if seen != row:
-                shown, value = (None if each is None else each.value for each in (seen, row))
-                raise Violation(self.rule, f"row {place} of a key is {shown!r}; {value!r} is right.")
+                shown, value = unlike(*(None if each is None else each.value for each in (seen, row)))
+                raise Violation(self.rule, f"row {place} of a key is {shown}; {value} is right.")
 
     def _check_table(self, seen: Counter[Row]) -> None:
         for row, count in seen.items():
@@ -151,7 +152,8 @@ class Bench:
         for job in self.jobs:
             for key, right in job.table.items():
                 if table.get(key) not in right:
-                    raise Violation(self.rule, f"key {key!r} has {table.get(key)!r}; {right[-1]!r} is right.")
+                    shown, value = unlike(table.get(key), right[-1])
+                    raise Violation(self.rule, f"key {key!r} has {shown}; {value} is right.")
 
     def check_unfinished(self, job: Job, least: int = 0) -> None:
         """Nothing of the job is left open or prepared but so much; where the reader cannot know it, nothing is said.

@@ -19,6 +19,7 @@ from holdfast.harness.spi.state import (
     TimerService,
 )
 from holdfast.suites.certify.check import Violation
+from holdfast.suites.certify.excerpt import excerpt, unlike
 from holdfast.suites.certify.state_backend.model import TIMER_KINDS, Model, greatest, last_four
 
 if TYPE_CHECKING:
@@ -198,10 +199,11 @@ class Live:
     def same(self, what: str, found: object, wanted: object) -> None:
         """Violates the rule unless both are equal."""
         if found != wanted:
-            raise Violation(self.rule, f"{self.name}: {what} is {_short(found)}; {_short(wanted)} is right.")
+            shown, right = unlike(found, wanted)
+            raise Violation(self.rule, f"{self.name}: {what} is {shown}; {right} is right.")
 
     def _step(self, step: str) -> None:
-        self.bench.step(f"{self.name}.{_short(step)}")
+        self.bench.step(f"{self.name}.{excerpt(step)}")
 
     def _timed(self, step: str) -> int:
         """A step that depends on time: note it, and say what time it is."""
@@ -231,8 +233,3 @@ class OpenScan:
         self._live.bench.step(f"finish the scan of {self._state}")
         self._taken += self._found
         self._live.same(f"a scan of {self._state}, as of its call,", self._taken, self._wanted)
-
-
-def _short(thing: object) -> str:
-    text = thing if isinstance(thing, str) else repr(thing)
-    return text if len(text) <= 180 else f"{text[:140]}... ({len(text)} characters)"
