@@ -143,7 +143,7 @@ def _finding(found: Finding, journal: Journal) -> str:
     if found.cause is not None and found.cause.witness:
         lines.append(fence("\n".join(found.cause.witness)))
     if found.consequences:
-        lines.append("Consequences in the same run:\n")
+        lines.append("What follows from it:\n")
         lines += [f"- {text.markdown(finding.violation_words(each))}" for each in found.consequences]
         lines.append("")
     for run in journal.runs:

@@ -98,7 +98,8 @@ class Finding(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         run: id of the run that shows it.
         at_ms: when the first clause was broken, since the start of the run; None: no event shows the moment.
         cause: the earliest violated clause.
-        consequences: the other violated clauses in causal order; missing progress comes last.
+        consequences: the other violated clauses in causal order; missing progress comes last. Behind them, what broke
+            first in others of its runs, and in none without its cause.
         runs: ids of further runs that show the same.
         rules: rules that it refutes or keeps open.
         cases: `CASE on TIER` of the cases in which it was found.

@@ -1,19 +1,21 @@
 """From results to findings: what is refuted and what stays open, identical things once.
 
-Runs that failed belong together if they have one signature. What stays open belongs together if it does so for one
-reason.
+Runs that failed belong together if they have one signature, or if what broke first in some of them is in others what
+follows, and is in none without its cause. What stays open belongs together if it does so for one reason.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 
 import msgspec
 
+from holdfast.harness.engine.cases.tally import Tally
 from holdfast.harness.engine.certification.run_store import command_of
 from holdfast.harness.engine.executor.cause import cause_of
 from holdfast.harness.model.damage import DAMAGE_RANK
-from holdfast.harness.model.finding import Finding
+from holdfast.harness.model.finding import Finding, Violation
+from holdfast.harness.model.former_names import current_clause
 from holdfast.harness.model.journal import CaseResult, RuleResult, RunResult
 from holdfast.harness.model.plural import plural
 from holdfast.harness.model.signature import Signature, signature_of
@@ -22,10 +24,16 @@ from holdfast.harness.model.verdict import Outcome
 
 OPEN = (Status.ERROR, Status.INCONCLUSIVE)
 """RunEnded, and decided nothing."""
+Together = list[tuple[RunResult, Finding]]
+"""Runs that belong together, each with its own finding."""
 
 
 def findings(
-    rules: Sequence[RuleResult], cases: Sequence[CaseResult], runs: Sequence[RunResult], folder: str
+    rules: Sequence[RuleResult],
+    cases: Sequence[CaseResult],
+    runs: Sequence[RunResult],
+    folder: str,
+    tallies: Mapping[tuple[str, str], Tally],
 ) -> tuple[Finding, ...]:
     """Everything that failed or stays open, worst first.
 
@@ -34,18 +42,30 @@ def findings(
         cases: with theirs.
         runs: that were kept.
         folder: name of the folder of the report.
+        tallies: of all runs, by case and tier.
     """
-    return (*_refuted(rules, cases, runs), *_open(rules, cases, runs, folder))
+    return (*_refuted(rules, cases, runs, tallies), *_open(rules, cases, runs, folder))
 
 
-def _refuted(rules: Sequence[RuleResult], cases: Sequence[CaseResult], runs: Sequence[RunResult]) -> Iterable[Finding]:
+def _refuted(
+    rules: Sequence[RuleResult],
+    cases: Sequence[CaseResult],
+    runs: Sequence[RunResult],
+    tallies: Mapping[tuple[str, str], Tally],
+) -> Iterable[Finding]:
     failed = {(case.case, case.tier) for case in cases if case.status is Status.FAIL}
-    grouped: dict[Signature, list[tuple[RunResult, Finding]]] = {}
+    grouped: dict[Signature, Together] = {}
+    showing: dict[str, set[str]] = {}
+    for key in failed & tallies.keys():
+        for (oracle, clause), names in tallies[key].refuted.items():
+            showing.setdefault(f"{oracle}/{current_clause(oracle, clause)}", set()).update(names)
     for run in runs:
         # A wrong system that a negative control names fails as it must.
         if run.finding is not None and run.finding.cause is not None and (run.case, run.tier) in failed:
             grouped.setdefault(signature_of(run.finding, run.system), []).append((run, run.finding))
-    found = [_merged(together, rules) for together in grouped.values()]
+            for each in _violations(run.finding):
+                showing.setdefault(each.name, set()).add(run.id)
+    found = [_merged(together, behind, rules) for together, behind in _by_cause(grouped, showing)]
     covered = {rule for finding in found for rule in finding.rules}
     # The journal may have thinned out every run that refutes a rule.
     found += [
@@ -62,24 +82,79 @@ def _refuted(rules: Sequence[RuleResult], cases: Sequence[CaseResult], runs: Seq
         for rule in rules
         if rule.status is Status.FAIL and rule.rule.id not in covered
     ]
-    return sorted(found, key=lambda each: len(DAMAGE_RANK) if each.damage is None else DAMAGE_RANK[each.damage])
+    return sorted(found, key=_rank)
 
 
-def _merged(together: Sequence[tuple[RunResult, Finding]], rules: Iterable[RuleResult]) -> Finding:
-    """The smallest run with the worst damage speaks for all; that of a plan that was shrunk is smaller than others."""
+def _violations(finding: Finding) -> tuple[Violation, ...]:
+    """In causal order."""
+    return (*([finding.cause] if finding.cause is not None else []), *finding.consequences)
+
+
+def _by_cause(
+    grouped: Mapping[Signature, Together], showing: Mapping[str, Set[str]]
+) -> Iterable[tuple[Together, Together]]:
+    """The runs of each cause, and beside them the runs in which something broke first that follows from it elsewhere.
+
+    Args:
+        grouped: runs that failed, by the clause that broke first.
+        showing: by clause, the runs in which it is violated.
+    """
+    found: dict[Signature, Together] = {}
+    for each in sorted(grouped, key=lambda each: (-len(showing[each.clause]), _worst(grouped[each]), each)):
+        cause = next((cause for cause in found if _follows(each, cause, grouped, showing)), None)
+        if cause is None:
+            found[each] = []
+        else:
+            found[cause] += grouped[each]
+    return ((grouped[cause], found[cause]) for cause in grouped if cause in found)
+
+
+def _follows(
+    each: Signature, cause: Signature, grouped: Mapping[Signature, Together], showing: Mapping[str, Set[str]]
+) -> bool:
+    """Whether a clause is violated in no run without the cause, does nothing worse, and follows it in some run."""
+    if not showing[each.clause] <= showing[cause.clause] or _worst(grouped[each]) < _worst(grouped[cause]):
+        return False
+    orders = ([violation.name for violation in _violations(finding)] for _, finding in grouped[cause])
+    return each.clause != cause.clause and any(each.clause in order for order in orders)
+
+
+def _worst(together: Together) -> int:
+    """The worst damage of some runs, as a rank."""
+    return min(_rank(finding) for _, finding in together)
+
+
+def _rank(finding: Finding) -> int:
+    return len(DAMAGE_RANK) if finding.damage is None else DAMAGE_RANK[finding.damage]
+
+
+def _merged(together: Together, behind: Together, rules: Iterable[RuleResult]) -> Finding:
+    """The smallest run with the worst damage speaks for all; that of a plan that was shrunk is smaller than others.
+
+    Args:
+        together: runs in which its cause broke first.
+        behind: runs in which something broke first that follows from it.
+        rules: those that count.
+    """
 
     def order(each: tuple[RunResult, Finding]) -> tuple[int, bool, bool, int]:
         run, finding = each
-        damage = len(DAMAGE_RANK) if finding.damage is None else DAMAGE_RANK[finding.damage]
-        return damage, not run.shrunk_from, not (finding.cause and finding.cause.witness), run.events
+        return _rank(finding), not run.shrunk_from, not (finding.cause and finding.cause.witness), run.events
 
     shown, finding = min(together, key=order)
-    ids = [run.id for run, _ in together]
+    ids = [run.id for run, _ in (*together, *behind)]
+    known = {each.name for each in _violations(finding)}
+    others = {each.cause.name: each.cause for _, each in behind if each.cause and each.cause.name not in known}
     return msgspec.structs.replace(
         finding,
+        # When something broke in another run says nothing of this one.
+        consequences=(
+            *finding.consequences,
+            *(msgspec.structs.replace(each, at_ms=None) for each in others.values()),
+        ),
         runs=tuple(each for each in ids if each != shown.id),
         rules=tuple(rule.rule.id for rule in rules if not set(ids).isdisjoint(rule.failed_runs)),
-        cases=tuple(dict.fromkeys(f"{run.case} on {run.tier}" for run, _ in together)),
+        cases=tuple(dict.fromkeys(f"{run.case} on {run.tier}" for run, _ in (*together, *behind))),
     )
 
 

@@ -59,7 +59,7 @@ def journal_of(
     results, tallies = results_of(entries), tallies_of(entries)
     rules = _rules(agenda, results, tallies, placed=not ended.signal)
     binding = [each for each in rules if each.counts_for(system.subject)]
-    shrink(findings(binding, results, _kept(entries), request.folder.name))
+    shrink(findings(binding, results, _kept(entries), request.folder.name, tallies))
     tiers = tuple(_tier_report(tier, agenda, tallies, ended) for tier in Tier)
     return Journal(
         command=request.command,
@@ -91,7 +91,7 @@ def journal_of(
             scope=request.scope,
             left_out=agenda.left_out(),
         ),
-        findings=findings(binding, results, _kept(entries), request.folder.name),
+        findings=findings(binding, results, _kept(entries), request.folder.name, tallies),
         oracle_titles=titles_of(tools.oracles),
     )
 

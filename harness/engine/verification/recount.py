@@ -222,7 +222,16 @@ def _compare_rest(
         found,
         claims=claims_of(tallies.values()),
         tiers=tuple(_tier(each, judged, tallies) for each in journal.tiers),
-        findings=_waived_findings(journal, findings(binding, [*map(_unwaived, results)], journal.runs, folder)),
+        findings=_waived_findings(
+            journal,
+            findings(
+                binding,
+                [*map(_unwaived, results)],
+                journal.runs,
+                folder,
+                {(case, tier.value): tally for (case, tier), tally in tallies.items()},
+            ),
+        ),
     )
     statements.compare("which tiers are listed", tuple(each.tier for each in journal.tiers), tuple(Tier))
     statements.compare_words("oracle titles", journal.oracle_titles, titles_of(registry.toolbox().oracles))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import msgspec
 import pytest
 
@@ -147,14 +149,15 @@ def kept(number: int, *verdicts: Verdict, case: str = "area/case", events: int =
     )
 
 
-def grouped(*runs: RunResult, status: Status = Status.FAIL) -> tuple[Finding, ...]:
-    counted = tally(*runs)
+def grouped(*runs: RunResult, status: Status = Status.FAIL, thinned: tuple[RunResult, ...] = ()) -> tuple[Finding, ...]:
+    """The findings of runs, of which some were counted and not kept."""
+    counted = tally(*runs, *thinned)
     asked = case(msgspec.structs.replace(DECISION, oracle="TXN", clauses=("not-committed",)))
     results = (
         msgspec.structs.replace(case_result(asked, Tier.SIM, 1, counted, [ScriptedOracle("TXN")], {}), status=status),
     )
-    rules = rule_results((rule(),), [asked], results, {(asked.id, "sim"): counted}, "RT")
-    return findings(rules, results, runs, "folder")
+    tallies = {(asked.id, "sim"): counted}
+    return findings(rule_results((rule(),), [asked], results, tallies, "RT"), results, runs, "folder", tallies)
 
 
 def test_runs_in_which_one_clause_broke_first_are_one_finding_of_the_worst_damage() -> None:
@@ -168,6 +171,56 @@ def test_rows_that_show_different_damage_are_different_findings() -> None:
     repeated = verdict("EXACT", "row-repeated", "offset 7 has two rows")
     found = grouped(kept(0, repeated), kept(1, LOSS), kept(2, LOSS))
     assert [each.damage for each in found if each.damage] == [Damage.LOSS, Damage.DUPLICATE]
+
+
+FILE = verdict("REACH", "file-missing", "chk-3 is gone", TRIGGERED)
+LATE_FILE = verdict("REACH", "file-missing", "chk-3 is gone", TRIGGERED, ABORTED)
+EARLY_TRANSACTION = verdict("TXN", "not-committed", "t-1 is never committed", TRIGGERED)
+
+
+def causes(found: Iterable[Finding]) -> dict[str, list[str]]:
+    """By cause, the runs of its finding, that which is shown first."""
+    return {each.cause.name: [each.run[-1:], *(run[-1:] for run in each.runs)] for each in found if each.cause}
+
+
+def test_what_breaks_in_one_run_before_and_in_another_behind_its_cause_is_one_finding() -> None:
+    """One wrong step breaks both: which one is seen first depends on the run."""
+    runs = (kept(0, FILE, TRANSACTION), kept(1, EARLY_TRANSACTION, LATE_FILE), kept(2, FILE))
+    for some in (runs, runs[::-1]):
+        (only,) = grouped(*some)
+        assert only.cause is not None
+        assert (only.cause.name, only.rules) == ("REACH/file-missing", ("BAR-01",))
+        assert sorted(causes([only])["REACH/file-missing"]) == ["0", "1", "2"]
+        assert [each.name for each in only.consequences].count("TXN/not-committed") == 1
+
+
+def test_what_its_own_run_does_not_show_is_named_behind_it() -> None:
+    (only,) = grouped(kept(0, FILE, TRANSACTION, events=30), kept(1, EARLY_TRANSACTION, LATE_FILE), kept(2, FILE))
+    assert only.run.endswith("2")
+    (behind,) = only.consequences
+    assert (behind.name, behind.at_ms) == ("TXN/not-committed", None)
+
+
+def test_two_defects_of_which_each_shows_alone_are_two_findings() -> None:
+    both = kept(0, FILE, TRANSACTION), kept(1, EARLY_TRANSACTION, LATE_FILE)
+    found = grouped(*both, kept(2, FILE), kept(3, TRANSACTION))
+    assert sorted(causes(found)) == ["REACH/file-missing", "TXN/not-committed"]
+
+
+def test_what_shows_alone_in_a_run_that_was_not_kept_is_a_finding_of_its_own() -> None:
+    both = kept(0, FILE, TRANSACTION), kept(1, EARLY_TRANSACTION, LATE_FILE), kept(2, FILE)
+    assert len(grouped(*both)) == 1
+    assert len(grouped(*both, thinned=(kept(3, TRANSACTION),))) == 2
+
+
+def test_what_never_follows_another_is_a_finding_of_its_own() -> None:
+    found = grouped(kept(0, EARLY_TRANSACTION, LATE_FILE), kept(1, FILE))
+    assert sorted(causes(found)) == ["REACH/file-missing", "TXN/not-committed"]
+
+
+def test_what_does_worse_than_its_cause_is_a_finding_of_its_own() -> None:
+    found = grouped(kept(0, FILE, TRANSACTION), kept(1, EARLY_TRANSACTION, LATE_FILE, LOSS), kept(2, FILE))
+    assert [each.damage for each in found] == [Damage.LOSS, Damage.MISSING_FILE]
 
 
 def test_a_run_of_a_smaller_plan_speaks_for_those_that_it_stands_for() -> None:
@@ -185,7 +238,7 @@ def test_what_stays_open_is_told_with_its_reason_and_once() -> None:
     cases = [case(id=f"area/{name}") for name in ("one", "two")]
     results = [case_result(each, Tier.SIM, 3, tally(missed(), missed()), [ScriptedOracle("CUT")], {}) for each in cases]
     rules = rule_results((rule(), rule("STO-01", subject=Subject.SINK)), cases, results, {}, "RT")
-    (finding,) = findings(rules, results, [missed(case="area/one", artefacts="runs/area-case-sim-0000")], "folder")
+    (finding,) = findings(rules, results, [missed(case="area/one", artefacts="runs/area-case-sim-0000")], "folder", {})
     assert (finding.status, finding.damage) == (Status.INCONCLUSIVE, None)
     assert finding.what == "Not decided: fault 0 (kill) never acted"
     assert finding.when == "in area/one on sim and 1 more case: 2 of 2 runs did not count, 3 must"

@@ -91,7 +91,7 @@ def _journal(
         rules=tuple(rules),
         runs=tuple(runs),
         certificate=certificate,
-        findings=findings([each for each in rules if each.counts_for("RT")], cases, runs, FOLDER),
+        findings=findings([each for each in rules if each.counts_for("RT")], cases, runs, FOLDER, {}),
         oracle_titles=titles_of(ORACLES),
     )
 
