@@ -103,7 +103,7 @@ ALONE: dict[str, tuple[Callable[..., int], ...]] = {
         runs.compare,
         catalogue.mutants,
     ),
-    LOOK: (runs.run, runs.replay, runs.rerun, runs.judge, catalogue.pictures),
+    LOOK: (runs.run, runs.replay, runs.rerun, runs.keep, runs.judge, catalogue.pictures),
     LATER: (certification.diff, certification.trend, certification.matrix),
     KNOW: (catalogue.rules, catalogue.schema),
     BEGIN: (catalogue.new,),

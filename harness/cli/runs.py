@@ -91,6 +91,21 @@ def replay(stored: StoredRun, trust: Trust = False, part_limit: PartLimit = "") 
     return replay_run(stored, trust=trust, limit_s=seconds("--part-limit", part_limit))
 
 
+def keep(
+    run: Annotated[
+        Path, typer.Argument(metavar="RUN", help="As DIR/runs/ID: a certificate, and a run of which it has a line.")
+    ],
+    trust: Trust = False,
+    part_limit: PartLimit = "",
+) -> int:
+    """Make a run of the simulator again that a certificate did not keep, and keep it whole beside the others."""
+    from holdfast.harness.commands.keep import keep as keep_run
+
+    return keep_run(
+        run, Path(str(stored_run(run.parent.parent))), trust=trust, limit_s=seconds("--part-limit", part_limit)
+    )
+
+
 def rerun(
     stored: StoredRun,
     times: Annotated[int, typer.Option(min=1, metavar="K", help="How often.")] = 5,

@@ -14,6 +14,7 @@ from holdfast.harness.engine.artefacts.files import read_content
 from holdfast.harness.engine.artefacts.history_files import MANIFEST, write_history
 from holdfast.harness.engine.artefacts.plan_file import read_plan_file
 from holdfast.harness.engine.artefacts.stored_run import HISTORY
+from holdfast.harness.engine.cases.case_run import CaseRun
 from holdfast.harness.engine.cases.results import run_result
 from holdfast.harness.engine.errors import UsageError
 from holdfast.harness.engine.executor.run import Run, run_plan
@@ -74,10 +75,7 @@ def replay(
         except UsageError as error:
             statements.leave_open(str(error).rstrip("."))
             continue
-        run = run_plan(plan, case_run.system, case_run.tools, rehearsal=case_run.case.rehearsal)
-        found = run_result(run, result.case, 0, 0.0, case_run.case.windows)
-        found = msgspec.structs.replace(found, plan_digest=plan_digest(plan))
-        different = [field for field in _SAME if getattr(found, field) != getattr(result, field)]
+        run, different = repeated(result, plan, case_run)
         if different:
             statements.contradict(f"run {result.id} replayed has another {different[0].replace('_', ' ')}: {_WHY}")
         elif result.artefacts and (file := _edited(sent, result, run)):
@@ -86,6 +84,19 @@ def replay(
             same += 1
     if same:
         statements.confirm(f"{plural(same, 'run')} of the simulator replayed with the same result")
+
+
+def repeated(result: RunResult, plan: Plan, case_run: CaseRun) -> tuple[Run, list[str]]:
+    """A run of the simulator once more, and what it brings otherwise, by field.
+
+    Args:
+        result: of the run.
+        plan: of it.
+        case_run: how it took place.
+    """
+    run = run_plan(plan, case_run.system, case_run.tools, rehearsal=case_run.case.rehearsal)
+    found = run_result(run, result.case, 0, 0.0, case_run.case.windows)
+    return run, [field for field in _SAME if getattr(found, field) != getattr(result, field)]
 
 
 def _plan(sent: SentCertificate, result: RunResult, plans: Plans) -> Plan | None:
