@@ -65,7 +65,11 @@ def _refuted(
             grouped.setdefault(signature_of(run.finding, run.system), []).append((run, run.finding))
             for each in _violations(run.finding):
                 showing.setdefault(each.name, set()).add(run.id)
-    found = [_merged(together, behind, rules) for together, behind in _by_cause(grouped, showing)]
+    pairs = list(_by_cause(grouped, showing))
+    found = [
+        _merged(together, behind, rules, [other for each, _ in pairs if each is not together for other in each])
+        for together, behind in pairs
+    ]
     covered = {rule for finding in found for rule in finding.rules}
     # The journal may have thinned out every run that refutes a rule.
     found += [
@@ -128,13 +132,24 @@ def _rank(finding: Finding) -> int:
     return len(DAMAGE_RANK) if finding.damage is None else DAMAGE_RANK[finding.damage]
 
 
-def _merged(together: Together, behind: Together, rules: Iterable[RuleResult]) -> Finding:
+def _elsewhere(cause: str, others: Iterable[tuple[RunResult, Finding]]) -> str:
+    """What a finding is told beside its cause, if that follows from the cause of another one; empty: it does not."""
+    for run, finding in others:
+        if finding.cause and any(each.name == cause for each in finding.consequences):
+            return f". In run {run.id} this follows from {finding.cause.label}: it may be the same defect"
+    return ""
+
+
+def _merged(
+    together: Together, behind: Together, rules: Iterable[RuleResult], others: Iterable[tuple[RunResult, Finding]]
+) -> Finding:
     """The smallest run with the worst damage speaks for all; that of a plan that was shrunk is smaller than others.
 
     Args:
         together: runs in which its cause broke first.
         behind: runs in which something broke first that follows from it.
         rules: those that count.
+        others: runs in which another cause broke first.
     """
 
     def order(each: tuple[RunResult, Finding]) -> tuple[int, bool, bool, int]:
@@ -144,13 +159,14 @@ def _merged(together: Together, behind: Together, rules: Iterable[RuleResult]) -
     shown, finding = min(together, key=order)
     ids = [run.id for run, _ in (*together, *behind)]
     known = {each.name for each in _violations(finding)}
-    others = {each.cause.name: each.cause for _, each in behind if each.cause and each.cause.name not in known}
+    more = {each.cause.name: each.cause for _, each in behind if each.cause and each.cause.name not in known}
     return msgspec.structs.replace(
         finding,
+        why=finding.why + (_elsewhere(finding.cause.name, others) if finding.cause is not None else ""),
         # When something broke in another run says nothing of this one.
         consequences=(
             *finding.consequences,
-            *(msgspec.structs.replace(each, at_ms=None) for each in others.values()),
+            *(msgspec.structs.replace(each, at_ms=None) for each in more.values()),
         ),
         runs=tuple(each for each in ids if each != shown.id),
         rules=tuple(rule.rule.id for rule in rules if not set(ids).isdisjoint(rule.failed_runs)),

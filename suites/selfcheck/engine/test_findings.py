@@ -207,6 +207,19 @@ def test_two_defects_of_which_each_shows_alone_are_two_findings() -> None:
     assert sorted(causes(found)) == ["REACH/file-missing", "TXN/not-committed"]
 
 
+def test_a_finding_of_its_own_says_of_what_it_is_a_consequence_elsewhere() -> None:
+    """It is not hidden: in its own run nothing else broke."""
+    found = {
+        each.cause.name: each.why for each in grouped(kept(0, FILE, TRANSACTION), kept(1, TRANSACTION)) if each.cause
+    }
+    assert found["TXN/not-committed"].endswith(
+        ". In run area-case-sim-0000 this follows from checkpoint files (REACH/file-missing): it may be the same defect"
+    )
+    assert "same defect" not in found["REACH/file-missing"]
+    alone = grouped(kept(0, FILE), kept(1, TRANSACTION))
+    assert not any("same defect" in each.why for each in alone)
+
+
 def test_what_shows_alone_in_a_run_that_was_not_kept_is_a_finding_of_its_own() -> None:
     both = kept(0, FILE, TRANSACTION), kept(1, EARLY_TRANSACTION, LATE_FILE), kept(2, FILE)
     assert len(grouped(*both)) == 1
