@@ -17,6 +17,7 @@ from holdfast.harness.commands.folders import RESULTS, new_folder, point_latest,
 from holdfast.harness.commands.progress import CaseProgress
 from holdfast.harness.commands.reports import load_reporters, write_reports
 from holdfast.harness.engine.certification.begun import Begun, Work, begun_now, identity_of, working_in
+from holdfast.harness.engine.certification.kit_journal import same_cause
 from holdfast.harness.engine.certification.kit_run import KitRequest, KitRun, run_kit
 from holdfast.harness.engine.certification.request import Request
 from holdfast.harness.engine.certification.result_log import LoggedCheck, ResultLog
@@ -250,10 +251,12 @@ def _show(journal: Journal, checks: Sequence[KitCheck], request: KitRequest, fol
         )
         for figure in (words for check in own for words in check.figures):
             console.print(Text(f"    {figure}", "dim"))
-        for check in failed:
+        for check, *alike in same_cause(failed):
             console.print(Text(f"    {check.id}: {check.reason}"))
             for step in check.witness if check is failed[0] else ():
                 console.print(Text(f"      {step}", "dim"))
+            for each in alike:
+                console.print(Text(f"    {each.id}: same cause as {check.id}"))
         if failed:
             console.print(f"    again: {request.again(failed[0].own_rule).line()}")
     for sentence in journal.certificate.missing:

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 import msgspec
 
 from holdfast.harness.engine.cases.tally import Tally
 from holdfast.harness.engine.certification.certificate import certificate, rule_results
+from holdfast.harness.engine.executor.cause import cause_of
 from holdfast.harness.engine.site import registry
 from holdfast.harness.engine.site.versions import versions
 from holdfast.harness.model.case import Tier
 from holdfast.harness.model.finding import Command, Finding, Violation
 from holdfast.harness.model.journal import CaseResult, Journal, RuleResult, Status, TierReport
+from holdfast.harness.model.plural import plural
 from holdfast.harness.model.title import Scope
 from holdfast.harness.spi.kit import KitCheck
 
@@ -89,7 +91,7 @@ def kit_journal(
             interrupted=bool(interrupted),
             scope=Scope.NARROWED if left_out else Scope.THOROUGH,
         ),
-        findings=tuple(_finding(each, again) for each in checks if each.status in _OPEN),
+        findings=tuple(_finding(together, again) for together in same_cause(checks)),
     )
 
 
@@ -145,15 +147,26 @@ def _cut_short(rule: RuleResult, interrupted: str) -> RuleResult:
     return msgspec.structs.replace(rule, status=Status.INCONCLUSIVE, reason=reason)
 
 
-def _finding(check: KitCheck, again: Callable[[str], Command] | None) -> Finding:
+def same_cause(checks: Iterable[KitCheck]) -> list[list[KitCheck]]:
+    """What is refuted or open: checks that say the same of the same rule, but for numbers, belong together."""
+    grouped: dict[tuple[Status, str, str], list[KitCheck]] = {}
+    for each in checks:
+        if each.status in _OPEN:
+            grouped.setdefault((each.status, each.rule, cause_of(each.reason)), []).append(each)
+    return list(grouped.values())
+
+
+def _finding(together: Sequence[KitCheck], again: Callable[[str], Command] | None) -> Finding:
+    check = together[0]
+    more = f" and {plural(len(together) - 1, 'more check')}" if len(together) > 1 else ""
     cause = Violation(check.rule, check.id.partition("/")[2], check.purpose, check.reason, check.witness)
     return Finding(
         status=check.status,
         what=check.reason,
-        when=f"check {check.id}, behind the steps below",
+        when=f"check {check.id}, behind the steps below" + (f",{more}" if more else ""),
         why=check.purpose,
         next=again(check.own_rule) if again is not None else None,
         cause=cause if check.status is Status.FAIL else None,
         rules=(check.rule,),
-        cases=(f"{check.id} on {check.tier}",),
+        cases=tuple(f"{each.id} on {each.tier}" for each in together),
     )

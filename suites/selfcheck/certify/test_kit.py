@@ -13,6 +13,8 @@ from holdfast.harness.model.rule import Level
 from holdfast.harness.model.status import Status
 from holdfast.harness.spi.kit import KitCheck
 from holdfast.harness.spi.state import Flag
+from holdfast.reports import exchange
+from holdfast.reports.exchange import Shown
 from holdfast.suites.certify import state_backend
 from holdfast.suites.certify.check import CannotTry, Check, Violation
 from holdfast.suites.certify.programs import run_machine
@@ -129,6 +131,25 @@ def test_a_rule_is_as_good_as_the_worst_of_its_checks() -> None:
     assert statuses([good, open_one])["SBK-01"] is Status.INCONCLUSIVE
     found = statuses([good, elsewhere])
     assert (found["SBK-01"], found["SBK-02"]) == (Status.INCONCLUSIVE, Status.FAIL)
+
+
+def test_checks_that_say_the_same_of_one_rule_are_one_finding() -> None:
+    checks = [
+        KitCheck("SBK-01/a", "A.", "SBK-02", Status.FAIL, "3 threads are left.", ("step",)),
+        KitCheck("SBK-03/b", "B.", "SBK-02", Status.FAIL, "12 threads are left."),
+        KitCheck("SBK-03/c", "C.", "SBK-03", Status.FAIL, "3 threads are left."),
+        KitCheck("SBK-04/d", "D.", "SBK-02", Status.FAIL, "x is y."),
+        KitCheck("SBK-05/e", "E.", "SBK-02", Status.INCONCLUSIVE, "3 threads are left."),
+    ]
+    journal = kit_journal(checks, command="", factory="a:B", subject="SB", started="2026-01-01", duration_s=0.0)
+    assert [each.cases for each in journal.findings] == [
+        ("SBK-01/a on sim", "SBK-03/b on sim"), ("SBK-03/c on sim",), ("SBK-04/d on sim",), ("SBK-05/e on sim",)
+    ]  # fmt: skip
+    first = journal.findings[0]
+    assert (first.rules, first.when) == (("SBK-02",), "check SBK-01/a, behind the steps below, and 1 more check")
+    shown = {test.id: test for test in exchange.tests(journal)}
+    assert shown["SBK-01/a on sim"].outcome is Shown.FAILED
+    assert shown["SBK-03/b on sim"].message == "fail: same cause as SBK-01/a on sim"
 
 
 def statuses(checks: Sequence[KitCheck]) -> dict[str, Status]:
