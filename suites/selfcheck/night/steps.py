@@ -47,10 +47,10 @@ LONG_GUIDES = ("real-flink", "certify-my-pipeline", "certify-my-engine")
 guides: follow them by hand, `pytest suites/selfcheck/test_guides.py -m nightly -k real-flink`."""
 STEPS = (
     # README's two commands where the interpreter is a newer one.
-    Step("python-3.12", 10, ("java",), ".ci/python 3.12"),
-    Step("python-3.13", 10, ("java",), ".ci/python 3.13"),
+    Step("python-3.12", 9, ("java",), ".ci/python 3.12"),
+    Step("python-3.13", 9, ("java",), ".ci/python 3.13"),
     # Every rule, each variant of it, on every tier that there is.
-    Step("reference", 15, IN_CONTAINERS, 'holdfast certify reference --thorough --out "$NIGHT/reference"'),
+    Step("reference", 17, IN_CONTAINERS, 'holdfast certify reference --thorough --out "$NIGHT/reference"'),
     # What a reader follows, each from a clone of its own.
     Step(
         "guides",
