@@ -255,6 +255,7 @@ ALSO_RIGHT: Mapping[str, Sequence[KeyedStateBackendFactory]] = {
     "SBK-04/refusing-function": [ConvertsBeforeSnapshots],
     "SBK-02/restore-errors": [ReadsItsCopy],
     "INC-01/small-changes": [RewritesKeyGroups],
+    "INC-08/change-rates": [RewritesKeyGroups],
     "SBK-07/one-file": [RefersInFull],
     "SBK-10/together": [RefersInFull],
     "SBK-08/within-memory": [RocksDBBackend],
