@@ -23,6 +23,7 @@ from holdfast.fixtures.systems.json_lines import messages
 from holdfast.harness import spi
 from holdfast.harness.cli.application import app
 from holdfast.harness.engine.site import registry
+from holdfast.suites.selfcheck.contrast import LEAST, channels, contrast
 
 ROOT = Path(holdfast.suites.__path__[0]).parent
 SETTINGS = ROOT / "mkdocs.yml"
@@ -74,21 +75,11 @@ GROUNDS = {"default": ("#ffffff", "#f5f5f5"), "slate": ("#1e2129", "#272a35")}
 """By scheme of the theme, those of text and of code."""
 TEAL_IN_THE_DARK = "#00ccb8"
 """The theme's colour of links on dark grounds."""
-LEAST_CONTRAST = 4.5
-"""Of text, says WCAG 2.2 at level AA."""
-
-
-def contrast(one: str, other: str) -> float:
-    """Of two colours as #rrggbb, after WCAG 2.2."""
-    channels = [[int(each[at : at + 2], 16) / 255 for at in (1, 3, 5)] for each in (one, other)]
-    linear = [[c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in each] for each in channels]
-    dark, light = sorted(0.2126 * red + 0.7152 * green + 0.0722 * blue for red, green, blue in linear)
-    return (light + 0.05) / (dark + 0.05)
 
 
 def test_contrast_is_that_of_the_standard() -> None:
-    assert contrast("#000000", "#ffffff") == pytest.approx(21)
-    assert contrast("#009485", "#ffffff") == pytest.approx(3.77, abs=0.01)  # The theme's teal.
+    assert contrast(channels("#000000"), channels("#ffffff")) == pytest.approx(21)
+    assert contrast(channels("#009485"), channels("#ffffff")) == pytest.approx(3.77, abs=0.01)  # The theme's teal.
 
 
 @pytest.mark.parametrize("scheme", GROUNDS)
@@ -96,10 +87,19 @@ def test_links_and_the_head_of_a_page_can_be_read(scheme: str) -> None:
     style = (ROOT / "docs/assets/site.css").read_text()
     (rule,) = re.findall(rf'scheme="{scheme}"\] \{{([^}}]*)\}}', style)
     colours = dict(re.findall(r"--md-(\w+)-fg-color: (#\w{6})", rule))
-    assert contrast(colours["primary"], "#ffffff") >= LEAST_CONTRAST
+    assert contrast(channels(colours["primary"]), channels("#ffffff")) >= LEAST
     link = colours["primary"] if scheme == "default" else TEAL_IN_THE_DARK
-    least = {each: min(contrast(each, ground) for ground in GROUNDS[scheme]) for each in (link, colours["accent"])}
-    assert {each: found for each, found in least.items() if found < LEAST_CONTRAST} == {}
+    grounds = [channels(each) for each in GROUNDS[scheme]]
+    least = {each: min(contrast(channels(each), ground) for ground in grounds) for each in (link, colours["accent"])}
+    assert {each: found for each, found in least.items() if found < LEAST} == {}
+
+
+def test_every_page_names_what_the_theme_leaves_without_a_name(site: Path) -> None:
+    """What the script does can be seen in a browser alone."""
+    script = (ROOT / "docs/assets/site.js").read_text()
+    shown = (site / "index.html").read_text()
+    assert {kind for kind in re.findall(r"data-md-component=([\w-]+)\]", script) if kind not in shown} == set()
+    assert [page.name for page in site.rglob("*.html") if "assets/site.js" not in page.read_text()] == []
 
 
 def names(command: Any, name: str) -> list[str]:
