@@ -152,6 +152,18 @@ def test_a_mutant_is_refuted_with_a_replay_line(
     assert [cli.execute(shlex.split(each)[1:]) for each in commands] == [1] * len(commands)
 
 
+@pytest.mark.nightly
+def test_one_defect_that_refutes_rules_in_several_cases_is_one_finding_in_every_file(here: Path) -> None:
+    wrong, rules = "reference+aborts-completed-transactions", ("--rule", "BAR-08", "--rule", "BAR-05")
+    assert cli.execute(["certify", wrong, "--tier", "sim", *rules, "--out", "out"]) == 1
+    journal = msgspec.json.decode((here / "out" / "latest" / "results.json").read_bytes(), type=Journal)
+    (finding,) = journal.findings
+    assert {"BAR-08", "CRD-01"} <= set(finding.rules)
+    assert len(finding.cases) > 1
+    named = commands_by_file(here / "out" / "latest")
+    assert {file: len(commands) for file, commands in named.items()} == dict.fromkeys(named, 1)
+
+
 def test_certify_narrowed_to_a_rule_and_whose_statuses_rules_shows(
     here: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
