@@ -159,7 +159,8 @@ def seven_steps(history: History) -> Film | None:
         return None
     checkpoint, subtask = alignment.checkpoint, alignment.subtask
     places = _Places(history, checkpoint)
-    sources = [name for name in subtasks(history.plan.job, history.plan.topology) if name.startswith("source")]
+    fed = {edge.downstream for edge in history.plan.job.edges}
+    sources = [name for name in subtasks(history.plan.job, history.plan.topology) if name.partition("[")[0] not in fed]
     inputs = [
         name for name in all_channels(history.plan.job, history.plan.topology) if channel_ends(name)[1] == subtask
     ]

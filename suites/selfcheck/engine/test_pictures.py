@@ -66,6 +66,14 @@ def test_the_seven_steps_are_those_of_the_seed() -> None:
     assert all(each.acknowledged for each in film.scenes[6].subtasks)
 
 
+def test_sources_are_what_nothing_feeds_whatever_they_are_called() -> None:
+    """A run whose sources are `left` and `right` could not be drawn."""
+    film = made("seven-steps", "operators/several-inputs-wait")
+    assert isinstance(film, Film)
+    taken = {each.name for each in film.scenes[2].subtasks if each.snapshot}
+    assert {"left[0]", "right[0]"} <= taken
+
+
 def test_nothing_behind_a_barrier_is_processed_in_the_film_of_an_alignment() -> None:
     film = made("alignment", "barriers/alignment")
     assert isinstance(film, Film)
