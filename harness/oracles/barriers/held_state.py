@@ -58,7 +58,7 @@ def judge_held(
             kind = "too much" if surplus > 0 else "missing" if surplus < 0 else "wrong"
             culprit = fold.culprit(surplus, digest_off) or "no two records and no one range"
             message = f"{where} holds {plural(held, 'record')}, {records} are {place}; {kind}: {culprit}"
-            findings.violated(clause, message, *witness)
+            findings.violated(clause, message, *sorted(witness, key=history.position))
     return exact
 
 

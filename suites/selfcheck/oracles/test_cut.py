@@ -41,6 +41,13 @@ def test_the_culprit_is_named(records: list[tuple[int, int]], culprit: str) -> N
     assert anomalies
 
 
+def test_the_moment_is_that_of_the_last_snapshot_whichever_subtask_takes_it() -> None:
+    history = story(*reversed(cut_holding(*BEFORE, (0, 7))))
+    moment = CutOracle().judge(history).anomalies[0].at
+    assert moment is not None
+    assert (moment.node, moment.sequence) == (history.events[-1].node, history.events[-1].sequence)
+
+
 def test_a_surplus_that_is_not_denied_decides_nothing() -> None:
     history = story(*cut_holding(*BEFORE, (0, 7)), claimed=AT_LEAST_ONCE)
     assert not {"state-extra", "state-missing"} & set(CutOracle().judge(history).checked)
