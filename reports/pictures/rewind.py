@@ -12,6 +12,10 @@ from holdfast.reports.text import count, duration, one_line
 
 WIDTH, LEFT, RIGHT = 1000.0, 84.0, 24.0
 PHASE_ROW, TOP, HEIGHT = 20.0, 74.0, 240.0
+LABEL, LABEL_ROW = 110.0, 14.0
+"""What the words beside a rewind take up."""
+CAUSE, CHECKPOINT = 290.0, 22.0
+"""What the cause of a failure and the number of a checkpoint take up."""
 Place = Callable[[float], float]
 Height = Callable[[int], float]
 
@@ -39,11 +43,7 @@ def sheet(picture: RecoveryPicture) -> tuple[list[Markup], float, float]:
         drawn.append(_text(LEFT - 12, y(offset) + 4, count(offset), "tick", "end"))
     drawn.append(_text(LEFT - 12, TOP - 12, "next offset", "lane-label", "end"))
     drawn += _checkpoints(picture, x, y, bottom)
-    for time, cause in picture.failures:
-        path = f"M{number(x(time))} {number(PHASE_ROW)}V{number(bottom)}"
-        words = f"failure at {duration(time)}: {one_line(cause)}"
-        drawn.append(element("path", element("title", words), class_="failure", d=path))
-        drawn.append(_text(x(time) + 5, PHASE_ROW + 14, one_line(cause, 30), "failure-label", "start"))
+    drawn += _failures(picture, x, bottom)
     partitions = sorted({line.partition for line in picture.lines})
     for line in picture.lines:
         drawn.append(_line(line, x, y, partitions.index(line.partition) % 4 + 1))
@@ -55,21 +55,43 @@ def sheet(picture: RecoveryPicture) -> tuple[list[Markup], float, float]:
     return drawn, WIDTH, bottom + 24
 
 
+def _failures(picture: RecoveryPicture, x: Place, bottom: float) -> list[Markup]:
+    """A line for each; of those that stand close together only the first one's cause is written, with their number."""
+
+    def place(time: float) -> float:
+        return min(x(time) + 5, WIDTH - CAUSE)
+
+    drawn: list[Markup] = []
+    close: list[list[tuple[float, str]]] = []
+    for time, cause in picture.failures:
+        path = f"M{number(x(time))} {number(PHASE_ROW)}V{number(bottom)}"
+        words = f"failure at {duration(time)}: {one_line(cause)}"
+        drawn.append(element("path", element("title", words), class_="failure", d=path))
+        if close and place(time) - place(close[-1][0][0]) < CAUSE:
+            close[-1].append((time, cause))
+        else:
+            close.append([(time, cause)])
+    for (time, cause), *others in close:
+        words = one_line(cause, 30) + (f" and {len(others)} more" if others else "")
+        drawn.append(_text(place(time), PHASE_ROW + 14, words, "failure-label", "start"))
+    return drawn
+
+
 def _checkpoints(picture: RecoveryPicture, x: Place, y: Height, bottom: float) -> list[Markup]:
     """Where the offsets of each completed checkpoint are; those that were restored stand out."""
     restored = {checkpoint for _, checkpoint in picture.restores}
     drawn = []
-    free_from = 0.0
+    labels = [x(time) for checkpoint, time, _ in picture.checkpoints if checkpoint in restored]
     for checkpoint, time, positions in picture.checkpoints:
         class_ = "cut restored" if checkpoint in restored else "cut"
         title = element("title", f"checkpoint {checkpoint} complete at {duration(time)}, offsets {positions}")
         parts = [title, element("path", class_="cut-line", d=f"M{number(x(time))} {number(TOP)}V{number(bottom)}")]
         parts += [element("circle", class_=class_, cx=x(time), cy=y(offset), r=4.5) for offset in positions]
-        if x(time) - free_from > 22 or checkpoint in restored:
-            parts.append(
-                _text(x(time), TOP - 4, str(checkpoint), "name" if checkpoint in restored else "tick", "middle")
-            )
-            free_from = x(time)
+        if checkpoint in restored:
+            parts.append(_text(x(time), TOP - 4, str(checkpoint), "name", "middle"))
+        elif all(abs(x(time) - each) > CHECKPOINT for each in labels):
+            parts.append(_text(x(time), TOP - 4, str(checkpoint), "tick", "middle"))
+            labels.append(x(time))
         drawn.append(group(parts))
     return drawn
 
@@ -86,6 +108,7 @@ def _line(line: OffsetLine, x: Place, y: Height, series: int) -> Markup:
 def _rewinds(picture: RecoveryPicture, x: Place, y: Height) -> list[Markup]:
     """From where an attempt ended back to where the next one began."""
     drawn = []
+    labels: list[tuple[float, float]] = []
     lines = {(line.attempt, line.partition): line.points for line in picture.lines if line.points}
     for (attempt, partition), points in sorted(lines.items()):
         following = lines.get((attempt + 1, partition))
@@ -98,7 +121,13 @@ def _rewinds(picture: RecoveryPicture, x: Place, y: Height) -> list[Markup]:
         words = f"partition {partition} goes back from {count(reached)} to {count(back)}"
         drawn.append(element("path", element("title", words), class_="rewind", d=path))
         again = f"{count(reached - back)} read again"
-        drawn.append(_text((x(left) + x(right)) / 2, (y(reached) + y(back)) / 2 - 9, again, "rewind-label", "start"))
+        place = (x(left) + x(right)) / 2, max((y(reached) + y(back)) / 2 - 9, TOP + LABEL_ROW)
+        while any(abs(place[0] - other[0]) < LABEL and abs(place[1] - other[1]) < LABEL_ROW for other in labels):
+            place = place[0], place[1] + LABEL_ROW
+        if place[1] > TOP + HEIGHT - LABEL_ROW:
+            continue
+        labels.append(place)
+        drawn.append(_text(*place, again, "rewind-label", "start"))
     return drawn
 
 

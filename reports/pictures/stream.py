@@ -10,6 +10,8 @@ from holdfast.reports.svg import Value, element, group, number
 CHARACTER, CELL, HEIGHT, GAP = 6.3, 22.0, 30.0, 4.0
 BAR, BAR_HEIGHT, LINE = 6.0, 62.0, 78.0
 ENDS = 78.0
+NAME_CHARACTER = 8.0
+"""Of the words above a barrier."""
 MOST_CELLS = 7
 """Of a segment; what is in the middle of a longer one is counted."""
 
@@ -18,7 +20,8 @@ def sheet(picture: StreamPicture) -> tuple[list[Markup], float, float]:
     """What to draw, and its width and height. The oldest record is on the right, where the receiver takes it."""
     sender, _, receiver = picture.channel.partition("->")
     segments = [_cells(segment) for segment in picture.segments]
-    width = 2 * ENDS + sum(_length(cells) + (3 * GAP + BAR) for cells in segments)
+    apart = [_length(cells, segment.checkpoint) for segment, cells in zip(picture.segments, segments, strict=True)]
+    width = 2 * ENDS + sum(wide + (3 * GAP + BAR) for wide in apart)
     drawn: list[Markup] = [
         element("path", class_="lane", d=f"M{number(ENDS)} {number(LINE)}H{number(width - ENDS)}"),
         *_end(sender, 0),
@@ -35,6 +38,7 @@ def sheet(picture: StreamPicture) -> tuple[list[Markup], float, float]:
         if cells:
             middle = (x + GAP + right) / 2
             drawn += [_brace(x + GAP, right), _text(middle, LINE + 52, name, "known")]
+        x = min(x, right - apart[index])
         if segment.checkpoint:
             x -= GAP
             drawn.append(_barrier(x, segment.checkpoint))
@@ -53,8 +57,14 @@ def _cells(segment: Segment) -> list[tuple[str, float]]:
     return [(each, max(CELL, len(each) * CHARACTER + 8)) for each in words]
 
 
-def _length(cells: list[tuple[str, float]]) -> float:
-    return sum(wide + GAP for _, wide in cells)
+def _length(cells: list[tuple[str, float]], checkpoint: int) -> float:
+    """How long a segment is: its cells have room, and so have the words above its barrier."""
+    words = len(_name(checkpoint)) * NAME_CHARACTER - 3 * GAP - BAR if checkpoint else 0.0
+    return max(sum(wide + GAP for _, wide in cells), words)
+
+
+def _name(checkpoint: int) -> str:
+    return f"barrier {checkpoint}"
 
 
 def _cell(words: str, x: float, wide: float, *, odd: bool) -> Markup:
@@ -66,7 +76,7 @@ def _cell(words: str, x: float, wide: float, *, odd: bool) -> Markup:
 
 def _barrier(x: float, checkpoint: int) -> Markup:
     shape: dict[str, Value] = {"x": x - BAR, "y": LINE - BAR_HEIGHT / 2, "width": BAR, "height": BAR_HEIGHT, "rx": 2}
-    label = _text(x - BAR / 2, LINE - BAR_HEIGHT / 2 - 7, f"barrier {checkpoint}", "name")
+    label = _text(x - BAR / 2, LINE - BAR_HEIGHT / 2 - 7, _name(checkpoint), "name")
     return group([element("rect", class_="barrier", **shape), label])
 
 
