@@ -16,7 +16,7 @@ from holdfast.harness.model.evidence import Evidence
 from holdfast.harness.model.finding import Finding
 from holdfast.harness.model.journal import CaseResult, Journal, RunResult, Status
 from holdfast.harness.model.oracle_title import oracles_in_words
-from holdfast.harness.model.picture import Film
+from holdfast.harness.model.picture import FailurePicture, Film
 from holdfast.harness.model.rule import Level
 from holdfast.harness.model.run_details import RunDetails
 from holdfast.harness.model.verdict import Outcome
@@ -27,9 +27,14 @@ from holdfast.reports.files import write_file
 from holdfast.reports.pictures import drawing, film
 from holdfast.reports.svg import colour, element, group
 
-STYLE_SHEETS = ("report.css", "subjects.css", "timeline.css", "recovery.css", "checkpoints.css", "pictures.css")
+STYLE_SHEETS = (
+    *("report.css", "subjects.css", "timeline.css", "recovery.css", "checkpoints.css"),
+    *("pictures.css", "failure.css"),
+)
 MOST_TIMELINES = 60
 MOST_CHECKPOINT_HISTORIES = 20
+MOST_FAILURES = 12
+"""Pictures of the run around a violation, with the first findings: each has some tens of kB."""
 MOST_RUNS_OF_A_CASE = 60
 """Enough to see a pattern; the rest is in `results.json`, and the page says how many it left out."""
 
@@ -90,6 +95,7 @@ def page(journal: Journal, details: Mapping[str, RunDetails] | None = None) -> s
             pictures=timelines,
             details=details,
             reported=_with_checkpoints(details, timelines),
+            with_failures=_with_failures(details, timelines),
             drawn_at=_drawn_at(numbered, timelines),
             finding_of={rule: number for number, each in reversed(numbered) for rule in each.rules},
             paste=finding.paste(each.next.line_in_report() for each in journal.findings if each.next is not None),
@@ -157,6 +163,7 @@ def _environment() -> Environment:
         inline_picture=drawing.inline,
         scene=film.scene,
     )
+    environment.tests["failure"] = lambda picture: isinstance(picture, FailurePicture)
     environment.tests["film"] = lambda picture: isinstance(picture, Film)
     environment.globals.update(
         word_alone=text.ON_ITS_WORD,
@@ -225,6 +232,14 @@ def _with_checkpoints(details: Mapping[str, RunDetails], timelines: Mapping[str,
     """Runs below whose timeline stand the checkpoints as the system reports them."""
     reported = {name for name, each in details.items() if each.checkpoint_history is not None}
     return frozenset([name for name in timelines if name in reported][:MOST_CHECKPOINT_HISTORIES])
+
+
+def _with_failures(details: Mapping[str, RunDetails], timelines: Mapping[str, Markup]) -> frozenset[str]:
+    """Runs that are shown around their violation."""
+    drawn = {
+        name for name, each in details.items() if any(isinstance(picture, FailurePicture) for picture in each.pictures)
+    }
+    return frozenset([name for name in timelines if name in drawn][:MOST_FAILURES])
 
 
 def _drawn_at(numbered: Iterable[tuple[int, Finding]], timelines: Mapping[str, Markup]) -> dict[str, int]:

@@ -9,6 +9,7 @@ from holdfast.harness.commands import console as consoles
 from holdfast.harness.engine.artefacts.stored_run import read_run
 from holdfast.harness.engine.errors import UsageError
 from holdfast.harness.engine.executor.run import run_plan
+from holdfast.harness.engine.pictures.failure import pictures_of_failure
 from holdfast.harness.engine.pictures.of_runs import PICTURES, drawn_machine, pictures_of, state_machines
 from holdfast.harness.engine.plans.words import plan_in_words
 from holdfast.harness.engine.site import registry
@@ -24,11 +25,12 @@ REFERENCE = "reference"
 
 def draw_run(stored: Path, folder: Path, *, trust: bool) -> int:
     """Every picture that a stored run has something to show for."""
-    history, _ = read_run(stored)
+    history, judged = read_run(stored)
     system = registry.stored_system(history.plan.system, stored, trust=trust)
     machines = state_machines(system)
     names = (*PICTURES, *(f"states:{machine.name}" for machine in machines))
-    found = [(picture, "") for picture in pictures_of(names, history, machines)]
+    pictures = (*pictures_of_failure(history, judged.verdicts), *pictures_of(names, history, machines))
+    found = [(picture, "") for picture in pictures]
     if not found:
         raise UsageError(f"{stored}: this run shows nothing to draw: it completed no checkpoint.")
     return _write(folder, f"A run of {history.plan.system}", plan_in_words(history.plan), found)

@@ -5,6 +5,8 @@ Each has a `name`, a `title`, and in `explains` one or two sentences on how to r
 
 from __future__ import annotations
 
+from enum import StrEnum
+
 import msgspec
 
 from holdfast.harness.model.state_machine import StateMachine
@@ -269,6 +271,84 @@ class SharedPicture(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag
     explains: str = ""
 
 
+class StepShape(StrEnum):
+    """What kind of step an event is, drawn as a shape of its own."""
+
+    STEP = "step"
+    TRIGGER = "trigger"
+    SNAPSHOT = "snapshot"
+    COMPLETE = "complete"
+    ABORT = "abort"
+    BEGIN = "begin"
+    END = "end"
+    FAULT = "fault"
+    BLOCK = "block"
+
+
+class DiagramStep(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """An event on a line of a diagram, or several in a row that differ only in whom they are sent to.
+
+    Attributes:
+        line: of the diagram, counted from 0.
+        shape: what it is drawn as.
+        label: a few characters that stand beside it; empty: its arrow says what it is.
+        words: the event in plain words.
+        at_ms: when.
+        witness: the number of the line of the witness that names it; 0: none does.
+        before: how many events of its line between the step before it and this one are left out.
+    """
+
+    line: int
+    shape: StepShape
+    label: str
+    words: str
+    at_ms: float
+    witness: int = 0
+    before: int = 0
+
+
+class ArrowKind(StrEnum):
+    """What goes from one line of a diagram to another."""
+
+    MESSAGE = "message"
+    BARRIER = "barrier"
+    FAULT = "fault"
+
+
+class DiagramArrow(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """From one step of a diagram to a later one, both counted from 0."""
+
+    start: int
+    end: int
+    kind: ArrowKind = ArrowKind.MESSAGE
+
+
+class FailurePicture(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="failure"):
+    """The run around the step that broke a clause: a line for each process or subtask, time from left to right.
+
+    Attributes:
+        first_ms, last_ms: what is shown, in milliseconds since the start of the run.
+        events: how many happened meanwhile, drawn or not.
+        drawn: how many of them are drawn.
+        lines: names, from top to bottom.
+        steps: in causal order.
+        arrows: messages between them.
+        wrong: the step that broke the clause, counted from 0.
+    """
+
+    name: str
+    title: str
+    first_ms: float
+    last_ms: float
+    events: int
+    drawn: int
+    lines: tuple[str, ...]
+    steps: tuple[DiagramStep, ...]
+    arrows: tuple[DiagramArrow, ...]
+    wrong: int
+    explains: str = ""
+
+
 Picture = (
     DrawnMachine
     | StreamPicture
@@ -278,4 +358,5 @@ Picture = (
     | RescalePicture
     | LocalRecoveryPicture
     | SharedPicture
+    | FailurePicture
 )

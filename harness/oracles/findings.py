@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from msgspec import structs
@@ -136,8 +136,34 @@ _WORDS: dict[type[events.Event], str] = {
 
 def line(event: events.Event) -> str:
     """One event in plain words: `worker-1.0 #41: barrier 3 received on source[0]->sum[1]`."""
-    words = _WORDS.get(type(event), type(event).__name__)
-    return f"{event.node} #{event.sequence}: {words.format(event).rstrip(' :')}"
+    return f"{_header(event)}: {in_words(event)}"
+
+
+def in_words(event: events.Event) -> str:
+    """What happened, without where."""
+    return _WORDS.get(type(event), type(event).__name__).format(event).rstrip(" :")
+
+
+def _header(event: events.Event) -> str:
+    return f"{event.node} #{event.sequence}"
+
+
+def events_of(witness: Iterable[str], history: History) -> dict[int, int]:
+    """By the place of each event that a witness names, the number of its line, counted from 1.
+
+    A line is only taken for an event that reads exactly like it: what is said of rows names none.
+    """
+    places: dict[str, int] | None = None
+    found: dict[int, int] = {}
+    for number, words in enumerate(witness, start=1):
+        header, colon, _ = words.partition(": ")
+        if not colon or " #" not in header:
+            continue
+        places = places or {_header(event): place for place, event in enumerate(history.events)}
+        place = places.get(header)
+        if place is not None and line(history.events[place]) == words:
+            found.setdefault(place, number)
+    return found
 
 
 def replay(history: History, handlers: Mapping[type[events.Event], Callable[[Any], None]]) -> None:

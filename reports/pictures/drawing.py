@@ -8,6 +8,7 @@ from markupsafe import Markup
 
 from holdfast.harness.model.picture import (
     DrawnMachine,
+    FailurePicture,
     Film,
     LocalRecoveryPicture,
     PausePicture,
@@ -17,7 +18,7 @@ from holdfast.harness.model.picture import (
     SharedPicture,
     StreamPicture,
 )
-from holdfast.reports.pictures import film, local_recovery, machine, pause, rescale, rewind, shared, stream
+from holdfast.reports.pictures import failure, film, local_recovery, machine, pause, rescale, rewind, shared, stream
 from holdfast.reports.svg import element, number
 
 PADDING = 16.0
@@ -32,11 +33,14 @@ def standalone(picture: Picture) -> str:
         TypeError: nobody can draw this kind.
     """
     drawn, width, height = _drawn(picture)
-    style = resources.files("holdfast.reports").joinpath("templates", "pictures.css").read_text(encoding="utf-8")
+    sheets = ("pictures.css", "failure.css") if isinstance(picture, FailurePicture) else ("pictures.css",)
+    templates = resources.files("holdfast.reports").joinpath("templates")
+    style = "".join(templates.joinpath(name).read_text(encoding="utf-8") for name in sheets)
     whole = element(
         "svg",
         element("style", Markup(f"svg {{ background: #fff; }}\n{style}")),
         element("title", picture.title),
+        *([element("desc", failure.in_words(picture))] if isinstance(picture, FailurePicture) else ()),
         element("g", Markup("").join(drawn), transform=f"translate({number(PADDING)} {number(PADDING)})"),
         class_="picture-svg",
         xmlns="http://www.w3.org/2000/svg",
@@ -48,6 +52,8 @@ def standalone(picture: Picture) -> str:
 
 def inline(picture: Picture) -> Markup:
     """A picture for a page that has the style sheet; a film is drawn scene by scene instead."""
+    if isinstance(picture, FailurePicture):
+        return failure.inline(picture)
     drawn, width, height = _drawn(picture)
     return element(
         "svg",
@@ -76,4 +82,6 @@ def _drawn(picture: Picture) -> tuple[list[Markup], float, float]:
         return local_recovery.sheet(picture)
     if isinstance(picture, SharedPicture):
         return shared.sheet(picture)
+    if isinstance(picture, FailurePicture):
+        return failure.sheet(picture)
     raise TypeError(f"nobody draws a {type(picture).__name__}")

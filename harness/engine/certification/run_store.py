@@ -22,6 +22,7 @@ from holdfast.harness.engine.executor.run import Run, uninterrupted
 from holdfast.harness.engine.executor.run_folder import PLAN
 from holdfast.harness.engine.exploration.needed_faults import MOST_PLANS, needed_faults
 from holdfast.harness.engine.exploration.shrink import attempted, shrink
+from holdfast.harness.engine.pictures.failure import pictures_of_failure
 from holdfast.harness.engine.pictures.of_runs import pictures_of, state_machines
 from holdfast.harness.engine.site import registry
 from holdfast.harness.engine.views.checkpoint_history import checkpoint_history
@@ -136,7 +137,10 @@ class RunStore:
         if not case_run.interrupted():
             details = RunDetails(
                 checkpoint_history=checkpoint_history(run.history),
-                pictures=pictures_of(case_run.case.pictures, run.history, state_machines(case_run.system)),
+                pictures=(
+                    *pictures_of_failure(run.history, run.verdicts),
+                    *pictures_of(case_run.case.pictures, run.history, state_machines(case_run.system)),
+                ),
             )
         written = write_details(self.runs / result.id, details)
         return msgspec.structs.replace(

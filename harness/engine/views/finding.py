@@ -66,10 +66,7 @@ def finding_of(
         needed: which faults it needs, in words; empty: nobody tried.
     """
     places = _Places(history)
-    found = sorted(
-        ((verdict.oracle, anomaly) for verdict in verdicts for anomaly in verdict.anomalies),
-        key=lambda each: _order(each[0], each[1], places),
-    )
+    found = _in_causal_order(verdicts, places)
     if not found:
         return None
     known = {oracle.name: oracle for oracle in oracles}
@@ -88,6 +85,18 @@ def finding_of(
         cause=cause,
         consequences=violations[1:],
     )
+
+
+def first_anomaly(history: History, verdicts: Iterable[Verdict]) -> Anomaly | None:
+    """The anomaly that the finding of a run calls its cause; None if no oracle names one."""
+    found = _in_causal_order(verdicts, _Places(history))
+    return found[0][1] if found else None
+
+
+def _in_causal_order(verdicts: Iterable[Verdict], places: _Places) -> list[tuple[str, Anomaly]]:
+    """All anomalies with their oracles."""
+    found = ((verdict.oracle, anomaly) for verdict in verdicts for anomaly in verdict.anomalies)
+    return sorted(found, key=lambda each: _order(each[0], each[1], places))
 
 
 def _order(oracle: str, anomaly: Anomaly, places: _Places) -> tuple[int, bool, int]:

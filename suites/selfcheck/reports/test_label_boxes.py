@@ -1,4 +1,4 @@
-"""No text of a picture lies over another one, in the gallery as anywhere."""
+"""No text of a picture lies over another one, in the gallery and around whatever an oracle finds."""
 
 from __future__ import annotations
 
@@ -7,13 +7,16 @@ from pathlib import Path
 import pytest
 
 from holdfast import reports
+from holdfast.harness.engine.pictures.failure import pictures_of_failure
 from holdfast.reports import timeline
-from holdfast.reports.pictures.drawing import standalone
+from holdfast.reports.pictures.drawing import inline, standalone
+from holdfast.suites.selfcheck.oracles.builder import EXHIBITS
+from holdfast.suites.selfcheck.oracles.judging import BY_NAME
 from holdfast.suites.selfcheck.reports import sample
 from holdfast.suites.selfcheck.reports.label_boxes import Style, overlaps, styles, width
 from holdfast.suites.selfcheck.reports.test_pictures import ALL
 
-PICTURES = styles("pictures.css", "picture-svg")
+PICTURES = styles("pictures.css", "picture-svg") | styles("failure.css", "picture-svg")
 TIMELINE = styles("timeline.css", "timeline")
 GALLERY = sorted(Path(reports.__path__[0], "gallery").glob("*.svg"))
 
@@ -51,3 +54,13 @@ def test_no_text_of_a_picture_lies_over_another(picture: object) -> None:
 def test_no_text_of_a_timeline_lies_over_another(faults: int) -> None:
     drawn = timeline.standalone(sample.timeline(3, faults=faults), "A run", broken_ms=1_000.0)
     assert overlaps(drawn, TIMELINE) == []
+
+
+@pytest.mark.parametrize("oracle", BY_NAME)
+def test_no_text_around_a_violation_lies_over_another(oracle: str) -> None:
+    for exhibit in EXHIBITS.values():
+        if exhibit.oracle == oracle and exhibit.bad:
+            history = exhibit.history()
+            for picture in pictures_of_failure(history, [BY_NAME[oracle].judge(history)]):
+                assert overlaps(standalone(picture), PICTURES) == []
+                assert len(inline(picture)) < 60_000

@@ -11,9 +11,13 @@ import pytest
 from holdfast.fixtures.reference.protocol.state_machines import STATE_MACHINES
 from holdfast.harness.engine.pictures.of_runs import drawn_machine
 from holdfast.harness.model.picture import (
+    ArrowKind,
     ChannelScene,
+    DiagramArrow,
+    DiagramStep,
     DrawnMachine,
     Element,
+    FailurePicture,
     Film,
     OffsetLine,
     PausedSpan,
@@ -24,13 +28,15 @@ from holdfast.harness.model.picture import (
     Segment,
     SharedPicture,
     SharedRow,
+    StepShape,
     StreamPicture,
     SubtaskScene,
 )
 from holdfast.harness.model.run_details import RunDetails
 from holdfast.harness.model.state_machine import StateMachine, Step
+from holdfast.reports import html
 from holdfast.reports.html import page
-from holdfast.reports.pictures.drawing import standalone
+from holdfast.reports.pictures.drawing import inline, standalone
 from holdfast.suites.selfcheck.reports import journals, sample
 from holdfast.suites.selfcheck.reports.test_html import Page
 
@@ -72,8 +78,38 @@ RECOVERY = RecoveryPicture(
     ((60.0, "worker 0: kill"),),
     ((90.0, 1),),
 )
+MANY_RECOVERIES = RecoveryPicture(
+    "many-recoveries",
+    "Many recoveries",
+    300,
+    tuple(OffsetLine(0, each, ((10.0 * each, 5 * each), (10.0 * each + 8, 5 * each + 9))) for each in range(1, 25)),
+    ((1.0, 300.0, "running"),),
+    tuple((each, 11.0 * each, (each,)) for each in range(1, 25)),
+    tuple((10.0 * each + 8, "sink[0]: commit of sink[0]-000001 failed") for each in range(1, 25)),
+    ((90.0, 3), (180.0, 7)),
+)
+STEPS = (
+    DiagramStep(0, StepShape.FAULT, "kill worker 1", "fault 0 (kill) hit worker[1]", 40.0),
+    DiagramStep(2, StepShape.END, "killed", "worker-1.0 died: kill", 40.1, before=12),
+    DiagramStep(1, StepShape.BEGIN, "attempt 2, from CP 1", "attempt 2 started from checkpoint 1", 52.0, before=1),
+    DiagramStep(2, StepShape.BEGIN, "from CP 1 at 23", "source[0] started from checkpoint 1", 52.5, witness=2),
+    DiagramStep(2, StepShape.STEP, "offsets 23–24", "source[0] emitted 23", 53.0, witness=1),
+    *(DiagramStep(1, shape, shape.value, shape.value, 54.0) for shape in StepShape),
+)
+FAILURE = FailurePicture(
+    "failure",
+    "Around the wrong step: source[0] started from checkpoint 1",
+    40.0,
+    54.0,
+    1_234,
+    14,
+    ("faults", "coordinator", "source[0]"),
+    STEPS,
+    (DiagramArrow(0, 1, ArrowKind.FAULT), DiagramArrow(2, 3), DiagramArrow(4, 5, ArrowKind.BARRIER)),
+    wrong=3,
+)
 MACHINES = tuple(drawn_machine(machine) for machine in STATE_MACHINES)
-ALL: tuple[Picture, ...] = (FILM, STREAM, PAUSE, RECOVERY, SHARED, *MACHINES)
+ALL: tuple[Picture, ...] = (FILM, STREAM, PAUSE, RECOVERY, MANY_RECOVERIES, SHARED, FAILURE, *MACHINES)
 
 
 @pytest.mark.parametrize("picture", ALL, ids=lambda picture: picture.name)
@@ -82,6 +118,9 @@ def test_a_file_is_whole_and_says_what_it_is(picture: Picture) -> None:
     assert root.get("role") == "img"
     assert picture.title in [each.text for each in root.iter("{http://www.w3.org/2000/svg}title")]
     assert "nan" not in standalone(picture)
+
+
+HOSTILE = tuple(msgspec.structs.replace(step, label=EVIL, words=EVIL) for step in STEPS)
 
 
 def boxes(drawn: str, class_: str) -> list[tuple[float, float, float, float]]:
@@ -131,6 +170,44 @@ def test_the_page_shows_the_pictures_of_a_run() -> None:
     assert "A checkpoint at its coordinator" in shown.text
 
 
+def test_the_run_around_a_violation_stands_once_inside_its_finding() -> None:
+    value = journals.refused()
+    beside = {run.id: RunDetails(pictures=(FAILURE, STREAM)) for run in value.runs if run.timeline}
+    drawn = page(value, beside)
+    articles = drawn.split("<article")[1:]
+    first = next(each for each in articles if 'class="space-time' in each).partition("</article>")[0]
+    assert first.count('class="space-time') == 1
+    assert first.index("Around the wrong step") < first.index('class="timeline"')
+    assert 0 < drawn.count('class="space-time') <= html.MOST_FAILURES
+    assert 'class="space-time' not in page(value)
+
+
+def test_only_the_first_findings_have_such_a_picture(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(html, "MOST_FAILURES", 1)
+    value = journals.refused()
+    drawn = page(value, {run.id: RunDetails(pictures=(FAILURE,)) for run in value.runs})
+    assert drawn.count('class="space-time') == 1
+
+
+def test_the_wrong_step_is_marked_by_shape_and_in_words_and_read_aloud() -> None:
+    root = ElementTree.fromstring(standalone(FAILURE))
+    shapes = [each.get("class") for each in root.iter()]
+    assert shapes.count("wrong-step") == 1
+    words = [each.text for each in root.iter("{http://www.w3.org/2000/svg}text")]
+    assert {"the wrong step, at 52.5 ms", "from CP 1 at 23", "2", "1", "… 12"} <= set(words)
+    assert "… 1" not in words
+    for aloud in (str(inline(FAILURE)), standalone(FAILURE)):
+        assert "14 of 1,234 events from 40 ms to 54 ms on 3 lines" in aloud
+        assert "… 12 events left out; source[0], 40.1 ms: worker-1.0 died: kill;" in aloud
+        assert "the wrong step: source[0], 52.5 ms: source[0] started from checkpoint 1, line 2 of the witness" in aloud
+
+
+def test_a_line_is_broken_from_a_death_to_the_next_life() -> None:
+    root = ElementTree.fromstring(standalone(msgspec.structs.replace(FAILURE, steps=STEPS[:5], arrows=())))
+    lives = [each.get("d", "") for each in root.iter() if each.get("class") == "life"]
+    assert [each.count("M") for each in lives] == [1, 1, 2]
+
+
 def test_hostile_words_stay_words() -> None:
     evil = msgspec.structs.replace(
         FILM,
@@ -150,6 +227,10 @@ def test_hostile_words_stay_words() -> None:
     for written in (
         standalone(evil),
         with_pictures(evil),
+        *(
+            draw(msgspec.structs.replace(FAILURE, title=EVIL, lines=(EVIL,) * 3, steps=HOSTILE))
+            for draw in (standalone, inline)
+        ),
         standalone(msgspec.structs.replace(STREAM, channel=f"{EVIL}->{EVIL}")),
     ):
         assert "<script>alert" not in written
