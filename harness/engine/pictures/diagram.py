@@ -26,6 +26,8 @@ from holdfast.harness.model.topology import process_name, process_of, subtasks
 from holdfast.harness.oracles.findings import in_words
 
 MOST_LINES = 12
+OF_WITNESS = 100
+"""How much an event says that a witness names; the wrong step says more, everything else less."""
 _MILLISECOND_NS = 1_000_000
 
 
@@ -48,7 +50,7 @@ def lines_of(history: History, chosen: Mapping[int, int], ended: Mapping[int, fr
     best: dict[str, int] = {}
     for place in sorted(chosen, key=lambda place: place in ended):
         name = line_of(history.events[place])
-        if not best.keys() & ended.get(place, frozenset()):
+        if chosen[place] >= OF_WITNESS or not best.keys() & ended.get(place, frozenset()):
             best[name] = max(best.get(name, 0), chosen[place])
     kept = sorted(best, key=lambda name: (-best[name], name))[:MOST_LINES]
     order = {FAULTS: (0, 0), COORDINATOR: (1, 0), STORAGE: (4, 0), OUTPUT: (5, 0), AUDIT: (6, 0)}

@@ -7,9 +7,10 @@ and the life of its checkpoint, then messages of that checkpoint, then neighbour
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from typing import NamedTuple
 
-from holdfast.harness.engine.pictures.diagram import Diagram, ended_by_deaths, lines_of
+from holdfast.harness.engine.pictures.diagram import OF_WITNESS, Diagram, ended_by_deaths, lines_of
 from holdfast.harness.engine.pictures.steps import AUDIT, TELLING_NOTHING, line_of, received_as, sent_as
 from holdfast.harness.engine.views.finding import first_anomaly
 from holdfast.harness.model import events
@@ -73,10 +74,12 @@ class _Window(NamedTuple):
 
 
 def pictures_of_failure(history: History, verdicts: Iterable[Verdict]) -> tuple[FailurePicture, ...]:
-    """The picture of what the finding of a run calls its cause, if there is one and events show it."""
+    """The picture of what the finding of a run calls its cause, if there is one and events of the history show it."""
     cause = first_anomaly(history, verdicts)
-    made = failure_picture(history, cause) if cause is not None else None
-    return () if made is None else (made,)
+    with suppress(ValueError):  # An oracle of somebody else may name an event of its own making.
+        made = None if cause is None else failure_picture(history, cause)
+        return () if made is None else (made,)
+    return ()
 
 
 def failure_picture(history: History, anomaly: Anomaly) -> FailurePicture | None:
@@ -180,7 +183,7 @@ def _chosen(history: History, window: _Window) -> dict[int, int]:
     }
     scores.update(dict.fromkeys(_before(history, window), 70))
     scores.update(dict.fromkeys(window.turns, 95))
-    scores.update(dict.fromkeys(window.witness, 100))
+    scores.update(dict.fromkeys(window.witness, OF_WITNESS))
     scores[window.wrong] += 1
     _with_their_messages(history, window, scores)
     shown = {line_of(history.events[place]) for place, score in scores.items() if score > _ELSEWHERE}

@@ -26,7 +26,7 @@ from holdfast.harness.model.history import History
 from holdfast.harness.model.picture import ArrowKind, FailurePicture, StepShape
 from holdfast.harness.model.plan import FaultSpec
 from holdfast.harness.model.target import Role, Target
-from holdfast.harness.model.verdict import Anomaly
+from holdfast.harness.model.verdict import Anomaly, Outcome, Verdict
 from holdfast.harness.oracles.findings import Findings, events_of
 from holdfast.suites.selfcheck.oracles.builder import EXHIBITS, injected, story
 from holdfast.suites.selfcheck.oracles.judging import BY_NAME
@@ -130,9 +130,11 @@ def test_a_history_without_the_witness_is_refused() -> None:
     history, found = restored_elsewhere()
     with pytest.raises(ValueError, match=r"the history holds no event \d+ of node 'worker-1.1'.*on another run"):
         failure_picture(story(AttemptStarted(), *batches(0, 9)), found)
-    later = story(1, *history.events, faults=FAULTS)
+    later = story(1, *restored_elsewhere()[0].events, faults=FAULTS)
     with pytest.raises(ValueError, match="on another run"):
         failure_picture(later, found)
+    assert pictures_of_failure(later, [Verdict("RESTORE", Outcome.FAIL, (found,))]) == ()
+    assert len(pictures_of_failure(history, [Verdict("RESTORE", Outcome.FAIL, (found,))])) == 1
 
 
 def test_what_rows_alone_show_has_no_picture() -> None:
