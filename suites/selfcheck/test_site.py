@@ -83,14 +83,17 @@ def test_contrast_is_that_of_the_standard() -> None:
 
 
 @pytest.mark.parametrize("scheme", GROUNDS)
-def test_links_and_the_head_of_a_page_can_be_read(scheme: str) -> None:
+def test_links_code_and_the_head_of_a_page_can_be_read(scheme: str) -> None:
     style = (ROOT / "docs/assets/site.css").read_text()
     (rule,) = re.findall(rf'scheme="{scheme}"\] \{{([^}}]*)\}}', style)
     colours = dict(re.findall(r"--md-(\w+)-fg-color: (#\w{6})", rule))
     assert contrast(channels(colours["primary"]), channels("#ffffff")) >= LEAST
     link = colours["primary"] if scheme == "default" else TEAL_IN_THE_DARK
     grounds = [channels(each) for each in GROUNDS[scheme]]
-    least = {each: min(contrast(channels(each), ground) for ground in grounds) for each in (link, colours["accent"])}
+    of_code = re.findall(r"--md-code-hl-\w+-color: (#\w{6})", rule)
+    assert of_code
+    read = (link, colours["accent"], *of_code)
+    least = {each: min(contrast(channels(each), ground) for ground in grounds) for each in read}
     assert {each: found for each, found in least.items() if found < LEAST} == {}
 
 
