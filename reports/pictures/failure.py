@@ -17,8 +17,8 @@ from holdfast.reports.text import count, duration, one_line
 
 TOP, ROW, FLOOR = 62.0, 58.0, 34.0
 LEFT, RIGHT = 14.0, 22.0
-PAPER = 860.0
-"""What is wider is printed smaller."""
+PAPER = (860.0, 1240.0)
+"""What is wider is printed smaller, in two steps."""
 NAME_CHARACTER, CHARACTER, BOLD_CHARACTER, SMALL_CHARACTER = 7.0, 6.3, 7.0, 5.9
 MOST_NAME = 20
 NEXT_STEP, NEXT_ON_LINE, ARROW = 10.0, 24.0, 24.0
@@ -31,7 +31,7 @@ Point = tuple[float, float]
 
 
 class _Layout:
-    """Where each step is, on which side of it its label, and how wide the whole is."""
+    """Where each step is, on which side of it its label, where the flag is, and how wide the whole is."""
 
     def __init__(self, picture: FailurePicture) -> None:
         self.x: list[float] = []
@@ -58,7 +58,11 @@ class _Layout:
             self.x.append(x)
             self.sides.append(side)
             last_of[step.line] = x
-        self.width = max([*self.x, *ends.values()]) + RIGHT
+        self.flag = f"the wrong step, at {duration(picture.steps[picture.wrong].at_ms)}"
+        flag = len(self.flag) * BOLD_CHARACTER + WRONG
+        at = self.x[picture.wrong]
+        self.flag_to_the_left = at > flag
+        self.width = max([*self.x, *ends.values(), 0.0 if self.flag_to_the_left else at + flag]) + RIGHT
         self._turn_away_from_arrows(picture)
         self.height = TOP + ROW * len(picture.lines) - ROW / 2 + FLOOR
 
@@ -146,8 +150,8 @@ def inline(picture: FailurePicture) -> Markup:
         height=layout.height,
         role="img",
     )
-    across = "space-time wide" if layout.left + layout.width > PAPER else "space-time"
-    return element("div", names, body, class_=across)
+    wide = sum(layout.left + layout.width > each for each in PAPER)
+    return element("div", names, body, class_=("space-time", "space-time wide", "space-time widest")[wide])
 
 
 def in_words(picture: FailurePicture) -> str:
@@ -202,14 +206,12 @@ def _body(picture: FailurePicture, layout: _Layout) -> list[Markup]:
 def _flag(picture: FailurePicture, layout: _Layout) -> list[Markup]:
     """The moment, marked over the whole height and in words."""
     x, bottom = layout.x[picture.wrong], layout.height - FLOOR + 8
-    words = f"the wrong step, at {duration(picture.steps[picture.wrong].at_ms)}"
-    to_the_left = x > len(words) * BOLD_CHARACTER + 16
-    way = -1 if to_the_left else 1
+    way = -1 if layout.flag_to_the_left else 1
     flag = f"M{number(x)} 4l{number(9 * way)} 5l{number(-9 * way)} 5z"
     return [
         element("path", class_="moment-line", d=f"M{number(x)} 4V{number(bottom)}"),
         element("path", class_="moment-flag", d=flag),
-        _text(x + 13 * way, 13, words, "wrong-label", "end" if to_the_left else "start"),
+        _text(x + WRONG * way, 13, layout.flag, "wrong-label", "end" if layout.flag_to_the_left else "start"),
     ]
 
 

@@ -8,7 +8,7 @@ from holdfast.harness.model import events
 from holdfast.harness.model.picture import StepShape
 from holdfast.harness.model.topology import channel_ends, process_of
 
-MOST_CHARACTERS = 22
+MOST_CHARACTERS = 24
 """Of a label."""
 FAULTS, COORDINATOR, STORAGE, OUTPUT, AUDIT = "faults", "coordinator", "storage", "output", "harness"
 
@@ -104,6 +104,8 @@ _LABELS: Mapping[type[events.Event], str] = {
     events.RecoveryFailed: "CP {0.checkpoint} unusable",
     events.CheckpointTriggered: "CP {0.checkpoint} triggered",
     events.CheckpointCompleted: "CP {0.checkpoint} complete",
+    events.SharedStateRegistered: "uses files",
+    events.SharedStateReleased: "lets files go",
     events.CheckpointAborted: "CP {0.checkpoint} aborted",
     events.CheckpointDropped: "CP {0.checkpoint} dropped",
     events.CheckpointRetained: "CP {0.checkpoint} retained",

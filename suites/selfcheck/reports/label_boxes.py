@@ -75,6 +75,13 @@ def overlaps(drawn: str, known: Mapping[str, Style]) -> list[tuple[str, str]]:
     return [(one.words, other.words) for one, other in combinations(boxes(drawn, known), 2) if one.meets(other)]
 
 
+def cut_off(drawn: str, known: Mapping[str, Style]) -> list[str]:
+    """Texts that stick out of a drawing on the left or right."""
+    left, _, wide, _ = map(float, ElementTree.fromstring(drawn).get("viewBox", "").split())
+    found = boxes(drawn, known)
+    return [each.words for each in found if each.left < left - _TOUCH or each.right > left + wide + _TOUCH]
+
+
 def _boxes(node: ElementTree.Element, known: Mapping[str, Style], x: float, y: float) -> Iterator[Box]:
     moved = re.fullmatch(r"translate\(([-\d.]+) ([-\d.]+)\)", node.get("transform", ""))
     if moved:

@@ -1,4 +1,4 @@
-"""No text of a picture lies over another one, in the gallery and around whatever an oracle finds."""
+"""No text of a picture lies over another one or is cut off, in the gallery and around whatever an oracle finds."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from holdfast.reports.pictures.drawing import inline, standalone
 from holdfast.suites.selfcheck.oracles.builder import EXHIBITS
 from holdfast.suites.selfcheck.oracles.judging import BY_NAME
 from holdfast.suites.selfcheck.reports import sample
-from holdfast.suites.selfcheck.reports.label_boxes import Style, overlaps, styles, width
+from holdfast.suites.selfcheck.reports.label_boxes import Style, cut_off, overlaps, styles, width
 from holdfast.suites.selfcheck.reports.test_pictures import ALL
 
 PICTURES = styles("pictures.css", "picture-svg") | styles("failure.css", "picture-svg")
@@ -31,6 +31,10 @@ def test_what_overlaps_is_found_and_what_keeps_apart_is_not() -> None:
     assert overlaps(f"<svg>{text(0, 'aaaa')}{text(24, 'b')}</svg>", plain) == [("aaaa", "b")]
     assert overlaps(f"<svg>{text(0, 'aaaa')}{text(26, 'b')}</svg>", plain) == []
     assert overlaps(f"<svg>{text(0, 'aaaa', 'loud')}{text(26, 'b')}</svg>", plain) == [("aaaa", "b")]
+    assert cut_off(f'<svg viewBox="0 0 24 9">{text(0, "aaaa")}{text(-1, "b")}{text(0, "b")}</svg>', plain) == [
+        "aaaa",
+        "b",
+    ]
     moved = f'<svg>{text(0, "aaaa")}<g transform="translate(0 -20)">{text(0, "b")}</g></svg>'
     assert overlaps(moved, plain) == []
 
@@ -42,18 +46,20 @@ def test_sizes_come_from_the_style_sheet() -> None:
 
 @pytest.mark.parametrize("path", GALLERY, ids=lambda path: path.stem)
 def test_no_text_of_the_gallery_lies_over_another(path: Path) -> None:
-    assert overlaps(path.read_text(encoding="utf-8"), PICTURES) == []
+    drawn = path.read_text(encoding="utf-8")
+    assert (overlaps(drawn, PICTURES), cut_off(drawn, PICTURES)) == ([], [])
 
 
 @pytest.mark.parametrize("picture", ALL, ids=lambda picture: picture.name)
 def test_no_text_of_a_picture_lies_over_another(picture: object) -> None:
-    assert overlaps(standalone(picture), PICTURES) == []  # type: ignore[arg-type]
+    drawn = standalone(picture)  # type: ignore[arg-type]
+    assert (overlaps(drawn, PICTURES), cut_off(drawn, PICTURES)) == ([], [])
 
 
 @pytest.mark.parametrize("faults", range(6))
 def test_no_text_of_a_timeline_lies_over_another(faults: int) -> None:
     drawn = timeline.standalone(sample.timeline(3, faults=faults), "A run", broken_ms=1_000.0)
-    assert overlaps(drawn, TIMELINE) == []
+    assert (overlaps(drawn, TIMELINE), cut_off(drawn, TIMELINE)) == ([], [])
 
 
 @pytest.mark.parametrize("oracle", BY_NAME)
@@ -62,5 +68,6 @@ def test_no_text_around_a_violation_lies_over_another(oracle: str) -> None:
         if exhibit.oracle == oracle and exhibit.bad:
             history = exhibit.history()
             for picture in pictures_of_failure(history, [BY_NAME[oracle].judge(history)]):
-                assert overlaps(standalone(picture), PICTURES) == []
+                drawn = standalone(picture)
+                assert (overlaps(drawn, PICTURES), cut_off(drawn, PICTURES)) == ([], [])
                 assert len(inline(picture)) < 60_000
