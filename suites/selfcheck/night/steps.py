@@ -67,7 +67,7 @@ STEPS = (
         "tests",
         13,
         (*IN_CONTAINERS, "psql", "services", "flink", "go", "node", "spark_archive"),
-        f"{TESTS} {PART} {part(9)} suites/ -m nightly --ignore=suites/conformance --ignore=suites/chaos "
+        f"{TESTS} {PART} {part(10)} suites/ -m nightly --ignore=suites/conformance --ignore=suites/chaos "
         "--ignore=suites/selfcheck/test_guides.py --ignore=suites/selfcheck/test_readme.py",
     ),
     # The newest PySpark, which a user may have instead; containers have the Spark of their image all the same.
