@@ -8,6 +8,8 @@ import pytest
 from msgspec.structs import replace
 
 from holdfast.faults.damage import damage
+from holdfast.fixtures.services.processes.installation import SPARK_CONNECTORS, missing, wrong_spark
+from holdfast.fixtures.services.site import KAFKA
 from holdfast.harness.engine.executor.run import Run
 from holdfast.harness.engine.site import registry
 from holdfast.harness.model.case import Tier
@@ -41,6 +43,11 @@ REMOVED_STATE = damage("state", "remove", 500, after_checkpoint=2)
 SUPERSEDED = FaultSpec("supersede", COORDINATOR, IN_A_MICRO_BATCH, 500, {"unfinished": 1})
 
 ON_BOTH = [pytest.param(tier, marks=pytest.mark.tier(tier.value)) for tier in (Tier.SPARK, Tier.CONTAINERS)]
+ABSENT = wrong_spark() or missing(KAFKA, SPARK_CONNECTORS)
+FROM_A_TOPIC = [
+    pytest.param(Tier.SPARK, marks=(pytest.mark.tier("spark"), pytest.mark.skipif(bool(ABSENT), reason=ABSENT or "-"))),
+    ON_BOTH[1],
+]
 
 pytestmark = pytest.mark.nightly
 
@@ -78,13 +85,13 @@ def test_a_second_driver_repeats_what_is_appended(tier: Tier, tmp_path: Path) ->
     assert clauses(run) == {"EXACT/row-repeated"}
 
 
-@pytest.mark.parametrize("tier", ON_BOTH)
+@pytest.mark.parametrize("tier", FROM_A_TOPIC)
 def test_records_that_were_read_may_be_removed(tier: Tier, tmp_path: Path) -> None:
     plan = from_a_topic(tier)
     assert_passes(executed("stops_where_records_are_gone", tmp_path, REMOVED, KILLED, plan=plan, tier=tier))
 
 
-@pytest.mark.parametrize("tier", ON_BOTH)
+@pytest.mark.parametrize("tier", FROM_A_TOPIC)
 @pytest.mark.parametrize("name", ["stops_where_records_are_gone", "reads_past_what_is_gone"])
 def test_a_query_stops_where_records_are_gone_that_it_has_not_read(name: str, tier: Tier, tmp_path: Path) -> None:
     plan = replace(from_a_topic(tier), expected_end=ExpectedEnd.FAILED)
