@@ -15,7 +15,7 @@ from rich.progress import MofNCompleteColumn, Progress, TextColumn, TimeRemainin
 
 import holdfast.faults
 from holdfast.harness.engine.site import registry
-from holdfast.suites.selfcheck.mutation.baseline import Expected, measured
+from holdfast.suites.selfcheck.mutation.baseline import Expected, measured, plans_of
 from holdfast.suites.selfcheck.mutation.explained import Permission, permitted
 from holdfast.suites.selfcheck.mutation.ledger import Ledger
 from holdfast.suites.selfcheck.mutation.source_mutants import SourceMutant, mutants_of, sample
@@ -53,7 +53,7 @@ def main(arguments: list[str] | None = None) -> int:
     ledger = Ledger(given.out, ROOT)
     console.print(f"{len(chosen)} mutants of {len(all_mutants)}; what the untouched runtime does is measured first")
     try:
-        plans = ledger.plans(given.drawn, lambda: _in_child(given))
+        plans = ledger.plans(given.drawn, lambda: _in_children(given))
     except ValueError as error:
         console.print(str(error))
         return 3
@@ -97,25 +97,33 @@ def _try_all(
     return done
 
 
-def _in_child(given: argparse.Namespace) -> Iterable[Expected]:
-    """Measure in a process of its own: this one must not load the runtime."""
-    path = given.out / "measured.part"
-    pid = os.fork()
-    if not pid:
-        try:
-            path.write_bytes(
-                msgspec.msgpack.encode(tuple(measured(given.drawn, ROOT, given.source, directed=not given.undirected)))
-            )
-        except BaseException as error:
-            print(f"{type(error).__name__}: {error}", file=sys.stderr)
-            os._exit(1)
-        os._exit(0)
-    _, status = os.waitpid(pid, 0)
-    if status:
+def _in_children(given: argparse.Namespace) -> Iterable[Expected]:
+    """Measure in processes of their own, one for each processor: this one must not load the runtime."""
+    count = len(os.sched_getaffinity(0))
+    paths = [given.out / f"measured-{number}.part" for number in range(count)]
+    pids = [_fork_to_measure(given, path, number, count) for number, path in enumerate(paths)]
+    ended = [os.waitpid(pid, 0)[1] for pid in pids]
+    if any(ended):
         raise RuntimeError("the untouched runtime could not be run on the plans; see above.")
-    stored = msgspec.msgpack.decode(path.read_bytes(), type=tuple[Expected, ...])
-    path.unlink()
-    return stored
+    stored: dict[int, Expected] = {}
+    for path in paths:
+        stored |= msgspec.msgpack.decode(path.read_bytes(), type=dict[int, Expected])
+        path.unlink()
+    return [stored[place] for place in sorted(stored)]
+
+
+def _fork_to_measure(given: argparse.Namespace, path: Path, number: int, count: int) -> int:
+    """A child that writes what it measured of every plan in turn, by place; returns its pid."""
+    if pid := os.fork():
+        return pid
+    try:
+        plans = list(plans_of(given.drawn, directed=not given.undirected))
+        mine = {place: measured(*plans[place], ROOT, given.source) for place in range(number, len(plans), count)}
+        path.write_bytes(msgspec.msgpack.encode({place: each for place, each in mine.items() if each is not None}))
+    except BaseException as error:
+        print(f"{type(error).__name__}: {error}", file=sys.stderr)
+        os._exit(1)
+    os._exit(0)
 
 
 def report(done: list[Tried], explained: Mapping[str, Permission], console: Console) -> float:

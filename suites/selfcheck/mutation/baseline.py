@@ -67,35 +67,38 @@ def first_difference(expected: bytes, run: Run) -> int:
                 min(len(was), len(now)))  # fmt: skip
 
 
-def measured(drawn: int, root: Path, folder: str, *, directed: bool = True) -> Iterator[Expected]:
-    """Run every plan on the untouched runtime; those that it does not pass are left out.
+def measured(name: str, plan: Plan, root: Path, folder: str) -> Expected | None:
+    """Run a plan on the untouched runtime; None if it does not pass it.
 
     Args:
-        drawn: how many are drawn from the swarm, from seed 1.
+        name: of the plan.
+        plan: it.
         root: of the source tree.
         folder: below it, whose functions count.
-        directed: whether the plans that are made for something are run as well.
     """
-    tools, system = registry.toolbox(), registry.system(REFERENCE)
-    for name, plan in plans_of(drawn, directed=directed):
-        called: set[Any] = set()
-        sys.setprofile(lambda frame, event, argument, called=called: called.add(frame.f_code))  # type: ignore[misc]
-        try:
-            run = run_plan(plan, system, tools)
-        finally:
-            sys.setprofile(None)
-        if run.outcome is Outcome.FAIL:
-            continue
-        functions = frozenset(
-            f"{Path(code.co_filename).relative_to(root).as_posix()}::{code.co_qualname.partition('.<locals>')[0]}"
-            for code in called
-            if code.co_filename.startswith(str(root / folder))
-        )
-        yield Expected(name, plan, digest_of(run), checksums(run), functions)
+    called: set[Any] = set()
+    sys.setprofile(lambda frame, event, argument: called.add(frame.f_code))
+    try:
+        run = run_plan(plan, registry.system(REFERENCE), registry.toolbox())
+    finally:
+        sys.setprofile(None)
+    if run.outcome is Outcome.FAIL:
+        return None
+    functions = frozenset(
+        f"{Path(code.co_filename).relative_to(root).as_posix()}::{code.co_qualname.partition('.<locals>')[0]}"
+        for code in called
+        if code.co_filename.startswith(str(root / folder))
+    )
+    return Expected(name, plan, digest_of(run), checksums(run), functions)
 
 
 def plans_of(drawn: int, *, directed: bool) -> Iterator[tuple[str, Plan]]:
-    """By name, what mutants are tried on; the arguments are those of `measured`."""
+    """By name, what mutants are tried on.
+
+    Args:
+        drawn: how many are drawn from the swarm, from seed 1.
+        directed: whether the plans that are made for something are run as well.
+    """
     mix = mix_for(registry.system(REFERENCE))
     for seed in range(1, min(drawn, EARLY) + 1):
         yield f"seed {seed}", draw_plan(seed, mix)

@@ -33,6 +33,8 @@ def part(parts: int) -> str:
 
 
 IN_CONTAINERS = ("java", "engine", "images")
+OTHER_KITS = ("restart-strategy", "sink", "source", "file-system", "checkpoint-storage")
+"""Than that of state backends, which takes as long as all of these, and runs beside them."""
 AREAS_OF_FLINK = ("REC CRD", "E2E STO UNA", "RST FIN RSC BAR", "TRG ASY CFG RET SAV")
 """In turn: all of them take 20 minutes on real processes, and each of these parts about six."""
 GUIDES = (
@@ -54,7 +56,7 @@ STEPS = (
     # What a reader follows, each from a clone of its own.
     Step(
         "guides",
-        8,
+        6,
         ("java",),
         f"guides=({' '.join(repr(names) for names in GUIDES)})\n"
         "pytest -n 2 -v -m nightly suites/selfcheck/test_guides.py suites/selfcheck/test_readme.py "
@@ -73,7 +75,7 @@ STEPS = (
     # The newest PySpark, which a user may have instead; containers have the Spark of their image all the same.
     Step(
         "newest-pyspark",
-        5,
+        7,
         ("java",),
         'newest="$PWD/build/newest-venv"; [ -x "$newest/bin/python" ] || python -m venv "$newest"\n'
         '"$newest/bin/pip" install --quiet --upgrade --editable '
@@ -86,16 +88,24 @@ STEPS = (
     # 20 of one night almost always three quarters.
     Step(
         "mutants",
-        5,
+        9,
         (),
         f'python -m holdfast.suites.selfcheck.mutation --part {part(200)} --aim 75 --out "$NIGHT/mutants"',
     ),
     # With another seed every night.
-    Step("kits", 5, (), 'python -m holdfast.suites.selfcheck.certify.ten_of_ten --times 1 --first "$DAY"'),
+    Step(
+        "kits",
+        5,
+        (),
+        'kits() { python -m holdfast.suites.selfcheck.certify.ten_of_ten --times 1 --first "$DAY" "$@"; }\n'
+        "kits state-backend & beside=$!\n"
+        f"kits {' '.join(OTHER_KITS)} || failed=1\n"
+        'wait "$beside" && [ -z "${failed:-}" ]',
+    ),
     # The rules of some areas, in turn, and wrong jobs; a few of these once more in containers.
     Step(
         "flink",
-        9,
+        7,
         ("java", "flink"),
         f"parts=({' '.join(repr(areas) for areas in AREAS_OF_FLINK)})\n"
         'holdfast certify flink --thorough --tier process --out "$NIGHT/flink" '

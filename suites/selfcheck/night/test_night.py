@@ -12,8 +12,9 @@ from pathlib import Path
 import pytest
 
 import holdfast.suites
+from holdfast.suites.selfcheck.certify.ten_of_ten import KITS
 from holdfast.suites.selfcheck.night.__main__ import main
-from holdfast.suites.selfcheck.night.steps import MOST_MINUTES, STEPS, Step
+from holdfast.suites.selfcheck.night.steps import MOST_MINUTES, OTHER_KITS, STEPS, Step
 
 ROOT = Path(holdfast.suites.__path__[0]).parent
 LONG = "sleep 300"
@@ -50,6 +51,10 @@ def has_ended(pid_file: Path) -> bool:
 def test_all_limits_fit_into_a_night() -> None:
     assert sum(step.minutes for step in STEPS) <= MOST_MINUTES
     assert len({step.name for step in STEPS}) == len(STEPS)
+
+
+def test_no_kit_is_left_out_of_both_processes() -> None:
+    assert {"state-backend", *OTHER_KITS} == KITS.keys()
 
 
 def test_the_script_prepares_what_a_step_needs() -> None:
