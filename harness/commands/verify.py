@@ -12,6 +12,7 @@ from holdfast.harness.commands import console as consoles
 from holdfast.harness.engine.verification.statements import Kind
 from holdfast.harness.engine.verification.verify import exit_code
 from holdfast.harness.engine.verification.verify import verify as verify_certificate
+from holdfast.harness.model.rule import Subject
 
 _STYLES = {Kind.CONFIRMED: "green", Kind.SENDERS_WORD: "", Kind.NOT_CHECKED: "yellow", Kind.CONTRADICTED: "bold red"}
 _MOST_ALIKE = 10
@@ -32,11 +33,18 @@ def verify(folder: Path, replays: int, seed: int | None, *, trust: bool, json: b
         journal, statements = verify_certificate(folder, replays, chosen, trust=trust)
     code = exit_code(statements)
     if json:
-        content = {"title": journal.heading, "seed": chosen, "exit_code": code, "statements": statements.all}
+        content = {
+            "subject": journal.subject,
+            "title": journal.heading,
+            "seed": chosen,
+            "exit_code": code,
+            "statements": statements.all,
+        }
         consoles.print_json(msgspec.json.format(msgspec.json.encode(content)).decode())
         return code
     console = consoles.results()
-    console.print(f"{journal.system}: {journal.heading}")
+    subject = "" if journal.subject == Subject.RUNTIME else f" ({journal.subject})"
+    console.print(f"{journal.system}{subject}: {journal.heading}")
     for kind in Kind:
         found = statements.of(kind)
         for sentence in found[:_MOST_ALIKE]:

@@ -8,15 +8,16 @@ from pathlib import Path
 import msgspec
 
 from holdfast.harness.engine.certification.kit_journal import kit_journal
-from holdfast.harness.engine.certification.subjects import JudgedPart, subject_reports
+from holdfast.harness.engine.certification.subjects import JudgedPart, parts_of, subject_reports
 from holdfast.harness.engine.errors import UsageError
 from holdfast.harness.engine.site import registry
 from holdfast.harness.engine.verification.sent import SentCertificate
 from holdfast.harness.engine.verification.statements import Statements
 from holdfast.harness.model.journal import Journal, PartReport, RuleResult, Status, Title
 from holdfast.harness.model.plural import plural
-from holdfast.harness.spi.kit import KitCheck
-from holdfast.harness.spi.system import Part
+from holdfast.harness.model.title import Scope
+from holdfast.harness.spi.kit import KitCheck, TriesUnderFaults
+from holdfast.harness.spi.system import Part, System
 
 _NOT_CHOSEN = "none of its checks was chosen"
 _OF_THE_SENDER = ("command", "started", "duration_s", "versions", "seed", "usage")
@@ -82,30 +83,58 @@ def _compare_part(name: str, kit: str, stated: Journal, statements: Statements) 
 def _compare_choice(
     name: str, kit: str, stated: Journal, checks: Sequence[KitCheck], left_out: frozenset[str], statements: Statements
 ) -> bool:
-    """Every check of the kit's own that decides a rule that was chosen is there, unless it ended early."""
+    """All checks are the kit's, and every one that decides a rule that was chosen is there, unless it ended early."""
     here = {each.id for each in checks}
-    of_the_kit = registry.kit(kit.partition(" ")[0]).checks
-    if stated.interrupted or here.isdisjoint(each.id for each in of_the_kit):
+    known = registry.kit(kit.partition(" ")[0])
+    under_faults = known.checks_under_faults if isinstance(known, TriesUnderFaults) else ()
+    strange = here - {each.id for each in (*known.checks, *under_faults)}
+    if strange:
+        return statements.compare(f"which checks of {name} its kit does not have", tuple(sorted(strange)), ())
+    if stated.interrupted or here.isdisjoint(each.id for each in known.checks):
         return True
-    missing = [each.id for each in of_the_kit if each.own_rule not in left_out and each.id not in here]
+    missing = [each.id for each in known.checks if each.own_rule not in left_out and each.id not in here]
     return statements.compare(f"which checks of {name} are left out", (), tuple(missing))
 
 
-def compare_parts(sent: SentCertificate, statements: Statements) -> None:
-    """The titles of the parts of a system, and of all parts of a kind together."""
+def compare_parts(sent: SentCertificate, system: System | None, statements: Statements) -> None:
+    """The titles of the parts of a system, and of all parts of a kind together.
+
+    Args:
+        sent: the certificate.
+        system: None: it is not known here.
+        statements: what is found.
+    """
     journal = sent.journal
     parts = [part for subject in journal.subjects for part in subject.parts]
+    if system is not None:
+        _compare_listed(journal, parts, parts_of(system), statements)
     names = [f"{part.contract} {part.factory}" for part in parts]
     for kit in sent.checks:
         if not any(kit == name or kit.startswith(f"{name} ") for name in names):
             statements.contradict(f"{kit} was checked, and the certificate does not list it")
     judged = [_judged(part, sent, statements) for part in parts]
-    if not judged:
-        return
-    for stated, found in zip(journal.subjects, subject_reports(journal, judged), strict=False):
-        statements.compare(f"the title of subject {stated.subject}", stated.heading, found.heading)
-        statements.compare(f"what is missing of subject {stated.subject}", stated.missing, found.missing)
-    statements.believe("what the checks of kits found: certify the part to see it")
+    found = {each.subject: each for each in subject_reports(journal, judged)}
+    statements.compare("which subjects are listed", tuple(each.subject for each in journal.subjects), tuple(found))
+    for stated in (each for each in journal.subjects if each.subject in found):
+        again = found[stated.subject]
+        if statements.compare(f"the title of subject {stated.subject}", stated.heading, again.heading):
+            statements.compare_all(f"subject {stated.subject}", stated, again)
+    if judged:
+        statements.believe("what the checks of kits found: certify the part to see it")
+
+
+def _compare_listed(
+    journal: Journal, listed: Sequence[PartReport], here: Sequence[Part], statements: Statements
+) -> None:
+    """No part is left out; of a narrowed certificate, none of a contract of which another one is listed."""
+    if here and journal.certificate.scope is Scope.NARROWED:
+        statements.believe("which contracts of parts were chosen")
+        chosen = {each.contract for each in listed}
+        here = [each for each in here if each.contract in chosen]
+    stated = {f"{each.contract} {each.factory}" for each in listed}
+    found = {f"{each.contract} {each.factory}" for each in here}
+    statements.compare("which parts are left out", [], sorted(found - stated))
+    statements.compare("which parts are listed that the system does not have", sorted(stated - found), [])
 
 
 def _judged(part: PartReport, sent: SentCertificate, statements: Statements) -> JudgedPart:

@@ -14,7 +14,7 @@ from holdfast.harness.engine.site import registry
 from holdfast.harness.engine.verification.sent import Judged, Key, SentCertificate
 from holdfast.harness.engine.verification.statements import Statements
 from holdfast.harness.model.case import Case
-from holdfast.harness.model.journal import RunResult
+from holdfast.harness.model.journal import RunResult, Status
 from holdfast.harness.model.plan import Plan
 from holdfast.harness.model.plural import plural
 
@@ -32,7 +32,7 @@ def cases_of(sent: SentCertificate, judged: Judged, statements: Statements) -> d
             case = None
         if case is not None:
             found[result.case, result.tier] = case
-        elif result.runs_demanded:
+        elif result.runs_demanded or {result.status, *result.rules.values()} != {Status.UNTESTED}:
             why = judged.why_not or "no such case is known here"
             statements.leave_open(f"{result.case} on {result.tier} was not recomputed: {why}")
     return found

@@ -33,6 +33,8 @@ _WORDS_OF_THE_SENDER = ("versions", "not_tried", "scope", "left_out")
 Cases = Mapping[Key, Case]
 """Those that ran, by case and tier, as they are here."""
 _NOWHERE = Path()
+_WITHOUT_RUNS = (Status.UNTESTED, Status.NOT_APPLICABLE, Status.ERROR, Status.FAIL)
+"""What a case can be of which no run began: its adapter may have broken."""
 _WAIVED = "waived: "
 """How the reason of what is set aside begins."""
 
@@ -126,6 +128,8 @@ def _case(
     case, where = cases.get(_key(stated)), f"{stated.case} on {stated.tier}"
     if tally.runs and not _began(stated):
         statements.contradict(f"{where} is said not to have run, and it did")
+    if not _began(stated) and _unwaived(stated).status not in _WITHOUT_RUNS:
+        statements.contradict(f"{where} is {stated.status}, and demands no run that could show it")
     if case is None:
         return stated
     if not _began(stated):
@@ -234,6 +238,8 @@ def _compare_rest(
         ),
     )
     statements.compare("which tiers are listed", tuple(each.tier for each in journal.tiers), tuple(Tier))
+    for tier in {tier for _, tier in tallies}.intersection(journal.certificate.not_tried):
+        statements.contradict(f"tier {tier} is said not to have been tried, and cases ran on it")
     statements.compare_words("oracle titles", journal.oracle_titles, titles_of(registry.toolbox().oracles))
     for field in ("system", "subject", "profile", "evidence", "claims", "tiers", "findings"):
         what = field.replace("_", " ")

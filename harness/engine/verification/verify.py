@@ -34,7 +34,7 @@ def verify(folder: Path, replays: int, seed: int, *, trust: bool) -> tuple[Journ
     _compare_versions(journal, statements)
     if sent.checks and not sent.log and not journal.runs and not journal.subjects:
         for kit, checks in sent.checks.items():
-            compare_kit(journal.system, kit, journal, checks, statements)
+            compare_kit(f"{kit.partition(' ')[0]} {journal.system}", kit, journal, checks, statements)
         statements.believe("what the checks of the kit found: certify the part to see it")
         statements.tell_words()
         return journal, statements
@@ -42,7 +42,7 @@ def verify(folder: Path, replays: int, seed: int, *, trust: bool) -> tuple[Journ
     cases = cases_of(sent, judged, statements)
     plans = Plans(sent, judged, cases)
     recount(sent, judged, cases, statements)
-    compare_parts(sent, statements)
+    compare_parts(sent, judged.system, statements)
     plans.compare(sent, statements)
     judge_again(sent, judged, plans, cases, statements)
     replay(sent, chosen(sent, replays, seed), plans, statements, trust=trust)

@@ -148,6 +148,30 @@ def count_more_drawn_plans(folder: Path, _: str) -> None:
     edit_results(folder, lambda content: content["certificate"].update(drawn_plans=9_000, failure_bound=3 / 9_000))
 
 
+def pass_without_a_run(folder: Path, run: str) -> None:
+    """What refuted it is gone, as if its case had passed before anything ran."""
+    remove_run_everywhere(folder, run)
+
+    def change(content: Content) -> None:
+        content["cases"][0].update(status="PASS", reason="", rules={RULE: "PASS"}, rule_reasons={})
+        content["cases"][0].update(runs_demanded=0, runs_failed=0)
+
+    edit_results(folder, change)
+
+
+def pass_a_case_of_its_own(folder: Path, _: str) -> None:
+    def change(content: Content) -> None:
+        of_mine = {**content["cases"][1], "case": "mine/all", "status": "PASS", "rules": {RULE: "PASS"}}
+        content["cases"].append(of_mine)
+
+    edit_results(folder, change)
+
+
+def try_no_tier(folder: Path, _: str) -> None:
+    """Then no case on it counts as cut short."""
+    edit_results(folder, lambda content: content["certificate"]["not_tried"].insert(0, "sim"))
+
+
 def lay_a_link(folder: Path, run: str) -> None:
     place = folder / "runs" / run
     shutil.move(place, folder.parent / "elsewhere")
@@ -175,6 +199,9 @@ def _is_of(line: Content, run: str) -> bool:
         (claim_that_it_passed, "has another verdict in its folder than in the certificate"),
         (lower_what_is_demanded, "is said not to have run, and it did"),
         (count_more_drawn_plans, "failure bound of the card is stated as 0.000"),
+        (pass_without_a_run, "is PASS, and demands no run that could show it"),
+        (pass_a_case_of_its_own, "mine/all on process is PASS, and demands no run"),
+        (try_no_tier, "tier sim is said not to have been tried, and cases ran on it"),
         (lay_a_link, "is a link; allowed is a folder"),
         (lead_out_of_the_folder, "which is not its place"),
     ],
@@ -386,9 +413,19 @@ def drop_checks(folder: Path) -> None:
     edit_log(folder, in_log)
 
 
+def make_checks_up(folder: Path) -> None:
+    """One for each rule that its kit decides, and none of the kit."""
+
+    def in_log(lines: list[Content]) -> None:
+        for each in (each["check"] for each in lines if each["type"] == "check"):
+            each.update(id=f"{each['rule']}/made-up", status="PASS", reason="", witness=[])
+
+    edit_log(folder, in_log)
+
+
 KIT_FORGERIES: dict[str, tuple[Callable[[Path], None], str]] = {
     "title": (of_its_kit(lambda c: c["certificate"].update(title="CERTIFIED")), "the title of"),
-    "part": (of_its_kit(lambda c: c.update(system="mypkg:Strategy")), "the part of mypkg:Strategy is stated as"),
+    "part": (of_its_kit(lambda c: c.update(system="mypkg:Strategy")), "mypkg:Strategy is stated as"),
     "subject": (of_its_kit(lambda c: c.update(subject="SB")), "the subject of"),
     "level": (of_its_kit(lambda c: c["rules"][0]["rule"].update(level="MAY")), "level of rule of number 1 of rules"),
     "reason": (of_its_kit(lambda c: c["cases"][0].update(reason="well")), "reason of number 1 of cases"),
@@ -396,6 +433,7 @@ KIT_FORGERIES: dict[str, tuple[Callable[[Path], None], str]] = {
     "decided": (of_its_kit(lambda c: c["certificate"].update(decided=99)), "decided of certificate"),
     "findings": (of_its_kit(lambda c: c.update(findings=[])), "findings of"),
     "checks": (drop_checks, "which checks of"),
+    "made up": (make_checks_up, "its kit does not have is stated as"),
 }
 
 
@@ -416,6 +454,75 @@ def test_the_certificate_of_a_part_is_confirmed_as_it_was_made(made_by_kit: Path
     assert exit_code(statements) == 0, statements.all
     assert any("follows from" in each for each in statements.of(Kind.CONFIRMED))
     assert any(each.startswith("commands, versions, times and seed of") for each in statements.of(Kind.SENDERS_WORD))
+
+
+def test_the_first_line_says_what_a_part_is(made_by_kit: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A part may have the name of a system."""
+    assert execute(["verify", str(made_by_kit)]) == 0
+    assert capsys.readouterr().out.splitlines()[0].endswith(":RestartsOnceMore (RS): REFUSED on sim")
+
+
+@pytest.fixture(scope="module")
+def made_with_parts(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The certificate of a system with several sinks."""
+    out = tmp_path_factory.mktemp("parts")
+    arguments = ("certify", "reference", "--tier", "sim", "--rule", "TPC-08", "--jobs", "1", "--out", str(out))
+    assert execute([*arguments]) == 0
+    (folder,) = out.glob("2*")
+    return folder
+
+
+def leave_a_part_out(folder: Path) -> None:
+    gone: list[str] = []
+
+    def in_results(content: Content) -> None:
+        part = content["subjects"][0]["parts"].pop()
+        gone.append(f"{part['contract']} {part['factory']}")
+
+    edit_results(folder, in_results)
+
+    def in_log(lines: list[Content]) -> None:
+        lines[:] = [each for each in lines if not each.get("kit", "").startswith(gone[0])]
+
+    edit_log(folder, in_log)
+
+
+def certify_untried(folder: Path) -> None:
+    """A part that has no report."""
+    leave_a_part_out(folder)
+
+    def change(content: Content) -> None:
+        parts = content["subjects"][0]["parts"]
+        parts.append({**parts[0], "factory": "holdfast.fixtures.sinks.sqlite:SqliteUpsertSink", "report": ""})
+        parts[-1].update(title="CERTIFIED", missing=[])
+
+    edit_results(folder, change)
+
+
+PART_FORGERIES: dict[str, tuple[Callable[[Path], None], str]] = {
+    "left out": (leave_a_part_out, 'which parts are left out is stated as []; recomputed it is ["sink '),
+    "untried": (certify_untried, "of parts of subject SNK is stated as CERTIFIED; recomputed it is PARTIAL"),
+    "made up": (
+        of_its_kit(lambda c: c["subjects"].append({**c["subjects"][0], "subject": "SB", "parts": []})),
+        "which subjects are listed is stated as",
+    ),
+    "counts": (of_its_kit(lambda c: c["subjects"][0].update(decided=99)), "decided of subject SNK"),
+}
+
+
+@pytest.mark.parametrize("forgery", PART_FORGERIES)
+@pytest.mark.share(2)
+def test_what_is_said_of_the_parts_of_a_system_follows_from_them(
+    forgery: str, made_with_parts: Path, tmp_path: Path
+) -> None:
+    """Only the titles of those that were listed were compared."""
+    assert exit_code(verified(made_with_parts)) == 0
+    folder = Path(shutil.copytree(made_with_parts, tmp_path / "sent"))
+    forge, words = PART_FORGERIES[forgery]
+    forge(folder)
+    statements = verified(folder)
+    assert exit_code(statements) == 1
+    assert any(words in each for each in statements.of(Kind.CONTRADICTED)), statements.of(Kind.CONTRADICTED)
 
 
 @pytest.mark.nightly
