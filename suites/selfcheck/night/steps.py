@@ -90,7 +90,9 @@ STEPS = (
         "mutants",
         9,
         (),
-        f'python -m holdfast.suites.selfcheck.mutation --part {part(200)} --aim 75 --out "$NIGHT/mutants"',
+        f"python -m holdfast.suites.selfcheck.mutation --part {part(200)} --aim 75 "
+        # What the runtime does untouched is of one commit.
+        '--out "$NIGHT/mutants-$(git rev-parse --short HEAD)"',
     ),
     # With another seed every night.
     Step(
