@@ -1,4 +1,4 @@
-"""`allure-results/`: the rules, and the cases on each tier, in the Allure 2 format, ready for `allure generate`.
+"""`allure-results/`: titles, rules, and the cases on each tier, in the Allure 2 format, ready for `allure generate`.
 
 Written directly: the format is small and public, and going through the pytest adapter would tie the files to a clock
 and to random names. Every name here is derived from the journal.
@@ -15,6 +15,7 @@ from typing import Any
 import msgspec
 
 from holdfast.harness.model.appearance import STATUS_WORDS
+from holdfast.harness.model.certificate import Standing
 from holdfast.harness.model.journal import CaseResult, Journal, RuleResult, RunResult, Status
 from holdfast.harness.model.rule import Level
 from holdfast.harness.model.verdict import Outcome
@@ -41,7 +42,7 @@ _NAMESPACE = uuid.uuid5(uuid.NAMESPACE_URL, "holdfast:allure")
 
 
 class AllureReporter:
-    """The rules by area, and the cases by tier with their runs as steps and their witnesses attached."""
+    """The titles, the rules by area, and the cases by tier with their runs as steps and their witnesses attached."""
 
     name = "allure"
     writes = "allure-results"
@@ -88,6 +89,8 @@ def _contents(journal: Journal) -> dict[str, str]:
         }
         if isinstance(test.result, RuleResult):
             result |= _of_rule(journal, test, test.result)
+        elif isinstance(test.result, Standing):
+            result |= _of_title(journal, test, test.result)
         else:
             runs = listed.get((test.result.case, test.result.tier), [])
             result |= _of_case(journal, test, test.result, rules)
@@ -97,6 +100,22 @@ def _contents(journal: Journal) -> dict[str, str]:
         contents[f"{unique}-result.json"] = _json(result)
         contents.update(attached)
     return contents
+
+
+def _of_title(journal: Journal, test: ListedTest, standing: Standing) -> dict[str, Any]:
+    labels = [
+        ("feature", "titles"),
+        ("story", standing.name),
+        ("parentSuite", "titles"),
+        ("suite", "titles"),
+        ("severity", "critical"),
+        ("tag", standing.subject),
+    ]
+    return {
+        "titlePath": ["holdfast", "titles"],
+        "description": "\n\n".join(map(text.markdown, (standing.heading, *test.details))),
+        "labels": _labels(journal, labels, ()),
+    }
 
 
 def _of_rule(journal: Journal, test: ListedTest, result: RuleResult) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from typing import Any
 
 import msgspec
 
+from holdfast.harness.model.certificate import Standing
 from holdfast.harness.model.journal import Journal, RuleResult
 from holdfast.reports import exchange, text
 from holdfast.reports.exchange import ListedTest, Shown
@@ -24,7 +25,7 @@ STATUSES = {
 
 
 class CtrfReporter:
-    """The rules by area, then the cases by tier, as one list of tests."""
+    """The titles, the rules by area, then the cases by tier, as one list of tests."""
 
     name = "ctrf"
     writes = "ctrf.json"
@@ -88,6 +89,8 @@ def _test(test: ListedTest) -> dict[str, Any]:
         listed["labels"] = {"level": rule.level.value, "area": rule.area}
         if result.tiers:
             listed["labels"]["evidence"] = "on-its-word" if result.on_its_word else "outside"
+    elif isinstance(result, Standing):
+        listed |= {"suite": ["titles"], "type": "title", "labels": {"subject": text.clean(result.subject)}}
     else:
         listed |= {"suite": ["cases", str(result.tier)], "type": "case", "labels": {"tier": str(result.tier)}}
         if result.rules:

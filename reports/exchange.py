@@ -1,7 +1,8 @@
-"""A certificate as the tests that other tools list: each rule, and each case on a tier.
+"""A certificate as the tests that other tools list: its titles, each rule, and each case on a tier.
 
 JUnit, CTRF and Allure show the same tests with the same outcomes. A finding is one failure, of the case that shows it.
-What it touches besides is skipped and names that one, so that one defect is counted once.
+What it touches besides is skipped and names that one, so that one defect is counted once. The titles, of the system and
+of its parts, decide the exit code: where one is refused or open, it fails here, or names the test that does.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import msgspec
 
 from holdfast.harness.model.appearance import STATUS_WORDS
 from holdfast.harness.model.case import Tier
+from holdfast.harness.model.certificate import CERTIFICATE, Standing
 from holdfast.harness.model.finding import Finding
 from holdfast.harness.model.journal import CaseResult, Journal, RuleResult, RunResult, Status
 from holdfast.harness.model.oracle_title import clause_in_words
@@ -45,9 +47,9 @@ class ListedTest(msgspec.Struct, frozen=True):
     """One test.
 
     Attributes:
-        id: stable over nights: a rule such as `E2E-02`, or `CASE on TIER`.
+        id: stable over nights: a rule such as `E2E-02`, `CASE on TIER`, or `title: NAME`.
         name: for people.
-        result: of the rule, or of the case.
+        result: of the rule or of the case, or what a certificate comes to.
         outcome: that is shown.
         message: one sentence; empty if it passed.
         details: lines: what a failure shows.
@@ -58,7 +60,7 @@ class ListedTest(msgspec.Struct, frozen=True):
 
     id: str
     name: str
-    result: RuleResult | CaseResult
+    result: RuleResult | CaseResult | Standing
     outcome: Shown
     message: str
     details: tuple[str, ...] = ()
@@ -68,7 +70,7 @@ class ListedTest(msgspec.Struct, frozen=True):
 
 
 def tests(journal: Journal) -> tuple[ListedTest, ...]:
-    """The rules that bind the subject, by area, then the cases."""
+    """The titles, the rules that bind the subject, by area, then the cases."""
     shown, elsewhere = _spread(journal)
     runs = view.listed_runs(journal)
     wall_ms: dict[str, float] = {}
@@ -94,7 +96,41 @@ def tests(journal: Journal) -> tuple[ListedTest, ...]:
             next=found[0].next.line_in_report() if found[0].next is not None else "",
         )
 
-    return tuple(map(test, _results(journal)))
+    results = tuple(map(test, _results(journal)))
+    return (*(_title(each, journal, results) for each in journal.standings), *results)
+
+
+def _title(standing: Standing, journal: Journal, results: Iterable[ListedTest]) -> ListedTest:
+    """What runs found is a test of a rule or a case already; what kits found about a part stands in its own report."""
+    own = standing.name == CERTIFICATE
+    bound = {each.rule.id for each in journal.rules if each.concerns(standing.subject)}
+    of_runs = own or standing.name == standing.subject
+    bearer = next(
+        (
+            each.id
+            for each in results
+            if of_runs and each.outcome is OUTCOMES[standing.status] and each.result.status is standing.status
+            if own or _rules_of(each) & bound
+        ),
+        "",
+    )
+    outcome, message = OUTCOMES[standing.status], " ".join(standing.missing) or text.STATUS_MEANINGS[standing.status]
+    if standing.status in view.TROUBLE and bearer:
+        outcome, message = Shown.SKIPPED, f"{STATUS_WORDS[standing.status]}: same cause as {bearer}"
+    return ListedTest(
+        f"title: {standing.name}",
+        f"{standing.heading}: {journal.system if own else standing.name}",
+        standing,
+        outcome,
+        "" if outcome is Shown.PASSED else message,
+        (*standing.missing, *((f"Report: {standing.report}",) if standing.report else ())),
+    )
+
+
+def _rules_of(test: ListedTest) -> frozenset[str]:
+    if isinstance(test.result, RuleResult):
+        return frozenset({test.result.rule.id})
+    return frozenset(test.result.rules) if isinstance(test.result, CaseResult) else frozenset()
 
 
 def _results(journal: Journal) -> tuple[RuleResult | CaseResult, ...]:

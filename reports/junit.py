@@ -6,6 +6,7 @@ import xml.etree.ElementTree as ElementTree
 from collections.abc import Mapping
 from pathlib import Path
 
+from holdfast.harness.model.certificate import Standing
 from holdfast.harness.model.journal import Journal, RuleResult, Status
 from holdfast.reports import exchange, text
 from holdfast.reports.exchange import ListedTest, Shown
@@ -19,7 +20,7 @@ ELEMENTS: Mapping[Shown, tuple[str, Mapping[Status, str]]] = {
 
 
 class JunitReporter:
-    """One suite of rules for each area, then one suite of cases for each tier that took part."""
+    """A suite of titles, one of rules for each area, and one of cases for each tier that took part."""
 
     name = "junit"
     writes = "junit.xml"
@@ -39,6 +40,8 @@ def _document(journal: Journal) -> ElementTree.Element:
         result = test.result
         if isinstance(result, RuleResult):
             name = f"rules: {result.rule.area} {result.rule.title}"
+        elif isinstance(result, Standing):
+            name = "titles"
         else:
             name = f"cases: {result.tier}"
         if name not in suites:
@@ -75,6 +78,8 @@ def _add(suite: ElementTree.Element, test: ListedTest) -> None:
     result = test.result
     if isinstance(result, RuleResult):
         classname, name = f"holdfast.rules.{result.rule.area}", test.name
+    elif isinstance(result, Standing):
+        classname, name = "holdfast.titles", result.name
     else:
         area, _, what = result.case.partition("/")
         classname, name = f"holdfast.cases.{result.tier}.{area}", what or area

@@ -76,8 +76,10 @@ def _print_verdict(journal: Journal, console: Console, verbose: bool) -> None:
     """The title, what it means here and what keeps it from being better, and what follows from the runs."""
     certificate = journal.certificate
     runs = text.plural(view.total_runs(journal), "run")
-    title = Text(_sayable(console, journal.heading), TITLE_STYLES[certificate.title])
-    title.append(f"  {_sayable(console, journal.system)}, {runs}, seed {journal.seed}", "not bold default")
+    title = Text(_sayable(console, journal.heading), TITLE_STYLES[journal.title])
+    what = f"{_sayable(console, journal.system)}, {runs}, seed {journal.seed}"
+    apart = "  " if len(title) + len(what) + 2 <= console.width else "\n"
+    title.append(f"{apart}{what}", "not bold default")
     console.print(title, soft_wrap=True)
     _print_wrapped(console, verdict.sentence(journal))
     if verbose or certificate.title is not Title.REFUSED:  # The findings say it.

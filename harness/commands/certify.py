@@ -28,9 +28,10 @@ from holdfast.harness.engine.site.interruption import listening
 from holdfast.harness.engine.site.registry import strangers_in
 from holdfast.harness.engine.site.services import require_reachable
 from holdfast.harness.engine.site.usage import UsageMeter
-from holdfast.harness.model.journal import Journal, Status, Title
+from holdfast.harness.model.journal import Journal, Status
 
 HARNESS_ERROR = 4
+EXIT_CODES = {Status.FAIL: 1, Status.INCONCLUSIVE: 2, Status.ERROR: HARNESS_ERROR}
 
 
 def certify(
@@ -110,14 +111,7 @@ def _waivers(file: Path | None) -> Sequence[Waiver]:
 
 def exit_code(journal: Journal, *, require_certified: bool = False) -> int:
     """0 certified or partial, 1 refuted, 2 inconclusive (also where nothing ran), 4 harness error."""
-    if Title.REFUSED in journal.titles:
-        return 1
-    errors = {each.status for each in journal.cases} | {each.status for each in journal.rules}
-    if Status.ERROR in errors or any(each.errors for each in journal.subjects):
-        return HARNESS_ERROR
-    if Title.INCONCLUSIVE in journal.titles:
-        return 2
-    return 2 if require_certified and set(journal.titles) != {Title.CERTIFIED} else 0
+    return EXIT_CODES.get(journal.status, 2 if require_certified and not journal.is_certified else 0)
 
 
 def _show(journal: Journal, folder: Path, *, verbose: bool) -> None:

@@ -59,5 +59,9 @@ def _show_system(system: SystemComparison, console: Console) -> None:
             console.print(Text(f"  {title:<34}{label}"))
     for rule in system.rules:
         console.print(Text(f"  {'status changed':<34}{rule.rule}: {rule.before} -> {rule.after}"))
+    for part in system.parts:
+        console.print(Text(f"  {'status of a part changed':<34}{part.part}: {part.before} -> {part.after}"))
+    if system.title[0] is not system.title[1]:
+        console.print(Text(f"  {'title changed':<34}{system.title[0]} -> {system.title[1]}"))
     before, now = system.inconclusive
     console.print(Text(f"  {'inconclusive runs':<34}{before:.1%} -> {now:.1%}"))

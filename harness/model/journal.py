@@ -8,6 +8,10 @@ from __future__ import annotations
 import msgspec
 
 from holdfast.harness.model.case import Tier
+from holdfast.harness.model.certificate import CERTIFICATE, Standing, status_of
+from holdfast.harness.model.certificate import Certificate as Certificate
+from holdfast.harness.model.certificate import PartReport as PartReport
+from holdfast.harness.model.certificate import SubjectReport as SubjectReport
 from holdfast.harness.model.fault_fate import FaultFate
 from holdfast.harness.model.finding import Finding
 from holdfast.harness.model.own_deaths import OwnDeaths
@@ -15,7 +19,6 @@ from holdfast.harness.model.place import Place
 from holdfast.harness.model.rule import Rule
 from holdfast.harness.model.status import STATUS_RANK as STATUS_RANK
 from holdfast.harness.model.status import Status as Status
-from holdfast.harness.model.title import LeftOut, Scope, heading
 from holdfast.harness.model.title import Title as Title
 from holdfast.harness.model.usage import Usage
 from holdfast.harness.model.verdict import Outcome, Verdict
@@ -275,109 +278,6 @@ class RuleResult(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return self.concerns(subject) or self.status is Status.FAIL
 
 
-class Certificate(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The card.
-
-    Attributes:
-        title: one word; reports show `heading`.
-        missing: what keeps it from being CERTIFIED, one sentence each, worst first.
-        guarantees: such as `output exactly-once: not refuted in 305 runs`, `... refuted in run X`, or `... not
-            decided in 4 runs`: no clause that compares it with the input had anything to decide.
-        windows_hit: window, of a fault's aim or of a case, to how many runs that count hit it.
-        windows_missed: windows that a fault aimed at or a case demands, and no run that counts hit.
-        failure_bound: 95 % upper bound on the probability that a drawn plan fails, 3/n; None after a failure.
-        drawn_plans: n of that bound.
-        supplied_by_author: parts of the judgement that the author of the system under test supplied, such as a
-            CommittedReader.
-        versions: of what the system under test is made on each tier that ran, and where tiers differ; sentences.
-        decided: how many rules of its subject runs have decided.
-        on_its_word: how many of these rest on the word of the system under test alone.
-        tiers: that the title speaks of: those on which a case ran.
-        not_tried: tiers that are not there or were not chosen.
-        scope: which of the cases that apply it ran.
-        left_out: of a quick certificate, what a thorough one would run besides, by tier.
-        unfinished: it was ended early, by a signal or by the harness, or a case never began because time was over.
-    """
-
-    title: Title
-    missing: tuple[str, ...]
-    guarantees: tuple[str, ...]
-    windows_hit: dict[str, int]
-    windows_missed: tuple[str, ...]
-    failure_bound: float | None
-    drawn_plans: int
-    supplied_by_author: tuple[str, ...] = ()
-    versions: tuple[str, ...] = ()
-    decided: int = 0
-    on_its_word: int = 0
-    tiers: tuple[Tier, ...] = ()
-    not_tried: tuple[Tier, ...] = ()
-    scope: Scope = Scope.THOROUGH
-    left_out: tuple[LeftOut, ...] = ()
-    unfinished: bool = False
-
-    @property
-    def heading(self) -> str:
-        """The title with its tiers."""
-        return heading(self.title, self.tiers)
-
-
-class PartReport(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """One part of a system, as its kit judged it.
-
-    Attributes:
-        contract: name of the kit.
-        factory: of the part, as the kit knows it.
-        title: of its own certificate.
-        missing: what keeps it from being CERTIFIED, one sentence each, worst first; of one that was not tried, why.
-        checks: how many the kit ran.
-        report: its own report, relative to the folder of the journal; empty: it was not tried.
-        tiers: that the title speaks of.
-    """
-
-    contract: str
-    factory: str
-    title: Title
-    missing: tuple[str, ...] = ()
-    checks: int = 0
-    report: str = ""
-    tiers: tuple[Tier, ...] = ()
-
-    @property
-    def heading(self) -> str:
-        """The title with its tiers."""
-        return heading(self.title, self.tiers)
-
-
-class SubjectReport(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What is said of all parts of one kind together, and of what runs of the whole system decide about them.
-
-    Attributes:
-        subject: `SB`, `ST`, ...
-        title: one word.
-        missing: what keeps it from being CERTIFIED, one sentence each, worst first.
-        rules: how many rules bind the subject.
-        decided: how many of them are decided, by a kit or by runs.
-        parts: those of the subject.
-        errors: in how many of its parts or their checks the harness itself failed.
-        tiers: that the title speaks of.
-    """
-
-    subject: str
-    title: Title
-    missing: tuple[str, ...]
-    rules: int
-    decided: int
-    parts: tuple[PartReport, ...]
-    errors: int = 0
-    tiers: tuple[Tier, ...] = ()
-
-    @property
-    def heading(self) -> str:
-        """The title with its tiers."""
-        return heading(self.title, self.tiers)
-
-
 class TierReport(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Whether a tier ran, and if not, why: what is missing on this machine."""
 
@@ -437,12 +337,38 @@ class Journal(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=T
     usage: Usage | None = None
 
     @property
+    def standings(self) -> tuple[Standing, ...]:
+        """What is certified comes to: the system itself, then its parts."""
+        card = self.certificate
+        errors = sum(each.status is Status.ERROR for each in (*self.cases, *self.rules))
+        own = Standing(CERTIFICATE, self.subject, status_of(card.title, errors), card.heading, card.missing)
+        return (own, *(standing for subject in self.subjects for standing in subject.standings))
+
+    @property
+    def status(self) -> Status:
+        """The worst of what it comes to: the exit code follows from it."""
+        return max((each.status for each in self.standings), key=STATUS_RANK.__getitem__)
+
+    @property
+    def title(self) -> Title:
+        """Of the system itself, or, where that is worse, of a part that is refused or open."""
+        if self.status is Status.FAIL:
+            return Title.REFUSED
+        return Title.INCONCLUSIVE if self.status in (Status.ERROR, Status.INCONCLUSIVE) else self.certificate.title
+
+    @property
+    def headline(self) -> str:
+        """The title with its tiers."""
+        own = self.certificate.heading
+        return own if self.title is self.certificate.title else f"{self.title} in a part, itself {own}"
+
+    @property
     def heading(self) -> str:
         """The title with its tiers, and what ended it early."""
         ended = f", interrupted by {self.interrupted}" if self.interrupted else ""
-        return f"{self.certificate.heading}{ended}"
+        return f"{self.headline}{ended}"
 
     @property
-    def titles(self) -> tuple[Title, ...]:
-        """Of all that is certified."""
-        return (self.certificate.title, *(each.title for each in self.subjects))
+    def is_certified(self) -> bool:
+        """Whether all that is certified is so in full."""
+        return {self.title, *(each.title for each in self.subjects)} == {Title.CERTIFIED}

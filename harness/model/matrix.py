@@ -15,8 +15,8 @@ class MatrixColumn(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     Attributes:
         name: of its system; where several are of one, with its folder.
-        heading: its title with its tiers.
-        title: in one word.
+        heading: see Journal.
+        title: in one word, over the system and its parts.
         started: ISO 8601 in UTC.
         versions: see Certificate.
         report: its page, relative to the folder of the matrix; empty: there is none.

@@ -107,7 +107,7 @@ class SystemNight(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_on
     Attributes:
         system: with variant.
         folder: of its certificate, relative to the folder of the night.
-        title: of its certificate, after waivers.
+        title: of its certificate and its parts, after waivers.
         duration_s: what it took.
         runs: by tier that ran.
         rules: by id of each rule that binds it or was refuted, the status after waivers.
@@ -119,6 +119,7 @@ class SystemNight(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_on
         recoveries: on real tiers, by tier and attack.
         tiers_left_out: by tier that did not run, why.
         cases: `CASE on TIER` of each of which a run was decided; empty in records of an earlier release.
+        parts: by name, what each part of it comes to that a kit judged; a night judges none.
     """
 
     system: str
@@ -137,6 +138,7 @@ class SystemNight(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_on
     recoveries: tuple[RecoveryTimes, ...] = ()
     tiers_left_out: dict[str, str] = {}
     cases: tuple[str, ...] = ()
+    parts: dict[str, Status] = {}
 
     @property
     def heading(self) -> str:

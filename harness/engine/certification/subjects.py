@@ -88,21 +88,22 @@ def _subject(subject: str, journal: Journal, judged: Sequence[JudgedPart]) -> Su
     card = restated(journal.certificate, rules, results, subject, interrupted=interrupted)
     reasons = tuple(dict.fromkeys(f"{each.reason[0].upper()}{each.reason[1:]}." for each in judged if each.reason))
     title = card.title
-    broken = sum(each.broken for each in judged)
+    broken = any(each.broken for each in judged)
     untried = not tried and not tiers_that_ran(results) and not card.unfinished
     if title is not Title.REFUSED and (broken or untried or not bound):
         title = Title.INCONCLUSIVE if broken else Title.PARTIAL
     if reasons and title is Title.CERTIFIED:
         title = Title.PARTIAL
     binding = [each for each in rules if is_binding(each, subject)]
+    parts = tuple(map(_part, judged))
     return SubjectReport(
         subject=subject,
         title=title,
         missing=(*reasons, *card.missing),
         rules=len(binding),
         decided=sum(each.status in (Status.PASS, Status.FAIL, Status.NOT_APPLICABLE) for each in binding),
-        parts=tuple(map(_part, judged)),
-        errors=broken + sum(each.status is Status.ERROR for kit in tried for each in kit.cases),
+        parts=parts,
+        errors=sum(each.errors for each in parts),
         tiers=card.tiers,
     )
 
@@ -125,7 +126,8 @@ def _part(judged: JudgedPart) -> PartReport:
     part, journal = judged.part, judged.journal
     if journal is None:
         title = Title.INCONCLUSIVE if judged.broken else Title.PARTIAL
-        return PartReport(part.contract, part.factory, title, (f"{judged.reason}.",))
+        return PartReport(part.contract, part.factory, title, (f"{judged.reason}.",), errors=int(judged.broken))
     card = journal.certificate
     ran = sum(each.runs_demanded for each in journal.cases)
-    return PartReport(part.contract, part.factory, card.title, card.missing, ran, judged.report, card.tiers)
+    errors = sum(each.status is Status.ERROR for each in journal.cases)
+    return PartReport(part.contract, part.factory, card.title, card.missing, ran, judged.report, card.tiers, errors)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import msgspec
 
 from holdfast.harness.model.night import NightFinding, SystemNight
 from holdfast.harness.model.status import Status
+from holdfast.harness.model.title import Title
 
 
 class ChangedRule(msgspec.Struct, frozen=True):
@@ -18,16 +19,27 @@ class ChangedRule(msgspec.Struct, frozen=True):
     after: Status
 
 
+class ChangedPart(msgspec.Struct, frozen=True):
+    """A part that comes to something else; UNTESTED: also one that is not there."""
+
+    part: str
+    before: Status
+    after: Status
+
+
 class SystemComparison(msgspec.Struct, frozen=True, kw_only=True):
     """One system in both.
 
     Attributes:
         system, before_system: as the newer and the older one name it.
         rules: of which the status changed.
+        parts: of which the title changed.
+        title: before and now.
         new, still: labels of findings that only the newer one has, or both.
         gone: labels of findings that only the older one has, and that the newer one decided anew.
         not_covered: those of which the newer one decided no case in which they were found.
-        newly_refuted: labels of new findings that no waiver sets aside, and rules that were not FAIL and are.
+        newly_refuted: labels of new findings that no waiver sets aside, and rules and parts that were not FAIL and are.
+            The title, where nothing else says so.
         windows_lost: windows that the older one hit and the newer one did not.
         faults_lost: attacks that landed in the older one and not in the newer one.
         rules_lost: rules that were decided and are not decided any more.
@@ -37,6 +49,8 @@ class SystemComparison(msgspec.Struct, frozen=True, kw_only=True):
     system: str
     before_system: str
     rules: tuple[ChangedRule, ...]
+    parts: tuple[ChangedPart, ...]
+    title: tuple[Title, Title]
     new: tuple[str, ...]
     gone: tuple[str, ...]
     not_covered: tuple[str, ...]
@@ -93,10 +107,16 @@ def _compared(before: SystemNight, after: SystemNight) -> SystemComparison:
     refuted = [label for label, each in new.items() if each.counts and not (label in old and old[label].counts)]
     covered = {rule for each in (*before.findings, *after.findings) for rule in each.rules}
     refuted += [each.rule for each in changed if each.after is Status.FAIL and each.rule not in covered]
+    parts = tuple(_changed_parts(before, after))
+    refuted += [each.part for each in parts if each.after is Status.FAIL]
+    if not refuted and after.title is Title.REFUSED and before.title is not Title.REFUSED:
+        refuted.append(f"the title is {after.title}")
     return SystemComparison(
         system=after.system,
         before_system=before.system,
         rules=changed,
+        parts=parts,
+        title=(before.title, after.title),
         new=tuple(label for label in new if label not in old),
         gone=tuple(label for label, each in old.items() if label not in new and _covers(after, each)),
         not_covered=tuple(label for label, each in old.items() if label not in new and not _covers(after, each)),
@@ -107,6 +127,13 @@ def _compared(before: SystemNight, after: SystemNight) -> SystemComparison:
         rules_lost=tuple(each.rule for each in changed if each.before in _DECIDED and each.after not in _DECIDED),
         inconclusive=(_share(before), _share(after)),
     )
+
+
+def _changed_parts(before: SystemNight, after: SystemNight) -> Iterator[ChangedPart]:
+    for name in dict.fromkeys((*after.parts, *before.parts)):
+        old, new = before.parts.get(name, Status.UNTESTED), after.parts.get(name, Status.UNTESTED)
+        if old is not new:
+            yield ChangedPart(name, old, new)
 
 
 def _covers(night: SystemNight, finding: NightFinding) -> bool:

@@ -44,7 +44,7 @@ def system_night(
     return SystemNight(
         system=journal.system,
         folder=folder,
-        title=journal.certificate.title,
+        title=journal.title,
         duration_s=journal.duration_s,
         runs=_runs(journal.cases, known),
         rules={each.rule.id: each.status for each in rules},
@@ -62,6 +62,7 @@ def system_night(
         recoveries=tuple(_recoveries(journal.runs)),
         tiers_left_out={each.tier.value: each.reason for each in journal.tiers if not each.ran},
         cases=tuple(f"{each.case} on {each.tier}" for each in journal.cases if each.status in _DECIDED),
+        parts={each.name: each.status for each in journal.standings[1:]},
     )
 
 

@@ -54,7 +54,7 @@ def _column(certified: Certified, name: str) -> MatrixColumn:
     return MatrixColumn(
         name,
         journal.heading,
-        journal.certificate.title,
+        journal.title,
         journal.started,
         journal.certificate.versions,
         certified.report,

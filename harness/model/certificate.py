@@ -1,0 +1,173 @@
+"""The cards: what is certified, of a system and of its parts, and what each of them comes to."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import msgspec
+
+from holdfast.harness.model.case import Tier
+from holdfast.harness.model.status import STATUS_RANK, Status
+from holdfast.harness.model.title import LeftOut, Scope, Title, heading
+
+CERTIFICATE = "certificate"
+"""What a system itself is called among its parts."""
+STATUS_OF_TITLE: Mapping[Title, Status] = {
+    Title.CERTIFIED: Status.PASS,
+    Title.PARTIAL: Status.UNTESTED,
+    Title.INCONCLUSIVE: Status.INCONCLUSIVE,
+    Title.REFUSED: Status.FAIL,
+}
+
+
+def status_of(title: Title, errors: int) -> Status:
+    """What a title comes to. Where the harness itself failed, that is said, unless something is refuted all the same.
+
+    Args:
+        title: of the certificate.
+        errors: how often the harness failed in what it speaks of.
+    """
+    status = STATUS_OF_TITLE[title]
+    return max(status, Status.ERROR, key=STATUS_RANK.__getitem__) if errors else status
+
+
+class Standing(msgspec.Struct, frozen=True):
+    """What one card comes to. The exit code, the title and the tests of a journal follow from these alone.
+
+    Attributes:
+        name: CERTIFICATE of the system itself; a subject such as `SNK`; a part such as `sink mypkg.sinks:Sink`.
+        subject: whose rules it speaks of.
+        status: see `status_of`.
+        heading: the title with its tiers.
+        missing: what keeps it from being CERTIFIED, one sentence each, worst first.
+        report: of a part that was tried, relative to the folder of the journal; empty: none of its own.
+    """
+
+    name: str
+    subject: str
+    status: Status
+    heading: str
+    missing: tuple[str, ...]
+    report: str = ""
+
+
+class Certificate(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The card.
+
+    Attributes:
+        title: one word; reports show `heading`.
+        missing: what keeps it from being CERTIFIED, one sentence each, worst first.
+        guarantees: such as `output exactly-once: not refuted in 305 runs`, `... refuted in run X`, or `... not
+            decided in 4 runs`: no clause that compares it with the input had anything to decide.
+        windows_hit: window, of a fault's aim or of a case, to how many runs that count hit it.
+        windows_missed: windows that a fault aimed at or a case demands, and no run that counts hit.
+        failure_bound: 95 % upper bound on the probability that a drawn plan fails, 3/n; None after a failure.
+        drawn_plans: n of that bound.
+        supplied_by_author: parts of the judgement that the author of the system under test supplied, such as a
+            CommittedReader.
+        versions: of what the system under test is made on each tier that ran, and where tiers differ; sentences.
+        decided: how many rules of its subject runs have decided.
+        on_its_word: how many of these rest on the word of the system under test alone.
+        tiers: that the title speaks of: those on which a case ran.
+        not_tried: tiers that are not there or were not chosen.
+        scope: which of the cases that apply it ran.
+        left_out: of a quick certificate, what a thorough one would run besides, by tier.
+        unfinished: it was ended early, by a signal or by the harness, or a case never began because time was over.
+    """
+
+    title: Title
+    missing: tuple[str, ...]
+    guarantees: tuple[str, ...]
+    windows_hit: dict[str, int]
+    windows_missed: tuple[str, ...]
+    failure_bound: float | None
+    drawn_plans: int
+    supplied_by_author: tuple[str, ...] = ()
+    versions: tuple[str, ...] = ()
+    decided: int = 0
+    on_its_word: int = 0
+    tiers: tuple[Tier, ...] = ()
+    not_tried: tuple[Tier, ...] = ()
+    scope: Scope = Scope.THOROUGH
+    left_out: tuple[LeftOut, ...] = ()
+    unfinished: bool = False
+
+    @property
+    def heading(self) -> str:
+        """The title with its tiers."""
+        return heading(self.title, self.tiers)
+
+
+class PartReport(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """One part of a system, as its kit judged it.
+
+    Attributes:
+        contract: name of the kit.
+        factory: of the part, as the kit knows it.
+        title: of its own certificate.
+        missing: what keeps it from being CERTIFIED, one sentence each, worst first; of one that was not tried, why.
+        checks: how many the kit ran.
+        report: its own report, relative to the folder of the journal; empty: it was not tried.
+        tiers: that the title speaks of.
+        errors: in how many of its checks the harness itself failed, or once where it never came to them.
+    """
+
+    contract: str
+    factory: str
+    title: Title
+    missing: tuple[str, ...] = ()
+    checks: int = 0
+    report: str = ""
+    tiers: tuple[Tier, ...] = ()
+    errors: int = 0
+
+    @property
+    def heading(self) -> str:
+        """The title with its tiers."""
+        return heading(self.title, self.tiers)
+
+
+class SubjectReport(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What is said of all parts of one kind together, and of what runs of the whole system decide about them.
+
+    Attributes:
+        subject: `SB`, `ST`, ...
+        title: one word.
+        missing: what keeps it from being CERTIFIED, one sentence each, worst first.
+        rules: how many rules bind the subject.
+        decided: how many of them are decided, by a kit or by runs.
+        parts: those of the subject.
+        errors: in how many of its parts or their checks the harness itself failed.
+        tiers: that the title speaks of.
+    """
+
+    subject: str
+    title: Title
+    missing: tuple[str, ...]
+    rules: int
+    decided: int
+    parts: tuple[PartReport, ...]
+    errors: int = 0
+    tiers: tuple[Tier, ...] = ()
+
+    @property
+    def heading(self) -> str:
+        """The title with its tiers."""
+        return heading(self.title, self.tiers)
+
+    @property
+    def standings(self) -> tuple[Standing, ...]:
+        """Of each part; and of all together, where that comes to something that no part does."""
+        parts = tuple(
+            Standing(
+                f"{each.contract} {each.factory}",
+                self.subject,
+                status_of(each.title, each.errors),
+                each.heading,
+                each.missing,
+                each.report,
+            )
+            for each in self.parts
+        )
+        own = Standing(self.subject, self.subject, status_of(self.title, self.errors), self.heading, self.missing)
+        return parts if own.status in {each.status for each in parts} else (*parts, own)
