@@ -201,11 +201,16 @@ def _rule_result(
         reason = f"{len(open_cases)} of its {len(deciding)} cases did not run: {', '.join(open_cases)}"
     decisions = [each for case in deciding for each in case.decides if each.rule == rule.id]
     clauses = dict.fromkeys((each.oracle, clause) for each in decisions for clause in each.clauses)
+    # A clause that decides the rule in one case decides nothing of it in another.
+    decided_by = {
+        case.id: [(each.oracle, clause) for each in case.decides if each.rule == rule.id for clause in each.clauses]
+        for case in deciding
+    }
     refuting = dict.fromkeys(
         run
         for result in ran
         if (tally := tallies.get((result.case, result.tier)))
-        for clause in clauses
+        for clause in decided_by.get(result.case, ())
         for run in tally.refuted.get(clause, ())
     )
     failed = [each for each in ran if each.status is Status.FAIL] if status is Status.PASS else []

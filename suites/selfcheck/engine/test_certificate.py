@@ -28,7 +28,7 @@ from holdfast.harness.model.journal import (
 )
 from holdfast.harness.model.rule import Decidability, Level, Rule, Source, SourceKind, Subject
 from holdfast.harness.model.title import Scope, heading
-from holdfast.harness.model.verdict import Outcome
+from holdfast.harness.model.verdict import Outcome, Verdict
 from holdfast.suites.selfcheck.engine.observers import Silent
 from holdfast.suites.selfcheck.engine.results import case, failing, missed, result, tally
 from holdfast.suites.selfcheck.engine.scripted import ScriptedOracle
@@ -153,6 +153,20 @@ def test_a_rule_whose_case_failed_otherwise_is_no_bare_pass() -> None:
     assert "1 case of it failed otherwise (area/case on sim: 1 of 1 run failed: TXN/lost)" in found.reason
     _, (sound,), _ = certified(result())
     assert (sound.failed_cases, sound.reason) == ((), "")
+
+
+def test_a_clause_refutes_a_rule_only_in_a_case_that_it_decides() -> None:
+    """The finding of such a run says how many rules it refutes: no other number than the certificate."""
+    other = Decision("BAR-01", "TXN", ("lost",), "A3")
+    cases = [CASE, case(other, id="area/other")]
+    passing = Verdict("TXN", Outcome.PASS, checked={"lost": 1})
+    runs = result(failing("TXN", "lost"), *result().verdicts), result(passing)
+    tallies = {(each.id, "sim"): tally(run) for each, run in zip(cases, runs, strict=True)}
+    results = [
+        case_result(each, Tier.SIM, 1, tallies[each.id, "sim"], [*ORACLES, ScriptedOracle("TXN")], {}) for each in cases
+    ]
+    (found,) = rule_results((rule(),), cases, results, tallies, "RT")
+    assert (found.status, found.failed_runs) == (Status.PASS, ())
 
 
 def narrowed(
