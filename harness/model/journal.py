@@ -127,7 +127,7 @@ class RunResult(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         plan_digest: SHA-256 of the canonical plan.
         plan_text: one line on the plan: job, workload, topology and faults in words.
         outcome: the worst verdict, or inconclusive with `reason`.
-        reason: why inconclusive, such as `fault 0 (kill) never acted`.
+        reason: why inconclusive, such as `faults[0] (kill) never acted`.
         verdicts: of every oracle that applies.
         trace_hash: on the simulator.
         events: number of events in the history.

@@ -18,10 +18,10 @@ ANOMALIES_PER_CLAUSE = 3
 _WORDS: dict[type[events.Event], str] = {
     events.NodeStarted: "started",
     events.NodeDied: "{0.dead_node} died: {0.cause}",
-    events.FaultInjected: "fault {0.fault} ({0.fault_kind}) hit {0.target}",
+    events.FaultInjected: "faults[{0.fault}] ({0.fault_kind}) hit {0.target}",
     events.MachineStalled: "the machine kept the run waiting for {0.stalled_ns} ns",
     events.ConnectionsRefused: "connections that are not of the run were refused: {0.connections}",
-    events.FaultHealed: "fault {0.fault} ({0.fault_kind}) of {0.target} healed",
+    events.FaultHealed: "faults[{0.fault}] ({0.fault_kind}) of {0.target} healed",
     events.CoordinatorClaimed: "took over under epoch {0.epoch}",
     events.CoordinatorSuperseded: "was superseded, its epoch is {0.epoch}",
     events.JobConfigured: "job configured",

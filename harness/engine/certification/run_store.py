@@ -26,7 +26,7 @@ from holdfast.harness.engine.pictures.failure import pictures_of_failure
 from holdfast.harness.engine.pictures.of_runs import pictures_of, state_machines
 from holdfast.harness.engine.site import registry
 from holdfast.harness.engine.views.checkpoint_history import checkpoint_history
-from holdfast.harness.engine.views.finding import finding_of
+from holdfast.harness.engine.views.finding import NOT_TRIED, Needed, finding_of
 from holdfast.harness.engine.views.recovery import recoveries
 from holdfast.harness.engine.views.timeline import timeline
 from holdfast.harness.model.case import Tier
@@ -165,15 +165,15 @@ class RunStore:
         """On real tiers alone: virtual time only repeats the plan's delays."""
         return () if run.tier is Tier.SIM else recoveries(run.history, self._faults)
 
-    def _needed(self, run: Run, case_run: CaseRun) -> str:
+    def _needed(self, run: Run, case_run: CaseRun) -> Needed:
         """Which faults a failure needs; of a report with many only the first are tried, and none once somebody waits
         for the end."""
         if run.outcome is not Outcome.FAIL or self._explained >= MOST_PLANS or case_run.interrupted():
-            return ""
+            return NOT_TRIED
         self._explained += 1
         return needed_faults(run, case_run.system, case_run.tools)
 
-    def _finding(self, result: RunResult, run: Run, case_run: CaseRun, needed: str = "") -> Finding | None:
+    def _finding(self, result: RunResult, run: Run, case_run: CaseRun, needed: Needed = NOT_TRIED) -> Finding | None:
         if run.outcome is not Outcome.FAIL:
             return None
         return finding_of(result.id, run.history, run.verdicts, case_run.tools.oracles, self._command(result), needed)

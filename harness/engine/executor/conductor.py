@@ -169,7 +169,7 @@ class Conductor:
     def unhealed(self) -> str:
         """The faults that an undo did not heal, in words."""
         return ", ".join(
-            f"fault {planned.index} ({planned.spec.kind} {planned.spec.target})"
+            f"faults[{planned.index}] ({planned.spec.kind} {planned.spec.target})"
             for planned in self._planned
             if planned.stage is Stage.UNDONE
         )

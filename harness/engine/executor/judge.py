@@ -167,7 +167,7 @@ def outcome_of(history: History, verdicts: tuple[Verdict, ...]) -> tuple[Outcome
         if fate is not FaultFate.LANDED:
             trouble = history.end.fault_troubles[index]
             what = f"{FATES_IN_WORDS[fate]}: {trouble}" if trouble else FATES_IN_WORDS[fate]
-            return Outcome.INCONCLUSIVE, f"fault {index} ({history.plan.faults[index].kind}) {what}"
+            return Outcome.INCONCLUSIVE, f"faults[{index}] ({history.plan.faults[index].kind}) {what}"
     for verdict in verdicts:
         if verdict.outcome is Outcome.INCONCLUSIVE and not verdict.had_nothing_to_decide:
             return Outcome.INCONCLUSIVE, f"{verdict.oracle}: {verdict.reason}"

@@ -57,7 +57,7 @@ def draw_chunk(system: str, code: str, first: int, last: int, interrupted: Calla
         counts.add(finished.result, plan, case_run.case.windows)
         if alarm := alarm_of(finished.result):
             run = finished.run
-            needed = needed_faults(run, under_test, case_run.tools) if run and len(alarms) < MOST_PLANS else ""
+            needed = needed_faults(run, under_test, case_run.tools).words if run and len(alarms) < MOST_PLANS else ""
             alarms[seed], plans[seed] = f"{alarm} ({needed})" if needed else alarm, plan
         if interrupted():
             last = seed

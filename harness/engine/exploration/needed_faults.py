@@ -5,12 +5,16 @@ It stays refuted, whatever comes of that: a failure that needs no fault is one a
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Sequence
+
 import msgspec
 
 from holdfast.harness.engine.executor.run import Run, without_faults
 from holdfast.harness.engine.exploration.shrink import attempted
-from holdfast.harness.engine.plans.words import target_in_words
+from holdfast.harness.engine.plans.words import schedule_in_words, target_in_words
 from holdfast.harness.engine.site.registry import Toolbox
+from holdfast.harness.engine.views.finding import NOT_TRIED, Needed
 from holdfast.harness.model.case import Tier
 from holdfast.harness.model.plan import FaultSpec, Plan
 from holdfast.harness.model.verdict import Outcome
@@ -22,9 +26,9 @@ MOST_PLANS = 10
 """That one report explains so."""
 
 
-def needed_faults(run: Run, system: System, tools: Toolbox) -> str:
-    """Which faults a refutation needs, in words; empty: nothing was refuted, the plan has no fault, or the run was on
-    no simulator.
+def needed_faults(run: Run, system: System, tools: Toolbox) -> Needed:
+    """Which faults a refutation needs. Nobody tries where nothing was refuted, the plan has no fault, its expected end
+    needs them, or the run was on no simulator.
 
     Args:
         run: that was judged.
@@ -33,29 +37,47 @@ def needed_faults(run: Run, system: System, tools: Toolbox) -> str:
     """
     plan = run.history.plan
     if run.tier is not Tier.SIM or run.outcome is not Outcome.FAIL or not plan.faults:
-        return ""
+        return NOT_TRIED
+    bare = without_faults(plan)
+    if bare.expected_end is not plan.expected_end:
+        return NOT_TRIED
     refuted = _refuted(run)
 
     def shows(candidate: Plan) -> bool:
         found = attempted(candidate, system, tools)
         return found is not None and found.outcome is Outcome.FAIL and not refuted.isdisjoint(_refuted(found))
 
-    if shows(without_faults(plan)):
-        return "refuted without any fault"
+    if shows(bare):
+        return Needed("the same without any fault", frozenset())
+    words = _told_apart(plan.faults)
     if len(plan.faults) == 1:
-        return f"needs {_words(plan.faults[0])}"
-    alone = [spec for spec in plan.faults[:MOST_FAULTS] if shows(msgspec.structs.replace(plan, faults=(spec,)))]
+        return Needed(f"needs {words[0]}", frozenset({0}))
+    alone = [
+        index
+        for index, spec in enumerate(plan.faults[:MOST_FAULTS])
+        if shows(msgspec.structs.replace(plan, faults=(spec,)))
+    ]
     if alone:
-        words = list(dict.fromkeys(map(_words, alone)))
-        return f"needs one of: {', '.join(words)}" if len(words) > 1 else f"needs {words[0]}"
+        each = list(dict.fromkeys(words[index] for index in alone))
+        told = f"needs one of: {', '.join(each)}" if len(each) > 1 else f"needs {each[0]}"
+        return Needed(told, frozenset(alone))
+    everything = frozenset(range(len(plan.faults)))
     if len(plan.faults) == 2:
-        return f"needs both: {' and '.join(map(_words, plan.faults))}"
-    return f"needs several of its {len(plan.faults)} faults"
+        first, second = words
+        told = f"{first} and {second}" if first != second else f"{first}, twice"
+        return Needed(f"needs both: {told}", everything)
+    return Needed(f"needs several of its {len(plan.faults)} faults", everything)
 
 
 def _refuted(run: Run) -> set[tuple[str, str]]:
     return {(verdict.oracle, anomaly.clause) for verdict in run.verdicts for anomaly in verdict.anomalies}
 
 
-def _words(spec: FaultSpec) -> str:
-    return f"{spec.kind} of {target_in_words(spec.target)}"
+def _told_apart(faults: Sequence[FaultSpec]) -> list[str]:
+    """Each in words; those that read alike, with their moments."""
+    words = [f"{spec.kind} of {target_in_words(spec.target)}" for spec in faults]
+    times = Counter(words)
+    return [
+        each + (schedule_in_words(spec.schedule) if times[each] > 1 else "")
+        for each, spec in zip(words, faults, strict=True)
+    ]

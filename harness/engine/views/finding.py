@@ -8,6 +8,7 @@ something.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from typing import NamedTuple
 
 from holdfast.harness.engine.plans.words import target_in_words
 from holdfast.harness.model.damage import DAMAGE_RANK, Damage
@@ -23,6 +24,21 @@ from holdfast.harness.spi.oracle import Oracle, titles_of
 _MILLISECOND_NS = 1_000_000
 _CONSEQUENCES_ONLY = (Damage.WRONG_REPORT, Damage.NEVER_RECOVERED)
 """What has a cause elsewhere, if anything else broke; in this order behind the rest."""
+
+
+class Needed(NamedTuple):
+    """Which faults of its plan a failure needs.
+
+    Attributes:
+        words: such as `needs kill of worker 1`; empty: nobody tried.
+        faults: their numbers; empty: it is the same without any. None: nobody tried.
+    """
+
+    words: str = ""
+    faults: frozenset[int] | None = None
+
+
+NOT_TRIED = Needed()
 
 
 class _Places:
@@ -53,7 +69,7 @@ def finding_of(
     verdicts: Iterable[Verdict],
     oracles: Iterable[Oracle],
     command: Command | None,
-    needed: str = "",
+    needed: Needed = NOT_TRIED,
 ) -> Finding | None:
     """The finding of one run; None if no oracle names an anomaly.
 
@@ -63,7 +79,7 @@ def finding_of(
         verdicts: on it.
         oracles: whose clauses are put into words.
         command: what repeats the run.
-        needed: which faults it needs, in words; empty: nobody tried.
+        needed: which faults it needs.
     """
     places = _Places(history)
     found = _in_causal_order(verdicts, places)
@@ -76,7 +92,7 @@ def finding_of(
     return Finding(
         status=Status.FAIL,
         what=what,
-        when=_when(history, event, places) + (f"; {needed}" if needed else ""),
+        when=_when(history, event, places, needed),
         why=_why(cause, what),
         next=command,
         damage=damage,
@@ -153,22 +169,25 @@ def _why(cause: Violation, what: str) -> str:
     return words
 
 
-def _when(history: History, event: Event | None, places: _Places) -> str:
-    """How long after which fault, at which checkpoint, at what time of the run."""
+def _when(history: History, event: Event | None, places: _Places, needed: Needed) -> str:
+    """How long after which fault that it needs, at which checkpoint, at what time of the run."""
+    faults = [each for each in history.of(FaultInjected) if needed.faults is None or each.fault in needed.faults]
+    ending = f"; {needed.words}" if needed.words else ""
     if event is None:
-        faults = history.of(FaultInjected)
         behind = f", after {plural(len(faults), 'fault')}, the last one {_fault(history, faults[-1])}" if faults else ""
-        return f"seen when the run was over{behind}"
+        return f"seen when the run was over{behind}{ending}"
     position = history.position(event)
     parts = [f"{_milliseconds(places.at_ms(event.time_ns))} into the run"]
-    before = [each for each in history.of(FaultInjected) if history.position(each) < position]
+    before = [each for each in faults if history.position(each) < position]
     if before:
         since = _milliseconds((event.time_ns - before[-1].time_ns) / _MILLISECOND_NS)
-        parts.append(f"{since} after fault {before[-1].fault} ({_fault(history, before[-1])})")
-    else:
-        parts.append("before any fault" if history.plan.faults else "in a run without faults")
+        parts.append(f"{since} after faults[{before[-1].fault}] ({_fault(history, before[-1])})")
+    elif not history.plan.faults:
+        parts.append("in a run without faults")
+    elif needed.faults is None or needed.faults:
+        parts.append("before any fault" if needed.faults is None else "before any fault that it needs")
     parts.append(_checkpoint(history, event, position))
-    return ", ".join(parts)
+    return ", ".join(parts) + ending
 
 
 def _fault(history: History, injected: FaultInjected) -> str:

@@ -44,7 +44,7 @@ def test_with_a_paused_process_nothing_lives_on(
     assert execute(["run", str(tmp_path / "plan.json"), "--system", "nonsense", "--out", str(out)]) == 3
     assert capsys.readouterr().err.startswith(f"1 run was cut off earlier: holdfast sweep {out}\n")
     assert swept(out, capsys) == [
-        f"{part}: fault 0 (pause) is gone with the processes that it acted on.",
+        f"{part}: faults[0] (pause) is gone with the processes that it acted on.",
         f"{part}: removed.",
     ]
     assert swept(out, capsys) == [f"{out}: nothing to sweep."]

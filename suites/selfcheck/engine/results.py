@@ -33,7 +33,7 @@ def result(*verdicts: Verdict, **fields: Any) -> RunResult:
     return msgspec.structs.replace(base, **fields)
 
 
-def missed(reason: str = "fault 0 (kill) never acted", **fields: Any) -> RunResult:
+def missed(reason: str = "faults[0] (kill) never acted", **fields: Any) -> RunResult:
     """A run that does not count."""
     return result(outcome=Outcome.INCONCLUSIVE, reason=reason, **fields)
 

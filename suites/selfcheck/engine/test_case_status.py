@@ -164,12 +164,12 @@ def test_a_tally_counts_what_the_certificate_needs() -> None:
     runs = tally(
         result(draw_seed=4, claims="state exactly-once, output exactly-once", landed={"kill worker": 2}),
         result(failing("EXACT", "row"), draw_seed=5, claims="state exactly-once, output exactly-once", id="r-2"),
-        missed("fault 13 (cut) never acted", draw_seed=6),
-        missed("fault 2 (cut) never acted", draw_seed=7),
+        missed("faults[13] (cut) never acted", draw_seed=6),
+        missed("faults[2] (cut) never acted", draw_seed=7),
     )
     assert (runs.runs, runs.passed, runs.failed, runs.inconclusive) == (4, 1, 1, 2)
     assert (runs.drawn, runs.drawn_failed, runs.two_landed) == (2, 1, 1)
-    assert runs.causes == {"fault n (cut) never acted": 2}
+    assert runs.causes == {"faults[n] (cut) never acted": 2}
     assert runs.claims == {"output exactly-once": 1}
     assert runs.undecided_claims == {"state exactly-once": 2, "output exactly-once": 1}
     assert runs.refuted_claims == {"output exactly-once": "run r-2 (EXACT/row)"}

@@ -81,7 +81,7 @@ def test_heal_undoes_the_latest_fault_first_and_disarms_what_was_not_reached() -
     )
     run, calls = scripted.played(scripted.ScriptedSystem(scripted.Checkpoints()), scripted.plan(*faults))
     assert calls[-3:] == ["1000 disarm 0", "1000 restore channel[2]", "1000 restore channel[1]"]
-    assert run.reason == "fault 2 (kill) never acted: it waited at a gate before commit that was not reached"
+    assert run.reason == "faults[2] (kill) never acted: it waited at a gate before commit that was not reached"
 
 
 def test_nothing_acts_any_more_when_the_heal_has_begun() -> None:
@@ -101,7 +101,7 @@ def test_a_fault_that_cannot_act_says_why() -> None:
         scripted.ScriptedSystem(scripted.Checkpoints(), refuses=frozenset({"kill"})), scripted.plan(scripted.kill())
     )
     assert run.history.end.faults_landed == (None,)
-    assert run.reason == "fault 0 (kill) never acted: no kill today"
+    assert run.reason == "faults[0] (kill) never acted: no kill today"
 
 
 def test_every_undo_is_on_disk_before_its_fault_acts(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ import pytest
 from holdfast.harness.engine.cases.case_status import case_result
 from holdfast.harness.engine.certification.certificate import rule_results
 from holdfast.harness.engine.certification.findings import findings
-from holdfast.harness.engine.views.finding import finding_of
+from holdfast.harness.engine.views.finding import Needed, finding_of
 from holdfast.harness.model.capability import Claims
 from holdfast.harness.model.case import Tier
 from holdfast.harness.model.damage import Damage
@@ -87,11 +87,25 @@ def test_a_moment_is_told_by_fault_checkpoint_and_time() -> None:
     finding = found(LOSS, TRANSACTION)
     assert finding.at_ms == 60
     assert finding.when == (
-        "60 ms into the run, 25 ms after fault 0 (kill of worker 1), before the first complete checkpoint"
+        "60 ms into the run, 25 ms after faults[0] (kill of worker 1), before the first complete checkpoint"
     )
     assert found(STALL).when == "0 ms into the run, before any fault, at checkpoint 3"
     assert found(LOSS).when == "seen when the run was over, after 1 fault, the last one kill of worker 1"
     assert found(LOSS).at_ms is None
+
+
+@pytest.mark.parametrize(
+    ("needed", "when"),
+    [
+        (Needed("the same without any fault", frozenset()), "before the first complete checkpoint; the same"),
+        (Needed("needs kill", frozenset({0})), "25 ms after faults[0] (kill of worker 1), before the first complete"),
+        (Needed("needs pause", frozenset({1})), "before any fault that it needs, before the first complete"),
+    ],
+)  # fmt: skip
+def test_a_moment_is_told_from_the_faults_that_are_needed(needed: Needed, when: str) -> None:
+    finding = finding_of("r-1", history(TRIGGERED, KILLED, ABORTED), [TRANSACTION], ORACLES, None, needed)
+    assert finding is not None
+    assert finding.when.startswith(f"60 ms into the run, {when}")
 
 
 def test_missing_progress_is_a_cause_only_where_nothing_else_broke() -> None:
@@ -253,9 +267,9 @@ def test_what_stays_open_is_told_with_its_reason_and_once() -> None:
     rules = rule_results((rule(), rule("STO-01", subject=Subject.SINK)), cases, results, {}, "RT")
     (finding,) = findings(rules, results, [missed(case="area/one", artefacts="runs/area-case-sim-0000")], "folder", {})
     assert (finding.status, finding.damage) == (Status.INCONCLUSIVE, None)
-    assert finding.what == "Not decided: fault 0 (kill) never acted"
+    assert finding.what == "Not decided: faults[0] (kill) never acted"
     assert finding.when == "in area/one on sim and 1 more case: 2 of 2 runs did not count, 3 must"
-    assert finding.why == "0 of 3 runs counted; each time (2): fault n (kill) never acted"
+    assert finding.why == "0 of 3 runs counted; each time (2): faults[n] (kill) never acted"
     assert finding.next is not None
     assert finding.next.line() == "holdfast replay folder/runs/area-case-sim-0000 --trust"
     assert finding.next.line("out") == "holdfast replay out/folder/runs/area-case-sim-0000 --trust"

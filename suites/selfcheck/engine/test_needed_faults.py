@@ -9,8 +9,8 @@ from holdfast.harness.engine.executor.run import run_plan
 from holdfast.harness.engine.exploration import needed_faults as module
 from holdfast.harness.engine.exploration.needed_faults import needed_faults
 from holdfast.harness.engine.site import registry
-from holdfast.harness.engine.views.finding import finding_of
-from holdfast.harness.model.plan import FaultSpec, Plan
+from holdfast.harness.engine.views.finding import NOT_TRIED, finding_of
+from holdfast.harness.model.plan import ExpectedEnd, FaultSpec, Plan
 from holdfast.harness.model.target import COORDINATOR
 from holdfast.harness.model.verdict import Outcome
 from holdfast.suites.conformance.plans import WORKERS, plan
@@ -24,12 +24,12 @@ def told(system: str, *faults: FaultSpec) -> str:
     tools, under_test = registry.toolbox(), registry.system(system)
     run = run_plan(plan(*faults, system=system), under_test, tools)
     assert run.outcome is Outcome.FAIL, run.reason
-    return needed_faults(run, under_test, tools)
+    return needed_faults(run, under_test, tools).words
 
 
 @pytest.mark.parametrize("faults", [(KILL,), (PAUSE, KILL)])
 def test_a_variant_that_is_wrong_without_any(faults: tuple[FaultSpec, ...]) -> None:
-    assert told("reference+E1", *faults) == "refuted without any fault"
+    assert told("reference+E1", *faults) == "the same without any fault"
 
 
 def test_a_variant_that_restores_wrongly_needs_the_death() -> None:
@@ -41,14 +41,35 @@ def test_what_neither_leads_to_alone_needs_both(monkeypatch: pytest.MonkeyPatch)
     tools, under_test = registry.toolbox(), registry.system("reference+H2")
     run = run_plan(plan(PAUSE, KILL, system="reference+H2"), under_test, tools)
     monkeypatch.setattr(module, "attempted", lambda candidate, system, tools: None)
-    assert needed_faults(run, under_test, tools) == "needs both: pause of worker 0 and kill of worker 1"
+    assert needed_faults(run, under_test, tools).words == "needs both: pause of worker 0 and kill of worker 1"
+
+
+@pytest.mark.parametrize(
+    ("first", "words"), [(1, "kill of worker 1 after checkpoint 1 and kill of worker 1 after checkpoint 2"),
+                         (2, "kill of worker 1 after checkpoint 2, twice")],
+)  # fmt: skip
+def test_faults_of_the_same_words_are_told_apart(first: int, words: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    tools, under_test = registry.toolbox(), registry.system("reference+H2")
+    faults = kill(WORKERS[1], after_checkpoint=first), KILL
+    run = run_plan(plan(*faults, system="reference+H2"), under_test, tools)
+    monkeypatch.setattr(module, "attempted", lambda candidate, system, tools: None)
+    assert needed_faults(run, under_test, tools) == (f"needs both: {words}", {0, 1})
+
+
+def test_a_plan_that_ends_by_its_faults_is_not_tried_without_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without them the job does not end so, whatever is wrong."""
+    tools, under_test = registry.toolbox(), registry.system("reference+E1")
+    run = run_plan(plan(KILL, system="reference+E1", expected_end=ExpectedEnd.FAILED), under_test, tools)
+    assert run.outcome is Outcome.FAIL
+    monkeypatch.setattr(module, "attempted", lambda candidate, system, tools: pytest.fail("tried"))
+    assert needed_faults(run, under_test, tools) is NOT_TRIED
 
 
 def test_nothing_is_said_of_what_passed_or_has_no_fault() -> None:
     tools, under_test = registry.toolbox(), registry.system("reference")
 
     def said(chosen: Plan) -> str:
-        return needed_faults(run_plan(chosen, under_test, tools), under_test, tools)
+        return needed_faults(run_plan(chosen, under_test, tools), under_test, tools).words
 
     assert said(plan(KILL)) == said(plan()) == ""
 

@@ -73,7 +73,7 @@ def test_a_fault_that_missed_is_inconclusive_unless_an_oracle_fails(
 ) -> None:
     """Each of three facts is a cause of its own."""
     run = run_plan(faulty, ScriptedSystem(Checkpoints()), toolbox(lands=lands))
-    assert (run.outcome, run.reason) == (Outcome.INCONCLUSIVE, f"fault 0 (kill) {what}")
+    assert (run.outcome, run.reason) == (Outcome.INCONCLUSIVE, f"faults[0] (kill) {what}")
     run = run_plan(faulty, ScriptedSystem(Checkpoints()), toolbox(FAILS, lands=lands))
     assert run.outcome is Outcome.FAIL
 

@@ -68,7 +68,7 @@ def test_the_heal_waits_until_every_undo_has_taken_effect() -> None:
 def test_a_fault_that_does_not_heal_leaves_the_run_inconclusive_and_names_it() -> None:
     run, _ = played(ScriptedSystem(Checkpoints(), restart_ms=9_999), plan(kill(after_checkpoint=1)))
     assert run.outcome is Outcome.INCONCLUSIVE
-    assert run.reason == "not healed within 2000 ms: fault 0 (kill worker[0])"
+    assert run.reason == "not healed within 2000 ms: faults[0] (kill worker[0])"
 
 
 def test_a_target_that_is_absent_is_told_apart_from_one_that_cannot_be_struck_now() -> None:

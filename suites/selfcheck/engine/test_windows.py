@@ -311,7 +311,7 @@ def test_two_faults_that_wait_for_the_same_hit_two_lives() -> None:
 def test_a_fault_whose_time_never_comes_says_what_it_waited_for() -> None:
     fault = kill(after_acknowledged=3, after_restored=2, gate=Gate("commit", WORKER))
     run, _ = played(ScriptedSystem(Checkpoints(until_ms=400)), plan(fault))
-    assert run.reason == "fault 0 (kill) never acted: it waited for 2 lives (0 began from persisted state)"
+    assert run.reason == "faults[0] (kill) never acted: it waited for 2 lives (0 began from persisted state)"
 
 
 def test_drawn_plans_of_programs_place_their_faults_in_lives_and_watch_the_output_afterwards() -> None:

@@ -64,4 +64,4 @@ def test_a_poison_where_there_is_no_record_has_not_landed() -> None:
     check_plan(empty, registry.system("reference"), Tier.SIM, registry.toolbox())
     run = run_plan(empty, registry.system("reference"), registry.toolbox())
     assert run.outcome is Outcome.INCONCLUSIVE
-    assert run.reason.startswith("fault 0 (poison) ")
+    assert run.reason.startswith("faults[0] (poison) ")

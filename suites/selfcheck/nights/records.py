@@ -41,7 +41,7 @@ def system(*findings: NightFinding, **fields: Any) -> SystemNight:
         runs=(RunCounts(Tier.PROCESS, 90, len(findings), 10 - len(findings), 40, 200.0),),
         rules={"BAR-01": Status.FAIL if refuted else Status.PASS, "BAR-02": Status.PASS},
         findings=findings,
-        inconclusive={"fault n (kill) never acted": 8},
+        inconclusive={"faults[n] (kill) never acted": 8},
         windows_wanted={"restored-state": 20, "read-again": 4},
         windows_hit={"restored-state": 12},
         faults_planned={"kill worker": 30, "cut channel": 5},

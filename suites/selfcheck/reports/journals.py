@@ -209,7 +209,7 @@ def _refused_cases() -> list[journal.CaseResult]:
             rules=dict.fromkeys(("E2E-01", "E2E-03", "E2E-06", "REC-02"), journal.Status.PASS),
             passed=790,
             failed=203,
-            causes={"fault 0 (kill) never acted": 7},
+            causes={"faults[0] (kill) never acted": 7},
         ),
         *(case_result(entry) for entry in CASES[5:7]),
         case_result(
@@ -218,7 +218,7 @@ def _refused_cases() -> list[journal.CaseResult]:
             reason=WINDOW_NEVER_HIT,
             rules=dict.fromkeys(("TPC-01", "TPC-03", "TPC-05", "CRD-07"), journal.Status.PASS),
             passed=302,
-            causes={"fault 0 (kill) never acted": 3},
+            causes={"faults[0] (kill) never acted": 3},
         ),
         *(case_result(entry) for entry in CASES[8:10]),
         case_result(
@@ -243,7 +243,7 @@ def _refused_runs(system: str) -> list[journal.RunResult]:
     verdicts = refutation(witness=tuple(f"offset {offset} of partition 0 was emitted twice" for offset in range(9)))
     drawn = timeline(7, workers=4, faults=4)
     runs.append(run(DELIVERY, 7, system=system, outcome=Outcome.FAIL, verdicts=verdicts, drawn=drawn))
-    missed = "fault 0 (kill) never acted"
+    missed = "faults[0] (kill) never acted"
     runs.append(run(SINKS, 2, system=system, outcome=Outcome.INCONCLUSIVE, reason=missed))
     return runs
 

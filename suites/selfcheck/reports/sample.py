@@ -283,7 +283,7 @@ def finding(run: str, verdicts: Sequence[Verdict]) -> Finding:
     return Finding(
         status=Status.FAIL,
         what=f"Wrong output: {last.message}",
-        when="872 ms into the run, 31.5 ms after fault 0 (kill of worker 1), at checkpoint 3",
+        when="872 ms into the run, 31.5 ms after faults[0] (kill of worker 1), at checkpoint 3",
         why=f"{cause.name}: {cause.meaning}. Here: {cause.message}",
         next=Command("replay", f"{FOLDER}/runs/{run}"),
         damage=Damage.WRONG_OUTPUT,

@@ -209,7 +209,7 @@ def test_one_cause_is_one_finding_and_shown_once() -> None:
 def test_a_finding_begins_with_four_lines() -> None:
     shown = Page(page(journals.refused())).text
     start = shown.index("What Wrong output: Key 17 ends with count 312")
-    when = shown.index("When 872 ms into the run, 31.5 ms after fault 0 (kill of worker 1), at checkpoint 3")
+    when = shown.index("When 872 ms into the run, 31.5 ms after faults[0] (kill of worker 1), at checkpoint 3")
     why = shown.index("Why CUT/record-after-barrier: what record-after-barrier means.")
     following = shown.index("Next holdfast replay runs/barriers-alignment-sim-0040")
     assert start < when < why < following

@@ -126,7 +126,7 @@ def test_an_oracle_that_had_nothing_to_decide_is_no_note_and_one_that_crashed_is
 
 def test_what_the_run_itself_says_is_not_said_again_beside_it() -> None:
     assert notes.of_run(undecided(LATE, {"lost": 1}, run_reason=f"NOLOSS: {LATE}"), {}) == ()
-    assert len(notes.of_run(undecided(LATE, {"lost": 1}, run_reason="fault 0 (kill) never acted"), {})) == 1
+    assert len(notes.of_run(undecided(LATE, {"lost": 1}, run_reason="faults[0] (kill) never acted"), {})) == 1
 
 
 def test_notes_of_a_run_that_was_to_be_refuted_are_left_out() -> None:

@@ -89,7 +89,7 @@ MANY_RECOVERIES = RecoveryPicture(
     ((90.0, 3), (180.0, 7)),
 )
 STEPS = (
-    DiagramStep(0, StepShape.FAULT, "kill worker 1", "fault 0 (kill) hit worker[1]", 40.0),
+    DiagramStep(0, StepShape.FAULT, "kill worker 1", "faults[0] (kill) hit worker[1]", 40.0),
     DiagramStep(2, StepShape.END, "killed", "worker-1.0 died: kill", 40.1, before=12),
     DiagramStep(1, StepShape.BEGIN, "attempt 2, from CP 1", "attempt 2 started from checkpoint 1", 52.0, before=1),
     DiagramStep(2, StepShape.BEGIN, "from CP 1 at 23", "source[0] started from checkpoint 1", 52.5, witness=2),
