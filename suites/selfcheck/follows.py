@@ -56,6 +56,7 @@ FOLLOWS: Mapping[str, tuple[str, ...]] = {
         *EXTRA,
         *LOST,
     ),
+    "reports-deletions": ("RETAIN/dropped-left",),
     "never-frees": ("COORD/over-budget-unnamed", *STUCK),
     "never-releases": ("MERGES/uses", "SHARED/left-behind"),
     "counts-one-use": ("SHARED/uses-misreported",),
