@@ -20,6 +20,7 @@ from holdfast.harness.cli.options import (
     S3Endpoint,
     SparkMaster,
     Trust,
+    TrustBegun,
     pairs,
     pass_on,
     seconds,
@@ -95,6 +96,7 @@ def certify(
     resume: Annotated[
         Path | None, typer.Option(metavar="DIR", help="In place of a system: go on with an interrupted certification.")
     ] = None,
+    trust: TrustBegun = False,
     require_tier: Annotated[
         list[Tier] | None, typer.Option(help="Refuse to begin where this tier is not there; repeatable.")
     ] = None,
@@ -125,7 +127,9 @@ def certify(
         from holdfast.harness.commands.resume import go_on
 
         _refuse_beside_resume(context)
-        return go_on(resume, json=json, verbose=verbose, require_certified=bool(require))
+        return go_on(resume, trust=trust, json=json, verbose=verbose, require_certified=bool(require))
+    if trust:
+        raise UsageError("--trust is for --resume; what you name yourself needs no permission: leave it out.")
     parts = {
         "state_backend": state_backend,
         "checkpoint_storage": checkpoint_storage,
@@ -191,8 +195,8 @@ def certify(
     return run_certify(request, json=json, verbose=verbose, require_certified=bool(require), waivers=waivers)
 
 
-BESIDE_RESUME = {"resume", "json", "verbose", "require"}
-"""Parameters that say how the result is shown."""
+BESIDE_RESUME = {"resume", "trust", "json", "verbose", "require"}
+"""Parameters that say how the result is shown, and what the folder may choose."""
 
 
 def _refuse_beside_resume(context: typer.Context) -> None:
@@ -211,11 +215,12 @@ def report(
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="Of a certification that was interrupted or killed.")],
     verbose: Annotated[bool, typer.Option("--verbose", "-v", help="List every rule and every consequence.")] = False,
     json: Annotated[bool, typer.Option("--json", help="Print results.json and nothing else.")] = False,
+    trust: TrustBegun = False,
 ) -> int:
     """Write the reports of a certification that was killed, of what is finished; what did not run is named."""
     from holdfast.harness.commands.resume import go_on
 
-    return go_on(folder, json=json, verbose=verbose, finished_alone=True)
+    return go_on(folder, trust=trust, json=json, verbose=verbose, finished_alone=True)
 
 
 def campaign(

@@ -25,6 +25,14 @@ StoredRun = Annotated[Path, typer.Argument(metavar="RUN", help="Folder of a stor
 Trust = Annotated[
     bool, typer.Option("--trust", help="Run the code that it names, though no installed package registers that.")
 ]
+TrustBegun = Annotated[
+    bool,
+    typer.Option(
+        "--trust",
+        help="Of an interrupted certification: run the code, and use the services, places and variables, that its "
+        "folder names. What is registered or ships with Holdfast needs no permission.",
+    ),
+]
 PartLimit = Annotated[
     str,
     typer.Option(

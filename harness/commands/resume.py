@@ -6,19 +6,26 @@ from pathlib import Path
 
 from holdfast.harness.commands.certify import certify
 from holdfast.harness.commands.kits import certify_part
-from holdfast.harness.engine.certification.begun import begun_in
+from holdfast.harness.engine.certification.begun import begun_in, named_by
 from holdfast.harness.engine.certification.request import Request
 from holdfast.harness.engine.site.services import settle_named
 from holdfast.harness.engine.site.surroundings import pass_on
 
 
 def go_on(
-    folder: Path, *, json: bool, verbose: bool = False, require_certified: bool = False, finished_alone: bool = False
+    folder: Path,
+    *,
+    trust: bool,
+    json: bool,
+    verbose: bool = False,
+    require_certified: bool = False,
+    finished_alone: bool = False,
 ) -> int:
     """Go on as it was begun, with its waivers, services and variables; keys come from the environment again.
 
     Args:
         folder: of the certification.
+        trust: the user allows whatever code, services, places and variables it names.
         json, verbose: how the result is printed.
         require_certified: less than that title is no success.
         finished_alone: run nothing; report what is finished.
@@ -26,11 +33,12 @@ def go_on(
     Raises:
         UsageError: nothing can go on there; one sentence.
     """
-    begun, request = begun_in(folder)
+    begun, request = begun_in(folder, trust=trust)
     if not finished_alone:
         settle_named(begun.sites)
         pass_on(begun.environment)
-    why_not = f"it did not run; holdfast certify --resume {folder} goes on" if finished_alone else ""
+    trusted = " --trust" if named_by(begun) else ""
+    why_not = f"it did not run; holdfast certify --resume {folder}{trusted} goes on" if finished_alone else ""
     if isinstance(request, Request):
         return certify(
             request,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from importlib.util import find_spec
@@ -12,15 +13,19 @@ import msgspec
 
 from holdfast.harness.engine.artefacts.files import read_content, write_atomically
 from holdfast.harness.engine.artefacts.owner import claim, owner_lives, remove_owner
+from holdfast.harness.engine.artefacts.safe_path import require_regular
 from holdfast.harness.engine.certification.kit_run import KitRequest
 from holdfast.harness.engine.certification.request import Request
 from holdfast.harness.engine.errors import UsageError
 from holdfast.harness.engine.exploration.fingerprint import fingerprint
 from holdfast.harness.engine.site import registry
-from holdfast.harness.engine.site.services import Sites, named
+from holdfast.harness.engine.site.foreign import SHIPPED
+from holdfast.harness.engine.site.services import Sites
+from holdfast.harness.engine.site.services import named as named_sites
 from holdfast.harness.engine.site.surroundings import passed_on
 
 FILE = "begun.json"
+_REFERENCE = re.compile(r"[\w.]+:\w+")
 IN_USE = "another process still fills it; wait for its end, or interrupt it."
 
 
@@ -57,7 +62,7 @@ def begun_now(request: Request | KitRequest, identity: str, waivers: Path | None
         identity=identity,
         request=asked,
         waivers=str(waivers.resolve()) if waivers is not None else "",
-        sites=named(),
+        sites=named_sites(),
         environment=passed_on(),
     )
 
@@ -108,17 +113,45 @@ def read_begun(folder: Path) -> Begun | None:
     path = folder / FILE
     if not path.is_file():
         return None
+    content = read_content(require_regular(path))
     try:
-        return msgspec.json.decode(read_content(path), type=Begun, dec_hook=lambda kind, value: kind(value))
+        return msgspec.json.decode(content, type=Begun, dec_hook=lambda kind, value: kind(value))
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
         raise UsageError(f"{path}: it cannot be read ({error}); begin anew.") from error
 
 
-def begun_in(folder: Path) -> tuple[Begun, Request | KitRequest]:
+def named_by(begun: Begun) -> tuple[str, ...]:
+    """What it names that a folder of somebody else must not choose for us: code that is neither registered nor ships
+    with Holdfast, places where a kit stores something, services, and variables."""
+    asked, sites = begun.request, begun.sites
+    named: list[str] = []
+    if isinstance(asked, Request) and registry.needs_trust(asked.system, repeats=True):
+        named.append(f"system {asked.system!r}")
+    if isinstance(asked, KitRequest):
+        if ":" in asked.factory and not _is_ours(asked.factory):
+            named.append(f"{asked.contract} {asked.factory!r}")
+        named += [f"location {asked.location!r}"] if asked.location else []
+        named += [f"option {key}={value}" for key, value in asked.options.items()]
+    services = (sites.kafka_bootstrap, sites.s3_endpoint, sites.spark_master, *sites.images, *sites.allow_faults_on)
+    named += [f"service {each!r}" for each in services if each]
+    return (*named, *(f"variable {each!r}" for each in begun.environment))
+
+
+def _is_ours(factory: str) -> bool:
+    is_reference = _REFERENCE.fullmatch(factory) is not None
+    return (is_reference and factory.startswith(SHIPPED)) or factory in registry.registered_code()
+
+
+def begun_in(folder: Path, *, trust: bool) -> tuple[Begun, Request | KitRequest]:
     """What goes on in a folder, and its request.
 
+    Args:
+        folder: where; it may be somebody else's.
+        trust: the user allows whatever is named there.
+
     Raises:
-        UsageError: nothing was begun there that can go on, its code has changed, or somebody works there.
+        UsageError: nothing was begun there that can go on, its code has changed, somebody works there, or it names
+            what needs permission.
     """
     begun = read_begun(folder)
     if begun is None:
@@ -127,6 +160,11 @@ def begun_in(folder: Path) -> tuple[Begun, Request | KitRequest]:
         raise UsageError(f"{folder}: it is a night; holdfast nightly goes on with it, with the settings of that night.")
     if owner_lives(folder):
         raise UsageError(f"{folder}: {IN_USE}")
+    if not trust and (named := named_by(begun)):
+        raise UsageError(
+            f"{folder}: what was begun there names {', '.join(named)}; what is registered or ships with Holdfast needs "
+            f"no permission: look at {FILE} and at that code, then add --trust."
+        )
     if identity_of(begun.request) != begun.identity:
         raise UsageError(f"{folder}: its results are of other code than there is now; begin anew.")
     asked = begun.request
