@@ -340,8 +340,10 @@ class Journal(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=T
     def standings(self) -> tuple[Standing, ...]:
         """What is certified comes to: the system itself, then its parts."""
         card = self.certificate
-        errors = sum(each.status is Status.ERROR for each in (*self.cases, *self.rules))
-        own = Standing(CERTIFICATE, self.subject, status_of(card.title, errors), card.heading, card.missing)
+        statuses = [*(each.status for each in self.cases), *(each.status for each in self.rules)]
+        own = Standing(
+            CERTIFICATE, self.subject, status_of(card.title, statuses.count(Status.ERROR)), card.heading, card.missing
+        )
         return (own, *(standing for subject in self.subjects for standing in subject.standings))
 
     @property
