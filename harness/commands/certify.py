@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -29,6 +30,7 @@ from holdfast.harness.engine.site.registry import strangers_in
 from holdfast.harness.engine.site.services import require_reachable
 from holdfast.harness.engine.site.usage import UsageMeter
 from holdfast.harness.model.journal import Journal, Status
+from holdfast.harness.spi.surroundings import python_path
 
 HARNESS_ERROR = 4
 EXIT_CODES = {Status.FAIL: 1, Status.INCONCLUSIVE: 2, Status.ERROR: HARNESS_ERROR}
@@ -56,6 +58,7 @@ def certify(
     """
     if (names := strangers_in(request.system)) and not is_apart():
         return run_apart(names, request.folder)
+    python_path(sys.path)  # Refused before a folder is made, if no process can have it.
     progress = consoles.progress()
     today = datetime.now().date()  # noqa: TID251 - a waiver ends with a day
     aside = _waivers(waivers)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack, suppress
 from datetime import UTC, datetime
@@ -29,6 +30,7 @@ from holdfast.harness.model.case import Tier
 from holdfast.harness.model.journal import Journal, Status
 from holdfast.harness.model.plural import plural
 from holdfast.harness.spi.kit import KitCheck, Plugs
+from holdfast.harness.spi.surroundings import python_path
 
 STORING = {"checkpoint-storage", "file-system", "sink", "source"}
 """Contracts of parts that take --location and --option."""
@@ -127,6 +129,7 @@ def certify_part(
         begun: in that folder, and what is finished there counts; None: it begins.
         why_not: nothing runs, for this reason; what is finished is reported. Empty: what is left runs.
     """
+    python_path(sys.path)  # Refused before a folder is made, if no process can have it.
     now = datetime.now(UTC).isoformat(timespec="seconds")  # noqa: TID251 - for the report alone
     run = KitRun(request)
     with listening() as interruption, ExitStack() as stack:

@@ -6,7 +6,10 @@ interpreter, Java and Spark need to be found and to speak the user's language.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import os
+from collections.abc import Iterable, Mapping
+
+from holdfast.harness.spi.errors import UnusableSystem
 
 PASSED_ON = "HOLDFAST_ENVIRONMENT"
 """An environment variable: names of others, with commas between them, that are passed on as well."""
@@ -29,3 +32,22 @@ def passed(environment: Mapping[str, str]) -> dict[str, str]:
         for name, value in environment.items()
         if name in _NAMES or name in asked or name.startswith(_PREFIXES)
     }
+
+
+def python_path(folders: Iterable[str]) -> str:
+    """Where a process that we start finds modules, as PYTHONPATH has it.
+
+    Args:
+        folders: where this one finds them; an empty one, the current folder, is left out.
+
+    Raises:
+        UnusableSystem: the name of one would be read as two folders, and modules of another one be imported.
+    """
+    named = [each for each in folders if each]
+    for each in named:
+        if os.pathsep in each:
+            raise UnusableSystem(
+                f"{each!r} is a folder of Python modules, and {os.pathsep!r} in its name ends the name in PYTHONPATH: "
+                "rename it, or start holdfast in another folder."
+            )
+    return os.pathsep.join(named)

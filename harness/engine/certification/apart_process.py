@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
@@ -12,6 +11,7 @@ from signal import SIG_BLOCK, SIG_SETMASK, SIGKILL, Signals, pthread_sigmask
 from typing import NamedTuple
 
 from holdfast.harness.engine.site.interruption import signals
+from holdfast.harness.spi.surroundings import python_path
 
 KILLED = "killed from outside by SIGKILL, perhaps because memory ran out"
 
@@ -39,13 +39,17 @@ def begin(
         arguments: those that follow.
         environment: that it gets.
         stdout, stderr: as of subprocess.Popen.
+
+    Raises:
+        UnusableSystem: as of `python_path`.
     """
+    path = python_path(sys.path)
     connection, theirs = Pipe()
     held = pthread_sigmask(SIG_BLOCK, signals())
     try:
         process = subprocess.Popen(
             [sys.executable, "-P", "-c", program, str(theirs.fileno()), *arguments],
-            env={**environment, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+            env={**environment, "PYTHONPATH": path},
             stdin=subprocess.DEVNULL,
             stdout=stdout,
             stderr=stderr,

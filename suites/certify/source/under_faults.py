@@ -16,6 +16,7 @@ from holdfast.harness.model.jobs import FORWARD, KEYED_SUM, REBALANCE
 from holdfast.harness.model.target import COORDINATOR
 from holdfast.harness.model.window import Window
 from holdfast.harness.spi.source import Source, SourceContext, SourceFlag
+from holdfast.harness.spi.surroundings import python_path
 from holdfast.suites.certify.connected import Connected, folder_of
 from holdfast.suites.certify.plug import loaded
 from holdfast.suites.conformance.plans import EVERYWHERE, FAILOVER, RESTART, WORKERS, each_of, gate, plan
@@ -149,7 +150,7 @@ def _source(factory: str, uri: str) -> Source:
 
 def _unseen_elsewhere(factory: str, uri: str) -> tuple[str, bool]:
     """Why another process finds nothing there, as those of a runtime must; as of `why_not`."""
-    path = os.pathsep.join(sys.path)  # What is loaded here is loaded there.
+    path = python_path(sys.path)  # What is loaded here is loaded there.
     environment = {**os.environ, "PYTHONPATH": path}  # noqa: TID251 - of a child
     command = [sys.executable, "-m", "holdfast.suites.certify.source.probe", factory, uri]
     nothing = subprocess.DEVNULL

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import os
 import signal
+import sys
 from pathlib import Path
 
 import pytest
 
+from holdfast.fixtures.reference.drivers.processes import spawner
 from holdfast.harness.cli import execute
+from holdfast.harness.engine.certification import apart_process
+from holdfast.harness.spi.errors import UnusableSystem
+from holdfast.harness.spi.surroundings import python_path
 from holdfast.suites.selfcheck.abuse.conftest import Invoke
 from holdfast.suites.selfcheck.abuse.invocation import LABEL, Invocation
 from holdfast.suites.selfcheck.abuse.test_leaving import one_sentence
@@ -64,3 +70,36 @@ def test_a_program_sees_what_was_named(
 def test_a_variable_that_is_none(name: str, sentence: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert execute(["certify", "reference", "--env", name, "--out", str(tmp_path / "out")]) == 3
     assert sentence in one_sentence(capsys)
+
+
+@pytest.fixture
+def divided(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A current folder whose name PYTHONPATH would take for two, and in which a module stands."""
+    folder = tmp_path / "night of 12:30"
+    folder.mkdir()
+    monkeypatch.chdir(folder)
+    monkeypatch.setattr(sys, "path", [*sys.path, str(folder)])
+    return folder
+
+
+@pytest.mark.parametrize("arguments", [["reference", "--tier", "sim"], ["--state-backend", "hashmap"]])
+def test_a_folder_that_would_be_two_is_refused_before_anything_begins(
+    arguments: list[str], divided: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert execute(["certify", *arguments, "--rule", "SBK-07", "--out", str(tmp_path / "out")]) == 3
+    sentence = one_sentence(capsys)
+    assert f"{str(divided)!r} is a folder of Python modules" in sentence
+    assert "rename it, or start holdfast in another folder" in sentence
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.usefixtures("divided")
+def test_no_process_is_handed_a_folder_that_would_be_two() -> None:
+    with pytest.raises(UnusableSystem, match="rename it"):
+        apart_process.begin("", (), os.environ)
+    with pytest.raises(UnusableSystem, match="rename it"):
+        spawner._Root(())
+
+
+def test_a_process_finds_modules_where_this_one_does(tmp_path: Path) -> None:
+    assert python_path(["", "/one", str(tmp_path)]) == f"/one:{tmp_path}"
