@@ -13,6 +13,8 @@ class Damage(StrEnum):
     WRONG_OUTPUT = "wrong output"
     UNSTABLE_OUTPUT = "output changed after it was visible"
     WRONG_ORDER = "wrong order"
+    OVERCLAIM = "claims more than it keeps"
+    """A loss or a duplicate shows it, and is no defect of its own: the claim is what is wrong."""
     WRONG_STATE = "wrong state"
     MISSING_FILE = "missing checkpoint file"
     NEVER_RECOVERED = "never recovered"
@@ -28,4 +30,17 @@ class Damage(StrEnum):
     """Of an oracle that names no damage for its clauses."""
 
 
+SYMPTOMS = frozenset(
+    {
+        Damage.LOSS,
+        Damage.DUPLICATE,
+        Damage.WRONG_OUTPUT,
+        Damage.UNSTABLE_OUTPUT,
+        Damage.WRONG_ORDER,
+        Damage.NEVER_RECOVERED,
+        Damage.WRONG_REPORT,
+        Damage.WRONG_DIGEST,
+    }
+)
+"""What shows that something broke, and breaks nothing else itself."""
 DAMAGE_RANK = {damage: rank for rank, damage in enumerate(Damage)}

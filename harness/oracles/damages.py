@@ -14,6 +14,7 @@ from holdfast.harness.model.verdict import Anomaly
 DAMAGES: Mapping[str, Damage] = {
     "CHAIN": Damage.BROKEN_CHECKPOINT,
     "CONFIG": Damage.WRONG_CONFIGURATION,
+    "CONFIG/claimed-too-much": Damage.OVERCLAIM,
     "COORD": Damage.BROKEN_CHECKPOINT,
     "COORD/restored-not-latest": Damage.WRONG_RESTART,
     "COORD/started-late-attempt": Damage.WRONG_RESTART,

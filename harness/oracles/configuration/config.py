@@ -42,7 +42,7 @@ class ConfigOracle:
         reported = history.of(JobConfigured)
         if not reported:
             return findings.verdict(history)
-        _judge_claims(history, findings)
+        _judge_claims(history, reported[0], findings)
         try:
             model = ConfigurationModel(history.plan)
         except ValueError:  # It should have been refused, and LOUD says so.
@@ -93,7 +93,8 @@ def _judge_max_parallelism(event: JobConfigured, history: History, findings: Fin
         findings.violated("max-parallelism-wrong", f"the max parallelism is {told}, it must be {expected}", event)
 
 
-def _judge_claims(history: History, findings: Findings) -> None:
+def _judge_claims(history: History, configured: JobConfigured, findings: Findings) -> None:
+    """A claim is there from when the job is: whatever it does not keep breaks later."""
     most = keepable(history.plan)
     findings.check("claimed-too-much")
     for what, claimed, kept in (
@@ -102,4 +103,4 @@ def _judge_claims(history: History, findings: Findings) -> None:
     ):
         if not claimed <= kept:
             message = f"{guarantee_name(claimed)} is claimed for {what}, at most {guarantee_name(kept)} can be kept"
-            findings.violated("claimed-too-much", message)
+            findings.violated("claimed-too-much", message, seen=configured)

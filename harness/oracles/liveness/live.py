@@ -7,6 +7,7 @@ from itertools import pairwise
 
 from holdfast.harness.model import events, profile
 from holdfast.harness.model.consequence import Consequence
+from holdfast.harness.model.damage import Damage
 from holdfast.harness.model.fault_fate import FaultFate
 from holdfast.harness.model.history import History
 from holdfast.harness.model.plan import ExpectedEnd
@@ -62,11 +63,15 @@ class LiveOracle:
 
 def _name_what_is_missing(history: History, findings: Findings) -> None:
     """The end is not reached: say what the job is, and which transaction or acknowledgement is missing."""
-    reason = history.end.reason or "the reason is not known"
     expected = history.plan.expected_end
-    if expected not in (ExpectedEnd.RUNNING, ExpectedEnd.FINISHED):
-        findings.violated("end-not-reached", f"the job is not {expected}: {reason}")
+    if expected is ExpectedEnd.FAILED:
+        message = "the job still runs or restarts, where it must end as failed"
+        findings.violated("end-not-reached", message, damage=Damage.WRONG_RESTART)
         return
+    if expected not in (ExpectedEnd.RUNNING, ExpectedEnd.FINISHED):
+        findings.violated("end-not-reached", history.end.reason or f"the job is not {expected}")
+        return
+    reason = history.end.reason or "the reason is not known"
     waiting = waiting_for(history)
     words = "; ".join([reason, *own_deaths(history), *(text for text, _ in waiting)])
     findings.violated("end-not-reached", f"{status_in_words(history)}: {words}", *(event for _, event in waiting))

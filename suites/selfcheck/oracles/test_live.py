@@ -6,6 +6,7 @@ import pytest
 from msgspec.structs import replace
 
 from holdfast.harness.model import events
+from holdfast.harness.model.damage import Damage
 from holdfast.harness.model.history import History, RunEnd
 from holdfast.harness.model.plan import ExpectedEnd, FaultSpec
 from holdfast.harness.model.target import Role, Target
@@ -154,6 +155,28 @@ def test_a_job_that_does_not_run_is_called_what_it_is() -> None:
     told = [events.AttemptStarted(), events.JobSwitched(status=events.JobStatus.RESTARTING)]
     assert message(story(*told, end=STALLED)).startswith(f"the job is {events.JobStatus.RESTARTING}: 1 of 2")
     assert message(story(end=STALLED)).startswith("the job is not seen to be running: 1 of 2")
+
+
+@pytest.mark.parametrize(
+    ("expected", "reason", "words", "damage"),
+    [
+        (
+            ExpectedEnd.FAILED,
+            "the job did not fail",
+            "the job still runs or restarts, where it must end as failed",
+            Damage.WRONG_RESTART,
+        ),
+        (ExpectedEnd.CANCELED, "the job is not canceled", "the job is not canceled", None),
+        (ExpectedEnd.CANCELED, "", "the job is not canceled", None),
+    ],
+)
+def test_an_end_that_did_not_come_is_told_once(
+    expected: ExpectedEnd, reason: str, words: str, damage: Damage | None
+) -> None:
+    told = [events.AttemptStarted(), events.JobSwitched(status=events.JobStatus.RUNNING)]
+    end = RunEnd(reached=False, reason=reason)
+    (anomaly,) = BY_NAME["LIVE"].judge(story(*told, expected=expected, end=end)).anomalies
+    assert (anomaly.message, anomaly.damage) == (words, damage)
 
 
 def completed(node: str, checkpoint: int) -> list[Line]:
