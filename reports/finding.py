@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from holdfast.harness.model.finding import Finding, Violation
 from holdfast.harness.model.journal import Journal, RuleResult
@@ -45,6 +45,8 @@ def lines(finding: Finding, folder: str | None = None) -> tuple[tuple[str, str],
 def in_text(finding: Finding) -> list[str]:
     """The whole finding as lines of text, for formats that know nothing else."""
     shown = [f"{name:<5} {words}" for name, words in lines(finding)]
+    if finding.setting:
+        shown.append(f"ran   {finding.setting}")
     if finding.cause is not None:
         shown += [f"      {number}. {line}" for number, line in enumerate(finding.cause.witness, start=1)]
     shown += [f"then  {violation_words(each)}" for each in finding.consequences]
@@ -70,6 +72,23 @@ def scope(finding: Finding, journal: Journal) -> str:
     if len(finding.cases) > SHOWN_CASES:
         parts.append(plural(len(finding.cases) - SHOWN_CASES, "more case"))
     return "; ".join(parts)
+
+
+def shared(numbered: Sequence[tuple[int, Finding]]) -> Iterator[str]:
+    """What several findings have in common, so that they may be one defect: faults that they need, or the cause."""
+    common: dict[str, list[int]] = {}
+    for number, each in numbered:
+        causes = [f"broke {each.cause.label} first"] if each.cause is not None else []
+        for words in dict.fromkeys([*(f"need {need}" for need in each.needs), *causes]):
+            common.setdefault(words, []).append(number)
+    alike: dict[tuple[int, ...], list[str]] = {}
+    for words, numbers in common.items():
+        if len(numbers) > 1:
+            alike.setdefault(tuple(numbers), []).append(words)
+    for which, found in alike.items():
+        *first, last = map(str, which)
+        who = "all" if len(which) == len(numbered) else f"{', '.join(first)} and {last}"
+        yield f"May be one defect: {who} {' and '.join(found)}."
 
 
 def rules_of(finding: Finding, rules: Iterable[RuleResult]) -> Iterator[RuleResult]:

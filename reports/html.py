@@ -158,6 +158,7 @@ def _environment() -> Environment:
         idle=notes.idle,
         oracles=_oracles,
         rules_of=finding.rules_of,
+        shared=finding.shared,
         window_title=_window_title,
         scope=finding.scope,
         inline_picture=drawing.inline,

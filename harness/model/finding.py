@@ -103,6 +103,8 @@ class Finding(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         runs: ids of further runs that show the same.
         rules: rules that it refutes or keeps open.
         cases: `CASE on TIER` of the cases in which it was found.
+        setting: what the run was, in words: job, parallelism and options; empty: no run shows it.
+        needs: the faults that it needs, or any of them, in words; empty: none, or nobody tried.
     """
 
     status: Status
@@ -118,3 +120,5 @@ class Finding(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     runs: tuple[str, ...] = ()
     rules: tuple[str, ...] = ()
     cases: tuple[str, ...] = ()
+    setting: str = ""
+    needs: tuple[str, ...] = ()

@@ -13,7 +13,7 @@ import msgspec
 from holdfast.harness.engine.cases.tally import Tally
 from holdfast.harness.engine.certification.run_store import command_of
 from holdfast.harness.engine.executor.cause import cause_of
-from holdfast.harness.model.damage import DAMAGE_RANK
+from holdfast.harness.model.damage import DAMAGE_RANK, SYMPTOMS
 from holdfast.harness.model.finding import Finding, Violation
 from holdfast.harness.model.former_names import current_clause
 from holdfast.harness.model.journal import CaseResult, RuleResult, RunResult
@@ -66,8 +66,9 @@ def _refuted(
             for each in _violations(run.finding):
                 showing.setdefault(each.name, set()).add(run.id)
     pairs = list(_by_cause(grouped, showing))
+    kept = [finding for together in grouped.values() for _, finding in together]
     found = [
-        _merged(together, behind, rules, [other for each, _ in pairs if each is not together for other in each])
+        _merged(together, behind, rules, [other for each, _ in pairs if each is not together for other in each], kept)
         for together, behind in pairs
     ]
     covered = {rule for finding in found for rule in finding.rules}
@@ -132,16 +133,42 @@ def _rank(finding: Finding) -> int:
     return len(DAMAGE_RANK) if finding.damage is None else DAMAGE_RANK[finding.damage]
 
 
-def _elsewhere(cause: str, others: Iterable[tuple[RunResult, Finding]]) -> str:
-    """What a finding is told beside its cause, if that follows from the cause of another one; empty: it does not."""
+def _elsewhere(cause: str, others: Iterable[tuple[RunResult, Finding]], kept: Sequence[Finding]) -> str:
+    """What a finding is told beside its cause, if a run shows that behind the cause of another one; empty: none does.
+
+    Which of the two leads to the other is only said where each run that shows both says the same.
+    """
+    together = ""
     for run, finding in others:
-        if finding.cause and any(each.name == cause for each in finding.consequences):
+        if finding.cause is None or all(each.name != cause for each in finding.consequences):
+            continue
+        orders = [order for order in map(_by_name, kept) if {finding.cause.name, cause} <= order.keys()]
+        if all(_leads_to(order, finding.cause.name, cause) for order in orders):
             return f". In run {run.id} this follows from {finding.cause.label}: it may be the same defect"
-    return ""
+        together = together or f". Seen together with {finding.cause.label} in run {run.id}"
+    return together
+
+
+def _by_name(finding: Finding) -> dict[str, Violation]:
+    """In causal order."""
+    return {each.name: each for each in _violations(finding)}
+
+
+def _leads_to(order: Mapping[str, Violation], first: str, second: str) -> bool:
+    """Whether something broke before something else in a run, and can have led to it. Output leads to nothing else, and
+    what no event shows may have broken at any time, unless it is output or a symptom."""
+    names = list(order)
+    early, late = order[first], order[second]
+    known = early.at_ms is not None and (late.at_ms is not None or late.damage in SYMPTOMS)
+    return names.index(first) < names.index(second) and known and early.damage not in SYMPTOMS
 
 
 def _merged(
-    together: Together, behind: Together, rules: Iterable[RuleResult], others: Iterable[tuple[RunResult, Finding]]
+    together: Together,
+    behind: Together,
+    rules: Iterable[RuleResult],
+    others: Iterable[tuple[RunResult, Finding]],
+    kept: Sequence[Finding],
 ) -> Finding:
     """The smallest run with the worst damage speaks for all; that of a plan that was shrunk is smaller than others.
 
@@ -150,6 +177,7 @@ def _merged(
         behind: runs in which something broke first that follows from it.
         rules: those that count.
         others: runs in which another cause broke first.
+        kept: the findings of all runs.
     """
 
     def order(each: tuple[RunResult, Finding]) -> tuple[int, bool, bool, int]:
@@ -162,7 +190,7 @@ def _merged(
     more = {each.cause.name: each.cause for _, each in behind if each.cause and each.cause.name not in known}
     return msgspec.structs.replace(
         finding,
-        why=finding.why + (_elsewhere(finding.cause.name, others) if finding.cause is not None else ""),
+        why=finding.why + (_elsewhere(finding.cause.name, others, kept) if finding.cause is not None else ""),
         # When something broke in another run says nothing of this one.
         consequences=(
             *finding.consequences,

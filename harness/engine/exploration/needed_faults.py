@@ -12,7 +12,7 @@ import msgspec
 
 from holdfast.harness.engine.executor.run import Run, without_faults
 from holdfast.harness.engine.exploration.shrink import attempted
-from holdfast.harness.engine.plans.words import schedule_in_words, target_in_words
+from holdfast.harness.engine.plans.words import fault_in_brief, schedule_in_words
 from holdfast.harness.engine.site.registry import Toolbox
 from holdfast.harness.engine.views.finding import NOT_TRIED, Needed
 from holdfast.harness.model.case import Tier
@@ -75,7 +75,7 @@ def _refuted(run: Run) -> set[tuple[str, str]]:
 
 def _told_apart(faults: Sequence[FaultSpec]) -> list[str]:
     """Each in words; those that read alike, with their moments."""
-    words = [f"{spec.kind} of {target_in_words(spec.target)}" for spec in faults]
+    words = list(map(fault_in_brief, faults))
     times = Counter(words)
     return [
         each + (schedule_in_words(spec.schedule) if times[each] > 1 else "")

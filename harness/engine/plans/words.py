@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from itertools import groupby
+
+from holdfast.harness.model import profile
 from holdfast.harness.model.capability import Claims, guarantee_name
 from holdfast.harness.model.plan import ExpectedEnd, FaultSpec, Gate, Plan, Schedule
 from holdfast.harness.model.plural import plural
 from holdfast.harness.model.target import Role, Target
+from holdfast.harness.oracles.shared.stated_options import texts
 
 _SINGLE = frozenset({Role.COORDINATOR, Role.STORAGE, Role.BROKER, Role.SOURCE_SYSTEM, Role.SINK_SYSTEM})
 
@@ -14,12 +18,19 @@ RESTARTS = {
     "attempt_started": "fault at the start of an attempt",
 }
 """By the event that a fault waits for, the part of a restart that it strikes."""
+_PARALLELISM = "parallelism"
+"""Parameter by which a fault gives the job another one."""
 FIRST_CHECKPOINT = "fault before the first checkpoint of an attempt"
 
 
 def target_in_words(target: Target) -> str:
     """`worker 1`, `coordinator`."""
     return target.role.value if target.role in _SINGLE else f"{target.role.value} {target.index}"
+
+
+def fault_in_brief(spec: FaultSpec) -> str:
+    """`kill of worker 1`."""
+    return f"{spec.kind} of {target_in_words(spec.target)}"
 
 
 def attack(spec: FaultSpec) -> str:
@@ -56,6 +67,24 @@ def plan_in_words(plan: Plan) -> str:
     faults = "; ".join(map(fault_in_words, plan.faults)) or "no fault"
     end = "" if plan.expected_end is ExpectedEnd.RUNNING else f"; expected end {plan.expected_end.value}"
     return f"{plan.job.name} x{plan.topology.parallelism} on {workload}: {faults}{end}"
+
+
+def setting_in_words(plan: Plan) -> str:
+    """What ran, whatever breaks it: job, parallelism with what it becomes, and the options that are no defaults."""
+    asked = [int(spec.parameters[_PARALLELISM]) for spec in plan.faults if _PARALLELISM in spec.parameters]
+    widths = [str(width) for width, _ in groupby([plan.topology.parallelism, *asked])]
+    given = texts(plan)
+    old = given.get(profile.PROFILE) == profile.FLINK_1_14
+    options = ", ".join(f"{key}={text}" for key, text in given.items() if text != _default(key, old))
+    wide = f"from {' to '.join(widths)}" if len(widths) > 1 else widths[0]
+    return f"{plan.job.name}, parallelism {wide}; {options or 'default options'}"
+
+
+def _default(key: str, old: bool) -> str | None:
+    option = profile.OPTIONS.get(key)
+    if option is None:
+        return None
+    return option.default_1_14 if old and option.default_1_14 is not None else option.default
 
 
 def claims_in_words(claims: Claims) -> str:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
-from holdfast.harness.engine.plans.words import target_in_words
+from holdfast.harness.engine.plans.words import fault_in_brief, setting_in_words
 from holdfast.harness.model.damage import DAMAGE_RANK, Damage
 from holdfast.harness.model.events import CheckpointCompleted, Event, FaultInjected
 from holdfast.harness.model.finding import Command, Finding, Violation
@@ -100,6 +100,8 @@ def finding_of(
         at_ms=cause.at_ms,
         cause=cause,
         consequences=violations[1:],
+        setting=setting_in_words(history.plan),
+        needs=tuple(dict.fromkeys(fault_in_brief(history.plan.faults[each]) for each in sorted(needed.faults or ()))),
     )
 
 
@@ -147,9 +149,10 @@ def _violations(
 
 
 def _what(found: list[tuple[str, Anomaly]]) -> tuple[Damage, str]:
-    """The worst damage in words."""
+    """The worst damage in words; but what a claim does not keep is told as the claim that it is."""
     damages = [damage_of(oracle, anomaly) for oracle, anomaly in found]
-    worst = min(damages, key=DAMAGE_RANK.__getitem__)
+    overclaims = damages[0] is Damage.OVERCLAIM
+    worst = Damage.OVERCLAIM if overclaims else min(damages, key=DAMAGE_RANK.__getitem__)
     messages = dict.fromkeys(
         anomaly.message for (_, anomaly), damage in zip(found, damages, strict=True) if damage is worst
     )
@@ -191,7 +194,7 @@ def _when(history: History, event: Event | None, places: _Places, needed: Needed
 
 
 def _fault(history: History, injected: FaultInjected) -> str:
-    return f"{injected.fault_kind} of {target_in_words(history.plan.faults[injected.fault].target)}"
+    return fault_in_brief(history.plan.faults[injected.fault])
 
 
 def _checkpoint(history: History, event: Event, position: int) -> str:

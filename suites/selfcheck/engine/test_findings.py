@@ -10,6 +10,7 @@ import pytest
 from holdfast.harness.engine.cases.case_status import case_result
 from holdfast.harness.engine.certification.certificate import rule_results
 from holdfast.harness.engine.certification.findings import findings
+from holdfast.harness.engine.plans.words import setting_in_words
 from holdfast.harness.engine.views.finding import Needed, finding_of
 from holdfast.harness.model.capability import Claims
 from holdfast.harness.model.case import Tier
@@ -23,7 +24,7 @@ from holdfast.harness.model.plan import FaultSpec, Plan, WorkloadSpec
 from holdfast.harness.model.records import InputLog, Output
 from holdfast.harness.model.rule import Subject
 from holdfast.harness.model.status import Status
-from holdfast.harness.model.target import Role, Target
+from holdfast.harness.model.target import COORDINATOR, Role, Target
 from holdfast.harness.model.verdict import Anomaly, Moment, Outcome, Verdict
 from holdfast.harness.oracles import ORACLES
 from holdfast.harness.oracles.damages import DAMAGES, damage_of
@@ -41,7 +42,7 @@ ABORTED = TransactionAborted(node="worker-0.0", sequence=0, time_ns=65 * MS, sub
 
 
 def history(*events: Event) -> History:
-    faults = (FaultSpec("kill", Target(Role.WORKER, 1)),)
+    faults = FaultSpec("kill", Target(Role.WORKER, 1)), FaultSpec("pause", Target(Role.WORKER, 0))
     plan = Plan(job=KEYED_SUM, workload=WorkloadSpec("synthetic"), faults=faults)
     return History(plan, Claims(), InputLog((), ()), Output(), events, RunEnd(reached=True))
 
@@ -108,12 +109,27 @@ def test_a_moment_is_told_from_the_faults_that_are_needed(needed: Needed, when: 
     assert finding.when.startswith(f"60 ms into the run, {when}")
 
 
+def test_what_ran_is_told_without_its_faults() -> None:
+    rescale = FaultSpec("rescale", COORDINATOR, parameters={"parallelism": 3})
+    options = {"execution.checkpointing.interval": "40 ms", "execution.checkpointing.mode": "EXACTLY_ONCE"}
+    plan = Plan(job=KEYED_SUM, workload=WorkloadSpec("synthetic"), faults=(rescale, rescale), options=options)
+    assert setting_in_words(plan) == "keyed-sum, parallelism from 2 to 3; execution.checkpointing.interval=40 ms"
+    assert found(LOSS).setting == "keyed-sum, parallelism 2; default options"
+
+
 def test_missing_progress_is_a_cause_only_where_nothing_else_broke() -> None:
     assert (found(STALL).damage, found(STALL).consequences) == (Damage.NEVER_RECOVERED, ())
     assert found(STALL).what == "Never recovered: the job is not running"
     late = found(STALL, LOSS).cause
     assert late is not None
     assert late.name == "EXACT/input-missing"
+
+
+def test_a_claim_that_is_not_kept_is_told_as_a_claim() -> None:
+    finding = found(LOSS, verdict("CONFIG", "claimed-too-much", "exactly-once is claimed for output", TRIGGERED))
+    assert finding.damage is Damage.OVERCLAIM
+    assert finding.what == "Claims more than it keeps: exactly-once is claimed for output"
+    assert found(LOSS).damage is Damage.LOSS
 
 
 def test_an_anomaly_carries_the_event_that_broke_its_clause() -> None:
@@ -232,6 +248,27 @@ def test_a_finding_of_its_own_says_of_what_it_is_a_consequence_elsewhere() -> No
     assert "same defect" not in found["REACH/file-missing"]
     alone = grouped(kept(0, FILE), kept(1, TRANSACTION))
     assert not any("same defect" in each.why for each in alone)
+
+
+def beside(*runs: RunResult) -> dict[str, str]:
+    """By cause, what its finding is told beside it."""
+    return {each.cause.name: each.why.rpartition(". ")[2] for each in grouped(*runs) if each.cause}
+
+
+def test_a_direction_is_only_told_where_every_run_shows_it() -> None:
+    both = kept(0, FILE, TRANSACTION), kept(1, EARLY_TRANSACTION, LATE_FILE)
+    told = beside(*both, kept(2, FILE), kept(3, TRANSACTION))
+    assert (
+        told["TXN/not-committed"]
+        == "Seen together with checkpoint files (REACH/file-missing) in run area-case-sim-0000"
+    )
+    assert told["REACH/file-missing"].startswith("Seen together with sink transactions (TXN/not-committed) in run")
+
+
+def test_output_leads_to_nothing_inside() -> None:
+    row = verdict("EXACT", "row-unknown", "a row stands for nothing", TRIGGERED)
+    told = beside(kept(0, row, TRANSACTION), kept(1, TRANSACTION), kept(2, row))
+    assert told["TXN/not-committed"].startswith("Seen together with exactly-once output (EXACT/row-unknown)")
 
 
 def test_what_shows_alone_in_a_run_that_was_not_kept_is_a_finding_of_its_own() -> None:

@@ -85,6 +85,21 @@ def test_every_number_of_the_journal_is_there(journal: Callable[[], Journal]) ->
     assert f"n = {value.certificate.drawn_plans:,}" in shown or value.certificate.failure_bound is None
 
 
+def test_several_findings_are_listed_first_with_what_they_share() -> None:
+    value = journals.refused()
+    first = next(each for each in value.findings if each.cause is not None)
+    alike = [
+        msgspec.structs.replace(first, needs=("kill of worker 1",), setting="sum"),
+        msgspec.structs.replace(first, needs=("kill of worker 1", "kill of coordinator"), cause=None),
+    ]
+    shown = Page(page(msgspec.structs.replace(value, findings=tuple(alike))))
+    assert "May be one defect: all need kill of worker 1" in shown.text
+    assert shown.text.index("May be one defect") < shown.text.index("Why")
+    assert "Ran sum" in shown.text
+    one = Page(page(msgspec.structs.replace(value, findings=(alike[0],))))
+    assert "May be one defect" not in one.text
+
+
 @pytest.mark.parametrize("journal", [journals.partial, journals.refused])
 def test_every_rule_is_there_with_its_law_and_its_cases(journal: Callable[[], Journal]) -> None:
     value = journal()
