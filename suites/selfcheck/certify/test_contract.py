@@ -21,7 +21,8 @@ from holdfast.harness.spi.state.operator_state import OperatorStateManifest
 from holdfast.harness.spi.storage import Scope
 
 RAISED = re.compile(r"^ {4,}([A-Z]\w+(?:, [A-Z]\w+)*): ", re.MULTILINE)
-ERRORS = {*errors.__all__, "FileExistsError", "FileNotFoundError", "RuntimeError", "ValueError"}
+ERRORS = {*errors.__all__, "FileExistsError", "FileNotFoundError", "RuntimeError", "ValueError", "Exception"}
+"""The last is what a call hands on of what it was given."""
 
 
 def protocols() -> Iterator[type]:
