@@ -2,6 +2,9 @@
 
 The types are those of the SPI, read from its protocols. What an answer is made of, such as a table or a writer, is
 looked at in the same way. What is handed in as a list is emptied when the call has returned.
+
+The kit goes on with values of exactly these types: one of a type derived from them could say of itself that it equals
+whatever is right. What kits and Hypothesis raise to end a check or a program is no answer of a part.
 """
 
 from __future__ import annotations
@@ -9,15 +12,20 @@ from __future__ import annotations
 import types
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from enum import Enum
 from functools import cache
 from itertools import islice
+from pathlib import Path
 from threading import Lock
+from traceback import walk_tb
 from typing import Any, NamedTuple, TypeVar, Union, cast, get_args, get_origin, get_type_hints
 
 import msgspec
+from hypothesis.errors import HypothesisException, StopTest
 
-from holdfast.suites.certify.check import Violation
+from holdfast.suites.certify.check import CannotTry, Violation
 from holdfast.suites.certify.excerpt import excerpt, unlike
+from holdfast.suites.certify.time_limit import Overdue
 
 PartT = TypeVar("PartT")
 KEPT = 4
@@ -25,7 +33,16 @@ KEPT = 4
 MOST_ITEMS = 64
 """Of a longer answer only the first ones are looked at again."""
 _HERE = __file__
+_KITS = str(Path(__file__).parent)
 _SIMPLE = (bytes, str, int, float, bool)
+_EXACT: Mapping[type, Callable[[Any], Any]] = {
+    bytes: lambda answer: bytes.__getitem__(answer, slice(None)),
+    str: lambda answer: str.__getitem__(answer, slice(None)),
+    int: int.__pos__,
+    float: float.__pos__,
+}
+"""By type, what makes a value of exactly that type of one that is derived from it."""
+_OF_KITS = (CannotTry, HypothesisException, StopTest, Overdue)
 
 
 class _Kept(NamedTuple):
@@ -57,6 +74,28 @@ class Answers:
             contract: the protocol of the SPI that it implements.
         """
         return cast("PartT", _wrapper(contract)(part, self))
+
+    def made(self, factory: Callable[..., PartT], contract: type, *given: object) -> PartT:
+        """What a factory makes.
+
+        Args:
+            factory: that is certified.
+            contract: as of `of`.
+            given: to the factory.
+        """
+        try:
+            return self.of(factory(*given), contract)
+        except _OF_KITS as error:
+            raise self.raised("the factory", error) from error
+
+    def raised(self, call: str, error: BaseException) -> BaseException:
+        """What a call raised that only the kit itself may raise; a violation, if the kit did not."""
+        is_ours = [frame.f_code.co_filename.startswith(_KITS) for frame, _ in walk_tb(error.__traceback__)]
+        if all(is_ours) or any(is_ours[is_ours.index(False) :]):
+            return error  # Of the kit itself, or of what it handed in.
+        return Violation(
+            self.rule, f"{call} raised {type(error).__name__}, with which a kit ends a check or a program."
+        )
 
     def keep(self, call: str, arguments: tuple[Any, ...], answer: Any) -> None:
         """An answer came; an earlier one is looked at again."""
@@ -131,6 +170,8 @@ def _method(name: str, declared: types.FunctionType) -> Callable[..., Any]:
         given = [list(each) if type(each) is list else each for each in arguments]
         try:
             answer = _found(self, name)(*given, **named)
+        except _OF_KITS as error:
+            raise self.answers.raised(f"{name}()", error) from error
         except Exception as error:
             if isinstance(error, TypeError) and (error.__traceback__ is None or error.__traceback__.tb_next is None):
                 raise Violation(
@@ -164,9 +205,13 @@ def _looks(expected: Any) -> Looks:
     if origin in (Iterator, Iterable):
         return _iterator(_looks(arguments[0]))
     if origin is Mapping:
-        return _mapping(_looks(arguments[1]))
+        return _mapping(*map(_looks, arguments))
+    if origin is frozenset:
+        return _set(_looks(arguments[0]))
+    if origin is tuple and ... in arguments:
+        return _sequence(_looks(arguments[0]), tuple)
     if origin is tuple:
-        return _fields(tuple, [_looks(each) for each in arguments if each is not ...])
+        return _fields(tuple, [_looks(each) for each in arguments])
     if not isinstance(expected, type) or origin is not None or expected is types.NoneType:
         return lambda answers, call, answer: answer
     if getattr(expected, "_is_protocol", False):
@@ -179,10 +224,14 @@ def _looks(expected: Any) -> Looks:
 
 
 def _instance(expected: type) -> Looks:
+    exact = _EXACT.get(expected)
+
     def looks(answers: Answers, call: str, answer: Any) -> Any:
+        if type(answer) is expected:
+            return answer
         if not isinstance(answer, expected):
             raise answers.wrong(call, answer, expected.__name__)
-        return answer
+        return exact(answer) if exact is not None else answer
 
     return looks
 
@@ -195,9 +244,10 @@ def _struct(expected: type[msgspec.Struct]) -> Looks:
 
     def looks(answers: Answers, call: str, answer: Any) -> Any:
         is_one(answers, call, answer)
-        for name, field in fields:
-            field(answers, f"{call}().{name} of", getattr(answer, name))
-        return answer
+        was = {name: getattr(answer, name) for name, _ in fields}
+        seen = {name: field(answers, f"{call}().{name} of", was[name]) for name, field in fields}
+        same = type(answer) is expected and all(seen[name] is was[name] for name in was)
+        return answer if same else expected(**seen)
 
     return looks
 
@@ -208,20 +258,28 @@ def _fields(expected: type, fields: Sequence[Looks]) -> Looks:
 
     def looks(answers: Answers, call: str, answer: Any) -> Any:
         is_one(answers, call, answer)
-        for field, each in zip(fields, answer, strict=False):
-            field(answers, call, each)
-        return answer
+        given: tuple[Any, ...] = tuple.__getitem__(answer, slice(None))
+        seen = [field(answers, call, each) for field, each in zip(fields, given, strict=False)]
+        return tuple.__new__(expected, seen) if len(seen) == len(given) else answer
 
     return looks
 
 
-def _mapping(of: Looks) -> Looks:
+def _mapping(key: Looks, of: Looks) -> Looks:
     is_one = _instance(Mapping)
 
     def looks(answers: Answers, call: str, answer: Any) -> Any:
-        for each in is_one(answers, call, answer).values():
-            of(answers, call, each)
-        return answer
+        items = is_one(answers, call, answer).items()
+        return {key(answers, call, name): of(answers, call, each) for name, each in items}
+
+    return looks
+
+
+def _set(of: Looks) -> Looks:
+    is_one = _instance(frozenset)
+
+    def looks(answers: Answers, call: str, answer: Any) -> Any:
+        return frozenset(of(answers, call, each) for each in is_one(answers, call, answer))
 
     return looks
 
@@ -237,13 +295,12 @@ def _either(others: Sequence[Any], *, none: bool) -> Looks:
     return looks
 
 
-def _sequence(of: Looks) -> Looks:
+def _sequence(of: Looks, exact: type[Sequence[Any]] = Sequence) -> Looks:
     def looks(answers: Answers, call: str, answer: Any) -> Any:
-        if not isinstance(answer, Sequence) or isinstance(answer, str | bytes | memoryview | bytearray):
+        if not isinstance(answer, exact) or isinstance(answer, str | bytes | memoryview | bytearray):
             raise answers.wrong(call, answer, "a sequence")
-        for each in answer:
-            of(answers, call, each)
-        return answer
+        seen = [of(answers, call, each) for each in answer]
+        return tuple(seen) if isinstance(answer, tuple) else seen
 
     return looks
 
@@ -258,7 +315,13 @@ def _iterator(of: Looks) -> Looks:
 
 
 def _each(answers: Answers, call: str, items: Iterator[Any], of: Looks) -> Iterator[Any]:
-    for item in items:
+    while True:
+        try:
+            item = next(items)
+        except StopIteration:
+            return
+        except _OF_KITS as error:
+            raise answers.raised(f"the iterator of {call}()", error) from error
         yield of(answers, call, item)
 
 
@@ -269,6 +332,14 @@ def _part(contract: type) -> Looks:
         return answers.of(answer, contract)
 
     return looks
+
+
+def _exact(answer: Any) -> Any:
+    """A simple value, of exactly its type; anything else as it is."""
+    for simple, exact in _EXACT.items():
+        if isinstance(answer, simple) and not isinstance(answer, Enum):
+            return exact(answer)
+    return answer
 
 
 def called(error: BaseException) -> str:
@@ -292,4 +363,4 @@ def _image(answer: Any) -> Any:
         return {key: _image(each) for key, each in islice(answer.items(), MOST_ITEMS)}
     if isinstance(answer, msgspec.Struct):
         return tuple(_image(getattr(answer, name)) for name in answer.__struct_fields__)
-    return answer
+    return _exact(answer)

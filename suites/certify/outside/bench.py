@@ -90,8 +90,8 @@ class OutsideBench:
 
     def make(self, own: str, options: Mapping[str, str] | None = None, uri: str = "") -> Any:
         """What another process would make; closed at the end of the check."""
-        made = self.at(uri or self.location.uri, own, {**self.options, **(options or {})})
-        made = self.answers.of(made, self.contract)
+        given = uri or self.location.uri, own, {**self.options, **(options or {})}
+        made = self.answers.made(self.at, self.contract, *given)
         self._made.append(made)
         return made
 

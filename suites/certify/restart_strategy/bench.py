@@ -41,7 +41,7 @@ class Bench:
         self.steps: list[str] = []
         self.windows: Counter[str] = Counter()
         self.answers = Answers(ANSWERS_RULE)
-        made = self.answers.of(factory(RestartContext(uniform=self.stream("describe"))), RestartStrategy)
+        made = self.answers.made(factory, RestartStrategy, RestartContext(uniform=self.stream("describe")))
         self.description: RestartStrategyDescription = made.describe()
         self.flags = frozenset([self.description.kind] if self.description.kind else [])
 
@@ -65,7 +65,7 @@ class Bench:
         """
         self.step(f"a strategy with {dict(options or {})}")
         context = RestartContext(uniform=uniform or self.stream("uniform"), options=options or {})
-        return Life(self, self.answers.of(self.factory(context), RestartStrategy), now_ms)
+        return Life(self, self.answers.made(self.factory, RestartStrategy, context), now_ms)
 
     def step(self, step: str) -> None:
         self.steps.append(step)

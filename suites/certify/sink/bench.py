@@ -73,7 +73,7 @@ class Bench:
             options=self.connected.options,
             arrive=self.points.arrive,
         )
-        made = self.answers.of(self.factory(context), Sink)
+        made = self.answers.made(self.factory, Sink, context)
         self._sinks.append(made)
         return made
 

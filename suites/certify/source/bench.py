@@ -70,7 +70,7 @@ class Bench:
             bounded=bounded,
             arrive=self.points.arrive,
         )
-        return self.answers.of(self.factory(context), Source)
+        return self.answers.made(self.factory, Source, context)
 
     def feed(self, partition: int, count: int = 5, length: int = 0) -> list[Record]:
         """Write records of a partition, which no others are like, each of at least so many bytes. Of two neighbours the

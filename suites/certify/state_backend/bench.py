@@ -125,7 +125,7 @@ class Bench:
             options=options or {},
             folder=self._folder(subtask),
         )
-        backend = self.answers.of(factory(context), KeyedStateBackend)
+        backend = self.answers.made(factory, KeyedStateBackend, context)
         self._backends.append(backend)
         return backend
 

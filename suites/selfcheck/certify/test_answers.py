@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import cast
 
+import pytest
+from hypothesis import reject
+
 from holdfast.fixtures.backends.hashmap import HashMapBackend, HashMapSnapshot
-from holdfast.fixtures.sinks.memory import MemorySink, MemoryWriter
+from holdfast.fixtures.backends.heap.cells import HeapCells
+from holdfast.fixtures.backends.table import CellTable
+from holdfast.fixtures.sinks.memory import MemoryReader, MemorySink, MemoryWriter
 from holdfast.fixtures.sources.log import LogSource
 from holdfast.fixtures.sources.reader import Reader
 from holdfast.harness.model.status import Status
-from holdfast.harness.spi.sink import Committable, Outcome, Row, SinkFactory
+from holdfast.harness.spi.sink import Committable, Outcome, Row, SinkContext, SinkFactory
 from holdfast.harness.spi.source import Batch
-from holdfast.harness.spi.state import SnapshotKind
+from holdfast.harness.spi.state import Reduce, SnapshotKind, StateDescriptor
 from holdfast.suites.certify import sink, source, state_backend
+from holdfast.suites.certify.check import CannotTry
 from holdfast.suites.certify.sink.kit import judge as judge_sink
 from holdfast.suites.certify.source.kit import judge as judge_source
 from holdfast.suites.certify.state_backend.kit import judge as judge_backend
+from holdfast.suites.certify.verdict import CheckVerdict
 
 BACKEND_CHECKS = {check.id: check for check in state_backend.CHECKS}
 SINK_CHECKS = {check.id: check for check in sink.CHECKS}
@@ -132,3 +139,92 @@ def test_what_is_handed_in_belongs_to_the_caller_again() -> None:
     verdict = judge_sink(SINK_CHECKS["E2E-03/invisible"], KeepsTheList)
     assert verdict.status is Status.FAIL
     assert "is not visible" in verdict.reason
+
+
+class EqualsAnything(bytes):
+    """A value that says that it is what it is compared with."""
+
+    def __eq__(self, other: object) -> bool:
+        return True
+
+    __hash__ = bytes.__hash__
+
+
+class Flatters(HashMapBackend):
+    """Its tables answer what says that it is right."""
+
+    def make_table(self, descriptor: StateDescriptor, reduce: Reduce | None) -> CellTable[HeapCells]:
+        class Table(CellTable[HeapCells]):
+            def get(self, key_group: int, namespace: bytes, keys: Sequence[bytes], *, now_ms: int) -> Sequence[bytes]:
+                super().get(key_group, namespace, keys, now_ms=now_ms)
+                return [EqualsAnything(b"wrong") for _ in keys]
+
+        return Table(self.parts(), descriptor, reduce)
+
+
+class FlattersReader(MemoryReader):
+    """Every row is another one, of a type of its own."""
+
+    def rows(self) -> Sequence[Row]:
+        class AnyRow(Row):
+            def __eq__(self, other: object) -> bool:
+                return True
+
+            __hash__ = Row.__hash__
+
+        return [AnyRow(b"wrong", b"wrong") for _ in super().rows()]
+
+
+class FlattersSink(MemorySink):
+    """Its reader reads what says that it is right."""
+
+    def committed_reader(self) -> FlattersReader:
+        return FlattersReader(self.place)
+
+
+def test_an_answer_that_says_that_it_is_right_is_not_believed() -> None:
+    """Such a backend was certified."""
+    verdict = judge_backend(BACKEND_CHECKS["SBK-02/round-trip"], Flatters, HashMapBackend)
+    assert verdict.status is Status.FAIL
+    assert "b'wrong'" in verdict.reason
+    verdict = judge_sink(SINK_CHECKS["E2E-03/invisible"], FlattersSink)
+    assert verdict.status is Status.FAIL
+    assert "is not visible" in verdict.reason
+
+
+class LeavesOut(HashMapBackend):
+    """Where it would have to have a snapshot, it says what kits say of what they do not try."""
+
+    def make_snapshot(self, checkpoint: int, kind: SnapshotKind) -> HashMapSnapshot:
+        raise CannotTry("there is no time")
+
+
+class Rejects(HashMapBackend):
+    """Random programs with a snapshot are not the right ones for it."""
+
+    def make_snapshot(self, checkpoint: int, kind: SnapshotKind) -> HashMapSnapshot:
+        reject()
+
+
+class NeverMade(MemorySink):
+    """It cannot be tried at all."""
+
+    def __init__(self, context: SinkContext) -> None:
+        raise CannotTry("there is no time")
+
+
+@pytest.mark.parametrize(
+    ("verdict", "words"),
+    [
+        (lambda: judge_backend(BACKEND_CHECKS["SBK-02/round-trip"], LeavesOut, HashMapBackend), "snapshot() raised"),
+        (lambda: judge_backend(BACKEND_CHECKS["SBK-03/program"], Rejects, HashMapBackend), "snapshot() raised"),
+        (lambda: judge_sink(SINK_CHECKS["E2E-03/invisible"], NeverMade), "the factory raised"),
+    ],
+    ids=("not tried", "rejected", "factory"),
+)
+def test_a_part_ends_no_check_with_the_words_of_a_kit(verdict: Callable[[], CheckVerdict], words: str) -> None:
+    """It was not applicable, or the program did not count."""
+    found = verdict()
+    assert found.status is Status.FAIL, found
+    assert words in found.reason
+    assert "with which a kit ends a check or a program" in found.reason
