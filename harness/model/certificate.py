@@ -158,16 +158,18 @@ class SubjectReport(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     @property
     def standings(self) -> tuple[Standing, ...]:
         """Of each part; and of all together, where that comes to something that no part does."""
-        parts = tuple(
-            Standing(
-                f"{each.contract} {each.factory}",
-                self.subject,
-                status_of(each.title, each.errors),
-                each.heading,
-                each.missing,
-                each.report,
-            )
-            for each in self.parts
-        )
+        parts = tuple(map(self._of_part, self.parts))
         own = Standing(self.subject, self.subject, status_of(self.title, self.errors), self.heading, self.missing)
         return parts if own.status in {each.status for each in parts} else (*parts, own)
+
+    def _of_part(self, part: PartReport) -> Standing:
+        """If none of its checks was asked for, nothing is open; that they did not come about is told of the subject."""
+        title = Title.PARTIAL if part.title is Title.INCONCLUSIVE and not part.checks else part.title
+        return Standing(
+            f"{part.contract} {part.factory}",
+            self.subject,
+            status_of(title, part.errors),
+            heading(title, part.tiers),
+            part.missing,
+            part.report,
+        )

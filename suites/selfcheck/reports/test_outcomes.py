@@ -37,6 +37,14 @@ def of(title: Title, errors: int = 0, *, told_by_part: bool = True) -> Journal:
     return msgspec.structs.replace(journals.empty(), interrupted="", certificate=CERTIFIED, subjects=(subject,))
 
 
+def with_nothing_asked() -> Journal:
+    """Narrowed to what binds one part and no check of the other: that one is not open for it."""
+    asked = PartReport("sink", "own:Sink", Title.PARTIAL, ("Why.",), 1)
+    other = PartReport("sink", "own:Other", Title.INCONCLUSIVE, ("Why.",), 0)
+    subject = SubjectReport("SNK", Title.PARTIAL, ("Why.",), 3, 1, (asked, other))
+    return msgspec.structs.replace(journals.empty(), interrupted="", certificate=CERTIFIED, subjects=(subject,))
+
+
 def of_itself(title: Title) -> Journal:
     """No rule and no case says it: nothing ran, or time was over."""
     card = msgspec.structs.replace(CERTIFIED, title=title, missing=("Why.",))
@@ -52,6 +60,7 @@ JOURNALS = {
     "a part that is open": (of(Title.INCONCLUSIVE), 2),
     "a part on which the harness failed": (of(Title.INCONCLUSIVE, 1), 4),
     "an error that no part names": (of(Title.INCONCLUSIVE, 1, told_by_part=False), 4),
+    "a part that was not asked": (with_nothing_asked(), 0),
     "itself refused": (of_itself(Title.REFUSED), 1),
     "itself open": (of_itself(Title.INCONCLUSIVE), 2),
     "itself partial": (of_itself(Title.PARTIAL), 0),
