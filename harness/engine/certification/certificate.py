@@ -201,7 +201,7 @@ def _rule_result(
         reason = f"{len(open_cases)} of its {len(deciding)} cases did not run: {', '.join(open_cases)}"
     decisions = [each for case in deciding for each in case.decides if each.rule == rule.id]
     clauses = dict.fromkeys((each.oracle, clause) for each in decisions for clause in each.clauses)
-    # A clause that decides the rule in one case decides nothing of it in another.
+    # A clause that decides the rule in one case decides nothing of it in another; drawn plans are of no case.
     decided_by = {
         case.id: [(each.oracle, clause) for each in case.decides if each.rule == rule.id for clause in each.clauses]
         for case in deciding
@@ -210,7 +210,7 @@ def _rule_result(
         run
         for result in ran
         if (tally := tallies.get((result.case, result.tier)))
-        for clause in decided_by.get(result.case, ())
+        for clause in decided_by.get(result.case, clauses)
         for run in tally.refuted.get(clause, ())
     )
     failed = [each for each in ran if each.status is Status.FAIL] if status is Status.PASS else []

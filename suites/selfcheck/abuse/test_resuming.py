@@ -54,7 +54,8 @@ def logged(folder: Path) -> list[str]:
 
 
 def killed(invoke: Invoke, out: Path, *arguments: str, when: int = 2) -> Path:
-    """The folder of a certification that was killed after some results."""
+    """The folder of a certification that was killed after some results. It passes a variable on, so whoever goes on
+    with it says that the folder is trusted."""
     certifying = invoke("certify", *arguments, "--out", out)
     certifying.wait_until(lambda: any(len(logged(each)) > when for each in out.glob("2*")))
     certifying.send(signal.SIGKILL)
@@ -70,12 +71,12 @@ def test_a_killed_certification_is_reported_and_goes_on(
     """Of a certification that was killed nothing was left but runs without a verdict."""
     folder = killed(invoke, tmp_path / "out", "reference", "--tier", "sim", *RULES)
     first = logged(folder)
-    assert cli.execute(["report", str(folder)]) == 2
+    assert cli.execute(["report", "--trust", str(folder)]) == 2
     half = read_journal(folder / "results.json")
     assert half.certificate.title is Title.INCONCLUSIVE
     assert any(f"holdfast certify --resume {folder}" in sentence for sentence in half.certificate.missing)
     assert sum(each.runs_passed + each.runs_failed + each.runs_inconclusive for each in half.cases) == len(first)
-    assert cli.execute(["certify", "--resume", str(folder)]) == 0
+    assert cli.execute(["certify", "--trust", "--resume", str(folder)]) == 0
     whole = read_journal(folder / "results.json")
     assert whole.certificate.title is not Title.INCONCLUSIVE
     assert whole.started == half.started
@@ -83,7 +84,7 @@ def test_a_killed_certification_is_reported_and_goes_on(
     runs = logged(folder)
     assert len(set(runs)) == len(runs) > len(first)
     capsys.readouterr()
-    assert cli.execute(["certify", "--resume", str(folder)]) == 3
+    assert cli.execute(["certify", "--trust", "--resume", str(folder)]) == 3
     assert "no certification was interrupted there" in capsys.readouterr().err
 
 
@@ -100,14 +101,14 @@ def test_a_killed_kit_is_reported_and_goes_on(
     assert f"{left}: removed." in capsys.readouterr().out
     assert not left.exists()
     first = logged(folder)
-    assert cli.execute(["report", str(folder)]) == 2
+    assert cli.execute(["report", "--trust", str(folder)]) == 2
     half = read_journal(folder / "results.json")
     assert [each.case for each in half.cases] == first
     took_s = max(each.at_s for each in entries(folder) if isinstance(each, LoggedCheck))
     assert half.duration_s >= took_s > 0
     assert Status.PASS in {each.status for each in half.cases}
     assert half.certificate.title is Title.INCONCLUSIVE
-    assert cli.execute(["certify", "--resume", str(folder)]) == 0
+    assert cli.execute(["certify", "--trust", "--resume", str(folder)]) == 0
     whole = read_journal(folder / "results.json")
     assert whole.interrupted == ""
     assert whole.started == half.started
@@ -126,7 +127,7 @@ def test_what_goes_on_keeps_its_waivers(invoke: Invoke, tmp_path: Path, capsys: 
     assert begun is not None
     assert begun.waivers == str(waivers)
     waivers.unlink()
-    assert cli.execute(["certify", "--resume", str(folder)]) == 3
+    assert cli.execute(["certify", "--trust", "--resume", str(folder)]) == 3
     assert "waivers.toml: cannot be read" in capsys.readouterr().err
 
 
