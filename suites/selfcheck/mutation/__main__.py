@@ -20,6 +20,7 @@ from holdfast.suites.selfcheck.mutation.explained import Permission, permitted
 from holdfast.suites.selfcheck.mutation.ledger import Ledger
 from holdfast.suites.selfcheck.mutation.source_mutants import SourceMutant, mutants_of, sample
 from holdfast.suites.selfcheck.mutation.trial import Fate, Tried, tried
+from holdfast.suites.selfcheck.part import part
 
 ROOT = Path(holdfast.faults.__file__).parents[1]
 """Of the source tree: the folder `faults` is loaded everywhere, and holds nothing of the runtime."""
@@ -31,7 +32,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m holdfast.suites.selfcheck.mutation", description=__doc__)
     parser.add_argument("--source", default=PROTOCOL, help="folder below the source tree (default: %(default)s)")
     parser.add_argument("--sample", type=int, default=0, help="how many mutants; 0: all")
-    parser.add_argument("--part", type=_part, default=(0, 1), metavar="K/N", help="of the sample, every N-th from K on")
+    parser.add_argument("--part", type=part, default=(0, 1), metavar="K/N", help="of the sample, every N-th from K on")
     parser.add_argument("--seed", type=int, default=1, help="of the sample (default: %(default)s)")
     parser.add_argument("--drawn", type=int, default=200, help="plans from the swarm (default: %(default)s)")
     parser.add_argument("--undirected", action="store_true", help="leave out the plans that are made for something")
@@ -60,13 +61,6 @@ def main(arguments: list[str] | None = None) -> int:
     done = _try_all(chosen, plans, ledger, given.limit, console)
     share = report(done, permitted(), Console())
     return 1 if 100 * share < given.aim or any(each.fate is Fate.UNJUDGED for each in done) else 0
-
-
-def _part(text: str) -> tuple[int, int]:
-    first, _, step = text.partition("/")
-    if not (first.isdigit() and step.isdigit() and int(first) < int(step)):
-        raise argparse.ArgumentTypeError(f"{text!r} is no part: write K/N with K from 0 and below N, such as 3/10.")
-    return int(first), int(step)
 
 
 def _try_all(

@@ -5,9 +5,12 @@ pytest -p holdfast.suites.selfcheck.night.part --part 2/3 ...
 
 from __future__ import annotations
 
+from argparse import ArgumentTypeError
 from zlib import crc32
 
 import pytest
+
+from holdfast.suites.selfcheck.part import part
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -18,11 +21,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    text: str = config.getoption("--part")
-    number, _, parts = text.partition("/")
-    if not (number.isdigit() and parts.isdigit() and int(number) < int(parts)):
-        raise pytest.UsageError(f"--part {text} is no part: write K/N with K from 0 and below N, such as 2/3.")
-    kept = [item for item in items if crc32(item.nodeid.encode()) % int(parts) == int(number)]
+    try:
+        number, parts = part(config.getoption("--part"))
+    except ArgumentTypeError as error:
+        raise pytest.UsageError(f"--part {error}") from error
+    kept = [item for item in items if crc32(item.nodeid.encode()) % parts == number]
     if len(kept) < len(items):
         chosen = frozenset(kept)
         config.hook.pytest_deselected(items=[item for item in items if item not in chosen])
