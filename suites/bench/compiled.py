@@ -15,16 +15,9 @@ from typing import Annotated
 
 import typer
 
+from holdfast.suites.bench.elsewhere import on
+
 FLAG = "HOLDFAST_COMPILE"
-START = """
-import runpy, sys
-sys.meta_path = [finder for finder in sys.meta_path if "__editable__" not in repr(finder)]
-sys.path.insert(0, sys.argv.pop(1))
-sys.argv.pop(0)
-import holdfast.harness.sim.kernel as kernel
-assert kernel.__file__.endswith(".so"), f"{kernel.__file__} is not compiled: build the wheel again."
-runpy.run_module(sys.argv[0], run_name="__main__", alter_sys=True)
-"""
 
 
 def build(folder: Path) -> None:
@@ -49,8 +42,10 @@ def main(
     folder = folder.resolve()
     if not keep or not folder.exists():
         build(folder)
+    if not list(folder.glob("holdfast/harness/sim/kernel.*.so")):
+        raise SystemExit(f"{folder} holds no compiled modules: build the wheel again, without --keep.")
     environment = os.environ | {"PYTHONPATH": ""}
-    raise typer.Exit(subprocess.run([sys.executable, "-c", START, str(folder), *command], env=environment).returncode)
+    raise typer.Exit(subprocess.run(on(folder, *command), env=environment).returncode)
 
 
 if __name__ == "__main__":

@@ -6,17 +6,23 @@ were not. Only these are timed, all of them, in each repeat. Runs are determinis
 run that qualified. Time is processor time of this one process: the figure for one core, also when others use the
 machine. The wall clock is printed beside it.
 
+With `--against COMMIT` the working tree is compared with a commit: see `against`.
+
 python -m holdfast.suites.bench.simulator [--mix swarm] [--profile]
+python -m holdfast.suites.bench.simulator --against main [--mix swarm] [--blocks 8] [--json]
 """
 
 from __future__ import annotations
 
 import gc
+import sys
 import time
 from collections import Counter
 from collections.abc import Sequence
 from functools import partial
-from typing import Annotated, NamedTuple
+from itertools import islice
+from pathlib import Path
+from typing import Annotated
 
 import msgspec
 import typer
@@ -25,47 +31,17 @@ from rich.progress import track
 from holdfast.harness.engine.executor.run import Run, run_plan
 from holdfast.harness.engine.site.registry import Toolbox, system, toolbox
 from holdfast.harness.engine.swarm.draw import draw_plan
-from holdfast.harness.engine.swarm.mix import SWARM, Mix
-from holdfast.harness.model.events import CheckpointCompleted
 from holdfast.harness.spi.system import System
+from holdfast.suites.bench.against import CannotCompare, Comparison, compared
 from holdfast.suites.bench.figures import load, table, with_spread
+from holdfast.suites.bench.mixes import DEFINITIONS, Definition, Shape, shape_of
 from holdfast.suites.bench.profiling import profiled
+from holdfast.suites.selfcheck.behaviour import FIELDS, listed, stored
 
-
-class Definition(msgspec.Struct, frozen=True):
-    """What a figure is about.
-
-    Attributes:
-        title: in words.
-        mix: what plans are drawn from.
-        fewest_dispatched, most_dispatched: events of the simulator in a run that counts.
-        fewest_checkpoints: completed in a run that counts.
-        fewest_landed: faults that took effect in one.
-    """
-
-    title: str
-    mix: Mix
-    fewest_dispatched: int = 0
-    most_dispatched: int = 1 << 62
-    fewest_checkpoints: int = 3
-    fewest_landed: int = 2
-
-
-_TWO_WIDE = msgspec.structs.replace(SWARM, jobs={"keyed-sum": 1}, parallelism={2: 1}, regional_percent=0)
-DEFINITIONS = {
-    "swarm": Definition("every plan as a campaign draws it", SWARM, fewest_checkpoints=0, fewest_landed=0),
-    "a": Definition("300 to 500 dispatched events", msgspec.structs.replace(_TWO_WIDE, records=(20, 40)), 300, 500),
-    "b": Definition("3 stages x parallelism 2, 400 records", msgspec.structs.replace(_TWO_WIDE, records=(400, 400))),
-}
-
-
-class Facts(NamedTuple):
-    """What decides whether a run counts."""
-
-    dispatched: int
-    checkpoints: int
-    landed: int
-    outcome: str
+ROOT = Path(__file__).resolve().parents[2]
+COLUMNS = (
+    "working tree / commit", "ratio (quartiles)", "of plans", "runs/s and core", "µs/event", "calls/run",
+)  # fmt: skip
 
 
 class Bench:
@@ -78,22 +54,24 @@ class Bench:
         """What is measured."""
         return run_plan(draw_plan(seed, self._definition.mix), self._system, self._tools)
 
-    def select(self, wanted: int) -> tuple[list[int], list[Facts], Counter[str]]:
-        """The first seeds whose runs count, what these were like, and why others do not count."""
+    def select(self, wanted: int) -> tuple[list[int], list[Shape], Counter[str], Counter[str]]:
+        """The first seeds whose runs count, the shapes of these, their outcomes, and why others do not count."""
         seeds: list[int] = []
-        facts: list[Facts] = []
+        shapes: list[Shape] = []
+        outcomes: Counter[str] = Counter()
         rejected: Counter[str] = Counter()
         for seed in track(range(1, 20 * wanted), "which runs count", total=None, transient=True):
-            found = _facts(self.run(seed))
-            reason = self._rejection(found)
-            if reason:
+            run = self.run(seed)
+            shape = shape_of(run)
+            if reason := self._definition.rejection(shape):
                 rejected[reason] += 1
                 continue
             seeds.append(seed)
-            facts.append(found)
+            shapes.append(shape)
+            outcomes[run.outcome.value] += 1
             if len(seeds) == wanted:
                 break
-        return seeds, facts, rejected
+        return seeds, shapes, outcomes, rejected
 
     def time(self, seeds: Sequence[int]) -> tuple[float, float]:
         """Runs per second of processor time, and per second on the wall clock."""
@@ -106,24 +84,6 @@ class Bench:
             len(seeds) / (time.perf_counter() - wall),
         )
 
-    def _rejection(self, facts: Facts) -> str:
-        if facts.dispatched < self._definition.fewest_dispatched:
-            return "too few events"
-        if facts.dispatched > self._definition.most_dispatched:
-            return "too many events"
-        if facts.checkpoints < self._definition.fewest_checkpoints:
-            return "too few checkpoints"
-        return "too few landed faults" if facts.landed < self._definition.fewest_landed else ""
-
-
-def _facts(run: Run) -> Facts:
-    return Facts(
-        dispatched=run.dispatched,
-        checkpoints=sum(type(event) is CheckpointCompleted for event in run.history.events),
-        landed=sum(landed is True for landed in run.history.end.faults_landed),
-        outcome=run.outcome.value,
-    )
-
 
 def _spread(values: Sequence[int]) -> str:
     ordered = sorted(values)
@@ -135,24 +95,49 @@ def _counted(counts: Counter[str]) -> str:
 
 
 def main(
+    context: typer.Context,
     mix: Annotated[list[str] | None, typer.Option(help="swarm, a or b; default: all")] = None,
-    runs: Annotated[int, typer.Option(min=10, help="that count, of each mix")] = 500,
+    runs: Annotated[int | None, typer.Option(min=10, help="of each mix; default: 500, and 100 with --against")] = None,
     repeats: Annotated[int, typer.Option(min=1)] = 5,
     name: Annotated[str, typer.Option("--system", help="the system under test")] = "reference",
     profile: Annotated[bool, typer.Option(help="print where the time goes")] = False,
+    against: Annotated[str | None, typer.Option(help="compare the working tree with this commit")] = None,
+    blocks: Annotated[int, typer.Option(min=1, help="of each of the two")] = 8,
+    may: Annotated[list[str] | None, typer.Option(help=f"what may differ: {', '.join(FIELDS)}")] = None,
+    json: Annotated[bool, typer.Option("--json", help="print JSON and nothing else")] = False,
 ) -> None:
     """Measure."""
+    modes = ("blocks", "may", "json"), ("repeats", "name", "profile")
+    for option in modes[against is not None]:
+        source = context.get_parameter_source(option)
+        if source is not None and source.name == "COMMANDLINE":
+            shown = "system" if option == "name" else option
+            raise typer.BadParameter(
+                f"--{shown} goes only without --against: leave one of the two out."
+                if against
+                else f"--{shown} goes only with --against COMMIT: add that, or leave --{shown} out."
+            )
+    for what, given, known in (("mix", mix, DEFINITIONS), ("field", may, FIELDS)):
+        if unknown := sorted({*(given or ())} - {*known}):
+            raise typer.BadParameter(f"there is no {what} {unknown[0]!r}: choose of {', '.join(known)}.")
+    if against is None:
+        measure(mix or list(DEFINITIONS), runs or 500, repeats, name, profile=profile)
+    else:
+        raise typer.Exit(compare(against, mix or list(DEFINITIONS), runs or 100, blocks, may or [], json=json))
+
+
+def measure(mixes: Sequence[str], runs: int, repeats: int, name: str, *, profile: bool) -> None:
+    """Print the rates of the working tree on plans that are drawn."""
     under_test, tools = system(name), toolbox()
     columns = ("mix", "runs/s and core", "runs/s wall", "events/run min / median / max", "checkpoints", "faults landed")
     rows, notes = [], []
-    for letter in mix or list(DEFINITIONS):
+    for letter in mixes:
         bench = Bench(DEFINITIONS[letter], under_test, tools)
-        seeds, facts, rejected = bench.select(runs)
+        seeds, found, outcomes, rejected = bench.select(runs)
         timed = [bench.time(seeds) for _ in range(repeats)]
-        shapes = [_spread(each) for each in zip(*(fact[:3] for fact in facts), strict=True)]
+        shapes = [_spread(each) for each in zip(*found, strict=True)]
         rates = [with_spread([each[index] for each in timed], 0) for index in range(2)]
         rows.append((f"({letter}) {DEFINITIONS[letter].title}", *rates, *shapes))
-        outcomes = Counter(fact.outcome for fact in facts)
         notes.append(f"({letter}): {len(seeds)} runs timed ({_counted(outcomes)}), rejected: {_counted(rejected)}")
         if profile:
             notes.append(profiled(partial(bench.time, seeds), len(seeds)))
@@ -160,6 +145,42 @@ def main(
     print(table(f"Judged simulator runs, {repeats} x {runs} runs, oracles {oracles}; {load()}", columns, rows))
     print("\n" + "\n".join(notes))
     print("\ncommand: python -m holdfast.suites.bench.simulator")
+
+
+def compare(commit: str, mixes: Sequence[str], runs: int, blocks: int, may: Sequence[str], *, json: bool) -> int:
+    """Print how the working tree compares with a commit; 1: what it does differs."""
+    plans = [each for mix in mixes for each in islice((every for every in stored() if every.mix == mix), runs)]
+    try:
+        found = compared(ROOT, commit, plans, blocks, may)
+    except CannotCompare as error:
+        print(error, file=sys.stderr)
+        return 3
+    if json:
+        print(msgspec.json.encode(found).decode())
+    else:
+        print(table(f"Working tree against {found.commit}, {blocks} blocks of each; {load()}", COLUMNS, _rows(found)))
+        print(f"\nPython {found.python}")
+        print(listed(found.differing), end="")
+        for plan, problem in found.problems.items():
+            print(f"{plan} cannot be run: {problem}")
+    refused = any(names and field not in may for field, names in found.differing.items())
+    return int(refused or bool(found.problems))
+
+
+def _rows(found: Comparison) -> list[tuple[str, ...]]:
+    rows: list[tuple[str, ...]] = []
+    for each in found.mixes:
+        sides = (each.working_tree, each.commit)
+        low, high = each.quartiles
+        rows.append((
+            f"({each.mix}) {each.plans} plans",
+            f"{each.ratio:.3f} ({low:.3f} to {high:.3f})",
+            f"{each.plan_ratio:.3f}",
+            " / ".join(f"{side.runs_per_s:.1f}" for side in sides),
+            " / ".join(f"{side.microseconds_per_event:.1f}" for side in sides),
+            " / ".join(f"{side.calls:,.0f}" for side in sides),
+        ))  # fmt: skip
+    return rows
 
 
 if __name__ == "__main__":

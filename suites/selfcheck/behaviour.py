@@ -1,140 +1,150 @@
-"""What the reference does on drawn plans, before and after a change that must not alter it.
+"""What stored plans lead to on the simulator, before and after a change that must not alter it.
 
-    python -m holdfast.suites.selfcheck.behaviour --seeds 1..1000 --out before.jsonl
-    python -m holdfast.suites.selfcheck.behaviour --seeds 1..1000 --out after.jsonl --against before.jsonl
+    python -m holdfast.suites.selfcheck.behaviour                 # run them, and name those that lead elsewhere
+    python -m holdfast.suites.selfcheck.behaviour --part 3/20     # every twentieth, from number 3 on
+    python -m holdfast.suites.selfcheck.behaviour --record        # store what they lead to now
+    python -m holdfast.suites.selfcheck.behaviour --draw          # store other plans, drawn as the swarm is today
 
-Each seed becomes one line: the digest of its plan, the outcome with every clause that refuted something, digests of
-the committed output and of the events of each node without their times, and the trace hash. The comparison lists the
-seeds that differ, field by field. It fails unless they differ in nothing, or only in fields that are named by `--may`.
+2,000 plans lie in behaviour.jsonl.xz, each with the outcome of its run, what was found, digests of all verdicts, of the
+committed output and of the events of each node without their times, and of the trace. Each mix of the benchmark has a
+share of them. The comparison lists the plans that differ, field by field. It fails unless they differ in nothing, or
+only in fields that are named by `--may`.
 """
 
 from __future__ import annotations
 
 import argparse
-import hashlib
+import lzma
 import sys
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import count, islice
 from pathlib import Path
 
 import msgspec
 
-from holdfast.harness.engine.executor.run import Run, run_plan
-from holdfast.harness.engine.plans.digest import plan_digest
-from holdfast.harness.engine.site import registry
 from holdfast.harness.engine.swarm.draw import draw_plan
-from holdfast.harness.model.events import Event
+from holdfast.harness.model.plan import Plan
+from holdfast.suites.bench.block import Behaviour, behaviour, run_judged
+from holdfast.suites.bench.mixes import DEFINITIONS, shape_of
+from holdfast.suites.selfcheck.part import part
 
-SYSTEM = "reference"
+FILE = Path(__file__).with_name("behaviour.jsonl.xz")
+SHARES = {"swarm": 1200, "a": 400, "b": 400}
+"""Stored plans of each mix."""
+FIELDS = Behaviour.__struct_fields__
 SHOWN = 5
-"""Seeds that are named for each field that differs."""
+"""Plans that are named for each field that differs."""
 _encoder = msgspec.json.Encoder(order="deterministic")
 
 
-class Behaviour(msgspec.Struct, frozen=True):
-    """What one seed led to.
+class Stored(msgspec.Struct, frozen=True):
+    """A plan, and what it led to when it was stored.
 
     Attributes:
-        seed: that the plan was drawn from.
-        plan: digest of the plan.
-        outcome: of the run, then what made it inconclusive and each clause that refuted something.
-        output: digest of the committed output.
-        events: digest of what each node did, in the order of each node and without times.
-        trace: hash of everything that was dispatched.
+        mix: that it was drawn from.
+        plan: as it was stored, so that code of any time reads it as it can.
+        behaviour: what it led to.
     """
 
-    seed: int
-    plan: str
-    outcome: tuple[str, ...]
-    output: str
-    events: str
-    trace: str
+    mix: str
+    plan: msgspec.Raw
+    behaviour: Behaviour
+
+    @property
+    def name(self) -> str:
+        """Its mix and its seed, such as `swarm 17`."""
+        return f"{self.mix} {msgspec.json.decode(self.plan, type=_Drawn).draw_seed}"
 
 
-FIELDS = tuple(field for field in Behaviour.__struct_fields__ if field != "seed")
+class _Drawn(msgspec.Struct):
+    draw_seed: int
 
 
-def behaviour(seed: int) -> Behaviour:
-    """Draw the plan of a seed and run it on the simulator.
+def packed(plans: Iterable[Stored]) -> bytes:
+    """What a file of these holds; equal plans give equal bytes."""
+    lines = b"".join(_encoder.encode(each) + b"\n" for each in plans)
+    return lzma.compress(lines, preset=9 | lzma.PRESET_EXTREME)
+
+
+def unpacked(content: bytes) -> list[Stored]:
+    """The plans of a file."""
+    return [msgspec.json.decode(line, type=Stored) for line in lzma.decompress(content).splitlines()]
+
+
+def stored() -> list[Stored]:
+    """The stored plans, mix by mix."""
+    return unpacked(FILE.read_bytes())
+
+
+def now(plan: Stored) -> Behaviour:
+    """What a stored plan leads to."""
+    return behaviour(run_judged(msgspec.json.decode(plan.plan, type=Plan)))
+
+
+def drawn(mix: str) -> Iterator[Stored]:
+    """Plans of a mix by seed, from 1 on, whose runs count for the benchmark."""
+    for seed in count(1):
+        plan = draw_plan(seed, DEFINITIONS[mix].mix)
+        run = run_judged(plan)
+        if not DEFINITIONS[mix].rejection(shape_of(run)):
+            yield Stored(mix, msgspec.Raw(_encoder.encode(plan)), behaviour(run))
+
+
+def differences(before: Mapping[str, Behaviour], after: Mapping[str, Behaviour]) -> Mapping[str, list[str]]:
+    """By field, the names of the plans in which it differs.
+
+    Args:
+        before: by name of the plan.
+        after: the same plans in the same order.
 
     Raises:
-        RuntimeError: the run has left an exception that is being handled still, as only compiled code can: these pile
-            up in a campaign.
+        ValueError: the two are of different plans.
     """
-    plan = draw_plan(seed)
-    run = run_plan(plan, registry.system(SYSTEM), registry.toolbox())
-    if (left := sys.exc_info()[1]) is not None:
-        raise RuntimeError(f"an exception is being handled behind the run of seed {seed}: {left!r}")
-    clauses = sorted({anomaly.clause for verdict in run.verdicts for anomaly in verdict.anomalies})
-    return Behaviour(
-        seed=seed,
-        plan=plan_digest(plan),
-        outcome=(run.outcome, run.reason, *clauses),
-        output=_digest(run.history.output),
-        events=_digest(_by_node(run)),
-        trace=run.trace_hash,
-    )
-
-
-def differences(before: Sequence[Behaviour], after: Sequence[Behaviour]) -> Mapping[str, list[int]]:
-    """By field, the seeds in which it differs.
-
-    Raises:
-        ValueError: the two were recorded from different seeds.
-    """
-    if [each.seed for each in before] != [each.seed for each in after]:
-        raise ValueError("the recordings have different seeds: record both from the same range.")
+    if list(before) != list(after):
+        raise ValueError("what is compared was run on different plans: run both on the same ones.")
     return {
-        field: [old.seed for old, new in zip(before, after, strict=True) if getattr(old, field) != getattr(new, field)]
+        field: [name for name, old in before.items() if getattr(old, field) != getattr(after[name], field)]
         for field in FIELDS
     }
 
 
-def read(path: Path) -> list[Behaviour]:
-    """A recording."""
-    return [msgspec.json.decode(line, type=Behaviour) for line in path.read_bytes().splitlines()]
+def listed(found: Mapping[str, list[str]]) -> str:
+    """Differences, a line for each field."""
+    lines = []
+    for field, names in found.items():
+        named = f", such as {', '.join(names[:SHOWN])}" if names else ""
+        lines.append(f"{field}: {len(names)} plans differ{named}\n")
+    return "".join(lines)
 
 
-def _by_node(run: Run) -> dict[str, list[Event]]:
-    nodes: dict[str, list[Event]] = {}
-    for event in run.history.events:
-        nodes.setdefault(event.node, []).append(msgspec.structs.replace(event, time_ns=0))
-    return nodes
-
-
-def _digest(content: object) -> str:
-    return hashlib.blake2b(_encoder.encode(content), digest_size=16).hexdigest()
-
-
-def _range(text: str) -> range:
-    first, _, last = text.partition("..")
-    return range(int(first), int(last) + 1)
-
-
-def main() -> int:
-    """Record the seeds; where there is an earlier recording, print what differs from it."""
+def main(arguments: list[str] | None = None) -> int:
+    """Run stored plans, and print what differs from what they led to; or store it."""
     parser = argparse.ArgumentParser(
-        prog=f"python -m {__spec__.name}", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+        prog="python -m holdfast.suites.selfcheck.behaviour",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("--seeds", type=_range, required=True, help="first and last, such as 1..1000")
-    parser.add_argument("--out", type=Path, required=True, help="file of this recording")
-    parser.add_argument("--against", type=Path, help="an earlier recording of the same seeds")
+    parser.add_argument("--part", type=part, default=(0, 1), metavar="K/N", help="of the plans, every N-th from K on")
     parser.add_argument("--may", nargs="*", default=[], choices=FIELDS, help="fields that may differ")
-    given = parser.parse_args()
-    recorded = []
-    with given.out.open("wb") as out:
-        for seed in given.seeds:
-            recorded.append(behaviour(seed))
-            out.write(_encoder.encode(recorded[-1]) + b"\n")
-    outcomes = Counter(str(each.outcome[0]) for each in recorded)
-    sys.stdout.write(f"{len(recorded)} runs: {', '.join(f'{n} {name}' for name, n in outcomes.items())}\n")
-    if given.against is None:
+    store = parser.add_mutually_exclusive_group()
+    store.add_argument("--record", action="store_true", help="store what all plans lead to now")
+    store.add_argument("--draw", action="store_true", help="store other plans, and what they lead to")
+    given = parser.parse_args(arguments)
+    if given.draw:
+        FILE.write_bytes(packed(each for mix, share in SHARES.items() for each in islice(drawn(mix), share)))
         return 0
-    found = differences(read(given.against), recorded)
-    for field, seeds in found.items():
-        named = f", such as {', '.join(map(str, seeds[:SHOWN]))}" if seeds else ""
-        sys.stdout.write(f"{field}: {len(seeds)} seeds differ{named}\n")
-    return int(any(seeds and field not in given.may for field, seeds in found.items()))
+    first, parts = (0, 1) if given.record else given.part
+    plans = stored()[first::parts]
+    after = {each.name: now(each) for each in plans}
+    outcomes = Counter(each.outcome for each in after.values())
+    found = differences({each.name: each.behaviour for each in plans}, after)
+    counted = ", ".join(f"{times} {name}" for name, times in outcomes.items())
+    sys.stdout.write(f"{len(plans)} runs: {counted}\n{listed(found)}")
+    if given.record:
+        FILE.write_bytes(packed(msgspec.structs.replace(each, behaviour=after[each.name]) for each in plans))
+        return 0
+    return int(any(names and field not in given.may for field, names in found.items()))
 
 
 if __name__ == "__main__":
