@@ -66,7 +66,7 @@ STEPS = (
     # 20 s each, on Spark and Flink 15 to 30 s, others 1 s, which come to two and a half hours of one worker.
     Step(
         "tests",
-        13,
+        12,
         (*IN_CONTAINERS, "psql", "services", "flink", "go", "node", "spark_archive"),
         f"{TESTS} {PART} {part(10)} suites/ -m nightly --ignore=suites/conformance --ignore=suites/chaos "
         "--ignore=suites/selfcheck/test_guides.py --ignore=suites/selfcheck/test_readme.py",
@@ -127,7 +127,7 @@ STEPS = (
         f"python -m holdfast.suites.bench.compiled -- holdfast.suites.selfcheck.behaviour --part {part(4)}",
     ),
     # New plans every night; the reports of all nights can be compared (holdfast diff).
-    Step("drawn-plans", 6, (), "holdfast nightly --config .ci/holdfast.toml --out build/nights"),
+    Step("drawn-plans", 7, (), "holdfast nightly --config .ci/holdfast.toml --out build/nights"),
     Step("chaos", 6, IN_CONTAINERS, f'{TESTS} suites/chaos -m "nightly or not nightly"'),
 )
 MOST_MINUTES = 108
