@@ -59,11 +59,15 @@ def carries(pid: int, folder: Path) -> bool:
 
 def label_of(pid: int) -> Path | None:
     """The label of a process; None: it has none, is gone, or is somebody else's."""
-    try:
-        variables = Path(f"/proc/{pid}/environ").read_bytes().split(b"\0")
-    except OSError:
-        return None
-    for variable in variables:
+    for variable in variables_of(pid):
         if variable.startswith(_PREFIX):
             return Path(os.fsdecode(variable[len(_PREFIX) :]))
     return None
+
+
+def variables_of(pid: int) -> Sequence[bytes]:
+    """The environment with which a process was started, each `NAME=value`; none: it is gone, or somebody else's."""
+    try:
+        return Path(f"/proc/{pid}/environ").read_bytes().split(b"\0")
+    except OSError:
+        return ()

@@ -62,6 +62,10 @@ class Option(msgspec.Struct, frozen=True):
     older: tuple[str, ...] = ()
     default_1_14: str | None = None
 
+    def default_of(self, version: str) -> str:
+        """What is in force in flink-1.14 or flink-2.x where nobody says otherwise."""
+        return self.default_1_14 if version == FLINK_1_14 and self.default_1_14 is not None else self.default
+
 
 _listed: list[Option] = []
 

@@ -199,13 +199,13 @@ def _rule_result(
     if status in _FULFILLED and open_cases:
         status = Status.UNTESTED
         reason = f"{len(open_cases)} of its {len(deciding)} cases did not run: {', '.join(open_cases)}"
-    decisions = [each for case in deciding for each in case.decides if each.rule == rule.id]
-    clauses = dict.fromkeys((each.oracle, clause) for each in decisions for clause in each.clauses)
+    decisions = {case.id: [each for each in case.decides if each.rule == rule.id] for case in deciding}
     # A clause that decides the rule in one case decides nothing of it in another; drawn plans are of no case.
     decided_by = {
-        case.id: [(each.oracle, clause) for each in case.decides if each.rule == rule.id for clause in each.clauses]
-        for case in deciding
+        case: [(each.oracle, clause) for each in decided for clause in each.clauses]
+        for case, decided in decisions.items()
     }
+    clauses = dict.fromkeys(clause for decided in decided_by.values() for clause in decided)
     refuting = dict.fromkeys(
         run
         for result in ran
@@ -224,7 +224,7 @@ def _rule_result(
         cases=tuple(case.id for case in deciding),
         tiers=tuple(dict.fromkeys(each.tier for each in ran if each.rules[rule.id] is not Status.UNTESTED)),
         oracles=tuple(f"{oracle}/{clause}" for oracle, clause in clauses),
-        mutants=tuple(dict.fromkeys(each.mutant for each in decisions)),
+        mutants=tuple(dict.fromkeys(each.mutant for decided in decisions.values() for each in decided)),
         failed_runs=tuple(refuting),
         failed_cases=tuple(dict.fromkeys(each.case for each in failed)),
     )

@@ -8,6 +8,7 @@ from holdfast.harness.model import profile
 from holdfast.harness.model.capability import Claims, guarantee_name
 from holdfast.harness.model.plan import ExpectedEnd, FaultSpec, Gate, Plan, Schedule
 from holdfast.harness.model.plural import plural
+from holdfast.harness.model.submitted_jobs import PARALLELISM
 from holdfast.harness.model.target import Role, Target
 from holdfast.harness.oracles.shared.stated_options import texts
 
@@ -18,8 +19,6 @@ RESTARTS = {
     "attempt_started": "fault at the start of an attempt",
 }
 """By the event that a fault waits for, the part of a restart that it strikes."""
-_PARALLELISM = "parallelism"
-"""Parameter by which a fault gives the job another one."""
 FIRST_CHECKPOINT = "fault before the first checkpoint of an attempt"
 
 
@@ -71,20 +70,14 @@ def plan_in_words(plan: Plan) -> str:
 
 def setting_in_words(plan: Plan) -> str:
     """What ran, whatever breaks it: job, parallelism with what it becomes, and the options that are no defaults."""
-    asked = [int(spec.parameters[_PARALLELISM]) for spec in plan.faults if _PARALLELISM in spec.parameters]
+    asked = [int(spec.parameters[PARALLELISM]) for spec in plan.faults if PARALLELISM in spec.parameters]
     widths = [str(width) for width, _ in groupby([plan.topology.parallelism, *asked])]
     given = texts(plan)
-    old = given.get(profile.PROFILE) == profile.FLINK_1_14
-    options = ", ".join(f"{key}={text}" for key, text in given.items() if text != _default(key, old))
+    version = given.get(profile.PROFILE, profile.FLINK_2)
+    defaults = {key: option.default_of(version) for key, option in profile.OPTIONS.items()}
+    options = ", ".join(f"{key}={text}" for key, text in given.items() if text != defaults.get(key))
     wide = f"from {' to '.join(widths)}" if len(widths) > 1 else widths[0]
     return f"{plan.job.name}, parallelism {wide}; {options or 'default options'}"
-
-
-def _default(key: str, old: bool) -> str | None:
-    option = profile.OPTIONS.get(key)
-    if option is None:
-        return None
-    return option.default_1_14 if old and option.default_1_14 is not None else option.default
 
 
 def claims_in_words(claims: Claims) -> str:

@@ -58,14 +58,8 @@ _OF_KIND: Mapping[Kind, _Normal] = {
 }
 NORMAL: Mapping[str, _Normal] = {**{key: _OF_KIND[option.kind] for key, option in OPTIONS.items()}, STRATEGY: _strategy}
 """How a value is written, by key."""
-_DEFAULTS_2 = {key: NORMAL[key](option.default) for key, option in OPTIONS.items()}
-_OTHERS_1_14 = {key: option.default_1_14 for key, option in OPTIONS.items()}
 DEFAULTS: Mapping[str, Mapping[str, str]] = {
-    FLINK_2: _DEFAULTS_2,
-    FLINK_1_14: {
-        **_DEFAULTS_2,
-        **{key: NORMAL[key](default) for key, default in _OTHERS_1_14.items() if default is not None},
-        PROFILE: FLINK_1_14,
-    },
+    version: {key: NORMAL[key](option.default_of(version)) for key, option in OPTIONS.items()} | {PROFILE: version}
+    for version in (FLINK_2, FLINK_1_14)
 }
 """By version, what is in force where nobody says otherwise."""

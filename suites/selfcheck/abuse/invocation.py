@@ -14,6 +14,7 @@ from uuid import uuid4
 import msgspec
 
 from holdfast.harness.adapter.process_stat import process_stat
+from holdfast.harness.label import variables_of
 from holdfast.harness.spi.surroundings import PASSED_ON
 
 COMMAND = ("-m", "holdfast.harness.cli")
@@ -69,7 +70,7 @@ class Invocation:
         """What lives of it and of everything below it. A program that has only just begun shows no environment yet."""
         pids = [int(path.name) for path in Path("/proc").iterdir() if path.name.isdigit()]
         own = None if self._process.poll() is not None else self.pid
-        found = (_process(pid) for pid in pids if pid == own or self._labelled(pid))
+        found = (_process(pid) for pid in pids if pid == own or self._label in variables_of(pid))
         return [process for process in found if process is not None]
 
     def wait_until(self, condition: Callable[[], object]) -> None:
@@ -112,12 +113,6 @@ class Invocation:
         for process in self.living():
             os.kill(process.pid, signal.SIGKILL)
         self._process.wait(LIMIT_S)
-
-    def _labelled(self, pid: int) -> bool:
-        try:
-            return self._label in Path(f"/proc/{pid}/environ").read_bytes().split(b"\0")
-        except OSError:
-            return False
 
 
 def _process(pid: int) -> LivingProcess | None:

@@ -15,6 +15,7 @@ from holdfast.harness.engine.artefacts.journal_file import read_journal
 from holdfast.harness.engine.certification import kit_run
 from holdfast.harness.engine.certification.kit_run import KitRequest, KitRun
 from holdfast.harness.engine.site.surroundings import part_surroundings
+from holdfast.harness.label import variables_of
 from holdfast.harness.model.journal import CaseResult, Status, Title
 from holdfast.harness.spi.surroundings import PASSED_ON
 from holdfast.suites.selfcheck.certify.ends import SECRET
@@ -97,7 +98,9 @@ def test_what_a_part_leaves_behind_disturbs_nothing(part: str, left: str, tmp_pa
     others = {each["status"] for each in result["cases"]} - {Status.FAIL}
     assert Status.PASS in others
     assert others <= {Status.PASS, Status.NOT_APPLICABLE}
-    assert [each for each in Path("/proc").iterdir() if each.name.isdigit() and is_marked(each, mark)] == []
+    assert [
+        each for each in Path("/proc").iterdir() if each.name.isdigit() and mark in variables_of(int(each.name))
+    ] == []
 
 
 @pytest.mark.parametrize("named", [False, True])
@@ -138,11 +141,3 @@ def test_our_storages_and_the_kit_have_the_keys_of_a_store(monkeypatch: pytest.M
     assignment = KitRun(KitRequest("checkpoint-storage", "mypkg:storage", "")).assignment()
     assert assignment is not None
     assert assignment.store_keys == {}
-
-
-def is_marked(process: Path, mark: bytes) -> bool:
-    """Whether a process was started by the command, and lives."""
-    try:
-        return mark in (process / "environ").read_bytes().split(b"\0")
-    except OSError:
-        return False

@@ -17,6 +17,8 @@ import sys
 from contextlib import suppress
 from pathlib import Path
 
+from holdfast.harness.label import variables_of
+
 MARK = "HOLDFAST_PASS"
 LABEL = "holdfast.run"
 """Of everything that we start in Docker."""
@@ -32,8 +34,9 @@ def marked(mark: str) -> dict[int, str]:
     for folder in Path("/proc").glob("[0-9]*"):
         # It may have ended by now, or belong to another user.
         with suppress(OSError):
-            if wanted in (folder / "environ").read_bytes().split(b"\0") and int(folder.name) != os.getpid():
-                found[int(folder.name)] = (folder / "cmdline").read_bytes().replace(b"\0", b" ").decode().strip()
+            pid = int(folder.name)
+            if wanted in variables_of(pid) and pid != os.getpid():
+                found[pid] = (folder / "cmdline").read_bytes().replace(b"\0", b" ").decode().strip()
     return found
 
 

@@ -18,7 +18,7 @@ from holdfast.fixtures.systems.structured_streaming.local_host import shared
 from holdfast.fixtures.systems.structured_streaming.session import SESSION_NOTE
 from holdfast.fixtures.systems.structured_streaming.system import StructuredStreaming
 from holdfast.fixtures.workloads.synthetic import Synthetic
-from holdfast.harness.label import NAME
+from holdfast.harness.label import NAME, variables_of
 from holdfast.harness.model.case import Tier
 from holdfast.harness.model.jobs import KEYED_SUM
 from holdfast.harness.model.plan import Plan, WorkloadSpec
@@ -66,16 +66,8 @@ def await_true(condition: Callable[[], bool]) -> None:
 def labelled(folder: Path) -> list[int]:
     """Processes that carry the label of a session, or of a run."""
     label = f"{NAME}={folder}".encode()
-    found = []
-    for entry in Path("/proc").iterdir():
-        if entry.name.isdigit():
-            try:
-                environment = (entry / "environ").read_bytes()
-            except OSError:
-                continue
-            if label in environment.split(b"\0"):
-                found.append(int(entry.name))
-    return found
+    pids = (int(entry.name) for entry in Path("/proc").iterdir() if entry.name.isdigit())
+    return [pid for pid in pids if label in variables_of(pid)]
 
 
 @pytest.mark.nightly
