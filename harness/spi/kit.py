@@ -59,6 +59,18 @@ class Plugs(Protocol, metaclass=Offered):
         """
 
 
+@runtime_checkable
+class HasFloor(Protocol, metaclass=Offered):
+    """What a kit may have beside Kit, so that a part to which hardly anything applies is not certified.
+
+    Attributes:
+        floor: groups of ids of its own checks; of each group one applies to everything that it judges. Where all of a
+            group ran and none applied, they are inconclusive.
+    """
+
+    floor: Sequence[frozenset[str]]
+
+
 class Kit(Protocol):
     """Registered under `holdfast.kits` by the name of its contract, such as `state-backend`.
 

@@ -83,6 +83,11 @@ def chosen(checks: Sequence[AnyCheck], ids: Set[str]) -> list[AnyCheck]:
     return [check for check in checks if not ids or check.id in ids]
 
 
+def always(*ids: str) -> tuple[frozenset[str], ...]:
+    """Checks of a floor (spi.kit.HasFloor), each of which applies to everything."""
+    return tuple(frozenset({name}) for name in ids)
+
+
 def listed(checks: Sequence[Check[Any]]) -> tuple[KitCheck, ...]:
     """As the command line knows them before they run."""
     return tuple(KitCheck(check.id, check.purpose, check.rule, Status.UNTESTED) for check in checks)

@@ -17,7 +17,7 @@ from holdfast.harness.model.finding import Command, Finding, Violation
 from holdfast.harness.model.journal import CaseResult, Journal, RuleResult, Status, TierReport
 from holdfast.harness.model.plural import plural
 from holdfast.harness.model.title import Scope
-from holdfast.harness.spi.kit import KitCheck
+from holdfast.harness.spi.kit import HasFloor, Kit, KitCheck
 
 _METHODS = {Tier.SIM: "it is used beside a model of the kit's own, while whatever it needs fails"}
 _OPEN = (Status.FAIL, Status.ERROR, Status.INCONCLUSIVE)
@@ -34,6 +34,7 @@ def kit_journal(
     seed: int = 0,
     interrupted: str = "",
     left_out: frozenset[str] = frozenset(),
+    floor: Sequence[frozenset[str]] = (),
     again: Callable[[str], Command] | None = None,
 ) -> Journal:
     """The journal of one kit on one factory. A check is a case of one run.
@@ -48,8 +49,10 @@ def kit_journal(
         seed: of all random programs.
         interrupted: name of the signal that ended it early: no rule passes then, for some of its checks may be missing.
         left_out: rules of the kit that were not chosen.
+        floor: of the kit, as HasFloor says.
         again: the command that runs the checks of a rule again; None: it is not known.
     """
+    checks = _not_below(floor, checks)
     results = [_case_result(each) for each in checks]
     rules = tuple(
         _with_cases(each, checks) if each.rule.id not in left_out else _not_chosen(each)
@@ -93,6 +96,30 @@ def kit_journal(
         ),
         findings=tuple(_finding(together, again) for together in same_cause(checks)),
     )
+
+
+def floor_of(kit: Kit) -> Sequence[frozenset[str]]:
+    """Groups of checks of which one applies to everything; none where a kit knows of none."""
+    return kit.floor if isinstance(kit, HasFloor) else ()
+
+
+def _not_below(floor: Sequence[frozenset[str]], checks: Sequence[KitCheck]) -> Sequence[KitCheck]:
+    """The checks; open where none of a group applied of which one applies to everything."""
+    by_id = {each.id: each for each in checks}
+    unmet = {
+        name: f"none of {', '.join(sorted(group))} applied, though one of them always does"
+        if len(group) > 1
+        else "it did not apply, though it always does"
+        for group in floor
+        if all(name in by_id and by_id[name].status is Status.NOT_APPLICABLE for name in group)
+        for name in group
+    }
+    return [
+        msgspec.structs.replace(each, status=Status.INCONCLUSIVE, reason=f"{unmet[each.id]} ({each.reason})")
+        if each.id in unmet
+        else each
+        for each in checks
+    ]
 
 
 def _tiers(checks: Sequence[KitCheck]) -> tuple[TierReport, ...]:

@@ -12,7 +12,7 @@ from typing import TypeVar
 import msgspec
 
 from holdfast.harness.engine.certification.case_runner import WorkerLost
-from holdfast.harness.engine.certification.kit_journal import kit_journal
+from holdfast.harness.engine.certification.kit_journal import floor_of, kit_journal
 from holdfast.harness.engine.certification.kit_runner import CheckEnded, KitAssignment, KitMessage, KitRefused
 from holdfast.harness.engine.certification.result_log import ResultLog
 from holdfast.harness.engine.certification.worker import AnyAssignment, WorkerSettings
@@ -165,6 +165,7 @@ class KitRun:
             seed=self.request.seed,
             interrupted=interrupted if self.assignment() is not None else "",
             left_out=self._kit.rules - rules if rules else frozenset(),
+            floor=floor_of(self._kit),
             again=partial(self.request.again, inside=inside),
         )
 

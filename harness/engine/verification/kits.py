@@ -7,19 +7,19 @@ from pathlib import Path
 
 import msgspec
 
-from holdfast.harness.engine.certification.kit_journal import kit_journal
+from holdfast.harness.engine.certification.kit_journal import floor_of, kit_journal
 from holdfast.harness.engine.certification.subjects import JudgedPart, parts_of, subject_reports
 from holdfast.harness.engine.errors import UsageError
 from holdfast.harness.engine.site import registry
+from holdfast.harness.engine.verification.chosen_parts import compare_choice_of_parts, rules_left_out
 from holdfast.harness.engine.verification.sent import SentCertificate
 from holdfast.harness.engine.verification.statements import Statements
-from holdfast.harness.model.journal import Journal, PartReport, RuleResult, Status, Title
+from holdfast.harness.model.journal import Journal, PartReport, Status, Title
 from holdfast.harness.model.plural import plural
 from holdfast.harness.model.title import Scope
 from holdfast.harness.spi.kit import KitCheck, TriesUnderFaults
 from holdfast.harness.spi.system import Part, System
 
-_NOT_CHOSEN = "none of its checks was chosen"
 _OF_THE_SENDER = ("command", "started", "duration_s", "versions", "seed", "usage")
 """Fields of a certificate that follow from no check."""
 
@@ -33,7 +33,7 @@ def compare_kit(name: str, kit: str, stated: Journal, checks: Sequence[KitCheck]
         stated: the certificate.
         checks: from the results as they ended.
     """
-    left_out = frozenset(each.rule.id for each in stated.rules if _is_left_out(each))
+    left_out = rules_left_out(stated)
     found = kit_journal(
         checks,
         command=stated.command,
@@ -44,6 +44,7 @@ def compare_kit(name: str, kit: str, stated: Journal, checks: Sequence[KitCheck]
         seed=stated.seed,
         interrupted=stated.interrupted,
         left_out=left_out,
+        floor=floor_of(registry.kit(kit.partition(" ")[0])),
     )
     found = msgspec.structs.replace(found, **{field: getattr(stated, field) for field in _OF_THE_SENDER})
     stated = _without_commands(stated)
@@ -58,6 +59,10 @@ def compare_kit(name: str, kit: str, stated: Journal, checks: Sequence[KitCheck]
     ]
     if all(agree):
         statements.confirm(f"{name}: {found.certificate.heading} follows from {plural(len(checks), 'check')}")
+    if untried := sum(each.status is Status.NOT_APPLICABLE for each in checks):
+        statements.believe(
+            f"that {untried} of {plural(len(checks), 'check')} of {name} do not apply to what it declares"
+        )
     statements.believe(f"commands, versions, times and seed of {name}")
 
 
@@ -65,11 +70,6 @@ def _without_commands(journal: Journal) -> Journal:
     """What repeats a finding names options, and where the report was made: both are the sender's."""
     found = tuple(msgspec.structs.replace(each, next=None) for each in journal.findings)
     return msgspec.structs.replace(journal, findings=found)
-
-
-def _is_left_out(rule: RuleResult) -> bool:
-    """Whether none of its checks was chosen; one of another rule may refute it all the same."""
-    return rule.reason == _NOT_CHOSEN or (rule.status is Status.FAIL and not rule.cases)
 
 
 def _compare_part(name: str, kit: str, stated: Journal, statements: Statements) -> bool:
@@ -113,6 +113,7 @@ def compare_parts(sent: SentCertificate, system: System | None, statements: Stat
         if not any(kit == name or kit.startswith(f"{name} ") for name in names):
             statements.contradict(f"{kit} was checked, and the certificate does not list it")
     judged = [_judged(part, sent, statements) for part in parts]
+    compare_choice_of_parts(journal, judged, () if system is None else parts_of(system), statements)
     found = {each.subject: each for each in subject_reports(journal, judged)}
     statements.compare("which subjects are listed", tuple(each.subject for each in journal.subjects), tuple(found))
     for stated in (each for each in journal.subjects if each.subject in found):
@@ -127,8 +128,7 @@ def _compare_listed(
     journal: Journal, listed: Sequence[PartReport], here: Sequence[Part], statements: Statements
 ) -> None:
     """No part is left out; of a narrowed certificate, none of a contract of which another one is listed."""
-    if here and journal.certificate.scope is Scope.NARROWED:
-        statements.believe("which contracts of parts were chosen")
+    if journal.certificate.scope is Scope.NARROWED:
         chosen = {each.contract for each in listed}
         here = [each for each in here if each.contract in chosen]
     stated = {f"{each.contract} {each.factory}" for each in listed}

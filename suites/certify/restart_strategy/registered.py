@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Set
 
 from holdfast.harness.model.rule import Subject
 from holdfast.harness.spi.kit import KitCheck
-from holdfast.suites.certify.plug import chosen, listed, shown
+from holdfast.suites.certify.plug import always, chosen, listed, shown
 from holdfast.suites.certify.restart_strategy.kit import CHECKS, certify
 
 
@@ -16,6 +16,14 @@ class RestartStrategyKit:
     subject = Subject.RESTART_STRATEGY
     rules = frozenset(check.rule for check in CHECKS)
     checks = listed(CHECKS)
+    floor = always(
+        "RST-07/unrecoverable",
+        "RST-07/description",
+        "RST-07/repeatable",
+        "RST-07/moment",
+        "RST-07/apart",
+        "RST-07/far-moments",
+    )
 
     def certify(
         self,

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from holdfast.harness.model.rule import Subject
 from holdfast.suites.certify.connector_kit import RegisteredConnectorKit
-from holdfast.suites.certify.plug import listed
+from holdfast.suites.certify.plug import always, listed
 from holdfast.suites.certify.sink.kit import CHECKS, WHOLE
 from holdfast.suites.certify.under_faults import plugged_in
 
@@ -18,6 +18,10 @@ class SinkKit(RegisteredConnectorKit):
     subject = Subject.SINK
     rules = frozenset(check.rule for check in CHECKS)
     checks = listed(CHECKS)
+    floor = (
+        *always("E2E-01/claim", "E2E-01/any-bytes"),
+        frozenset({"E2E-02/program", "E2E-04/repeats", "TPC-09/replaces"}),
+    )
 
     def plugged(self, factory: str, location: str, options: Mapping[str, str]) -> str:
         if options:

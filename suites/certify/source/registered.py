@@ -8,7 +8,7 @@ from holdfast.harness.model.rule import Subject
 from holdfast.harness.spi.kit import KitCheck
 from holdfast.suites.certify.connected import Connected
 from holdfast.suites.certify.connector_kit import RegisteredConnectorKit
-from holdfast.suites.certify.plug import listed
+from holdfast.suites.certify.plug import always, listed
 from holdfast.suites.certify.source.kit import CHECKS, WHOLE
 from holdfast.suites.certify.source.under_faults import CASES, not_for, why_not
 from holdfast.suites.certify.under_faults import listed_cases, plugged_in, tried_under_faults
@@ -21,6 +21,7 @@ class SourceKit(RegisteredConnectorKit):
     subject = Subject.SOURCE
     rules = frozenset(check.rule for check in CHECKS)
     checks = listed(CHECKS)
+    floor = (*always("E2E-01/claim"), frozenset({"E2E-05/program", "E2E-05/at-most-once"}))
     checks_under_faults = listed_cases(CASES)
 
     def under_faults(

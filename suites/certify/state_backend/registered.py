@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Set
 
 from holdfast.harness.model.rule import Subject
 from holdfast.harness.spi.kit import KitCheck
-from holdfast.suites.certify.plug import chosen, listed, shown
+from holdfast.suites.certify.plug import always, chosen, listed, shown
 from holdfast.suites.certify.state_backend.kit import CHECKS, certify
 
 
@@ -16,6 +16,20 @@ class StateBackendKit:
     subject = Subject.STATE_BACKEND
     rules = frozenset(check.rule for check in CHECKS)
     checks = listed(CHECKS)
+    floor = always(
+        "ASY-06/closed",
+        "INC-01/removed-keys",
+        "INC-02/subsumed",
+        "INC-03/quiescence",
+        "REC-09/dead-attempt",
+        "RSC-01/scaling",
+        "SBK-01/values",
+        "SBK-02/round-trip",
+        "SBK-03/in-flight",
+        "SBK-04/incompatible",
+        "SBK-05/scaling",
+        "SBK-09/description",
+    )
 
     def certify(
         self,

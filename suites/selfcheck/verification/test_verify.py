@@ -423,6 +423,17 @@ def make_checks_up(folder: Path) -> None:
     edit_log(folder, in_log)
 
 
+def apply_to_nothing(folder: Path) -> None:
+    """All checks but one."""
+
+    def untried(checks: list[Content]) -> None:
+        for each in checks[1:]:
+            each.update(status="NOT_APPLICABLE", reason="it has none", witness=[])
+        checks[0].update(status="PASS", reason="", witness=[])
+
+    edit_log(folder, lambda lines: untried([each["check"] for each in lines if each["type"] == "check"]))
+
+
 KIT_FORGERIES: dict[str, tuple[Callable[[Path], None], str]] = {
     "title": (of_its_kit(lambda c: c["certificate"].update(title="CERTIFIED")), "the title of"),
     "part": (of_its_kit(lambda c: c.update(system="mypkg:Strategy")), "mypkg:Strategy is stated as"),
@@ -434,6 +445,7 @@ KIT_FORGERIES: dict[str, tuple[Callable[[Path], None], str]] = {
     "findings": (of_its_kit(lambda c: c.update(findings=[])), "findings of"),
     "checks": (drop_checks, "which checks of"),
     "made up": (make_checks_up, "its kit does not have is stated as"),
+    "untried": (apply_to_nothing, "recomputed it is INCONCLUSIVE"),
 }
 
 
@@ -487,6 +499,23 @@ def leave_a_part_out(folder: Path) -> None:
     edit_log(folder, in_log)
 
 
+def leave_all_parts_out(folder: Path) -> None:
+    edit_results(folder, lambda content: content.update(subjects=[]))
+    edit_log(folder, lambda lines: lines.__setitem__(slice(None), [each for each in lines if "kit" not in each]))
+
+
+def choose_less_of_a_part(folder: Path) -> None:
+    """As if its rule had been left out of the kit alone."""
+    parts = json.loads((folder / "results.json").read_text())["subjects"][0]["parts"]
+
+    def leave_out(content: Content) -> None:
+        rule(content, "TPC-08").update(status="UNTESTED", reason="none of its checks was chosen", cases=[])
+
+    for part in parts:
+        if part["report"]:
+            edit_results((folder / part["report"]).parent, leave_out)
+
+
 def certify_untried(folder: Path) -> None:
     """A part that has no report."""
     leave_a_part_out(folder)
@@ -501,6 +530,8 @@ def certify_untried(folder: Path) -> None:
 
 PART_FORGERIES: dict[str, tuple[Callable[[Path], None], str]] = {
     "left out": (leave_a_part_out, 'which parts are left out is stated as []; recomputed it is ["sink '),
+    "all left out": (leave_all_parts_out, "ran for TPC-08, and what kit sink says of that rule is left out"),
+    "less chosen": (choose_less_of_a_part, "ran for TPC-08, and what kit sink says of that rule is left out"),
     "untried": (certify_untried, "of parts of subject SNK is stated as CERTIFIED; recomputed it is PARTIAL"),
     "made up": (
         of_its_kit(lambda c: c["subjects"].append({**c["subjects"][0], "subject": "SB", "parts": []})),
