@@ -29,8 +29,8 @@ TrustBegun = Annotated[
     bool,
     typer.Option(
         "--trust",
-        help="Of an interrupted certification: run the code, and use the services, places and variables, that its "
-        "folder names. What is registered or ships with Holdfast needs no permission.",
+        help="Of an interrupted certification: run the code, and use the services, places, variables and waivers, that "
+        "its folder names. What is registered or ships with Holdfast needs no permission.",
     ),
 ]
 PartLimit = Annotated[

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from holdfast.harness.commands import console as consoles
 from holdfast.harness.commands.certify import certify
 from holdfast.harness.commands.kits import certify_part
 from holdfast.harness.engine.certification.begun import begun_in, named_by
@@ -25,7 +26,7 @@ def go_on(
 
     Args:
         folder: of the certification.
-        trust: the user allows whatever code, services, places and variables it names.
+        trust: the user allows whatever code, services, places, variables and waivers it names.
         json, verbose: how the result is printed.
         require_certified: less than that title is no success.
         finished_alone: run nothing; report what is finished.
@@ -34,6 +35,11 @@ def go_on(
         UsageError: nothing can go on there; one sentence.
     """
     begun, request = begun_in(folder, trust=trust)
+    if isinstance(request, Request) and isinstance(begun.request, Request) and request.jobs < begun.request.jobs:
+        consoles.progress().print(
+            f"{folder}: it was begun with --jobs {begun.request.jobs}, and this machine has {request.jobs} for it; "
+            "so many are used."
+        )
     if not finished_alone:
         settle_named(begun.sites)
         pass_on(begun.environment)

@@ -20,6 +20,7 @@ from holdfast.harness.engine.errors import UsageError
 from holdfast.harness.engine.exploration.fingerprint import fingerprint
 from holdfast.harness.engine.site import registry
 from holdfast.harness.engine.site.foreign import SHIPPED
+from holdfast.harness.engine.site.machine import processors
 from holdfast.harness.engine.site.services import Sites
 from holdfast.harness.engine.site.services import named as named_sites
 from holdfast.harness.engine.site.surroundings import passed_on
@@ -122,7 +123,7 @@ def read_begun(folder: Path) -> Begun | None:
 
 def named_by(begun: Begun) -> tuple[str, ...]:
     """What it names that a folder of somebody else must not choose for us: code that is neither registered nor ships
-    with Holdfast, places where a kit stores something, services, and variables."""
+    with Holdfast, places where a kit stores something, services, variables, and which findings do not count."""
     asked, sites = begun.request, begun.sites
     named: list[str] = []
     if isinstance(asked, Request) and registry.needs_trust(asked.system, repeats=True):
@@ -134,7 +135,8 @@ def named_by(begun: Begun) -> tuple[str, ...]:
         named += [f"option {key}={value}" for key, value in asked.options.items()]
     services = (sites.kafka_bootstrap, sites.s3_endpoint, sites.spark_master, *sites.images, *sites.allow_faults_on)
     named += [f"service {each!r}" for each in services if each]
-    return (*named, *(f"variable {each!r}" for each in begun.environment))
+    named += [f"variable {each!r}" for each in begun.environment]
+    return (*named, *([f"waivers {begun.waivers!r}"] if begun.waivers else []))
 
 
 def _is_ours(factory: str) -> bool:
@@ -168,7 +170,10 @@ def begun_in(folder: Path, *, trust: bool) -> tuple[Begun, Request | KitRequest]
     if identity_of(begun.request) != begun.identity:
         raise UsageError(f"{folder}: its results are of other code than there is now; begin anew.")
     asked = begun.request
-    return begun, msgspec.structs.replace(asked, folder=folder) if isinstance(asked, Request) else asked
+    if isinstance(asked, KitRequest):
+        return begun, asked
+    # How many run at a time is of the machine, and not of what is certified.
+    return begun, msgspec.structs.replace(asked, folder=folder, jobs=min(asked.jobs, processors()))
 
 
 def code_of(system: str) -> str:

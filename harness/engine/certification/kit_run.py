@@ -7,13 +7,14 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from time import monotonic  # noqa: TID251 - for the report alone
-from typing import TypeVar
+from typing import Annotated, TypeVar
 
 import msgspec
 
 from holdfast.harness.engine.certification.case_runner import WorkerLost
 from holdfast.harness.engine.certification.kit_journal import floor_of, kit_journal
 from holdfast.harness.engine.certification.kit_runner import CheckEnded, KitAssignment, KitMessage, KitRefused
+from holdfast.harness.engine.certification.request import Seed
 from holdfast.harness.engine.certification.result_log import ResultLog
 from holdfast.harness.engine.certification.worker import AnyAssignment, WorkerSettings
 from holdfast.harness.engine.certification.worker_pool import WorkerPool, WorkQueue
@@ -52,11 +53,11 @@ class KitRequest(msgspec.Struct, frozen=True, tag="part"):
     factory: str
     command: str
     rules: frozenset[str] = frozenset()
-    seed: int = 0
+    seed: Seed = 0
     location: str = ""
     options: Mapping[str, str] = {}
     tiers: frozenset[Tier] = frozenset()
-    program_share: float = 1.0
+    program_share: Annotated[float, msgspec.Meta(gt=0, le=1)] = 1.0
 
     @property
     def name(self) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Protocol
+from typing import Annotated, Protocol
 
 import msgspec
 
@@ -16,9 +16,11 @@ from holdfast.harness.model.journal import CaseResult, RunResult
 from holdfast.harness.model.title import Scope
 from holdfast.harness.spi.kit import KitCheck
 
+Seed = Annotated[int, msgspec.Meta(ge=0)]
+
 
 class Request(msgspec.Struct, frozen=True, kw_only=True, tag="system"):
-    """One invocation of `certify`.
+    """One invocation of `certify`. Its bounds are those of the command line: a request may come from a file.
 
     Attributes:
         command: as typed.
@@ -41,17 +43,17 @@ class Request(msgspec.Struct, frozen=True, kw_only=True, tag="system"):
     command: str
     system: str
     folder: Path
-    seed: int = 0
+    seed: Seed = 0
     rules: frozenset[str] = frozenset()
     areas: frozenset[str] = frozenset()
     tiers: frozenset[Tier] = frozenset()
     required: frozenset[Tier] = frozenset()
-    runs: int | None = None
-    budget_s: float | None = None
+    runs: Annotated[int, msgspec.Meta(ge=1)] | None = None
+    budget_s: Annotated[float, msgspec.Meta(ge=0)] | None = None
     drawn_everywhere: bool = False
     thorough: bool = False
     keep_all: bool = False
-    jobs: int = 1
+    jobs: Annotated[int, msgspec.Meta(ge=1)] = 1
 
     @property
     def narrowed(self) -> bool:

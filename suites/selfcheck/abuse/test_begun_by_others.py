@@ -7,11 +7,13 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 from holdfast.harness import cli
 from holdfast.harness.commands import resume
-from holdfast.harness.engine.certification.begun import FILE, Begun, identity_of, write_begun
+from holdfast.harness.engine.certification import begun as begun_module
+from holdfast.harness.engine.certification.begun import FILE, Begun, begun_in, identity_of, write_begun
 from holdfast.harness.engine.certification.kit_run import KitRequest
 from holdfast.harness.engine.certification.request import Request
 from holdfast.harness.engine.site import services
@@ -60,6 +62,7 @@ NAMING: dict[str, tuple[Begun, str]] = {
     "an image": (Begun(identity="", request=system(), sites=Sites(images=("kafka=e",))), "service 'kafka=e'"),
     "a victim": (Begun(identity="", request=system(), sites=Sites(allow_faults_on=("kafka",))), "service 'kafka'"),
     "a variable": (Begun(identity="", request=system(), environment=("TOKEN",)), "variable 'TOKEN'"),
+    "waivers": (Begun(identity="", request=system(), waivers="/precious.toml"), "waivers '/precious.toml'"),
 }
 both_commands = pytest.mark.parametrize("command", [["certify", "--resume"], ["report"]], ids=["resume", "report"])
 
@@ -129,6 +132,29 @@ def test_the_command_that_goes_on_has_permission_where_it_needs_it(
     assert passed_on() == ()
     gone_on(begun, tmp_path, monkeypatch, "certify", "--trust", "--resume")
     assert passed_on() == ("TOKEN",)
+
+
+def test_how_many_compute_at_a_time_is_of_this_machine(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(begun_module, "processors", lambda: 3)
+    for jobs, used in ((1, 1), (1_000_000, 3)):
+        asked = msgspec.structs.replace(system(), jobs=jobs)
+        write_begun(tmp_path, Begun(identity=identity_of(asked), request=asked))
+        found = begun_in(tmp_path, trust=False)[1]
+        assert isinstance(found, Request)
+        assert found.jobs == used
+    gone_on(Begun(identity="", request=asked), tmp_path, monkeypatch, "certify", "--resume")
+    assert "begun with --jobs 1000000, and this machine has 3 for it" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("number", [{"jobs": 0}, {"seed": -1}, {"runs": 0}, {"budget_s": -1.0}], ids=str)
+def test_its_numbers_are_within_the_bounds_of_the_command_line(
+    number: dict[str, Any], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write_begun(tmp_path, Begun(identity="", request=msgspec.structs.replace(system(), **number)))
+    assert cli.execute(["report", str(tmp_path)]) == 3
+    assert f"at `$.request.{next(iter(number))}`" in one_sentence(capsys)
 
 
 def test_it_is_a_regular_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
