@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 import sys
 from pathlib import Path
 from typing import Annotated
@@ -28,6 +27,7 @@ from holdfast.harness.cli.options import (
 )
 from holdfast.harness.engine.errors import UsageError
 from holdfast.harness.model.case import Tier
+from holdfast.harness.model.command_line import command_line
 
 
 def certify(
@@ -138,7 +138,7 @@ def certify(
         "sink": sink,
         "source": source,
     }
-    command = shlex.join(["holdfast", *sys.argv[1:]])
+    command = command_line(*sys.argv[1:])
     pass_on(env)
     if not system or any(parts.values()) or location or option:
         from holdfast.harness.commands.kits import (
@@ -286,7 +286,7 @@ def nightly(
         sites.kafka_bootstrap, sites.s3_endpoint, sites.spark_master, list(sites.images), list(sites.allow_faults_on)
     )
     pass_on(list(settings.environment))
-    return run_night(settings, out, seed, command=shlex.join(["holdfast", *sys.argv[1:]]), json=json)
+    return run_night(settings, out, seed, command=command_line(*sys.argv[1:]), json=json)
 
 
 def trend(

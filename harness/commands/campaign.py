@@ -19,6 +19,7 @@ from holdfast.harness.engine.exploration.long_campaign import LongCampaign
 from holdfast.harness.engine.site import registry
 from holdfast.harness.engine.site.interruption import Interruption, listening
 from holdfast.harness.engine.site.plan_code import strangers
+from holdfast.harness.model.command_line import command_line
 from holdfast.harness.model.plural import plural
 
 _SEEDS = re.compile(r"(\d+)-(\d+)")
@@ -148,7 +149,7 @@ def _show(campaign: LongCampaign, console: Console) -> None:
 def _again(plan: Path, system: str) -> str:
     """The command that runs the plan of an alarm."""
     trust = ("--trust",) if registry.needs_trust(system, repeats=True) else ()
-    return consoles.command_line("run", plan, "--tier", "sim", *trust)
+    return command_line("run", plan, "--tier", "sim", *trust)
 
 
 def _table(console: Console, title: str, numbers: Mapping[str, int], of: Mapping[str, int] | None = None) -> None:

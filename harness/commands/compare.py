@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 import statistics
 import sys
 from collections.abc import Iterable, Mapping, Sequence
@@ -23,6 +22,7 @@ from holdfast.harness.engine.site.machine import processors
 from holdfast.harness.engine.site.plan_code import require_trusted_code, strangers
 from holdfast.harness.engine.site.services import close_services, require_reachable
 from holdfast.harness.model.case import Tier
+from holdfast.harness.model.command_line import command_line
 from holdfast.harness.model.compared_systems import ComparedRun, ComparedSystems
 from holdfast.harness.model.plan import Plan
 from holdfast.harness.model.verdict import Outcome
@@ -55,7 +55,7 @@ def compare(
                 run_ended()
     finally:
         close_services()
-    compared = ComparedSystems(shlex.join(["holdfast", *sys.argv[1:]]), tuple(found))
+    compared = ComparedSystems(command_line(*sys.argv[1:]), tuple(found))
     write_readable(folder / COMPARISON, compared)
     written = [folder / COMPARISON]
     for reporter in registry.comparison_reporters():

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 import sys
 from collections.abc import Mapping, Set
 from pathlib import Path
@@ -16,6 +15,7 @@ from holdfast.harness.commands.stream import LastingStream
 from holdfast.harness.engine.artefacts.sweep import unfinished
 from holdfast.harness.engine.site.services import abandoned_services
 from holdfast.harness.model.appearance import OUTCOME_STYLES
+from holdfast.harness.model.command_line import command_line
 from holdfast.harness.model.finding import Finding
 from holdfast.harness.model.plural import plural
 from holdfast.harness.model.verdict import Outcome, Verdict
@@ -96,8 +96,3 @@ def offer_sweep(console: Console, root: Path) -> None:
         console.print(f"{left} {'run was' if left == 1 else 'runs were'} cut off earlier: {sweep}")
     if gone := abandoned_services():
         console.print(f"sessions that are gone left {plural(len(gone), 'thing')}, {gone[0]} first: {sweep}")
-
-
-def command_line(*words: str | Path) -> str:
-    """A command that can be pasted."""
-    return shlex.join(["holdfast", *map(str, words)])

@@ -12,6 +12,7 @@ from holdfast.harness.commands.services import MISSING
 from holdfast.harness.engine.errors import UsageError
 from holdfast.harness.engine.site import registry
 from holdfast.harness.engine.site.services import site_of
+from holdfast.harness.model.command_line import command_line
 from holdfast.harness.spi.images import Image, ImageSet
 
 _NAMES = 13
@@ -29,7 +30,7 @@ def check_images(given: Sequence[str]) -> int:
         console.print(_line(image))
     if all(image.present for image in images):
         return 0
-    consoles.progress().print(f"Build what is missing: {consoles.command_line('images', 'build')}")
+    consoles.progress().print(f"Build what is missing: {command_line('images', 'build')}")
     return MISSING
 
 

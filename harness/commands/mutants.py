@@ -14,6 +14,7 @@ from holdfast.harness.engine.errors import UsageError
 from holdfast.harness.engine.exploration.mutation import Trial, try_mutant
 from holdfast.harness.engine.site import registry
 from holdfast.harness.engine.site.interruption import listening
+from holdfast.harness.model.command_line import command_line
 from holdfast.harness.spi.mutant import Mutant
 
 
@@ -64,7 +65,7 @@ def _no_mutant(name: str, known: Mapping[str, Mutant]) -> UsageError:
             if not registry.needs_trust(variant, repeats=True) and registry.system(variant):
                 return UsageError(
                     f"{name!r} is a variant of {base} and not on the list of mutants: "
-                    f"use `{consoles.command_line('certify', variant)}`."
+                    f"use `{command_line('certify', variant)}`."
                 )
     return registry.unknown("mutant", name, known)
 

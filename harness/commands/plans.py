@@ -28,6 +28,7 @@ from holdfast.harness.engine.site.plan_code import code_named_by, require_truste
 from holdfast.harness.engine.site.services import require_reachable, settled
 from holdfast.harness.engine.views.finding import finding_of
 from holdfast.harness.model.case import Tier
+from holdfast.harness.model.command_line import command_line
 from holdfast.harness.model.plan import Plan
 from holdfast.harness.model.plural import plural
 from holdfast.harness.model.verdict import Outcome, Verdict
@@ -77,7 +78,7 @@ def replay(folder: Path, *, trust: bool, limit_s: float | None = None) -> int:
         return code
     if stored.tier is not Tier.SIM:
         raise UsageError(
-            f"{folder}: a run on tier {stored.tier} cannot be replayed exactly; use holdfast rerun {folder}."
+            f"{folder}: a run on tier {stored.tier} cannot be replayed exactly; use {command_line('rerun', folder)}."
         )
     plan = history.plan
     system, tools = registry.stored_system(plan.system, folder, trust=trust, repeats=True), registry.toolbox()

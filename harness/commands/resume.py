@@ -11,6 +11,7 @@ from holdfast.harness.engine.certification.begun import begun_in, named_by
 from holdfast.harness.engine.certification.request import Request
 from holdfast.harness.engine.site.services import settle_named
 from holdfast.harness.engine.site.surroundings import pass_on
+from holdfast.harness.model.command_line import command_line
 
 
 def go_on(
@@ -43,8 +44,8 @@ def go_on(
     if not finished_alone:
         settle_named(begun.sites)
         pass_on(begun.environment)
-    trusted = " --trust" if named_by(begun) else ""
-    why_not = f"it did not run; holdfast certify --resume {folder}{trusted} goes on" if finished_alone else ""
+    again = command_line("certify", "--resume", folder, *(["--trust"] if named_by(begun) else []))
+    why_not = f"it did not run; {again} goes on" if finished_alone else ""
     if isinstance(request, Request):
         return certify(
             request,

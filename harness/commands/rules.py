@@ -25,6 +25,7 @@ from holdfast.harness.engine.site import registry
 from holdfast.harness.engine.site.places import Found, places_of
 from holdfast.harness.model.appearance import STATUS_STYLES, STATUS_WORDS
 from holdfast.harness.model.case import Case, Decision
+from holdfast.harness.model.command_line import command_line
 from holdfast.harness.model.journal import Journal, RuleResult, Status
 from holdfast.harness.model.oracle_title import oracle_in_words
 from holdfast.harness.model.place import Part
@@ -204,7 +205,7 @@ def _how_to_certify(result: RuleResult) -> str:
         words = (f"--{kits[0]}", "module:factory")
     else:
         return _status_in_words(result)
-    return f"not certified yet: run `{consoles.command_line('certify', *words)}`"
+    return f"not certified yet: run `{command_line('certify', *words)}`"
 
 
 def _show(console: Console, result: RuleResult, cases: Iterable[Case], status: str) -> None:
@@ -216,9 +217,7 @@ def _show(console: Console, result: RuleResult, cases: Iterable[Case], status: s
         "text": rule.text,
         "why": rule.why,
         "decided by": _decided_by(result.oracles, titles) or ("" if kits else "nothing yet"),
-        "kit": "; ".join(
-            consoles.command_line("certify", f"--{kit}", "module:factory", "--rule", rule.id) for kit in kits
-        ),
+        "kit": "; ".join(command_line("certify", f"--{kit}", "module:factory", "--rule", rule.id) for kit in kits),
         "how": rule.oracle,
         "refuted in": ", ".join(result.failed_runs),
     }

@@ -10,6 +10,7 @@ from holdfast.harness.commands import console as consoles
 from holdfast.harness.commands.build_progress import BuildProgress
 from holdfast.harness.engine.errors import UsageError
 from holdfast.harness.engine.site.service_parts import installer
+from holdfast.harness.model.command_line import command_line
 from holdfast.harness.spi.service import Part
 
 MISSING = 3
@@ -31,7 +32,7 @@ def check_services() -> int:
     changed = [str(part.place) for part in parts if part.unchanged is False]
     if changed:
         consoles.progress().print(f"Not what was installed: remove {', '.join(changed)}, then install again.")
-    consoles.progress().print(f"Install what is missing: {consoles.command_line('services', 'install')}")
+    consoles.progress().print(f"Install what is missing: {command_line('services', 'install')}")
     return MISSING
 
 

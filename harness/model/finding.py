@@ -5,11 +5,12 @@ What broke, when, why, and what to do next. The engine computes findings; report
 
 from __future__ import annotations
 
-import shlex
+from pathlib import Path
 
 import msgspec
 from msgspec.structs import force_setattr
 
+from holdfast.harness.model.command_line import command_line, within
 from holdfast.harness.model.damage import Damage
 from holdfast.harness.model.former_names import current_clause
 from holdfast.harness.model.oracle_title import in_words
@@ -77,12 +78,12 @@ class Command(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             folder: the folder that holds the folder of the report, as it is named there; empty: it is that one.
         """
         path = f"{folder.rstrip('/')}/{self.path}" if self.path and folder not in ("", ".") else self.path
-        return shlex.join(["holdfast", self.verb, *([path] if path else []), *self.options])
+        return command_line(self.verb, *([Path(path)] if path else []), *self.options)
 
     def line_in_report(self) -> str:
         """The command as it is pasted in the folder of the report itself, whatever that is called by now."""
         command = Command(self.verb, self.path.partition("/")[2], self.options).line()
-        return f"cd {shlex.quote(self.inside)} && {command}" if self.inside else command
+        return within(self.inside, command)
 
 
 class Finding(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

@@ -22,6 +22,7 @@ from holdfast.harness.engine.site import registry
 from holdfast.harness.engine.verification.sent import Judged, Key, SentCertificate
 from holdfast.harness.engine.verification.statements import Statements, with_words_of
 from holdfast.harness.model.case import Case, Tier
+from holdfast.harness.model.command_line import words_of
 from holdfast.harness.model.finding import Finding
 from holdfast.harness.model.journal import CaseResult, Certificate, Journal, RuleResult, Status, TierReport
 from holdfast.harness.model.plural import plural
@@ -221,7 +222,8 @@ def _compare_rest(
             evidence={kind: evidence.value for kind, evidence in sorted(system.evidence().items())},
         )
     binding = [each for each in rules if each.counts_for(journal.subject)]
-    folder = next((each.replay.split()[2].partition("/")[0] for each in journal.runs if each.artefacts), "")
+    named = (words_of(each.replay) for each in journal.runs if each.artefacts)
+    folder = next((words[2].removeprefix("./").partition("/")[0] for words in named if len(words) > 2), "")
     found = msgspec.structs.replace(
         found,
         claims=claims_of(tallies.values()),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import sys
 from pathlib import Path
 from typing import Any
@@ -132,6 +133,15 @@ def test_the_command_that_goes_on_has_permission_where_it_needs_it(
     assert passed_on() == ()
     gone_on(begun, tmp_path, monkeypatch, "certify", "--trust", "--resume")
     assert passed_on() == ("TOKEN",)
+
+
+@pytest.mark.usefixtures("mark")
+def test_the_command_that_goes_on_can_be_pasted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = tmp_path / "the night's own"
+    folder.mkdir()
+    told = gone_on(Begun(identity="", request=system()), folder, monkeypatch, "report")
+    command = told.removeprefix("it did not run; ").removesuffix(" goes on")
+    assert shlex.split(command) == ["holdfast", "certify", "--resume", str(folder)]
 
 
 def test_how_many_compute_at_a_time_is_of_this_machine(

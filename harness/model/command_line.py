@@ -1,0 +1,33 @@
+"""The one place where a command is put together that somebody pastes into a shell."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Sequence
+from pathlib import Path
+
+
+def command_line(*words: str | Path) -> str:
+    """A command of `holdfast` that can be pasted, whatever its words hold.
+
+    Args:
+        words: behind `holdfast`. A path that begins as an option does is named from here on.
+    """
+    return shlex.join(["holdfast", *(_path(each) if isinstance(each, Path) else each for each in words)])
+
+
+def words_of(line: str) -> Sequence[str]:
+    """The words of such a command; none where the line is none."""
+    try:
+        return shlex.split(line)
+    except ValueError:
+        return ()
+
+
+def within(folder: str, command: str) -> str:
+    """A command that is pasted elsewhere, and runs in a folder; empty: it runs where it is pasted."""
+    return f"cd {shlex.quote(_path(Path(folder)))} && {command}" if folder else command
+
+
+def _path(path: Path) -> str:
+    return f"./{path}" if str(path).startswith("-") else str(path)
