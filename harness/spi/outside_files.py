@@ -10,10 +10,12 @@ Rules of this file
 
 from __future__ import annotations
 
+import gzip
 import os
 import stat
 import zlib
 from collections.abc import Iterator
+from contextlib import suppress
 from io import FileIO
 from pathlib import Path
 
@@ -25,6 +27,10 @@ EVENTS_BYTES = 64 << 20
 """Of the events of one node, which are decoded line by line."""
 STATE_BYTES = 1 << 30
 """Of one file of a checkpoint, which is summed up in most cases."""
+LOG_BYTES = 4 << 30
+"""Of all packed logs of a folder, unpacked: drawn plans of eight hours on two processors fill three quarters of it."""
+LINE_BYTES = 16 << 20
+"""Of one line of such a log: the longest results of runs take a hundredth of it."""
 TABLE_VALUES = 40_000_000
 """Of a Parquet file that is read as a whole: they take 0.4 GB as columns."""
 OBJECT_ROWS = 1_000_000
@@ -115,6 +121,39 @@ def _chunks(file: FileIO, most_bytes: int) -> Iterator[bytes]:
     while most_bytes > 0 and (chunk := file.read(min(_CHUNK_BYTES, most_bytes))):
         most_bytes -= len(chunk)
         yield chunk
+
+
+class PackedLines:
+    """Lines of logs that were packed by gzip: all that are read by one of these may together be so long.
+
+    Args:
+        largest_bytes: of all, unpacked, before limits are raised.
+    """
+
+    def __init__(self, largest_bytes: int = LOG_BYTES) -> None:
+        self._most_bytes = raised(largest_bytes)
+        self._left_bytes = self._most_bytes
+
+    def of(self, path: Path) -> Iterator[bytes]:
+        """Each whole line, as it is unpacked; one that was cut off at the end, with its writer, is dropped.
+
+        Raises:
+            OutsideFileError: it is no regular file, or what it unpacks to is too long.
+            OSError, zlib.error: it cannot be unpacked.
+        """
+        longest = raised(LINE_BYTES)
+        with open_outside(path) as packed, gzip.open(packed, "rb") as file, suppress(EOFError):
+            while line := file.readline(min(longest, self._left_bytes) + 1):
+                self._left_bytes -= len(line)
+                if len(line) > longest:
+                    raise OutsideFileError(f"holds a line above {longest:,} bytes, which are allowed; {RAISE}")
+                if self._left_bytes < 0:
+                    raise OutsideFileError(
+                        f"unpacks, with the logs beside it, to more than {self._most_bytes:,} bytes, which are "
+                        f"allowed; {RAISE}"
+                    )
+                if line.endswith(b"\n"):
+                    yield line
 
 
 def require_length(length: int, largest_bytes: int = DOCUMENT_BYTES) -> None:

@@ -21,7 +21,7 @@ from holdfast.harness.engine.errors import UsageError
 from holdfast.harness.model.case import Tier
 from holdfast.harness.model.journal import CaseResult, RunResult
 from holdfast.harness.spi.kit import KitCheck
-from holdfast.harness.spi.outside_files import DOCUMENT_BYTES, OutsideFileError, open_outside, raised
+from holdfast.harness.spi.outside_files import OutsideFileError, PackedLines
 
 LOG_VERSION = 1
 _LEVEL = 4
@@ -93,8 +93,9 @@ class ResultLog:
         self.elapsed_s = 0.0
         self.started = started
         files = sorted(folder.glob("results-*.jsonl.gz"))
+        lines = PackedLines()
         for path in files:
-            self._take(path, identity)
+            self._take(path, identity, lines)
         self._file = gzip.open(folder / f"results-{len(files) + 1:04d}.jsonl.gz", "xb", _LEVEL)  # noqa: SIM115
         self._write(LogHeader(identity=identity, started=self.started))
 
@@ -121,8 +122,8 @@ class ResultLog:
         self._file.write(msgspec.json.encode(line) + b"\n")
         self._file.flush(zlib.Z_SYNC_FLUSH)
 
-    def _take(self, path: Path, identity: str) -> None:
-        for entry in read_log(path):
+    def _take(self, path: Path, identity: str, lines: PackedLines) -> None:
+        for entry in read_log(path, lines):
             if isinstance(entry, LogHeader):
                 if (entry.version, entry.identity) != (LOG_VERSION, identity):
                     raise UsageError(f"{path}: it holds results of other code or settings; choose another folder.")
@@ -135,26 +136,22 @@ class ResultLog:
             self.entries.setdefault((entry.result.case, entry.result.tier), []).append(entry)
 
 
-def read_log(path: Path) -> Iterator[LogHeader | Logged | LoggedCheck]:
+def read_log(path: Path, lines: PackedLines | None = None) -> Iterator[LogHeader | Logged | LoggedCheck]:
     """What was written whole.
 
+    Args:
+        path: of the log.
+        lines: what reads the logs beside it, too; None: it is alone.
+
     Raises:
-        UsageError: it is no regular file, or a line of it is no result.
+        UsageError: it is no regular file, too long, or a line of it is no result.
     """
     decoder = msgspec.json.Decoder(LogHeader | LoggedRun | LoggedCase | LoggedCheck)
     try:
-        opened = open_outside(path)
+        with suppress(zlib.error, gzip.BadGzipFile):
+            for line in (lines or PackedLines()).of(path):
+                yield decoder.decode(line)
     except OutsideFileError as error:
         raise UsageError(f"{path}: {error}.") from error
-    with (
-        opened as packed,
-        gzip.open(packed, "rb") as file,
-        suppress(EOFError, zlib.error, gzip.BadGzipFile),
-    ):
-        while line := file.readline(raised(DOCUMENT_BYTES)):
-            if not line.endswith(b"\n"):
-                return
-            try:
-                yield decoder.decode(line)
-            except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
-                raise UsageError(f"{path}: a line is no result ({error}); choose another folder.") from error
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
+        raise UsageError(f"{path}: a line is no result ({error}); choose another folder.") from error

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import gzip
 import zlib
 from collections.abc import Iterator
-from contextlib import suppress
 from pathlib import Path
 
 import msgspec
@@ -20,13 +18,11 @@ from holdfast.harness.model.case import Tier
 from holdfast.harness.model.evidence import Evidence
 from holdfast.harness.model.journal import Journal
 from holdfast.harness.spi.kit import KitCheck
+from holdfast.harness.spi.outside_files import OutsideFileError, PackedLines
 from holdfast.harness.spi.system import System
 
 RESULTS = "results.json"
 RESULTS_LIMIT_BYTES = 64 * 2**20
-LOG_LIMIT_BYTES = 1024 * 2**20
-"""Of all logs together, unpacked."""
-LINE_LIMIT_BYTES = 16 * 2**20
 Key = tuple[str, Tier]
 """Case and tier."""
 
@@ -137,17 +133,12 @@ def _journal(path: Path) -> Journal:
 def _lines(folder: Path) -> Iterator[LogHeader | Logged | LoggedCheck]:
     """What was written whole: a log whose writer was killed ends in the middle of a line."""
     decoder = msgspec.json.Decoder(LogHeader | LoggedRun | LoggedCase | LoggedCheck)
-    left = LOG_LIMIT_BYTES
+    lines = PackedLines()
     for path in sorted(folder.glob("results-*.jsonl.gz")):
         try:
-            with suppress(EOFError), gzip.open(require_regular(path), "rb") as file:
-                while line := file.readline(LINE_LIMIT_BYTES + 1):
-                    left -= len(line)
-                    if len(line) > LINE_LIMIT_BYTES or left < 0:
-                        raise UsageError(
-                            f"{path}: it is larger than any that a certification writes; not read further."
-                        )
-                    if line.endswith(b"\n"):
-                        yield decoder.decode(line)
+            for line in lines.of(path):
+                yield decoder.decode(line)
+        except OutsideFileError as error:
+            raise UsageError(f"{path}: {error}.") from error
         except (OSError, zlib.error, msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
             raise UsageError(f"{path}: cannot be read ({error}); ask the sender for it again.") from error

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import os
 import socket
@@ -21,6 +22,9 @@ from holdfast.fixtures.systems.json_lines.stored_table import TABLES, TableFiles
 from holdfast.harness.cli import execute
 from holdfast.harness.engine.artefacts import history_files, record_files
 from holdfast.harness.engine.artefacts.record_files import read_inputs
+from holdfast.harness.engine.certification import result_log
+from holdfast.harness.engine.certification.begun import Begun, identity_of, write_begun
+from holdfast.harness.engine.certification.request import Request
 from holdfast.harness.engine.errors import UsageError
 from holdfast.harness.model.events import AnyEvent
 from holdfast.harness.spi import outside_files
@@ -251,3 +255,41 @@ def test_a_nested_event_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture
     mend_digests(history)
     assert execute(["judge", str(tmp_path / "run")]) == 3
     assert "not whole JSON" in capsys.readouterr().err
+
+
+def test_packed_logs_together_unpack_to_no_more_than_is_allowed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A folder of somebody else is gone on with: a small log may unpack to any length."""
+    first, second = tmp_path / "results-0001.jsonl.gz", tmp_path / "results-0002.jsonl.gz"
+    first.write_bytes(gzip.compress(b"a\nb\n"))
+    second.write_bytes(gzip.compress(b"c\n" * 1_000_000))
+    lines = outside_files.PackedLines(1_000)
+    assert list(lines.of(first)) == [b"a\n", b"b\n"]
+    with pytest.raises(OutsideFileError, match="with the logs beside it, to more than 1,000 bytes"):
+        list(lines.of(second))
+    second.write_bytes(gzip.compress(b"d\n" + b"e" * 1_000_000))
+    monkeypatch.setattr(outside_files, "LINE_BYTES", 10)
+    with pytest.raises(OutsideFileError, match="holds a line above 10 bytes"):
+        list(outside_files.PackedLines().of(second))
+    second.write_bytes(first.read_bytes()[:-9])
+    assert list(outside_files.PackedLines().of(second)) in ([b"a\n"], [b"a\n", b"b\n"], [])
+    second.unlink()
+    second.symlink_to(first)
+    with pytest.raises(OutsideFileError, match="a link"):
+        list(outside_files.PackedLines().of(second))
+
+
+def test_what_goes_on_reads_no_log_that_unpacks_to_more(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It was read until memory was full."""
+    asked = Request(command="", system="reference", folder=Path(), rules=frozenset({"CRD-04"}))
+    begun = Begun(identity=identity_of(asked), request=asked)
+    write_begun(tmp_path, begun)
+    header = msgspec.json.encode(result_log.LogHeader(identity=begun.identity, started="now"))
+    (tmp_path / "results-0001.jsonl.gz").write_bytes(gzip.compress((header + b"\n") * 100_000))
+    monkeypatch.setattr(result_log, "PackedLines", lambda: outside_files.PackedLines(1_000_000))
+    assert execute(["report", str(tmp_path)]) == 3
+    assert "results-0001.jsonl.gz: unpacks, with the logs beside it, to more than" in capsys.readouterr().err
+    assert not (tmp_path / "results.json").exists()

@@ -25,6 +25,7 @@ from holdfast.harness.engine.verification.sent import Judged
 from holdfast.harness.engine.verification.statements import Kind, Statements
 from holdfast.harness.engine.verification.verify import exit_code, verify
 from holdfast.harness.model.case import Tier
+from holdfast.harness.spi.outside_files import PackedLines
 from holdfast.suites.selfcheck.verification.sending import (
     Content,
     digest_anew,
@@ -370,8 +371,8 @@ def test_what_is_no_certificate_is_wrong_usage(
     monkeypatch.setattr(sent, "RESULTS_LIMIT_BYTES", 100)
     assert "allowed are 100: it is no certificate" in refused()
     monkeypatch.undo()
-    monkeypatch.setattr(sent, "LOG_LIMIT_BYTES", 100)
-    assert "larger than any that a certification writes" in refused()
+    monkeypatch.setattr(sent, "PackedLines", lambda: PackedLines(100))
+    assert "unpacks, with the logs beside it, to more than 100 bytes" in refused()
     monkeypatch.undo()
     (log,) = folder.glob("results-*.jsonl.gz")
     log.write_bytes(b"no archive")
