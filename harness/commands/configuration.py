@@ -16,6 +16,7 @@ from holdfast.harness.commands import console as consoles
 from holdfast.harness.engine.artefacts.files import read_content
 from holdfast.harness.engine.errors import UsageError
 from holdfast.harness.engine.site import registry
+from holdfast.harness.engine.site.told import configuration_of
 from holdfast.harness.model import profile
 from holdfast.harness.model.configuration import ConfigurationFile, EffectiveConfiguration, NoteKind, Origin
 from holdfast.harness.model.jobs import KEYED_SUM
@@ -93,7 +94,7 @@ def _effective(path: Path | None, system: str, options: Mapping[str, str]) -> Ef
         expected_end=ExpectedEnd.ACCEPTED,
     )
     try:
-        return under_test.effective_configuration(plan)
+        return configuration_of(under_test, plan)
     except ValueError as error:
         raise UsageError(f"{path}: {error}" if path else str(error)) from error
 

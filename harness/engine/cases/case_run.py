@@ -24,6 +24,7 @@ from holdfast.harness.engine.executor.run import Run, run_plan, uninterrupted
 from holdfast.harness.engine.site import registry
 from holdfast.harness.engine.site.foreign import foreign, raised_by
 from holdfast.harness.engine.site.registry import Toolbox
+from holdfast.harness.engine.site.told import evidence_of
 from holdfast.harness.engine.site.workers import in_order
 from holdfast.harness.model.case import Case, Tier
 from holdfast.harness.model.journal import CaseResult, RunResult, Status
@@ -177,7 +178,7 @@ def _run_case(
         for finished in run_until(case_run, case.runs):
             tally.add(finished.result)
             seen(finished, case_run)
-        result, rounds = case_result(case, tier, case.runs, tally, tools.oracles, under_test.evidence()), rounds + 1
+        result, rounds = case_result(case, tier, case.runs, tally, tools.oracles, evidence_of(under_test)), rounds + 1
         over = not is_open(result) or tally.deaths_at_once.reason or tally.lacks
         if over or rounds > MOST_AGAIN or tally.stalled == stalled:
             return result

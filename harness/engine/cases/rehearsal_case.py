@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from holdfast.harness.engine.cases.tally import Tally
+from holdfast.harness.engine.site.told import answer_of
 from holdfast.harness.model.case import Case, Tier
 from holdfast.harness.model.plan import Plan
 from holdfast.harness.spi.system import Rehearsed, System
@@ -12,7 +15,11 @@ AREA = "rehearsal"
 
 def rehearsals(system: System, tier: Tier) -> tuple[Case, ...]:
     """What is run on a tier before all other cases."""
-    plans = system.rehearsals(tier) if isinstance(system, Rehearsed) and tier in system.capabilities else ()
+    plans = (
+        answer_of(system.rehearsals, tier, kind=Sequence, of=Plan)
+        if isinstance(system, Rehearsed) and tier in system.capabilities
+        else ()
+    )
     return tuple(_rehearsal(plan, tier) for plan in plans)
 
 

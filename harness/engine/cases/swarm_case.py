@@ -9,6 +9,7 @@ import msgspec
 
 from holdfast.harness.engine.cases.rehearsal_case import rehearsals
 from holdfast.harness.engine.site import registry
+from holdfast.harness.engine.site.told import account_of, answer_of
 from holdfast.harness.engine.swarm.draw import draw_plan
 from holdfast.harness.engine.swarm.mix import SWARM, Mix, accepted_jobs, mix_for
 from holdfast.harness.model import profile
@@ -94,9 +95,9 @@ def _drawn(system: System, mix: Mix, tier: Tier, seed: int) -> Plan:
     slowly = Capability.MICRO_BATCHES in mix.able
     plan = _in_time(draw_plan(seed, mix), PATIENCE.get(tier, 1), ARRIVAL if slowly else 1)
     if isinstance(system, SuitsPlans):
-        plan = system.suited(plan, tier)
+        plan = answer_of(system.suited, plan, tier, kind=Plan)
     try:
-        unsupported = {each.key for each in system.account(plan) if each.use is OptionUse.UNSUPPORTED}
+        unsupported = {each.key for each in account_of(system, plan) if each.use is OptionUse.UNSUPPORTED}
     except ValueError:
         return plan  # The run shows that it refuses what it should have accepted.
     if not unsupported:

@@ -38,6 +38,7 @@ from holdfast.harness.engine.site.foreign import in_words
 from holdfast.harness.engine.site.interruption import Interruption
 from holdfast.harness.engine.site.places import read_places
 from holdfast.harness.engine.site.room import require_room, why_it_broke
+from holdfast.harness.engine.site.told import evidence_of, require_told
 from holdfast.harness.model.case import Tier
 from holdfast.harness.model.finding import Finding
 from holdfast.harness.model.journal import CaseResult, Journal, Status
@@ -82,7 +83,9 @@ class Certification:
         self._started = log.started if log is not None else now
         self._limit = TimeLimit(request.budget_s, log.elapsed_s if log is not None else 0.0)
         drawn_on = (request.tiers or Tier) if request.drawn_everywhere else ()
-        offered = cases_for(registry.system(request.system), drawn_on)
+        system = registry.system(request.system)
+        require_told(system)
+        offered = cases_for(system, drawn_on)
         self._agenda = Agenda(request, chosen(offered, request.rules, request.areas))
         self._entries: list[Entry] = []
         self._examples: frozenset[tuple[str, Tier]] = frozenset()
@@ -153,7 +156,7 @@ class Certification:
         """The result of a case that is not over."""
         if entry.case_run is None:
             return case_not_run(entry.case, entry.tier, Status.UNTESTED, reason)
-        evidence = entry.case_run.system.evidence()
+        evidence = evidence_of(entry.case_run.system)
         return case_result(
             entry.case, entry.tier, entry.demanded, entry.tally, self._agenda.tools.oracles, evidence, reason
         )
@@ -345,7 +348,7 @@ class Certification:
         else:
             entry.histories += message.histories
         interrupted = self._interruption.reason()
-        evidence, reason = case_run.system.evidence(), interrupted or self._limit.reason()
+        evidence, reason = evidence_of(case_run.system), interrupted or self._limit.reason()
         tools, tier = self._agenda.tools, entry.tier
         result = case_result(case, tier, entry.demanded, entry.tally, tools.oracles, evidence, reason)
         if is_open(result) and self._may_be_decided(entry):

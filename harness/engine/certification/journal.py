@@ -16,6 +16,7 @@ from holdfast.harness.engine.certification.findings import findings
 from holdfast.harness.engine.executor.judge import on_its_word
 from holdfast.harness.engine.site import registry
 from holdfast.harness.engine.site.places import places_of
+from holdfast.harness.engine.site.told import evidence_of
 from holdfast.harness.engine.site.versions import on_tiers, versions
 from holdfast.harness.model.case import Tier
 from holdfast.harness.model.finding import Finding
@@ -67,7 +68,7 @@ def journal_of(
         subject=system.subject,
         profile=system.profile,
         claims=claims_of(tallies.values()),
-        evidence={kind: evidence.value for kind, evidence in sorted(system.evidence().items())},
+        evidence={kind: evidence.value for kind, evidence in sorted(evidence_of(system).items())},
         started=ended.started,
         duration_s=ended.duration_s,
         interrupted=ended.signal,
@@ -123,7 +124,7 @@ def _rules(agenda: Agenda, results: list[CaseResult], tallies: Tallies, *, place
         system.subject,
         strict=system.strict,
         left_out=agenda.not_chosen(results),
-        on_its_word=on_its_word(agenda.tools.oracles, system.evidence()),
+        on_its_word=on_its_word(agenda.tools.oracles, evidence_of(system)),
     )
     if not placed:
         return rules

@@ -12,6 +12,7 @@ from holdfast.harness.engine.cases.case_status import worst_of
 from holdfast.harness.engine.certification.certificate import is_binding, restated, tiers_that_ran
 from holdfast.harness.engine.errors import UsageError
 from holdfast.harness.engine.site import registry
+from holdfast.harness.engine.site.told import answer_of
 from holdfast.harness.model.journal import (
     CaseResult,
     Journal,
@@ -44,7 +45,7 @@ class JudgedPart(NamedTuple):
 
 def parts_of(system: System) -> Sequence[Part]:
     """Those that kits can judge."""
-    return system.certified_parts() if isinstance(system, MadeOfParts) else ()
+    return answer_of(system.certified_parts, kind=Sequence, of=Part) if isinstance(system, MadeOfParts) else ()
 
 
 def why_absent(part: Part) -> str:

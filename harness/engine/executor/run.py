@@ -28,6 +28,7 @@ from holdfast.harness.engine.executor.rehearsal import rehearsed
 from holdfast.harness.engine.executor.stall_trace import NoStalls, StallTrace
 from holdfast.harness.engine.site.foreign import foreign
 from holdfast.harness.engine.site.registry import Toolbox
+from holdfast.harness.engine.site.told import account_of, claims_of, configuration_of, deployed, evidence_of
 from holdfast.harness.model import profile
 from holdfast.harness.model.capability import Capability, Claims
 from holdfast.harness.model.case import Tier
@@ -170,11 +171,11 @@ def _run_plan(
         execution = _submit(plan, system)
     elif plan.expected_end is ExpectedEnd.ACCEPTED:
         execution = _configure(plan, system)
-        claims = system.claims(plan) if execution.end.reached else claims
+        claims = claims_of(system, plan) if execution.end.reached else claims
     else:
         inputs = _inputs(plan, tools)
         try:
-            claims = system.claims(plan)
+            claims = claims_of(system, plan)
             setting = _Setting(plan, system, tools.faults, inputs, tier, folder, interrupted, audit)
             execution = _execute(setting)
         except ValueError:
@@ -189,7 +190,7 @@ def _run_plan(
                 execution = msgspec.structs.replace(
                     execution, end=msgspec.structs.replace(execution.end, problem=reason)
                 )
-    evidence = system.evidence()
+    evidence = evidence_of(system)
     if rehearsal:
         shows_rows = evidence.get(_VISIBLE, Evidence.NONE) is not Evidence.NONE
         end, recording = rehearsed(execution.end, execution.recording, inputs, shows_rows=shows_rows)
@@ -238,7 +239,7 @@ def _configure(plan: Plan, system: System) -> _Execution:
     """Ask for what would be in force; nothing is deployed."""
     assert isinstance(system, ConfigurationAware), f"{system.name} declares what it does not have"
     try:
-        configured = JobConfigured(node=SUBMIT, sequence=0, configuration=system.effective_configuration(plan))
+        configured = JobConfigured(node=SUBMIT, sequence=0, configuration=configuration_of(system, plan))
     except ValueError as error:
         return _Execution(_refused(str(error)))
     return _Execution(RunEnd(reached=True), msgspec.structs.replace(NOTHING_RECORDED, nodes=([configured],)))
@@ -252,7 +253,7 @@ def _refused(reason: str) -> RunEnd:
 def _refusal(plan: Plan, system: System) -> str:
     """Why a system does not take the options of a plan; empty if it does."""
     try:
-        system.account(plan)
+        account_of(system, plan)
     except ValueError as error:
         return str(error)
     return ""
@@ -262,13 +263,13 @@ def _execute(setting: _Setting) -> _Execution:
     plan, system, folder = setting.plan, setting.system, setting.folder
     write_undo = run_folder.undo_writer(folder) if folder else _not_written
     try:
-        deployment = system.deploy(
-            plan, setting.inputs, setting.tier, run_folder.new_work_folder(folder) if folder else None
+        deployment = deployed(
+            system, plan, setting.inputs, setting.tier, run_folder.new_work_folder(folder) if folder else None
         )
     except OSError as error:
         return _Execution(RunEnd(reached=False, problem=f"the system under test cannot be started: {error}"))
     conductor = Conductor(plan.faults, setting.faults, deployment, write_undo)
-    told = system.evidence()
+    told = evidence_of(system)
     # What a program calls a checkpoint comes and goes as it likes: it has taken all input that it has acknowledged, to
     # the harness itself.
     acknowledges = told.get(_ACKNOWLEDGED) is Evidence.BOUNDARY

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from msgspec.structs import replace
 
 from holdfast.harness.engine.errors import NotApplicable, UsageError
 from holdfast.harness.engine.plans.validate import check_options, check_plan
 from holdfast.harness.engine.site import registry
+from holdfast.harness.engine.site.told import account_of, answer_of
 from holdfast.harness.model.case import Tier
 from holdfast.harness.model.plan import Plan
 from holdfast.harness.spi.system import OptionUse, Rehearsed, System
@@ -26,7 +29,7 @@ def fitted(plan: Plan, system: System, tier: Tier) -> Plan:
         UsageError: it is refused for another reason.
         NotApplicable: the system cannot have it.
     """
-    if isinstance(system, Rehearsed) and (own := system.rehearsals(tier)):
+    if isinstance(system, Rehearsed) and (own := answer_of(system.rehearsals, tier, kind=Sequence, of=Plan)):
         plan = replace(own[0], faults=plan.faults)
     plan = replace(plan, system=system.name)
     widest = max(MOST_WORKERS, plan.topology.parallelism)
@@ -35,7 +38,7 @@ def fitted(plan: Plan, system: System, tier: Tier) -> Plan:
         try:
             check_options(wide, system)
         except NotApplicable:
-            if any(each.use is not OptionUse.UNSUPPORTED for each in system.account(wide)):
+            if any(each.use is not OptionUse.UNSUPPORTED for each in account_of(system, wide)):
                 raise
             wide = replace(wide, options={})  # It has none: it persists when it likes.
         except UsageError:

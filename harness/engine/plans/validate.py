@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping
 from holdfast.harness.engine.errors import NotApplicable, UsageError
 from holdfast.harness.engine.plans.check_job import check_job
 from holdfast.harness.engine.site.registry import Toolbox, unknown
+from holdfast.harness.engine.site.told import account_of, answer_of, evidence_of
 from holdfast.harness.model.capability import Capability
 from holdfast.harness.model.case import Tier
 from holdfast.harness.model.demands import demands
@@ -76,7 +77,7 @@ def check_plan(plan: Plan, system: System, tier: Tier, tools: Toolbox) -> None:
 
 def _objection(plan: Plan, system: System, tier: Tier) -> str:
     try:
-        return system.objection(plan, tier) if isinstance(system, TierAware) else ""
+        return answer_of(system.objection, plan, tier, kind=str) if isinstance(system, TierAware) else ""
     except ValueError:
         return ""  # A value of an option is refused, as check_options says, or as the run is to show.
 
@@ -91,7 +92,7 @@ def check_options(plan: Plan, system: System) -> None:
     if plan.expected_end in (ExpectedEnd.REFUSED, ExpectedEnd.ACCEPTED):
         return
     try:
-        account = {each.key: each for each in system.account(plan)}
+        account = {each.key: each for each in account_of(system, plan)}
     except ValueError as error:
         raise UsageError(f"options: {error}") from error
     for key in plan.options:
@@ -205,7 +206,7 @@ def _check_schedule(place: str, schedule: Schedule, plan: Plan, system: System, 
     if schedule.at_event and schedule.at_event not in WATCHED:
         allowed = known_names(schedule.at_event, sorted(WATCHED), "allowed are")
         raise UsageError(f"{place}.at_event is {schedule.at_event!r}; {allowed}: use one of these.")
-    if schedule.at_event and system.evidence().get(schedule.at_event, Evidence.NONE) is Evidence.NONE:
+    if schedule.at_event and evidence_of(system).get(schedule.at_event, Evidence.NONE) is Evidence.NONE:
         raise NotApplicable(f"{place}.at_event is {schedule.at_event!r}, which system {system.name!r} does not report.")
     if schedule.at_time_ms is not None:
         _in_range(f"{place}.at_time_ms", schedule.at_time_ms, 0)

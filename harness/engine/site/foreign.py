@@ -36,6 +36,10 @@ class NotHere(BaseException):
         self.names = tuple(names)
 
 
+class WrongAnswer(Exception):
+    """A part answered with something else than its contract says; the end of a sentence that begins with its name."""
+
+
 _passing: set[type[BaseException]] = {KeyboardInterrupt, GeneratorExit, NotHere}
 _theirs: set[type[BaseException]] = set()
 _elsewhere = False
@@ -123,8 +127,8 @@ def let_pass(kind: type[BaseException]) -> None:
 
 
 def raised_by(names: Sequence[str], error: BaseException) -> str:
-    """What code that does not ship with Holdfast raised, in which call of it and where, without a full stop; empty: it
-    did not, or it raised what the machine refuses anybody.
+    """What code that does not ship with Holdfast raised, in which call of it and where, or what it answered against its
+    contract, without a full stop; empty: neither, or it raised what the machine refuses anybody.
 
     Whose an exception is, the innermost frame tells that is in such code or in ours: between them and it may be the
     standard library, and packages that anybody uses.
@@ -135,6 +139,8 @@ def raised_by(names: Sequence[str], error: BaseException) -> str:
     """
     if isinstance(error, ForeignError) and error.__cause__ is not None:
         error = error.__cause__
+    if isinstance(error, WrongAnswer):
+        return f"{', '.join(names)} {error}" if names else ""
     lacking = isinstance(error, MemoryError) or (isinstance(error, OSError) and error.errno in _OF_THE_MACHINE)
     packages = {_package(name) for name in names}
     call = place = owner = ""

@@ -6,6 +6,7 @@ import platform
 from collections.abc import Collection, Mapping
 from importlib.metadata import PackageNotFoundError, version
 
+from holdfast.harness.engine.site.told import answer_of
 from holdfast.harness.model.case import Tier
 from holdfast.harness.model.distribution import DISTRIBUTION
 from holdfast.harness.spi.system import System, TellsVersions
@@ -40,7 +41,9 @@ def on_tiers(system: System, ran: Collection[Tier]) -> tuple[str, ...]:
     """
     if not isinstance(system, TellsVersions):
         return ()
-    found = {tier: system.versions(tier) for tier in Tier if tier in system.capabilities}
+    found = {
+        tier: answer_of(system.versions, tier, kind=Mapping, of=str) for tier in Tier if tier in system.capabilities
+    }
     made_of = (f"On tier {tier}: {_listed(found[tier])}." for tier in found if tier in ran and found[tier])
     names = dict.fromkeys(name for each in found.values() for name in each)
     differences = (_difference(name, found) for name in names) if ran else ()

@@ -9,6 +9,7 @@ import msgspec
 
 from holdfast.harness.engine.errors import UsageError
 from holdfast.harness.engine.site import registry
+from holdfast.harness.engine.site.told import account_of, answer_of, evidence_of
 from holdfast.harness.model.capability import Capability
 from holdfast.harness.model.case import Tier
 from holdfast.harness.model.demands import demands
@@ -314,8 +315,8 @@ def accepted_jobs(system: System, mix: Mix, tier: Tier) -> dict[str, int]:
 def _reported(system: System, tier: Tier) -> Collection[str]:
     """What a fault may wait for."""
     if isinstance(system, SuitsPlans):
-        return system.awaited(tier)
-    return {kind for kind, evidence in system.evidence().items() if evidence is not Evidence.NONE}
+        return answer_of(system.awaited, tier, kind=Collection, of=str)
+    return {kind for kind, evidence in evidence_of(system).items() if evidence is not Evidence.NONE}
 
 
 def _accepts(system: System, job: str, width: int, tier: Tier) -> bool:
@@ -324,7 +325,7 @@ def _accepts(system: System, job: str, width: int, tier: Tier) -> bool:
         return False
     plan = Plan(system=system.name, job=shape, topology=Topology(width), workload=WorkloadSpec("synthetic"))
     try:
-        system.account(plan)
-        return not (isinstance(system, TierAware) and system.objection(plan, tier))
+        account_of(system, plan)
+        return not (isinstance(system, TierAware) and answer_of(system.objection, plan, tier, kind=str))
     except ValueError:
         return False

@@ -18,8 +18,20 @@ import json
 from errno import ENOSPC
 
 from holdfast.fixtures.systems.reference import ReferenceSystem
+from holdfast.harness.model.capability import Claims
+from holdfast.harness.model.events import JobSubmitted
 from holdfast.harness.model.plural import plural
+from holdfast.harness.model.records import Output
+from holdfast.harness.spi.system import Recording
 
+ANSWERS = {
+    "text": "as you like",
+    "nothing": None,
+    "number": 7,
+    "claims-of-texts": Claims(state=frozenset({"all"}), output="all"),
+    "list-of-texts": ["all"],
+    "event-of-texts": Recording(([JobSubmitted(node=0, sequence="1")],), ordered=True, output=Output()),
+}
 HOW = {
     "itself": lambda: {}["no such key"],
     "by-the-standard-library": lambda: json.loads("{"),
@@ -37,24 +49,29 @@ def fail(error):
 class System(ReferenceSystem):
     def __init__(self, variant):
         super().__init__("")
-        self.name = f"raising:System+{variant}"
+        self.name = f"raising:{type(self).__name__}+{variant}"
         self.moment, self.how = variant.split("/")
 
-    def reach(self, moment):
-        if moment == self.moment:
-            HOW[self.how]()
+    def reach(self, moment, answer):
+        # What it answers at a moment.
+        if moment != self.moment:
+            return answer
+        return ANSWERS[self.how] if self.how in ANSWERS else HOW[self.how]()
 
     def account(self, plan):
-        self.reach("account")
-        return super().account(plan)
+        return self.reach("account", super().account(plan))
 
     def claims(self, plan):
-        self.reach("claims")
-        return super().claims(plan)
+        return self.reach("claims", super().claims(plan))
+
+    def evidence(self):
+        return self.reach("evidence", super().evidence())
+
+    def certified_parts(self):
+        return self.reach("certified_parts", super().certified_parts())
 
     def deploy(self, plan, inputs, tier, folder):
-        self.reach("deploy")
-        return Deployment(super().deploy(plan, inputs, tier, folder), self)
+        return self.reach("deploy", Deployment(super().deploy(plan, inputs, tier, folder), self))
 
 
 class Deployment:
@@ -64,9 +81,20 @@ class Deployment:
     def __getattr__(self, name):
         return getattr(self.inner, name)
 
+    @property
+    def now_ms(self):
+        return self.reach("now_ms", self.inner.now_ms)
+
     def advance(self, until_ms):
-        self.reach("advance")
-        return self.inner.advance(until_ms)
+        return self.reach("advance", self.inner.advance(until_ms))
+
+    def stop(self, *, audit):
+        return self.reach("stop", self.inner.stop(audit=audit))
+
+
+class Narrow(System):
+    def claims(self):
+        return super().claims(None)
 """
 MOMENTS = ("claims", "deploy", "advance")
 THEIRS = {"itself": "KeyError: 'no such key' (raising.py:", "by-the-standard-library": "JSONDecodeError: Expecting "}
@@ -81,9 +109,9 @@ def module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TMPDIR", str(tmp_path))
 
 
-def certified(variant: str, tmp_path: Path, *, jobs: int = 2) -> tuple[int, Journal]:
+def certified(variant: str, tmp_path: Path, *, jobs: int = 2, name: str = "System") -> tuple[int, Journal]:
     arguments = ["--tier", "sim", "--rule", "BAR-09", "--jobs", str(jobs), "--out", str(tmp_path / "out")]
-    code = cli.execute(["certify", f"raising:System+{variant}", *arguments])
+    code = cli.execute(["certify", f"raising:{name}+{variant}", *arguments])
     return code, read_journal(tmp_path / "out" / "latest" / "results.json")
 
 
@@ -100,6 +128,51 @@ def test_what_a_system_raises_refutes_it(moment: str, how: str, tmp_path: Path) 
         assert f"raising:System raised {THEIRS[how]}" in each.reason, each.reason
         assert f" in {moment}" in each.reason
         assert "(raising.py:" in each.reason
+
+
+@pytest.mark.parametrize(
+    ("moment", "how", "allowed"),
+    [
+        ("claims", "text", "answered str 'as you like' to claims; allowed is Claims"),
+        ("claims", "claims-of-texts", "to claims; allowed is Claims (Invalid enum value 'all' - at `$.state[0]`)"),
+        ("deploy", "nothing", "answered NoneType None to deploy; allowed is a Deployment"),
+        ("advance", "nothing", "answered NoneType None to advance; allowed is a sequence of Event and GateReached"),
+        ("advance", "list-of-texts", "to advance; allowed is a sequence of Event and GateReached"),
+        ("now_ms", "text", "answered str 'as you like' to now_ms; allowed is a number of milliseconds"),
+        ("stop", "number", "answered int 7 to stop; allowed is a Recording"),
+        ("stop", "event-of-texts", "allowed is an event whose fields are of their types (Expected `str`, got `int`"),
+    ],
+)
+@pytest.mark.share(4)
+def test_an_answer_of_another_type_refutes_the_system(moment: str, how: str, allowed: str, tmp_path: Path) -> None:
+    """What tripped over it was ours, so that it was an error of the harness."""
+    code, journal = certified(f"{moment}/{how}", tmp_path)
+    assert (code, journal.certificate.title) == (1, Title.REFUSED)
+    assert not any(each.status is Status.ERROR for each in journal.cases)
+    failed = [each for each in journal.cases if each.status is Status.FAIL]
+    assert failed
+    for each in failed:
+        assert "system raising:System answered " in each.reason
+        assert allowed in each.reason, each.reason
+
+
+def test_a_call_that_does_not_take_what_its_contract_gives_refutes_too(tmp_path: Path) -> None:
+    code, journal = certified("-/-", tmp_path, name="Narrow")
+    assert code == 1
+    [reason] = {each.reason for each in journal.cases if each.status is Status.FAIL}
+    assert "raising:Narrow cannot be called as its contract says: " in reason
+
+
+@pytest.mark.parametrize("moment", ["account", "evidence", "certified_parts"])
+@pytest.mark.share(3)
+def test_before_there_is_a_case_a_wrong_answer_refutes_too(
+    moment: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    command = ["certify", f"raising:System+{moment}/number", "--tier", "sim", "--rule", "BAR-09"]
+    assert cli.execute([*command, "--out", str(tmp_path)]) == 1
+    shown = capfd.readouterr()
+    assert f"raising:System answered int 7 to {moment}; allowed is " in shown.out
+    assert "Traceback" not in shown.err
 
 
 @pytest.mark.parametrize("how", ["through-ours", "no-room", "no-memory"])

@@ -1,0 +1,203 @@
+"""What a system tells, looked at where it comes in: an answer of another type than its contract says is the system's,
+and not an error of what would trip over it later.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Collection, Mapping, Sequence
+from pathlib import Path
+from typing import Any, TypeVar
+
+import msgspec
+
+from holdfast.harness.engine.site import registry
+from holdfast.harness.engine.site.foreign import WrongAnswer
+from holdfast.harness.model.capability import Claims
+from holdfast.harness.model.case import Tier
+from holdfast.harness.model.configuration import EffectiveConfiguration
+from holdfast.harness.model.events import AnyEvent, Event
+from holdfast.harness.model.evidence import Evidence
+from holdfast.harness.model.plan import Plan
+from holdfast.harness.model.records import InputLog, Output
+from holdfast.harness.spi.controls import Controls
+from holdfast.harness.spi.system import (
+    ConfigurationAware,
+    Deployment,
+    GateReached,
+    OptionAccount,
+    Recording,
+    System,
+)
+
+ToldT = TypeVar("ToldT")
+_LENGTH = 80
+_DEPLOYMENT = ("controls", "now_ms", "advance", "record", "feed_markers", "drained", "stop", "close")
+
+
+def require_told(system: System) -> None:
+    """Refuse what a system says of itself where it is of another type than its contract says.
+
+    Raises:
+        WrongAnswer: see above.
+    """
+    _require(system.name, isinstance(system.name, str), "name", "a text")
+    _require(system.profile, isinstance(system.profile, str), "profile", "a text")
+    able = system.capabilities
+    by_tier = isinstance(able, Mapping) and all(
+        isinstance(tier, Tier) and isinstance(each, frozenset | set) and all(isinstance(word, str) for word in each)
+        for tier, each in able.items()
+    )
+    _require(able, by_tier, "capabilities", "by Tier, a frozenset of texts")
+    _require(system.gates, isinstance(system.gates, frozenset | set), "gates", "a frozenset of texts")
+    supplied = system.supplied_by_author
+    _require(supplied, isinstance(supplied, tuple | list), "supplied_by_author", "a tuple of texts")
+    evidence_of(system)
+
+
+def claims_of(system: System, plan: Plan) -> Claims:
+    """What a system claims under a plan; errors as of require_told."""
+    claims: Claims = _valid(_called(system.claims, plan), Claims, "claims")
+    return claims
+
+
+def account_of(system: System, plan: Plan) -> Sequence[OptionAccount]:
+    """Its account of every option of a plan; errors as of require_told, and what it refuses."""
+    told = _called(system.account, plan)
+    _require(told, isinstance(told, Sequence) and not isinstance(told, str), "account", "a sequence of OptionAccount")
+    return [_valid(each, OptionAccount, "account") for each in told]
+
+
+def evidence_of(system: System) -> Mapping[str, Evidence]:
+    """By event kind, how it is supplied; errors as of require_told."""
+    told = _called(system.evidence)
+    right = isinstance(told, Mapping) and all(isinstance(each, Evidence) for each in told.values())
+    _require(told, right and all(isinstance(kind, str) for kind in told), "evidence", "by event kind, an Evidence")
+    return told
+
+
+def configuration_of(system: ConfigurationAware, plan: Plan) -> EffectiveConfiguration:
+    """What would be in force for a plan; errors as of require_told, and what it refuses."""
+    told = _called(system.effective_configuration, plan)
+    configuration: EffectiveConfiguration = _valid(told, EffectiveConfiguration, "effective_configuration")
+    return configuration
+
+
+def answer_of(call: Callable[..., ToldT], *arguments: Any, kind: type, of: type = object) -> ToldT:
+    """The answer of a call that a system may offer; errors as of require_told, and its own.
+
+    Args:
+        call: of the system.
+        arguments: of the call.
+        kind: of the answer.
+        of: each thing in it, where it holds several.
+    """
+    told = _called(call, *arguments)
+    each = told if isinstance(told, Collection) and not isinstance(told, str) else ()
+    right = isinstance(told, kind) and all(isinstance(one, of) for one in each)
+    allowed = kind.__name__ if of is object else f"{kind.__name__} of {of.__name__}"
+    _require(told, right, getattr(call, "__name__", "a call"), allowed)
+    return told
+
+
+def deployed(system: System, plan: Plan, inputs: InputLog, tier: Tier, folder: Path | None) -> Deployment:
+    """The system as it stands; that of somebody else is looked at in each call. Errors as of System.deploy."""
+    deployment = _called(system.deploy, plan, inputs, tier, folder)
+    missing = [each for each in _DEPLOYMENT if not (hasattr(type(deployment), each) or hasattr(deployment, each))]
+    _require(deployment, not missing, "deploy", f"a Deployment, and it has no {', '.join(missing)}")
+    return _Checked(deployment) if registry.strangers_of(system) else deployment
+
+
+class _Checked(Deployment):
+    """A deployment of somebody else."""
+
+    def __init__(self, inner: Deployment) -> None:
+        self._inner = inner
+
+    @property
+    def controls(self) -> Controls:
+        told = self._inner.controls
+        _require(told, isinstance(told, Controls), "controls", "Controls")
+        return told
+
+    @property
+    def now_ms(self) -> float:
+        told = self._inner.now_ms
+        _require(told, isinstance(told, int | float) and math.isfinite(told), "now_ms", "a number of milliseconds")
+        return told
+
+    def advance(self, until_ms: float) -> Sequence[Event | GateReached]:
+        told = _called(self._inner.advance, until_ms)
+        right = isinstance(told, list | tuple) and all(isinstance(each, Event | GateReached) for each in told)
+        _require(told, right, "advance", "a sequence of Event and GateReached")
+        return told
+
+    def record(self, event: Event) -> None:
+        _called(self._inner.record, event)
+
+    def feed_markers(self) -> None:
+        _called(self._inner.feed_markers)
+
+    def drained(self) -> bool:
+        told = _called(self._inner.drained)
+        _require(told, isinstance(told, bool), "drained", "True or False")
+        return told
+
+    def stop(self, *, audit: bool) -> Recording:
+        told = _called(self._inner.stop, audit=audit)
+        _require(told, isinstance(told, Recording), "stop", "a Recording")
+        _require(told.output, isinstance(told.output, Output), "stop", "a Recording whose output is an Output")
+        _require(told.problem, isinstance(told.problem, str), "stop", "a Recording whose problem is a text")
+        nodes = told.nodes
+        in_lists = isinstance(nodes, tuple | list) and all(isinstance(each, Sequence) for each in nodes)
+        _require(nodes, in_lists, "stop", "a Recording with the events of each node")
+        for node in nodes:
+            for event in node:
+                _require(event, isinstance(event, Event), "stop", "a Recording of Event")
+                _valid(event, AnyEvent, "stop")
+        return told
+
+    def close(self) -> None:
+        _called(self._inner.close)
+
+
+def _called(call: Callable[..., ToldT], *arguments: Any, **named: Any) -> ToldT:
+    """What a call returns; one that does not take these arguments is not the call of the contract."""
+    try:
+        return call(*arguments, **named)
+    except TypeError as error:
+        if error.__traceback__ is None or error.__traceback__.tb_next is not None:
+            raise
+        raise WrongAnswer(f"cannot be called as its contract says: {error}") from error
+
+
+def _valid(told: Any, kind: Any, call: str) -> Any:
+    """An answer, all of whose fields are of their types."""
+    allowed = kind.__name__ if isinstance(kind, type) else "an event whose fields are of their types"
+    if isinstance(kind, type):
+        _require(told, isinstance(told, kind), call, allowed)
+    try:
+        _decoder(kind).decode(_ENCODER.encode(told))
+    except (msgspec.MsgspecError, TypeError, ValueError, OverflowError, UnicodeError) as error:
+        raise WrongAnswer(f"answered {_shown(told)} to {call}; allowed is {allowed} ({error})") from error
+    return told
+
+
+def _decoder(kind: Any) -> msgspec.msgpack.Decoder[Any]:
+    if kind not in _DECODERS:
+        _DECODERS[kind] = msgspec.msgpack.Decoder(kind)
+    return _DECODERS[kind]
+
+
+_ENCODER = msgspec.msgpack.Encoder()
+_DECODERS: dict[Any, msgspec.msgpack.Decoder[Any]] = {}
+
+
+def _require(told: object, right: bool, call: str, allowed: str) -> None:
+    if not right:
+        raise WrongAnswer(f"answered {_shown(told)} to {call}; allowed is {allowed}")
+
+
+def _shown(told: object) -> str:
+    text = " ".join(repr(told).split())
+    return f"{type(told).__name__} {text if len(text) <= _LENGTH else f'{text[:_LENGTH]}...'}"
