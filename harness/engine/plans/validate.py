@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping
 
 from holdfast.harness.engine.errors import NotApplicable, UsageError
 from holdfast.harness.engine.plans.check_job import check_job
+from holdfast.harness.engine.plans.sizes import check_sizes
 from holdfast.harness.engine.site.registry import Toolbox, unknown
 from holdfast.harness.engine.site.told import account_of, answer_of, evidence_of
 from holdfast.harness.model.capability import Capability
@@ -56,6 +57,7 @@ def check_plan(plan: Plan, system: System, tier: Tier, tools: Toolbox) -> None:
         f"{ExpectedEnd.FINISHED}.",
     )
     _check_numbers(plan)
+    check_sizes(plan, tier)
     _check_workload(plan, tools)
     for index, spec in enumerate(plan.faults):
         _check_fault(f"faults[{index}]", spec, plan, system, tier, tools)

@@ -10,6 +10,7 @@ import pytest
 
 from holdfast.harness.engine.artefacts.plan_file import read_plan
 from holdfast.harness.engine.errors import NotApplicable, UsageError
+from holdfast.harness.engine.plans.sizes import check_sizes
 from holdfast.harness.engine.plans.validate import check_options, check_plan
 from holdfast.harness.model.capability import Capability
 from holdfast.harness.model.case import Tier
@@ -102,6 +103,23 @@ BAD = [
     (lambda tree: tree["topology"].update(parallelism=0), "topology.parallelism is 0; allowed is 1 to 128: change it."),
     (lambda tree: tree["topology"].update(max_parallelism=-1), "topology.max_parallelism is -1"),
     (lambda tree: tree["bounds"].update(safety_ms=0), "bounds.safety_ms is 0; allowed is at least 1"),
+    (
+        lambda tree: tree["bounds"].update(settle_ms=2_600_000_000),
+        "bounds.settle_ms is 2600000000; allowed is at most 2592000000, which is 30 days on tier sim: make it smaller.",
+    ),
+    (lambda tree: tree["bounds"].update(safety_ms=1 << 62), "bounds.safety_ms is 4611686018427387904; allowed"),
+    (with_fault(duration_ms=1 << 40), "faults[0].duration_ms is 1099511627776; allowed is at most 2592000000"),
+    (with_fault(kind="cut", parameters={"delay_ms": 1 << 40}), "faults[0].parameters.delay_ms is 1099511627776"),
+    (at(after_rows=1 << 40), "faults[0].schedule.after_rows is 1099511627776; allowed is at most 1000000000"),
+    (lambda tree: tree.update(faults=[{"kind": "kill"}] * 1_001), "faults has 1001 entries; allowed are at most 1000"),
+    (
+        lambda tree: tree["topology"].update(parallelism=32_768, max_parallelism=32_768),
+        "topology.parallelism is 32768, which gives job ",
+    ),
+    (
+        lambda tree: tree.update(options={"heartbeat.timeout": "31 d"}),
+        "options and faults lengthen bounds.settle_ms to 26784",
+    ),
     (lambda tree: tree["job"]["vertices"].pop(), "job.vertices has no sink: add one."),
     (lambda tree: tree["job"]["edges"].pop(), "vertex 'sum' loose"),
     (lambda tree: tree["job"]["edges"][0].update(upstream="x"), "job.edges[0] names 'x'; the vertices are sink, so"),
@@ -185,6 +203,15 @@ def test_a_bad_plan_is_refused_in_one_sentence(edit: Callable[[dict[str, Any]], 
 def test_a_truncated_plan_is_refused_by_the_name_of_its_file(raw: bytes) -> None:
     with pytest.raises(UsageError, match=r"^plan\.json: not whole JSON"):
         check(raw)
+
+
+def test_where_time_is_real_none_is_longer_than_a_day() -> None:
+    tree = msgspec.to_builtins(plan())
+    tree["bounds"]["settle_ms"] = 90_000_000
+    read = read_plan(msgspec.json.encode(tree), "plan.json")
+    check_sizes(read, Tier.SIM)
+    with pytest.raises(UsageError, match="settle_ms is 90000000; allowed is at most 86400000, which is 1 day on tier"):
+        check_sizes(read, Tier.PROCESS)
 
 
 def test_times_are_for_the_simulator_only() -> None:
