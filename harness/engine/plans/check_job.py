@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 
 from holdfast.harness.engine.errors import UsageError
@@ -17,6 +18,7 @@ from holdfast.harness.model.job import (
     VertexKind,
 )
 
+_NAME = re.compile(r"(?!\.{1,2}$)(?!.*->)[\w .:()-]{1,100}")
 _INPUTS = {
     VertexKind.JOIN: (Partitioning.HASH, Partitioning.HASH),
     VertexKind.BROADCAST_SUM: (Partitioning.HASH, Partitioning.BROADCAST),
@@ -37,6 +39,12 @@ def check_job(job: Job) -> None:
     """
     names = [vertex.name for vertex in job.vertices]
     _require(len(set(names)) == len(names), f"job.vertices names {_listed(names)}: give each vertex a name of its own.")
+    for name in names:
+        _require(
+            _NAME.fullmatch(name) is not None,
+            f"job.vertices names {name!r}; subtasks, channels and files are named by it, so allowed are at most 100 "
+            "letters, digits, underscores, spaces, dots, colons, hyphens and round brackets, without '->': rename it.",
+        )
     for kind in (VertexKind.SOURCE, VertexKind.SINK):
         _require(bool(job.of_kind(kind)), f"job.vertices has no {kind}: add one.")
     for index, vertex in enumerate(job.vertices):

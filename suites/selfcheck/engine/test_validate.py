@@ -91,6 +91,10 @@ BAD = [
     (looped(contract="fold"), "use contract records and sources without an end."),
     (looped(source={"bounded": True}), "use contract records and sources without an end."),
     (vertex(kind="iteration"), "job.edges give 'sum', an iteration, other edges than it can use"),
+    *(
+        (vertex(name=name), f"job.vertices names {name!r}; subtasks, channels and files are named by it")
+        for name in ("", "a->b", "a[0]", "../a", "..", "a\n", "a" * 101)
+    ),
     (vertex(socket=True), "socket is True, but only a source has any: remove it."),
     (looped(source={"socket": True, "union_state": True}), "a socket has neither an end nor positions: leave out"),
     (lambda tree: tree.update(version=3), "version 3 of a plan is newer than 2"),

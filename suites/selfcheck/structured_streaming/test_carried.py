@@ -112,11 +112,16 @@ def test_a_life_of_a_driver_program_has_modules_of_one_place() -> None:
 
     session = Counting(host=None)  # type: ignore[arg-type]
     for home, ends in (("", 0), ("/a", 0), ("", 0), ("/a", 0), ("/b", 1), ("/b", 1), ("/a", 2)):
-        session.serve(home)
+        session.serve((home,) if home else ())
         assert session.ends == ends
-    assert Code("/a/one.py").home == Code("/a/two.py").home == "/a"
-    assert Code("/a/one.py", ("/b/library.zip",)).home == "/a:/b/library.zip"
-    assert Code("package.module").home == ""
+    assert Code("/a/one.py").home == Code("/a/two.py").home == ("/a",)
+    assert Code("/a/one.py", ("/b/library.zip",)).home == ("/a", "/b/library.zip")
+    assert Code("package.module").home == ()
+
+
+def test_a_place_whose_name_holds_a_colon_is_one_place() -> None:
+    """It was taken for two, and for another one that is named so."""
+    assert Code("/a:/b/one.py").home != Code("/a/one.py", ("/b",)).home
 
 
 def judged(path: Path, tier: Tier, folder: Path) -> tuple[Outcome, str, set[str]]:
