@@ -43,7 +43,6 @@ EXCEPTIONS: Mapping[str, str] = {
     "fixtures/pipelines/input/sample.py": "opened behind require_regular_mode; it looks at the footer first",
     "fixtures/pipelines/output/delta_table.py": BEHIND_LAKE,
     "fixtures/pipelines/output/file_formats.py": "what read_outside has read; it looks at the footer first",
-    "fixtures/pipelines/output/iceberg_table.py": BEHIND_LAKE,
     "fixtures/pipelines/output/kept_rows.py": "rows that the committed reader has put aside within its limits",
     "fixtures/services/ourselves.py": OWN_PACKAGE,
     "fixtures/services/processes/installation.py": "programs that are to be run",

@@ -5,8 +5,10 @@ They are written by delta-rs and by PyIceberg, in the layout of a Hadoop catalog
 
 from __future__ import annotations
 
+import json
 import shutil
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -20,6 +22,7 @@ from holdfast.fixtures.pipelines.output.kept_rows import KeptRows
 from holdfast.fixtures.pipelines.output.lake_table import LakeTable
 from holdfast.fixtures.pipelines.output.locations import DiskFolder
 from holdfast.fixtures.pipelines.output.outgoing import DeltaOutput, IcebergOutput
+from holdfast.fixtures.pipelines.output.own_folder import OwnFolder
 from holdfast.fixtures.pipelines.output.reader import InLake
 from holdfast.fixtures.pipelines.output.table_output import TableLook
 from holdfast.fixtures.pipelines.rows.decoder import IdentityRows
@@ -206,6 +209,89 @@ def test_a_version_that_was_cleaned_up_before_the_look_is_left_out(table: Writer
     table.overwrite(2)
     data.unlink()
     assert counts(look.poll()) == [1]
+
+
+def lead_delta_out(table: Writer, path: str) -> None:
+    """The newest version names another file."""
+    newest = max((table.path / "_delta_log").glob("*.json"))
+    lines = [json.loads(line) for line in newest.read_text().splitlines()]
+    for line in lines:
+        if "add" in line:
+            line["add"]["path"] = path
+    newest.write_text("".join(f"{json.dumps(line)}\n" for line in lines))
+
+
+@pytest.mark.parametrize("form", ["{}", "file://{}", "../elsewhere/part.parquet", "%2E%2E/elsewhere/part.parquet"])
+def test_a_log_of_delta_lake_leads_to_no_file_outside(form: str, tmp_path: Path) -> None:
+    """Whatever the system under test wrote there was opened."""
+    table, secret = Delta(tmp_path / "orders"), tmp_path / "elsewhere" / "part.parquet"
+    table.append(0)
+    (part,) = table.path.glob("*.parquet")
+    secret.parent.mkdir()
+    shutil.copy(part, secret)
+    lead_delta_out(table, form.format(secret))
+    with pytest.raises(OSError, match="which is outside of the folder of the table"):
+        list(table.read().contents(patient=False))
+
+
+def test_metadata_of_iceberg_lead_to_no_file_outside(tmp_path: Path) -> None:
+    table = Iceberg(tmp_path / "orders")
+    table.append(0)
+    (newest,) = (table.path / "metadata").glob("v1.metadata.json")
+    content = json.loads(newest.read_text())
+    (tmp_path / "elsewhere").mkdir()
+    for snapshot in content["snapshots"]:
+        name = Path(snapshot["manifest-list"]).name
+        shutil.copy(table.path / "metadata" / name, tmp_path / "elsewhere" / name)
+        snapshot["manifest-list"] = f"file://{tmp_path}/elsewhere/{name}"
+    newest.write_text(json.dumps(content))
+    with pytest.raises(OSError, match="which is outside of the folder of the table"):
+        list(table.read().contents(patient=False))
+    (read,) = IcebergTable(DiskFolder("/"), str(table.path), elsewhere=True).contents(patient=False)
+    assert read is not None
+    assert read.rows == [(0, 0)]
+
+
+def test_metadata_of_iceberg_choose_no_code_that_reads(tmp_path: Path) -> None:
+    """The module that a property names was imported."""
+    table = Iceberg(tmp_path / "orders")
+    table.append(0)
+    (newest,) = (table.path / "metadata").glob("v1.metadata.json")
+    content = json.loads(newest.read_text())
+    content["properties"]["py-io-impl"] = "holdfast_nowhere.Files"
+    newest.write_text(json.dumps(content))
+    (read,) = table.read().contents(patient=False)
+    assert read is not None
+    assert read.rows == [(0, 0)]
+
+
+@pytest.mark.parametrize(
+    ("location", "inside"),
+    [
+        ("part.parquet", True),
+        ("a/../part.parquet", True),
+        ("/lake/orders/part.parquet", True),
+        ("file:///lake/orders/part.parquet", True),
+        ("file:/lake/orders/part.parquet", True),
+        ("/lake/orders-of-others/part.parquet", False),
+        ("../part.parquet", False),
+        ("a/%2E%2E/%2e%2e/part.parquet", False),
+        ("file://elsewhere/lake/orders/part.parquet", False),
+        ("s3://lake/orders/part.parquet", False),
+        ("https://lake/orders/part.parquet", False),
+        ("part\0.parquet", False),
+    ],
+)
+def test_what_is_in_the_folder_of_a_table(location: str, inside: bool) -> None:
+    with nullcontext() if inside else pytest.raises(OSError, match="outside of the folder"):
+        OwnFolder("/lake/orders").require(location)
+    OwnFolder("/lake/100%25").require("/lake/100%25/part.parquet")
+    of_a_store = OwnFolder("s3a://lake/run/orders")
+    of_a_store.require("s3://lake/run/orders/part.parquet")
+    of_a_store.require("s3a://lake/run/orders/part#1?.parquet")
+    for other in ("s3a://lake/run/../orders/x", "s3a://other/run/orders/x", "s3a://lake/run/orders2/x", "/etc/passwd"):
+        with pytest.raises(OSError, match="outside of the folder"):
+            of_a_store.require(other)
 
 
 def test_it_says_where_it_looked(table: Writer, tmp_path: Path) -> None:
