@@ -76,6 +76,7 @@ class Forge(Momentary):
     """A message of the protocol reaches its receiver once more, or from an attempt that is over."""
 
     kind = "forge"
+    as_request = "a forged message"
     roles = frozenset({Role.COORDINATOR, Role.TASK})
     parameters: Mapping[str, tuple[type, str]] = {
         "message": (str, f"{' or '.join(RECEPTIONS)}; {_DEFAULT_MESSAGE} if not given"),

@@ -30,6 +30,7 @@ class TakeSavepoint(UserCommand):
     """A user wants a savepoint of the running job."""
 
     kind = command = "savepoint"
+    as_request = "a user's savepoint"
     parameters = _PLACE
     colour = "#225ea8"
     leaves = "a savepoint, which is the user's"
@@ -54,6 +55,7 @@ class StopWithSavepoint(TakeSavepoint):
     """A user stops the job with a savepoint."""
 
     kind = command = "stop"
+    as_request = "a user's stop with a savepoint"
     parameters: Mapping[str, tuple[type, str]] = {
         **_PLACE,
         "drain": (int, "1: everything that is held back is emitted first; 0 if not given"),
@@ -65,6 +67,7 @@ class CancelWithSavepoint(TakeSavepoint):
     """A user cancels the job as soon as a savepoint of it is complete."""
 
     kind = command = "cancel-with-savepoint"
+    as_request = "a user's cancel with a savepoint"
     colour = "#ae017e"
 
 
@@ -72,6 +75,7 @@ class MoveSavepoint(UserCommand):
     """A user moves the last savepoint to another place, and leaves nothing behind."""
 
     kind = command = "move-savepoint"
+    as_request = "a user's move of the savepoint"
     colour = "#7a0177"
     leaves = "the savepoint at another place"
     may_cause = frozenset({Consequence.MOVES_SAVEPOINT})

@@ -54,6 +54,7 @@ class RequestCheckpoint(UserCommand):
     """Checkpoints are asked for, besides those of the interval."""
 
     kind = "request-checkpoint"
+    as_request = "requests for checkpoints"
     command = "checkpoint"
     parameters: Mapping[str, tuple[type, str]] = {
         "origins": (str, "who makes requests, one after the other: words out of `user`, `forced`; `user` if not given"),
@@ -88,6 +89,7 @@ class Rescale(UserCommand):
     """The running job goes on at another parallelism (Flink's `PUT /jobs/:jobid/resource-requirements`)."""
 
     kind = command = RESCALE
+    as_request = "a user's rescale"
     parameters: Mapping[str, tuple[type, str]] = {
         PARALLELISM: (int, "how wide every vertex is from then on; above the max parallelism it is refused")
     }
@@ -144,6 +146,7 @@ class Cancel(EndJob):
     """A user wants no more of the job."""
 
     kind = command = "cancel"
+    as_request = "a user's cancel"
     status = JobStatus.CANCELED
     colour = "#44bb99"
     leaves = "the checkpoints that are configured to outlast it"
@@ -153,6 +156,7 @@ class Suspend(EndJob):
     """A user wants the job to go on later."""
 
     kind = command = "suspend"
+    as_request = "a user's suspend"
     status = JobStatus.SUSPENDED
     colour = "#99ddff"
     leaves = "the checkpoints that are configured to outlast it"
@@ -163,6 +167,7 @@ class Submit(UserCommand):
     nothing of the last."""
 
     kind = command = SUBMIT
+    as_request = "a user's new job"
     parameters: Mapping[str, tuple[type, str]] = {
         "restore": (
             int,

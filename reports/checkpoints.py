@@ -20,8 +20,9 @@ from holdfast.harness.model.checkpoint_history import (
     ReportedStatus,
     SubtaskPart,
 )
+from holdfast.harness.model.units import duration
 from holdfast.reports.svg import Value, element, finite, group, number
-from holdfast.reports.text import count, duration, one_line, plural, size
+from holdfast.reports.text import count, one_line, plural, size
 
 WIDTH, LEFT, RIGHT = 1120.0, 112.0, 20.0
 DURATION_HEIGHT, IDLE_HEIGHT, SIZE_HEIGHT, GAP = 104.0, 34.0, 58.0, 22.0

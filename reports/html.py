@@ -138,7 +138,7 @@ def _environment() -> Environment:
         short_name=text.short_name,
         beginning=text.beginning,
         colour=colour,
-        fault_words=timeline.fault_words,
+        faults_in_words=timeline.faults_in_words,
         in_words=timeline.in_words,
         aborts=timeline.aborts_in_words,
         strip=strip.strip,

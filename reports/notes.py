@@ -63,8 +63,15 @@ def of_run(run: RunResult, titles: Mapping[str, str]) -> tuple[Note, ...]:
     for note in _said(run, titles):
         if f"{note.oracle}: {note.words}" != run.reason:
             alike.setdefault(_kind(note), []).append(note)
-    merged = (_with_count(first, len(others)) for first, *others in alike.values())
-    return tuple(sorted(merged, key=lambda note: not note.undecided))
+    merged = [_with_count(first, len(others)) for first, *others in alike.values()]
+    return tuple(sorted((note for note in merged if not _is_said(note, merged)), key=lambda note: not note.undecided))
+
+
+def _is_said(note: Note, others: Iterable[Note]) -> bool:
+    """Whether an oracle could not decide for the reason that this note of it begins with."""
+    return not note.undecided and any(
+        other.undecided and other.oracle == note.oracle and note.words.startswith(other.words) for other in others
+    )
 
 
 def _with_count(note: Note, others: int) -> Note:

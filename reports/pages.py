@@ -12,6 +12,7 @@ from urllib.parse import quote
 from jinja2 import Environment, FunctionLoader, StrictUndefined
 from markupsafe import Markup
 
+from holdfast.harness.model.units import duration
 from holdfast.reports import text
 from holdfast.reports.svg import element
 
@@ -30,7 +31,7 @@ def environment() -> Environment:
     made.filters.update(
         clean=text.clean,
         count=text.count,
-        duration=text.duration,
+        duration=duration,
         moment=text.moment,
         plural=text.plural,
         prose=prose,

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from holdfast.harness.model.case import Tier
 from holdfast.harness.model.journal import Journal, Recovery, RunResult
+from holdfast.harness.model.units import duration
 from holdfast.harness.model.verdict import Outcome
 from holdfast.reports import text
 
@@ -79,7 +80,7 @@ class Row:
             return (
                 f"not measured after {text.plural(self.faults, 'fault')}: no new output before the next one or the end"
             )
-        return f"median {text.duration(self.median)}, p95 {text.duration(self.p95)} (n = {len(self.samples)})"
+        return f"median {duration(self.median)}, p95 {duration(self.p95)} (n = {len(self.samples)})"
 
 
 def groups(journal: Journal) -> list[list[Row]]:

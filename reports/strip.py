@@ -12,9 +12,9 @@ from math import ceil, floor, log10
 
 from markupsafe import Markup
 
+from holdfast.harness.model.units import duration
 from holdfast.reports.recovery import Row
 from holdfast.reports.svg import Value, element, group
-from holdfast.reports.text import duration
 
 HEIGHT, MIDDLE = 40, 20.0
 RADIUS, RADIUS_WHEN_MANY, MANY_DOTS = 4.0, 2.4, 40

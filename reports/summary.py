@@ -9,6 +9,7 @@ from pathlib import Path
 from holdfast.harness.model.appearance import STATUS_WORDS
 from holdfast.harness.model.finding import Finding
 from holdfast.harness.model.journal import Journal
+from holdfast.harness.model.units import duration
 from holdfast.reports import finding, notes, recovery, text, verdict, view
 from holdfast.reports.files import write_file
 
@@ -62,7 +63,7 @@ def _head(journal: Journal) -> Iterator[str]:
         ("Runs", text.count(view.total_runs(journal))),
         ("Seed", str(journal.seed)),
         ("Started", text.moment(journal.started)),
-        ("Took", text.duration(journal.duration_s * 1_000)),
+        ("Took", duration(journal.duration_s * 1_000)),
     )
     yield "\n" + " · ".join(f"{name} **{text.markdown(value) or '–'}**" for name, value in facts) + "\n"
     if where := finding.paste(each.next.line_in_report() for each in journal.findings if each.next is not None):
@@ -112,7 +113,7 @@ def _recoveries(journal: Journal) -> Iterator[str]:
         yield "| --- | --- | --- | ---: | ---: | ---: | ---: |\n"
     for row in rows[:MOST_RECOVERIES]:
         names = (row.attack, row.tier.value, row.system)
-        figures = (text.duration(each) if each is not None else "–" for each in (row.median, row.p95, row.worst))
+        figures = (duration(each) if each is not None else "–" for each in (row.median, row.p95, row.worst))
         yield f"| {' | '.join([*map(text.markdown, names), text.count(len(row.samples)), *figures])} |\n"
     if len(rows) > MOST_RECOVERIES:
         yield f"\nand {len(rows) - MOST_RECOVERIES} more\n"

@@ -103,24 +103,6 @@ def plural(number: int, noun: str, more: str = "") -> str:
     return f"{count(number)} {noun if number == 1 else more or noun + 's'}"
 
 
-def duration(milliseconds: float) -> str:
-    """A duration as a person would say it, never more precise than it is useful."""
-    if not math.isfinite(milliseconds):
-        return "unknown"
-    if milliseconds < 0.995:
-        return f"{milliseconds:.2g} ms" if milliseconds > 0 else "0 ms"
-    if milliseconds < 999.5:
-        return f"{milliseconds:.3g} ms"
-    seconds = milliseconds / 1_000
-    if seconds < 59.95:
-        return f"{seconds:.3g} s"
-    minutes, seconds = divmod(round(seconds), 60)
-    if minutes < 60:
-        return f"{minutes} min {seconds:02d} s"
-    hours, minutes = divmod(minutes, 60)
-    return f"{hours:,} h {minutes:02d} min"
-
-
 def size(octets: float) -> str:
     """A number of bytes as a person would say it, in units of 1024: 12.3 KiB."""
     if not math.isfinite(octets):

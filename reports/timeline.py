@@ -11,12 +11,14 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from importlib import resources
 
+import msgspec
 from markupsafe import Markup
 
 from holdfast.harness.model.fault_fate import FATES_IN_WORDS, FaultFate
 from holdfast.harness.model.journal import Band, Span, Timeline
+from holdfast.harness.model.units import duration
 from holdfast.reports.svg import Value, colour, element, finite, group, number
-from holdfast.reports.text import count, duration, one_line, plural
+from holdfast.reports.text import count, one_line, plural
 
 WIDTH = 1120.0
 LEFT, RIGHT = 112.0, 20.0
@@ -114,7 +116,7 @@ def draw(timeline: Timeline, title: str, *, broken_ms: float | None = None, styl
     bottom = y + 6
     content = [
         element("title", title),
-        element("desc", "; ".join([in_words(timeline), *(fault_words(band) for band in timeline.faults)])),
+        element("desc", "; ".join([in_words(timeline), *(words for _, words in faults_in_words(timeline))])),
         _grid(axis, lanes_top, bottom),
         *_bands(timeline.faults, axis, lanes_top, bottom, lane_of),
         *_marks(timeline, axis, marks_top, bottom),
@@ -175,8 +177,19 @@ def fault_words(band: Band) -> str:
     if band.fate is not FaultFate.LANDED:
         return f"{name} {when}: {FATES_IN_WORDS[band.fate]}"
     how = PRECISION_WORDS.get(band.precision, band.precision or "nobody knows how exactly")
-    leaves = f"; undecided afterwards: {band.leaves.replace(': ', ', ', 1)}" if band.leaves else ""
+    leaves = f"; leaves open: {band.leaves.replace(': ', ', ', 1)}" if band.leaves else ""
     return f"{name} {when}: confirmed ({how}){leaves}"
+
+
+def faults_in_words(timeline: Timeline) -> list[tuple[Band, str]]:
+    """Faults in words, in the order of the plan; what faults of a kind leave open is told of the first alone."""
+    told: set[str] = set()
+    found = []
+    for band in timeline.faults:
+        found.append((band, fault_words(band if band.leaves not in told else msgspec.structs.replace(band, leaves=""))))
+        if band.fate is FaultFate.LANDED:
+            told.add(band.leaves)
+    return found
 
 
 def _missed(band: Band, words: str) -> str:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from holdfast.harness.model.journal import Certificate, Journal, Status, SubjectReport, Title
 from holdfast.harness.model.title import Scope
+from holdfast.harness.model.units import duration
 from holdfast.reports import view
-from holdfast.reports.text import duration, plural, subject_words
+from holdfast.reports.text import plural, subject_words
 
 TITLE_MEANINGS = {
     Title.CERTIFIED: "every MUST rule passed or does not apply, over the tiers that ran",

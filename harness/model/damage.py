@@ -20,6 +20,7 @@ class Damage(StrEnum):
     NEVER_RECOVERED = "never recovered"
     BROKEN_TRANSACTION = "broken transaction"
     WRONG_RESTART = "wrong restart"
+    WRONG_RESCALE = "wrong rescale"
     LEAKED_FILE = "leaked file"
     BROKEN_CHECKPOINT = "broken checkpoint"
     WRONG_CONFIGURATION = "wrong configuration"

@@ -1,7 +1,8 @@
-"""Durations and sizes as Flink writes them: `10 s`, `5 min`, `20kb`."""
+"""Durations and sizes as Flink writes them, `10 s`, `5 min`, `20kb`; and durations as a person says them."""
 
 from __future__ import annotations
 
+import math
 import re
 from functools import cache
 
@@ -49,3 +50,21 @@ def size_bytes(text: str) -> int:
         ValueError: `text` is not a non-negative whole number with a known unit.
     """
     return _parse(text, _SIZE_BYTES, "memory size", "'20kb' or '1 mb'")
+
+
+def duration(milliseconds: float) -> str:
+    """A duration as a person would say it, never more precise than it is useful."""
+    if not math.isfinite(milliseconds):
+        return "unknown"
+    if milliseconds < 0.995:
+        return f"{milliseconds:.2g} ms" if milliseconds > 0 else "0 ms"
+    if milliseconds < 999.5:
+        return f"{milliseconds:.3g} ms"
+    seconds = milliseconds / 1_000
+    if seconds < 59.95:
+        return f"{seconds:.3g} s"
+    minutes, seconds = divmod(round(seconds), 60)
+    if minutes < 60:
+        return f"{minutes} min {seconds:02d} s"
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours:,} h {minutes:02d} min"

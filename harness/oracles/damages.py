@@ -1,4 +1,4 @@
-"""What the clauses of the built-in oracles do to a user: the words that a finding begins with.
+"""What the clauses of the built-in oracles do to a user, the words that a finding begins with; which explain others.
 
 An oracle has one damage for all its clauses, or one for some. What a single anomaly shows better than its clause, such
 as a sum that holds a record twice, that anomaly names itself.
@@ -65,7 +65,7 @@ DAMAGES: Mapping[str, Damage] = {
     "REACH": Damage.MISSING_FILE,
     "REGION": Damage.WRONG_RESTART,
     "REREAD": Damage.WRONG_RESTART,
-    "RESCALE": Damage.WRONG_RESTART,
+    "RESCALE": Damage.WRONG_RESCALE,
     "RESTORE": Damage.WRONG_STATE,
     "RESTORE/audit-failed": Damage.MISSING_FILE,
     "RESTORE/recovery-not-repeated": Damage.WRONG_RESTART,
@@ -102,10 +102,30 @@ DAMAGES: Mapping[str, Damage] = {
 }
 """By oracle, by `ORACLE/clause` where one differs from its oracle, and by clause where all oracles mean the same."""
 
+VAGUE: tuple[frozenset[str], ...] = (
+    frozenset({"REACH", "RESTORE/audit-failed", "STATE/state-unreadable"}),
+    frozenset({"COUNT/refused-by-store"}),
+    frozenset({Damage.WRONG_REPORT}),
+    frozenset({Damage.NEVER_RECOVERED}),
+)
+"""What says that something broke, and not what: by oracle, clause or damage, the vaguest last. A clause that is none of
+these explains them, and each explains what stands behind it, whenever they were broken: whoever deletes a file breaks
+his promise about it at the moment at which it is missing."""
+
 
 def damage_of(oracle: str, anomaly: Anomaly) -> Damage:
     """What an anomaly does to a user."""
     if anomaly.damage is not None:
         return anomaly.damage
-    names = (f"{oracle}/{anomaly.clause}", anomaly.clause, oracle)
-    return next((DAMAGES[name] for name in names if name in DAMAGES), Damage.OTHER)
+    return next((DAMAGES[name] for name in _names(oracle, anomaly) if name in DAMAGES), Damage.OTHER)
+
+
+def vagueness(oracle: str, anomaly: Anomaly) -> int:
+    """How little an anomaly explains: 0 for what broke itself, more for what shows that something did."""
+    names = {damage_of(oracle, anomaly), *_names(oracle, anomaly)}
+    return next((rank for rank, vague in enumerate(VAGUE, 1) if names & vague), 0)
+
+
+def _names(oracle: str, anomaly: Anomaly) -> tuple[str, str, str]:
+    """Under which a clause may stand in a table, the most exact first."""
+    return f"{oracle}/{anomaly.clause}", anomaly.clause, oracle

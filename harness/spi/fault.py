@@ -95,6 +95,22 @@ class Declaring(Protocol, metaclass=Offered):
     may_cause: frozenset[Consequence]
 
 
+@runtime_checkable
+class Requested(Protocol, metaclass=Offered):
+    """What a fault has beside Fault that breaks nothing: somebody asks for something.
+
+    Attributes:
+        as_request: how a finding calls it, such as `a user's cancel`; others are called by kind and target.
+    """
+
+    as_request: str
+
+
+def request_of(fault: AnyFault) -> str:
+    """What somebody asks for, in words; empty for a fault that breaks something."""
+    return fault.as_request if isinstance(fault, Requested) else ""
+
+
 def declared(fault: AnyFault) -> tuple[Consequence, ...] | None:
     """What a fault declares that it may cause, in the order of words; None if it declares nothing."""
     return tuple(sorted(fault.may_cause)) if isinstance(fault, Declaring) else None

@@ -13,10 +13,11 @@ from markupsafe import Markup
 from holdfast.harness.model.appearance import STATUS_WORDS
 from holdfast.harness.model.journal import Status
 from holdfast.harness.model.night import NightFinding, RecoveryTimes, SystemNight
+from holdfast.harness.model.units import duration
 from holdfast.reports.nights.figures import Column, Share, Track
 from holdfast.reports.pages import report_in
 from holdfast.reports.svg import element, group, number
-from holdfast.reports.text import STATUS_MARKS, count, duration, percent, plural, statuses_in_words
+from holdfast.reports.text import STATUS_MARKS, count, percent, plural, statuses_in_words
 from holdfast.reports.view import status_counts
 
 LEAST_PLACES = 14

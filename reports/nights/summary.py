@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from holdfast.harness.model.night import Night, NightFinding
+from holdfast.harness.model.units import duration
 from holdfast.reports import text
 from holdfast.reports.files import write_file
 from holdfast.reports.finding import paste
@@ -25,7 +26,7 @@ class NightSummaryReporter:
 
 def _lines(night: Night) -> Iterator[str]:
     yield f"# Night {text.markdown(night.name)}\n\n"
-    took = text.duration(night.duration_s * 1_000)
+    took = duration(night.duration_s * 1_000)
     yield f"Seed {night.seed}, started {text.moment(night.started)}, took {took}.\n\n"
     if night.interrupted:
         yield f"**Interrupted by {text.markdown(night.interrupted)}**: this is what was found until then.\n\n"

@@ -12,6 +12,7 @@ from markupsafe import Markup
 from holdfast.harness.model.appearance import STATUS_WORDS
 from holdfast.harness.model.journal import Status
 from holdfast.harness.model.night import Night, NightFinding, RecoveryTimes, SystemNight
+from holdfast.harness.model.units import duration
 from holdfast.reports import pages, text
 from holdfast.reports.files import write_file
 from holdfast.reports.nights import strips
@@ -137,5 +138,5 @@ def latest(track: Track) -> str:
     if isinstance(last, Share):
         return f"{text.count(last.part)} of {text.count(last.whole)}"
     if isinstance(last, RecoveryTimes):
-        return f"{text.duration(last.median_ms)}, p95 {text.duration(last.p95_ms)}, n = {last.measured}"
+        return f"{duration(last.median_ms)}, p95 {duration(last.p95_ms)}, n = {last.measured}"
     return STATUS_WORDS[last] if isinstance(last, Status) else ""

@@ -12,8 +12,9 @@ from collections.abc import Callable, Mapping, Sequence
 from markupsafe import Markup
 
 from holdfast.harness.model.picture import DiagramArrow, DiagramStep, FailurePicture, StepShape
+from holdfast.harness.model.units import duration
 from holdfast.reports.svg import Value, element, group, number
-from holdfast.reports.text import count, duration, one_line
+from holdfast.reports.text import count, one_line
 
 TOP, ROW, FLOOR = 62.0, 58.0, 34.0
 LEFT, RIGHT = 14.0, 22.0

@@ -13,8 +13,9 @@ from collections.abc import Sequence
 from markupsafe import Markup
 
 from holdfast.harness.model.picture import ChannelScene, Element, Film, Scene, SubtaskScene
+from holdfast.harness.model.units import duration
 from holdfast.reports.svg import Value, element, group, number
-from holdfast.reports.text import duration, one_line
+from holdfast.reports.text import one_line
 
 SCENE_WIDTH, SCENES_ACROSS, SCENE_GAP = 540.0, 2, 40.0
 BOX, BOX_HEIGHT, ROW, TOP = 112.0, 50.0, 108.0, 56.0

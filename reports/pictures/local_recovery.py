@@ -5,8 +5,8 @@ from __future__ import annotations
 from markupsafe import Markup
 
 from holdfast.harness.model.picture import DrawnCopy, DrawnRestore, LocalRecoveryPicture
+from holdfast.harness.model.units import duration
 from holdfast.reports.svg import Value, element, finite, group, number
-from holdfast.reports.text import duration
 
 WIDTH, LEFT, RIGHT = 1000.0, 96.0, 24.0
 TOP, LANE, BAR, STEP = 30.0, 76.0, 14.0, 16.0

@@ -5,8 +5,8 @@ from __future__ import annotations
 from markupsafe import Markup
 
 from holdfast.harness.model.picture import PausePicture
+from holdfast.harness.model.units import duration
 from holdfast.reports.svg import Value, element, finite, group, number
-from holdfast.reports.text import duration
 
 WIDTH, LEFT, RIGHT = 1000.0, 96.0, 24.0
 TOP, BAR_HEIGHT, PAUSE_ROW, BOTTOM = 44.0, 26.0, 34.0, 30.0

@@ -7,8 +7,9 @@ from collections.abc import Callable
 from markupsafe import Markup
 
 from holdfast.harness.model.picture import OffsetLine, RecoveryPicture
+from holdfast.harness.model.units import duration
 from holdfast.reports.svg import Value, element, finite, group, number
-from holdfast.reports.text import count, duration, one_line
+from holdfast.reports.text import count, one_line
 
 WIDTH, LEFT, RIGHT = 1000.0, 84.0, 24.0
 PHASE_ROW, TOP, HEIGHT = 20.0, 74.0, 240.0

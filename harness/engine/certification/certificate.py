@@ -121,7 +121,9 @@ def certificate(
     title = _title(rules, results, missing, subject, not_tried, scope)
     if title is not Title.REFUSED and not any(tally.runs for tally in tallies):
         title = Title.INCONCLUSIVE  # Only negative controls ran, if anything did.
-    decided = [each for each in rules if each.concerns(subject) and each.status in (Status.PASS, Status.FAIL)]
+    decided = [
+        each for each in rules if each.status is Status.FAIL or (each.status is Status.PASS and each.concerns(subject))
+    ]
     return Certificate(
         title=Title.INCONCLUSIVE if interrupted and title is not Title.REFUSED else title,
         missing=missing,
@@ -286,10 +288,13 @@ def _missing(
     for status in Status:
         if status in _FULFILLED:
             continue
-        ids = [each.rule.id for each in rules if each.status is status and is_binding(each, subject)]
-        if ids:
-            plural = "rule is" if len(ids) == 1 else "rules are"
-            sentences.append((STATUS_RANK[status], f"{len(ids)} MUST {plural} {status}: {', '.join(ids)}."))
+        binding = [each for each in rules if each.status is status and is_binding(each, subject)]
+        # What is refuted counts, whoever owes it.
+        shown = [each for each in rules if each.status is status] if status is Status.FAIL else binding
+        if shown:
+            noun = "MUST rule" if shown == binding else "rule"
+            which = f"{plural(len(shown), f'{noun} is', f'{noun}s are')} {status}"
+            sentences.append((STATUS_RANK[status], f"{which}: {', '.join(each.rule.id for each in shown)}."))
     alike: dict[tuple[Status, Tier, str], list[str]] = {}
     for result in results:
         undecided = result.status in _TROUBLE and not any(status in _TROUBLE for status in result.rules.values())

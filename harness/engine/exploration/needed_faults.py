@@ -66,7 +66,7 @@ def needed_faults(run: Run, system: System, tools: Toolbox) -> Needed:
         first, second = words
         told = f"{first} and {second}" if first != second else f"{first}, twice"
         return Needed(f"needs both: {told}", everything)
-    return Needed(f"needs several of its {len(plan.faults)} faults", everything)
+    return Needed(f"needs more than one of its {len(plan.faults)} faults", everything)
 
 
 def _refuted(run: Run) -> set[tuple[str, str]]:

@@ -94,11 +94,14 @@ _SHAPES: Mapping[type[events.Event], StepShape] = {
     events.ChannelBlocked: StepShape.BLOCK,
 }
 _LABELS: Mapping[type[events.Event], str] = {
-    events.FaultHealed: "{0.fault_kind} undone",
+    events.FaultHealed: "{0.fault_kind} over",
     events.MessageDisturbed: "{0.message}: {0.way}",
     events.JobSwitched: "job {0.status}",
     events.JobSubmitted: "job submitted",
     events.FailureCounted: "failure counted",
+    events.RescaleRequested: "rescale to {0.parallelism}?",
+    events.RescaleAccepted: "{0.parallelism} accepted",
+    events.RescaleRefused: "{0.parallelism} refused",
     events.RestartScheduled: "restart in {0.delay_ms} ms",
     events.RestartRefused: "no restart",
     events.RecoveryFailed: "CP {0.checkpoint} unusable",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from itertools import groupby
 
+from holdfast.harness.engine.site import registry
 from holdfast.harness.model import profile
 from holdfast.harness.model.capability import Claims, guarantee_name
 from holdfast.harness.model.plan import ExpectedEnd, FaultSpec, Gate, Plan, Schedule
@@ -11,6 +12,7 @@ from holdfast.harness.model.plural import plural
 from holdfast.harness.model.submitted_jobs import PARALLELISM
 from holdfast.harness.model.target import Role, Target
 from holdfast.harness.oracles.shared.stated_options import texts
+from holdfast.harness.spi.fault import request_of
 
 _SINGLE = frozenset({Role.COORDINATOR, Role.STORAGE, Role.BROKER, Role.SOURCE_SYSTEM, Role.SINK_SYSTEM})
 
@@ -28,8 +30,9 @@ def target_in_words(target: Target) -> str:
 
 
 def fault_in_brief(spec: FaultSpec) -> str:
-    """`kill of worker 1`."""
-    return f"{spec.kind} of {target_in_words(spec.target)}"
+    """`kill of worker 1`; what somebody asks for is called that, `a user's cancel`."""
+    fault = registry.toolbox().faults.get(spec.kind)
+    return (request_of(fault) if fault else "") or f"{spec.kind} of {target_in_words(spec.target)}"
 
 
 def attack(spec: FaultSpec) -> str:
@@ -69,7 +72,8 @@ def plan_in_words(plan: Plan) -> str:
 
 
 def setting_in_words(plan: Plan) -> str:
-    """What ran, whatever breaks it: job, parallelism with what it becomes, and the options that are no defaults."""
+    """What ran, whatever breaks it: job, parallelism with what it becomes, the options that are no defaults with the
+    file that they may be from, and the expected end unless it is to go on running."""
     asked = [int(spec.parameters[PARALLELISM]) for spec in plan.faults if PARALLELISM in spec.parameters]
     widths = [str(width) for width, _ in groupby([plan.topology.parallelism, *asked])]
     given = texts(plan)
@@ -77,7 +81,9 @@ def setting_in_words(plan: Plan) -> str:
     defaults = {key: option.default_of(version) for key, option in profile.OPTIONS.items()}
     options = ", ".join(f"{key}={text}" for key, text in given.items() if text != defaults.get(key))
     wide = f"from {' to '.join(widths)}" if len(widths) > 1 else widths[0]
-    return f"{plan.job.name}, parallelism {wide}; {options or 'default options'}"
+    file = f"a {plan.configuration_file.name.rpartition('/')[2]} and " if plan.configuration_file else ""
+    end = "" if plan.expected_end is ExpectedEnd.RUNNING else f"; it must end {plan.expected_end}"
+    return f"{plan.job.name}, parallelism {wide}; {file}{options or 'default options'}{end}"
 
 
 def claims_in_words(claims: Claims) -> str:

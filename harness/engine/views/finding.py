@@ -1,8 +1,8 @@
 """From a run that failed to its finding: what broke, when, why, and which command repeats it.
 
-What: the worst damage, in the words of the first anomaly that shows it. Why: the clause that was broken first, in
-causal order. Wrong reports come behind whatever they report on, and missing progress comes last: both follow from
-something.
+What: the worst damage, in the words of the first anomaly that shows it. Why: of the clauses that explain most, the one
+that was broken first, in causal order (`oracles.damages`). Wrong reports and missing progress are what broke only where
+nothing else did.
 """
 
 from __future__ import annotations
@@ -17,13 +17,14 @@ from holdfast.harness.model.finding import Command, Finding, Violation
 from holdfast.harness.model.history import History
 from holdfast.harness.model.plural import plural
 from holdfast.harness.model.status import Status
+from holdfast.harness.model.units import duration
 from holdfast.harness.model.verdict import Anomaly, Verdict
-from holdfast.harness.oracles.damages import damage_of
+from holdfast.harness.oracles.damages import damage_of, vagueness
 from holdfast.harness.spi.oracle import Oracle, titles_of
 
 _MILLISECOND_NS = 1_000_000
 _CONSEQUENCES_ONLY = (Damage.WRONG_REPORT, Damage.NEVER_RECOVERED)
-"""What has a cause elsewhere, if anything else broke; in this order behind the rest."""
+"""What has a cause elsewhere, if anything else broke."""
 
 
 class Needed(NamedTuple):
@@ -118,10 +119,9 @@ def _in_causal_order(verdicts: Iterable[Verdict], places: _Places) -> list[tuple
 
 
 def _order(oracle: str, anomaly: Anomaly, places: _Places) -> tuple[int, bool, int]:
-    """Causal order; what no event shows comes behind what an event shows."""
-    damage, position = damage_of(oracle, anomaly), places.position(anomaly)
-    late = _CONSEQUENCES_ONLY.index(damage) + 1 if damage in _CONSEQUENCES_ONLY else 0
-    return late, position is None, position or 0
+    """What explains most comes first, and then what was broken first; what no event shows comes behind the others."""
+    position = places.position(anomaly)
+    return vagueness(oracle, anomaly), position is None, position or 0
 
 
 def _violations(
@@ -151,8 +151,8 @@ def _violations(
 def _what(found: list[tuple[str, Anomaly]]) -> tuple[Damage, str]:
     """The worst damage in words; but what a claim does not keep is told as the claim that it is."""
     damages = [damage_of(oracle, anomaly) for oracle, anomaly in found]
-    overclaims = damages[0] is Damage.OVERCLAIM
-    worst = Damage.OVERCLAIM if overclaims else min(damages, key=DAMAGE_RANK.__getitem__)
+    causes = [damage for damage in damages if damage not in _CONSEQUENCES_ONLY] or damages
+    worst = Damage.OVERCLAIM if damages[0] is Damage.OVERCLAIM else min(causes, key=DAMAGE_RANK.__getitem__)
     messages = dict.fromkeys(
         anomaly.message for (_, anomaly), damage in zip(found, damages, strict=True) if damage is worst
     )
@@ -180,10 +180,10 @@ def _when(history: History, event: Event | None, places: _Places, needed: Needed
         behind = f", after {plural(len(faults), 'fault')}, the last one {_fault(history, faults[-1])}" if faults else ""
         return f"seen when the run was over{behind}{ending}"
     position = history.position(event)
-    parts = [f"{_milliseconds(places.at_ms(event.time_ns))} into the run"]
+    parts = [f"{duration(places.at_ms(event.time_ns))} into the run"]
     before = [each for each in faults if history.position(each) < position]
     if before:
-        since = _milliseconds((event.time_ns - before[-1].time_ns) / _MILLISECOND_NS)
+        since = duration((event.time_ns - before[-1].time_ns) / _MILLISECOND_NS)
         parts.append(f"{since} after faults[{before[-1].fault}] ({_fault(history, before[-1])})")
     elif not history.plan.faults:
         parts.append("in a run without faults")
@@ -203,8 +203,3 @@ def _checkpoint(history: History, event: Event, position: int) -> str:
         return f"at checkpoint {checkpoint}"
     completed = [each for each in history.of(CheckpointCompleted) if history.position(each) < position]
     return f"after checkpoint {completed[-1].checkpoint}" if completed else "before the first complete checkpoint"
-
-
-def _milliseconds(value: float) -> str:
-    """Fit for people: 35 ms, 1.35 s."""
-    return f"{value:.3g} ms" if value < 1_000 else f"{value / 1_000:.3f} s"

@@ -35,7 +35,7 @@ CLAUSES = {
     "begins-aligned": "a snapshot is aligned though barriers may overtake from the trigger on",
     "aligned-too-long": "a snapshot is aligned though the alignment timeout has passed since the trigger",
     "overtook-early": "a barrier overtakes, or a snapshot takes along what is in flight, before that time",
-    "barrier-waits": "behind that time a barrier waits until the records in front of it have been processed",
+    "barrier-waits": "a barrier waits for the records in front of it after the alignment timeout has passed",
 }
 WAY_MS = 5.0
 """A barrier is on its way for so long at most, and records that went before it still come before it."""
@@ -179,9 +179,9 @@ class _Timeout:
         self.findings.check("barrier-waits", since_ns > self.timeout_ms * NS_PER_MS)
         if len(batches) > FEW:
             message = (
-                f"{plural(len(batches), 'batch is', 'batches are')} processed on {event.channel} in "
-                f"front of barrier {event.checkpoint} when "
-                f"it may overtake"
+                f"barrier {event.checkpoint} waits on {event.channel} for "
+                f"{plural(len(batches), 'batch', 'batches')}, {since_ns / NS_PER_MS:.3g} ms after its trigger; the "
+                f"alignment timeout is {self.timeout_ms} ms"
             )
             self.findings.violated("barrier-waits", message, sent, *batches[:2], event)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from enum import Enum
 
 from holdfast.harness.model.capability import guarantee_name
 from holdfast.harness.model.configuration import NoteKind
@@ -61,13 +62,18 @@ def _judge_settings(event: JobConfigured, model: ConfigurationModel, findings: F
         setting = reported.get(key)
         findings.check("value-wrong")
         if setting is None or setting.value != expected.value:
-            found = f"is {setting.value!r}" if setting else "is not reported"
-            findings.violated("value-wrong", f"{key} {found}, it must be {expected.value!r}", event)
+            found = f"is {_shown(setting.value)}" if setting else "is not reported"
+            findings.violated("value-wrong", f"{key} {found}, it must be {_shown(expected.value)}", event)
             continue
         findings.check("origin-wrong")
         if setting.origin is not expected.origin:
-            message = f"{key} = {setting.value!r} is reported to be of {setting.origin}, it is of {expected.origin}"
-            findings.violated("origin-wrong", message, event)
+            origin = f"reported as of {setting.origin}, it is of {expected.origin}"
+            findings.violated("origin-wrong", f"{key} = {_shown(setting.value)} is {origin}", event)
+
+
+def _shown(value: object) -> str:
+    """A value as a user writes it."""
+    return repr(value.value if isinstance(value, Enum) else value)
 
 
 def _judge_notes(

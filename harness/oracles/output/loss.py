@@ -41,7 +41,7 @@ def judge_lost_identities(history: History, found: Delivery, due: int, findings:
             findings.violated(clause, f"{_without_rows(history, before)}; {behind.because}")
         if all(marked):
             return ""
-    findings.inform(f"{_words(everywhere if marked else behind)}: {_without_rows(history, found)}")
+    findings.inform(f"{_open(everywhere if marked else behind)}: {_without_rows(history, found)}")
     return _open(everywhere if marked else behind)
 
 
@@ -74,7 +74,7 @@ def judge_lost_folds(history: History, model: FoldModel, found: Scan, findings: 
             waiting.append(_missing(model, row, culprit))
     open_for = everywhere if marked else behind
     for missing in waiting[:ANOMALIES_PER_CLAUSE]:
-        findings.inform(f"{_words(open_for)}: {missing}")
+        findings.inform(f"{_open(open_for)}: {missing}")
     return "" if decided else _open(open_for)
 
 
@@ -85,11 +85,7 @@ def is_short(counts: tuple[int, ...], totals: tuple[int, ...]) -> bool:
 
 def _open(why: Ruling) -> str:
     """Why loss is not decided."""
-    return f"what is missing is {_words(why)}"
-
-
-def _words(why: Ruling) -> str:
-    return f"{why.fate}: {why.because}"
+    return f"missing records are {why.fate}: {why.because}"
 
 
 def _without_rows(history: History, found: Delivery) -> str:

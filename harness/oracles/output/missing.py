@@ -66,7 +66,9 @@ def ruling(history: History, *, marked: bool) -> Ruling:
     if end.reached or (end.settled and _finished(history)):
         return Ruling(Fate.LOST, "the system under test reports its end, and the settle window is over")
     if not marked:
-        return Ruling(Fate.STALLED, f"its marker is missing, too, and {end.reason or 'the end was not reached'}")
+        return Ruling(
+            Fate.STALLED, f"the marker behind them is missing, too, and {end.reason or 'the end was not reached'}"
+        )
     watched_ms = (end.ended_ns - end.healed_ns) // NS_PER_MS
     if watched_ms < needed_ms(plan):
         named = " and ".join(f"{each.option} of {each.lasts_ms} ms" for each in blockages(plan)) or "a checkpoint"

@@ -38,7 +38,7 @@ class CountOracle:
     """Compares restarts with a model of the strategy."""
 
     name = "COUNT"
-    title = "restart counting"
+    title = "restarts of the strategy"
     invariant = "A job restarts as often, and after such delays, as its restart strategy allows, and fails after that."
     clauses: Mapping[str, str] = {
         "restarted-beyond-policy": "a job restarts after more failures than its strategy allows",

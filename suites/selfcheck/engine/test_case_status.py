@@ -176,7 +176,7 @@ def test_a_tally_counts_what_the_certificate_needs() -> None:
 
 
 def test_a_claim_is_not_upheld_by_a_run_that_leaves_loss_open() -> None:
-    stalled = Verdict("EXACT", Outcome.INCONCLUSIVE, (), {"row-wrong": 3}, "what is missing is stalled")
+    stalled = Verdict("EXACT", Outcome.INCONCLUSIVE, (), {"row-wrong": 3}, "missing records are stalled")
     held = Verdict("STATE", Outcome.PASS, checked={"state-extra": 1, "state-missing": 1})
     runs = tally(result(stalled, held, failing("LIVE", "end"), claims="state exactly-once, output exactly-once"))
     assert (runs.claims["state exactly-once"], runs.claims["output exactly-once"]) == (1, 0)

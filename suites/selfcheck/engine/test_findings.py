@@ -27,7 +27,7 @@ from holdfast.harness.model.status import Status
 from holdfast.harness.model.target import COORDINATOR, Role, Target
 from holdfast.harness.model.verdict import Anomaly, Moment, Outcome, Verdict
 from holdfast.harness.oracles import ORACLES
-from holdfast.harness.oracles.damages import DAMAGES, damage_of
+from holdfast.harness.oracles.damages import DAMAGES, VAGUE, damage_of
 from holdfast.harness.oracles.findings import Findings
 from holdfast.suites.selfcheck.engine.results import DECISION, case, missed, result, tally
 from holdfast.suites.selfcheck.engine.scripted import ScriptedOracle
@@ -120,9 +120,49 @@ def test_what_ran_is_told_without_its_faults() -> None:
 def test_missing_progress_is_a_cause_only_where_nothing_else_broke() -> None:
     assert (found(STALL).damage, found(STALL).consequences) == (Damage.NEVER_RECOVERED, ())
     assert found(STALL).what == "Never recovered: the job is not running"
+    assert found(STALL, TRANSACTION).what == "Broken transaction: t-1 is never committed"
+    assert found(STALL, REPORT).what == "Never recovered: the job is not running"
     late = found(STALL, LOSS).cause
     assert late is not None
     assert late.name == "EXACT/input-missing"
+
+
+@pytest.mark.parametrize(
+    ("vague", "exact"),
+    [
+        (("REACH", "file-missing"), ("RETAIN", "deleted-after-end")),
+        (("STATE", "state-unreadable"), ("SNAPSHOT", "aborted-file-left")),
+        (("COUNT", "refused-by-store"), ("REACH", "file-missing")),
+        (("METRICS", "checkpoint-misreported"), ("COUNT", "refused-by-store")),
+        (("PROGRESS", "no-checkpoint-begun"), ("METRICS", "checkpoint-misreported")),
+    ],
+)
+def test_what_names_the_broken_promise_is_the_cause_however_early_it_shows_in_vaguer_words(
+    vague: tuple[str, str], exact: tuple[str, str]
+) -> None:
+    early, late = verdict(*vague, "the vague one", TRIGGERED), verdict(*exact, "the exact one", ABORTED)
+    finding = found(early, late)
+    assert finding.cause is not None
+    assert (finding.cause.name, [each.name for each in finding.consequences]) == ("/".join(exact), ["/".join(vague)])
+    alone = found(early).cause
+    assert alone is not None
+    assert alone.name == "/".join(vague)
+
+
+def test_of_two_exact_clauses_the_one_that_was_broken_first_is_the_cause() -> None:
+    late = verdict("RETAIN", "deleted-after-end", "the second", ABORTED)
+    finding = found(late, verdict("TXN", "aborted-late", "the first", TRIGGERED))
+    assert finding.cause is not None
+    assert finding.cause.name == "TXN/aborted-late"
+
+
+@pytest.mark.parametrize("names", VAGUE)
+def test_every_vague_name_is_that_of_an_oracle_a_clause_or_a_damage(names: frozenset[str]) -> None:
+    oracles = {oracle.name: oracle.clauses for oracle in ORACLES}
+    for name in names - set(Damage):
+        oracle, _, clause = name.partition("/")
+        assert oracle in oracles
+        assert not clause or clause in oracles[oracle]
 
 
 def test_a_claim_that_is_not_kept_is_told_as_a_claim() -> None:
@@ -203,8 +243,8 @@ def test_rows_that_show_different_damage_are_different_findings() -> None:
     assert [each.damage for each in found if each.damage] == [Damage.LOSS, Damage.DUPLICATE]
 
 
-FILE = verdict("REACH", "file-missing", "chk-3 is gone", TRIGGERED)
-LATE_FILE = verdict("REACH", "file-missing", "chk-3 is gone", TRIGGERED, ABORTED)
+FILE = verdict("RETAIN", "deleted-in-use", "chk-3 is gone", TRIGGERED)
+LATE_FILE = verdict("RETAIN", "deleted-in-use", "chk-3 is gone", TRIGGERED, ABORTED)
 EARLY_TRANSACTION = verdict("TXN", "not-committed", "t-1 is never committed", TRIGGERED)
 
 
@@ -219,8 +259,8 @@ def test_what_breaks_in_one_run_before_and_in_another_behind_its_cause_is_one_fi
     for some in (runs, runs[::-1]):
         (only,) = grouped(*some)
         assert only.cause is not None
-        assert (only.cause.name, only.rules) == ("REACH/file-missing", ("BAR-01",))
-        assert sorted(causes([only])["REACH/file-missing"]) == ["0", "1", "2"]
+        assert (only.cause.name, only.rules) == ("RETAIN/deleted-in-use", ("BAR-01",))
+        assert sorted(causes([only])["RETAIN/deleted-in-use"]) == ["0", "1", "2"]
         assert [each.name for each in only.consequences].count("TXN/not-committed") == 1
 
 
@@ -234,7 +274,7 @@ def test_what_its_own_run_does_not_show_is_named_behind_it() -> None:
 def test_two_defects_of_which_each_shows_alone_are_two_findings() -> None:
     both = kept(0, FILE, TRANSACTION), kept(1, EARLY_TRANSACTION, LATE_FILE)
     found = grouped(*both, kept(2, FILE), kept(3, TRANSACTION))
-    assert sorted(causes(found)) == ["REACH/file-missing", "TXN/not-committed"]
+    assert sorted(causes(found)) == ["RETAIN/deleted-in-use", "TXN/not-committed"]
 
 
 def test_a_finding_of_its_own_says_of_what_it_is_a_consequence_elsewhere() -> None:
@@ -243,9 +283,10 @@ def test_a_finding_of_its_own_says_of_what_it_is_a_consequence_elsewhere() -> No
         each.cause.name: each.why for each in grouped(kept(0, FILE, TRANSACTION), kept(1, TRANSACTION)) if each.cause
     }
     assert found["TXN/not-committed"].endswith(
-        ". In run area-case-sim-0000 this follows from checkpoint files (REACH/file-missing): it may be the same defect"
+        ". In run area-case-sim-0000 this follows from checkpoint retention (RETAIN/deleted-in-use): "
+        "it may be the same defect"
     )
-    assert "same defect" not in found["REACH/file-missing"]
+    assert "same defect" not in found["RETAIN/deleted-in-use"]
     alone = grouped(kept(0, FILE), kept(1, TRANSACTION))
     assert not any("same defect" in each.why for each in alone)
 
@@ -260,9 +301,9 @@ def test_a_direction_is_only_told_where_every_run_shows_it() -> None:
     told = beside(*both, kept(2, FILE), kept(3, TRANSACTION))
     assert (
         told["TXN/not-committed"]
-        == "Seen together with checkpoint files (REACH/file-missing) in run area-case-sim-0000"
+        == "Seen together with checkpoint retention (RETAIN/deleted-in-use) in run area-case-sim-0000"
     )
-    assert told["REACH/file-missing"].startswith("Seen together with sink transactions (TXN/not-committed) in run")
+    assert told["RETAIN/deleted-in-use"].startswith("Seen together with sink transactions (TXN/not-committed) in run")
 
 
 def test_output_leads_to_nothing_inside() -> None:
@@ -279,7 +320,7 @@ def test_what_shows_alone_in_a_run_that_was_not_kept_is_a_finding_of_its_own() -
 
 def test_what_never_follows_another_is_a_finding_of_its_own() -> None:
     found = grouped(kept(0, EARLY_TRANSACTION, LATE_FILE), kept(1, FILE))
-    assert sorted(causes(found)) == ["REACH/file-missing", "TXN/not-committed"]
+    assert sorted(causes(found)) == ["RETAIN/deleted-in-use", "TXN/not-committed"]
 
 
 def test_what_does_worse_than_its_cause_is_a_finding_of_its_own() -> None:

@@ -73,9 +73,9 @@ def test_a_tail_that_is_missing_with_its_markers_is_no_loss_and_no_pass() -> Non
     assert verdict.outcome is Outcome.INCONCLUSIVE
     assert not {"input-missing", "late-change"} & verdict.checked.keys()
     assert verdict.reason == (
-        "what is missing is stalled: its marker is missing, too, and 1 of 2 checkpoints completed"
+        "missing records are stalled: the marker behind them is missing, too, and 1 of 2 checkpoints completed"
     )
-    assert verdict.information[0].startswith("stalled: its marker is missing, too")
+    assert verdict.information[0].startswith(verdict.reason)
 
 
 def test_only_the_partition_whose_marker_is_there_has_lost_records() -> None:

@@ -74,7 +74,9 @@ def test_what_is_missing_with_its_marker_is_stalled() -> None:
         assert verdict.outcome is Outcome.INCONCLUSIVE
         assert "stalled" in verdict.reason
         assert not verdict.checked.get("input-lost")
-        assert verdict.information[0].startswith("stalled: its marker is missing, too, and 1 of 2 checkpoints")
+        assert verdict.information[0].startswith(
+            "missing records are stalled: the marker behind them is missing, too, and 1 of 2 checkpoints"
+        )
 
 
 def test_before_the_end_what_was_overtaken_is_lost() -> None:

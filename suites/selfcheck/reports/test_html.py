@@ -16,6 +16,7 @@ from holdfast.harness.model.appearance import STATUS_WORDS
 from holdfast.harness.model.journal import Certificate, Journal, Timeline, Title
 from holdfast.harness.model.place import Part, Place
 from holdfast.harness.model.run_details import RunDetails
+from holdfast.harness.model.units import duration
 from holdfast.reports import text, view
 from holdfast.reports.html import HtmlReporter, page
 from holdfast.suites.selfcheck.reports import journals, sample
@@ -73,7 +74,7 @@ def test_every_number_of_the_journal_is_there(journal: Callable[[], Journal]) ->
     for window, hits in value.certificate.windows_hit.items():
         assert f"{window} {hits:,}" in shown
     for run in value.runs:
-        numbers = f"{run.checkpoints:,} {run.restarts:,} {run.records:,} {run.rows:,} {text.duration(run.wall_ms)}"
+        numbers = f"{run.checkpoints:,} {run.restarts:,} {run.records:,} {run.rows:,} {duration(run.wall_ms)}"
         assert f"{run.id} {run.run_seed} 1 kill, 1 slow {numbers}" in shown
         assert run.replay in shown
         believed = ", ".join(f"{value.oracle_titles[oracle]} ({oracle})" for oracle in run.on_its_word)

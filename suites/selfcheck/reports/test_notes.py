@@ -67,10 +67,10 @@ def test_a_note_is_told_by_every_reporter_for_people(reporter: str) -> None:
 @pytest.mark.parametrize("reporter", ["html", "markdown", "terminal"])
 def test_an_oracle_is_called_by_its_title_beside_its_name(reporter: str) -> None:
     journal = with_runs(passing(1, ENDLESS))
-    assert "restart counting (COUNT)" in shown(journal)[reporter]
+    assert "restarts of the strategy (COUNT)" in shown(journal)[reporter]
     untitled = msgspec.structs.replace(journal, oracle_titles={})
     assert "COUNT" in shown(untitled)[reporter]
-    assert "restart counting" not in shown(untitled)[reporter]
+    assert "restarts of the strategy" not in shown(untitled)[reporter]
 
 
 @pytest.mark.parametrize("reporter", ["html", "markdown", "terminal"])
@@ -88,7 +88,7 @@ def test_a_note_stands_with_its_case_in_every_report_for_machines(reporter: str,
     assert ENDLESS not in written(passing(1))
     assert written(passing(1, ENDLESS), passing(2, ENDLESS)).count(ENDLESS) == 1
     assert LATE in written(undecided(LATE, {"lost": 1}))
-    assert "restart counting (COUNT): restarts do not end" in written(passing(1, ENDLESS))
+    assert "restarts of the strategy (COUNT): restarts do not end" in written(passing(1, ENDLESS))
 
 
 def test_notes_of_a_negative_control_do_not_stand_with_it() -> None:
@@ -112,6 +112,15 @@ def test_an_oracle_with_many_notes_hides_no_other() -> None:
     told = notes.notes(with_runs(*many, other))
     assert [(note.oracle, note.words) for note in told[:2]] == [("COUNT", "a: x"), ("LIVE", "d")]
     assert len(told) == 4
+
+
+def test_what_was_found_is_not_said_again_where_an_oracle_could_not_decide_for_that_reason() -> None:
+    said = ("stalled: 2 records", "late rows")
+    exact = Verdict("EXACT", Outcome.INCONCLUSIVE, checked={"lost": 1}, reason="stalled", information=said)
+    found = run(journals.DELIVERY, 9, verdicts=(exact, Verdict("NOLOSS", Outcome.PASS, information=said[:1])))
+    assert [(note.oracle, note.words) for note in notes.of_run(found, {})] == [
+        ("EXACT", "stalled"), ("EXACT", "late rows"), ("NOLOSS", "stalled: 2 records")
+    ]  # fmt: skip
 
 
 def test_an_oracle_that_had_nothing_to_decide_is_no_note_and_one_that_crashed_is() -> None:

@@ -54,10 +54,11 @@ def test_the_picture_can_be_read_aloud() -> None:
     assert titles(root)[0] == "Timeline of a run"
     description = next(root.iter(f"{SVG}desc")).text or ""
     assert "14 checkpoints (12 completed, 1 aborted, 1 pending), 1 restart" in description
-    undecided = "undecided afterwards: the outcome of what it had under way"
+    undecided = "leaves open: the outcome of what it had under way"
     assert f"kill worker 1 at 840 ms: confirmed (held at its gate); {undecided}" in description
     assert "pause worker 0 from 2.13 s to 2.42 s: acted, and nothing came of it" in description
     assert "storage-error storage: never acted" in description
+    assert description.count(undecided) == 1
     spoken = titles(root)
     assert any(words.startswith("checkpoint 3: aborted") and words.endswith("worker 1 died") for words in spoken)
     assert any(words.startswith("restart 1, ") for words in spoken)
