@@ -21,8 +21,8 @@ _HERE = str(Path(__file__).parent)
 CHECK_LIMIT_S = 600.0
 """For one random program, or one step of any other check."""
 CLOSE_LIMIT_S = 60.0
-TIMES_AGAIN = 2
-"""How often a check is done again that leaves threads behind."""
+MOST_POOLED = 64
+"""So many threads may a pool begin one after the other that a part keeps for its whole process."""
 
 
 class Bench(Protocol):
@@ -72,16 +72,19 @@ def judge_on(check: Check[BenchT], make_bench: Callable[[], BenchT], factory_rul
 def _grown(
     check: Check[BenchT], make_bench: Callable[[], BenchT], factory_rule: str, verdict: CheckVerdict, threads: Threads
 ) -> CheckVerdict:
-    """The verdict, unless the check leaves threads however often it is done."""
-    for _ in range(TIMES_AGAIN):
-        if verdict.status is not Status.PASS or not threads.left():
-            return verdict
-        threads = Threads()
-        verdict = _judged(check, make_bench, factory_rule)
-    left = threads.left() if verdict.status is Status.PASS else ""
-    if not left:
+    """The verdict, unless the check leaves more threads each time that it is done, until no pool can be meant."""
+    if verdict.status is not Status.PASS or not threads.left():
         return verdict
-    sentence = f"threads left: {left}, were there behind close(), and more of them each of {TIMES_AGAIN + 1} times; "
+    times, before = 1, threads.living
+    while before <= MOST_POOLED:
+        verdict = _judged(check, make_bench, factory_rule)
+        if verdict.status is not Status.PASS or threads.living <= before:
+            return verdict
+        times, before = times + 1, threads.living
+    left = threads.left()
+    if threads.living <= MOST_POOLED:
+        return verdict
+    sentence = f"threads left: {left}, were there behind close(), and more of them each of {times} times; "
     return CheckVerdict(check, Status.FAIL, check.rule, f"{sentence}what is started has ended before")
 
 

@@ -51,6 +51,11 @@ class Threads:
         places = Counter(_started[thread].where for thread in living)
         return ", ".join(f"{number}{where}" for where, number in places.items())
 
+    @property
+    def living(self) -> int:
+        """How many live now; some of them may be about to end."""
+        return len(self._living())
+
     def _living(self) -> list[threading.Thread]:
         return [thread for thread in threading.enumerate() if thread not in self._known and self._is_theirs(thread)]
 

@@ -9,6 +9,7 @@ from holdfast.harness.engine.executor.conductor import Conductor
 from holdfast.harness.engine.executor.patience import Patience
 from holdfast.harness.engine.executor.progress import Progress
 from holdfast.harness.engine.executor.stall_trace import MeasuredStalls
+from holdfast.harness.model.events import AttemptStarted, CheckpointCompleted
 from holdfast.harness.model.history import RunEnd
 from holdfast.harness.model.plan import Bounds
 from holdfast.harness.spi.system import Deployment
@@ -17,6 +18,8 @@ HEAL_POLL_MS = 20
 """How often an undo that takes time is looked at."""
 STANDSTILL_LIMIT = 1_000
 """So many calls that bring neither an event nor a later time mean that the adapter fell silent."""
+MOST_VAIN_ATTEMPTS = 10_000
+"""So many attempts in a row without a complete checkpoint show all that more of them would."""
 
 
 class Phases:
@@ -44,6 +47,7 @@ class Phases:
         "_slice_ms",
         "_stalls",
         "_standing_still",
+        "_vain_attempts",
         "timed_out",
     )
 
@@ -64,7 +68,7 @@ class Phases:
         self._interrupted = interrupted
         self._slice_ms = slice_ms
         self._stalls = stalls
-        self._standing_still = 0
+        self._standing_still = self._vain_attempts = 0
         self.timed_out = False
 
     def run(self) -> RunEnd:
@@ -83,7 +87,7 @@ class Phases:
             self._settle(self._patience(deployment.now_ms, self._bounds.settle_ms))
             if not self.timed_out:
                 missing = progress.taken_back()
-            problem = self._interrupted()
+            problem = self._cut_short()
         else:
             missing = problem
         return RunEnd(
@@ -106,7 +110,7 @@ class Phases:
             and progress.failure is None
             and not progress.exhausted()
             and self._deployment.now_ms < (until_ms := patience.until_ms)
-            and not self._interrupted()
+            and not self._cut_short()
         ):
             self._step(min(until_ms, conductor.next_ms))
 
@@ -120,22 +124,28 @@ class Phases:
             until_ms = patience.until_ms
             if deployment.now_ms >= until_ms:
                 return f"not healed within {until_ms - ceil(begin_ms):.0f} ms: {conductor.unhealed()}"
-            if interruption := self._interrupted():
+            if interruption := self._cut_short():
                 return interruption
             self._step(min(until_ms, deployment.now_ms + HEAL_POLL_MS))
-        return self._interrupted()
+        return self._cut_short()
 
     def _liveness(self, patience: Patience) -> None:
         progress, deployment = self._progress, self._deployment
         while (
-            not progress.decided() and deployment.now_ms < (until_ms := patience.until_ms) and not self._interrupted()
+            not progress.decided() and deployment.now_ms < (until_ms := patience.until_ms) and not self._cut_short()
         ):
             self._step(until_ms)
 
     def _settle(self, patience: Patience) -> None:
         """What ends a job goes on after its end was told, and takes longer where it waits for a processor."""
-        while self._deployment.now_ms < (until_ms := patience.until_ms) and not self._interrupted():
+        while self._deployment.now_ms < (until_ms := patience.until_ms) and not self._cut_short():
             self._step(until_ms)
+
+    def _cut_short(self) -> str:
+        """Why the run ends early, or an empty text."""
+        if self._vain_attempts > MOST_VAIN_ATTEMPTS:
+            return f"{self._vain_attempts:,} attempts in a row brought no complete checkpoint: the run was cut short"
+        return self._interrupted()
 
     def _step(self, until_ms: float) -> None:
         deployment, conductor = self._deployment, self._conductor
@@ -145,6 +155,10 @@ class Phases:
         for event in happened:
             conductor.observe(event)
             self._progress.observe(event)
+            if isinstance(event, AttemptStarted):
+                self._vain_attempts += 1
+            elif isinstance(event, CheckpointCompleted):
+                self._vain_attempts = 0
         self._stalls.note()
         now_ms = deployment.now_ms
         if conductor.next_ms <= now_ms:

@@ -46,6 +46,8 @@ _LIVES = (
     events.CheckpointTriggered,
     events.CheckpointCompleted,
     events.CheckpointAborted,
+    events.CheckpointDropped,
+    events.CheckpointRetained,
     events.SavepointTriggered,
     events.SavepointCompleted,
 )

@@ -97,13 +97,20 @@ def keep_four() -> None:
         _pools[0].submit(Event().wait, 0.01)
 
 
+def grow_to_nine() -> None:
+    """A pool that begins one thread more at each use, up to its size."""
+    if not _pools:
+        _pools.append(ThreadPoolExecutor(9))
+    _pools[0].submit(_over.wait)
+
+
 def give_up_a_pool() -> None:
     """Its threads end when nobody holds it any more."""
     ThreadPoolExecutor(2).submit(int)
 
 
 @pytest.mark.parametrize("judged_by", KITS)
-@pytest.mark.parametrize("ends", [join, end_later, keep_one, keep_four, give_up_a_pool])
+@pytest.mark.parametrize("ends", [join, end_later, keep_one, keep_four, grow_to_nine, give_up_a_pool])
 @pytest.mark.share(7)
 def test_a_thread_that_ends_and_a_pool_that_is_kept_refute_nothing(
     judged_by: Judged, ends: Callable[[], object]

@@ -10,6 +10,7 @@ from holdfast.harness.engine.executor.run import run_plan
 from holdfast.harness.model.capability import Capability
 from holdfast.harness.model.case import Tier
 from holdfast.harness.model.events import (
+    AttemptStarted,
     CheckpointCompleted,
     CheckpointTriggered,
     FaultHealed,
@@ -105,6 +106,18 @@ def test_what_a_watermark_held_back_has_one_more_micro_batch(micro_batches: bool
     run, _ = played(system, plan())
     assert run.history.end.reached
     assert run.history.end.ended_ns == (last * 100 + 90) * 1_000_000
+
+
+@pytest.mark.parametrize("attempts", [10, 11])
+def test_a_job_that_restarts_for_ever_is_cut_short(attempts: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("holdfast.harness.engine.executor.phases.MOST_VAIN_ATTEMPTS", 10)
+    script: list[Item] = [(float(number + 1), AttemptStarted(attempt=number)) for number in range(attempts)]
+    run, _ = played(ScriptedSystem(script), plan())
+    cut_short = "11 attempts in a row brought no complete checkpoint: the run was cut short"
+    assert (run.history.end.problem, run.outcome) == (cut_short if attempts > 10 else "", Outcome.INCONCLUSIVE)
+    assert (run.history.end.ended_ns <= 12_000_000) == (attempts > 10)
+    complete = [(5.5, CheckpointCompleted(checkpoint=1))]
+    assert not played(ScriptedSystem(script, complete), plan())[0].history.end.problem
 
 
 @pytest.mark.parametrize("committed_ms", [245.0, 500.0])
