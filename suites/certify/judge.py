@@ -75,12 +75,12 @@ def _grown(
     """The verdict, unless the check leaves more threads each time that it is done, until no pool can be meant."""
     if verdict.status is not Status.PASS or not threads.left():
         return verdict
-    times, before = 1, threads.living
-    while before <= MOST_POOLED:
+    times = 1
+    while times <= threads.living <= MOST_POOLED:
         verdict = _judged(check, make_bench, factory_rule)
-        if verdict.status is not Status.PASS or threads.living <= before:
+        if verdict.status is not Status.PASS:
             return verdict
-        times, before = times + 1, threads.living
+        times += 1
     left = threads.left()
     if threads.living <= MOST_POOLED:
         return verdict

@@ -131,9 +131,7 @@ class Phases:
 
     def _liveness(self, patience: Patience) -> None:
         progress, deployment = self._progress, self._deployment
-        while (
-            not progress.decided() and deployment.now_ms < (until_ms := patience.until_ms) and not self._cut_short()
-        ):
+        while not progress.decided() and deployment.now_ms < (until_ms := patience.until_ms) and not self._cut_short():
             self._step(until_ms)
 
     def _settle(self, patience: Patience) -> None:

@@ -38,7 +38,7 @@ class FinalOracle:
         "finish-not-once": "finish() of a subtask is called twice in an attempt, or never in the one that finishes",
         "finished-early": "finish() is called before the end of the data came on every input, or was read",
         "channel-ends-early": "the end of a sender leaves a channel, and the end of its data has not",
-        "emitted-after-end": "a batch enters a channel behind the end of its data",
+        "emitted-after-end": "a batch enters a channel after the end of its data",
         "held-after-finish": "the state of a subtask holds rows back after its finish()",
         "exit-before-final": "a subtask ends before the notice of a completed checkpoint that it took after finish()",
         "exit-uncommitted": "a sink ends with a transaction that is not committed",

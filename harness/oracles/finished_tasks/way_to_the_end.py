@@ -84,7 +84,7 @@ class _Judge:
     def batch_sent(self, event: events.BatchSent) -> None:
         ended = self.trace.ended_channels.get((event.attempt, event.channel))
         if ended is not None:
-            message = f"batch {event.position} enters {event.channel} behind the end of its data"
+            message = f"batch {event.position} enters {event.channel} after the end of its data"
             self.findings.violated("emitted-after-end", message, ended, event)
 
     def operator_finished(self, event: events.OperatorFinished) -> None:

@@ -18,10 +18,17 @@ from holdfast.harness.oracles.shared.origins import Origins
 
 
 class Written(NamedTuple):
-    """The last write of a key: when it expires, and the event that says so."""
+    """The last write of a key.
+
+    Attributes:
+        expires_ms: when it expires.
+        event: that says so.
+        read_ms: when it was found last, where that renews nothing; None: it was not, or renews it.
+    """
 
     expires_ms: int
     event: KeysLookedUp
+    read_ms: int | None = None
 
 
 class Lookup(NamedTuple):
@@ -30,14 +37,14 @@ class Lookup(NamedTuple):
     Attributes:
         key: that.
         found: whether there was state.
-        expires_ms: when that expires, by what was written before; None: nothing was.
+        written: what was written before; None: nothing was.
         event: that tells it.
         witness: what it rests on, and that event.
     """
 
     key: str
     found: bool
-    expires_ms: int | None
+    written: Written | None
     event: KeysLookedUp
     witness: tuple[Event, ...]
 
@@ -85,9 +92,11 @@ class ExpiryTrace:
             last = written.get(key)
             rests_on = (started,) if last is None else (last.event, started)
             witness = *(each for each in rests_on if each is not event), event
-            self.lookups.append(Lookup(key, found, last and last.expires_ms, event, witness))
+            self.lookups.append(Lookup(key, found, last, event, witness))
             if not found or self._renews:
                 written[key] = Written(event.now_ms + self._ttl_ms, event)
+            elif last is not None:
+                written[key] = last._replace(read_ms=event.now_ms)
 
     def _restored(self, started: TaskStarted) -> dict[str, Written]:
         if started.restored_checkpoint is None:

@@ -20,7 +20,7 @@ CLAUSES: Mapping[str, str] = {
     "list-lost": "an element of list state is given to nobody at a restore, or to two",
     "list-uneven": "at another parallelism list state is not dealt out in order and evenly",
     "union-incomplete": "a subtask is not given all of the union list state that was recorded",
-    "union-multiplied": "more or less of union list state is kept behind a restore than was recorded",
+    "union-multiplied": "more or less of union list state is kept after a restore than was recorded",
     "copy-unknown": "a subtask is given broadcast state that no subtask recorded, or none where each had some",
 }
 SPLIT, UNION, BROADCAST = "split-distribute", "union", "broadcast"

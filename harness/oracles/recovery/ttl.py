@@ -10,7 +10,7 @@ from holdfast.harness.model.history import History
 from holdfast.harness.model.job import VertexKind
 from holdfast.harness.model.verdict import Verdict
 from holdfast.harness.oracles.findings import Findings
-from holdfast.harness.oracles.recovery.expiry_trace import ExpiryTrace
+from holdfast.harness.oracles.recovery.expiry_trace import ExpiryTrace, Written
 from holdfast.harness.oracles.shared.exemptions import exemptions
 from holdfast.harness.oracles.shared.options import NS_PER_MS
 
@@ -23,7 +23,7 @@ class TtlOracle:
 
     name = "TTL"
     title = "times to live"
-    invariant = "State with a time to live is found until it expires, and not behind that, over restores as well."
+    invariant = "State with a time to live is found until it expires, and not after that, over restores as well."
     clauses: Mapping[str, str] = {
         "expired-returned": "state is found that has expired, or was never written",
         "forgotten-early": "state is not found that has not expired",
@@ -41,13 +41,12 @@ class TtlOracle:
             return findings.verdict(history)
         trace = ExpiryTrace(history)
         for lookup in trace.lookups:
-            expires_ms, now_ms = lookup.expires_ms, lookup.event.now_ms
-            lives = expires_ms is not None and now_ms < expires_ms
+            now_ms = lookup.event.now_ms
+            lives = lookup.written is not None and now_ms < lookup.written.expires_ms
             findings.check("forgotten-early" if lives else "expired-returned")
             if lookup.found is lives:
                 continue
-            until = f"lives until {expires_ms} ms" if expires_ms is not None else "was not written"
-            state = f"state of key {lookup.key!r}, which {until},"
+            state = f"state of key {lookup.key!r}, which {_life(lookup.written)},"
             if lookup.found:
                 message = f"{lookup.event.subtask} finds {state} at {now_ms} ms"
                 findings.violated("expired-returned", message, *lookup.witness)
@@ -56,6 +55,13 @@ class TtlOracle:
                 findings.violated("forgotten-early", message, *lookup.witness)
         _judge_clock(history, findings)
         return findings.verdict(history)
+
+
+def _life(written: Written | None) -> str:
+    if written is None:
+        return "was not written"
+    read = "" if written.read_ms is None else f" (a read at {written.read_ms} ms renews nothing)"
+    return f"was written at {written.event.now_ms} ms and has expired from {written.expires_ms} ms on{read}"
 
 
 def _judge_clock(history: History, findings: Findings) -> None:

@@ -53,7 +53,7 @@ class CountOracle:
         "restarted-after-unrecoverable": "a job restarts after a failure that no restart can help",
         "cause-not-reported": "the causes of most failures in a row by a record lack its subtask, partition or offset",
         "wrong-record-named": "a record is reported to fail an operator, and it is not one that the plan poisons",
-        "failed-below-tolerable": "a job fails over because of checkpoints, and no more in a row count than tolerable",
+        "failed-below-tolerable": "a job fails over because of checkpoints, and no more failed in a row than tolerable",
         "tolerable-exceeded": "more checkpoints in a row fail than tolerable, and the job does not fail",
         "without-jitter": "delays that must be spread are all the same number",
         "failure-not-counted": "a worker that runs tasks dies and no failure of that attempt is counted",

@@ -106,7 +106,7 @@ class FailedCheckpoints(CoordinatorLives):
         elif event.failed_checkpoint:
             message = (
                 f"the job fails over because of checkpoint {event.failed_checkpoint}, "
-                f"{len(self.counted)} in a row count and {self.tolerable} are tolerable"
+                f"{len(self.counted)} failed in a row, and {self.tolerable} are tolerable"
             )
             self.findings.violated("failed-below-tolerable", message, event)
         self.exceeded = None

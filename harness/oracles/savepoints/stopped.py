@@ -15,7 +15,7 @@ from holdfast.harness.oracles.shared.stated_options import texts
 from holdfast.harness.oracles.shared.submissions import Submissions
 
 CLAUSES: Mapping[str, str] = {
-    "emitted-behind-stop": "a subtask emits a batch behind its part of the savepoint that its job stops with",
+    "emitted-behind-stop": "a job stops with a savepoint, and a subtask emits a batch after its part of it",
     "begun-behind-stop": "a checkpoint begins while the savepoint that its job ends with is under way, or complete",
     "not-stopped": "the savepoint that a job is to end with is complete, nothing failed, and the job has not ended",
     "stopped-silently": "a job has ended though the savepoint that it was to end with is not complete",
@@ -66,7 +66,7 @@ def _judge_parts(history: History, triggered: events.SavepointTriggered, finding
             part = taken.get(event.channel.partition("->")[0])
             if part is not None:
                 findings.check("emitted-behind-stop")
-                message = f"batch {event.position} enters {event.channel} behind savepoint {triggered.checkpoint}"
+                message = f"batch {event.position} enters {event.channel} after savepoint {triggered.checkpoint}"
                 findings.violated("emitted-behind-stop", message, part, event)
     findings.check("emitted-behind-stop", len(taken))
 
@@ -83,7 +83,7 @@ def _judge_begun(history: History, triggered: events.SavepointTriggered, finding
             if not isinstance(event, events.CheckpointAborted) or event.checkpoint == triggered.checkpoint:
                 return
         elif event.checkpoint != triggered.checkpoint:
-            message = f"checkpoint {event.checkpoint} begins behind savepoint {triggered.checkpoint}"
+            message = f"checkpoint {event.checkpoint} begins after savepoint {triggered.checkpoint}"
             findings.violated("begun-behind-stop", f"{message}, with which the job stops", triggered, event)
             return
 
