@@ -28,6 +28,7 @@ class Violation(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         witness: of the first anomaly, as lines, earliest first.
         at_ms: when it was broken, since the start of the run; None: no event shows the moment.
         times: anomalies of this clause in the run; an oracle names only a few of each.
+        more: the others in plain words.
         damage: what it does to a user; None: not known here.
     """
 
@@ -40,6 +41,7 @@ class Violation(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     times: int = 1
     damage: Damage | None = None
     title: str = ""
+    more: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         force_setattr(self, "clause", current_clause(self.oracle, self.clause))

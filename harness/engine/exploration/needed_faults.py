@@ -14,7 +14,7 @@ from holdfast.harness.engine.executor.run import Run, without_faults
 from holdfast.harness.engine.exploration.shrink import attempted
 from holdfast.harness.engine.plans.words import fault_in_brief, schedule_in_words
 from holdfast.harness.engine.site.registry import Toolbox
-from holdfast.harness.engine.views.finding import NOT_TRIED, Needed
+from holdfast.harness.engine.views.finding import NOT_TRIED, Needed, first_anomaly
 from holdfast.harness.model.case import Tier
 from holdfast.harness.model.plan import FaultSpec, Plan
 from holdfast.harness.model.verdict import Outcome
@@ -27,8 +27,8 @@ MOST_PLANS = 10
 
 
 def needed_faults(run: Run, system: System, tools: Toolbox) -> Needed:
-    """Which faults a refutation needs. Nobody tries where nothing was refuted, the plan has no fault, its expected end
-    needs them, or the run was on no simulator.
+    """Which faults the cause of a refutation needs. Nobody tries where nothing was refuted, the plan has no fault, its
+    expected end needs them, or the run was on no simulator.
 
     Args:
         run: that was judged.
@@ -41,14 +41,14 @@ def needed_faults(run: Run, system: System, tools: Toolbox) -> Needed:
     bare = without_faults(plan)
     if bare.expected_end is not plan.expected_end:
         return NOT_TRIED
-    refuted = _refuted(run)
+    cause = first_anomaly(run.history, run.verdicts)
 
     def shows(candidate: Plan) -> bool:
         found = attempted(candidate, system, tools)
-        return found is not None and found.outcome is Outcome.FAIL and not refuted.isdisjoint(_refuted(found))
+        return found is not None and cause is not None and (cause[0], cause[1].clause) in _refuted(found)
 
     if shows(bare):
-        return Needed("the same without any fault", frozenset())
+        return Needed("needs no fault", frozenset())
     words = _told_apart(plan.faults)
     if len(plan.faults) == 1:
         return Needed(f"needs {words[0]}", frozenset({0}))

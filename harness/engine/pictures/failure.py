@@ -79,7 +79,7 @@ def pictures_of_failure(history: History, verdicts: Iterable[Verdict]) -> tuple[
     """The picture of what the finding of a run calls its cause, if there is one and events of the history show it."""
     cause = first_anomaly(history, verdicts)
     with suppress(ValueError):  # An oracle of somebody else may name an event of its own making.
-        made = None if cause is None else failure_picture(history, cause)
+        made = None if cause is None else failure_picture(history, cause[1])
         return () if made is None else (made,)
     return ()
 

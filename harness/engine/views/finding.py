@@ -106,10 +106,10 @@ def finding_of(
     )
 
 
-def first_anomaly(history: History, verdicts: Iterable[Verdict]) -> Anomaly | None:
-    """The anomaly that the finding of a run calls its cause; None if no oracle names one."""
+def first_anomaly(history: History, verdicts: Iterable[Verdict]) -> tuple[str, Anomaly] | None:
+    """The anomaly that the finding of a run calls its cause, with its oracle; None if no oracle names one."""
     found = _in_causal_order(verdicts, _Places(history))
-    return found[0][1] if found else None
+    return found[0] if found else None
 
 
 def _in_causal_order(verdicts: Iterable[Verdict], places: _Places) -> list[tuple[str, Anomaly]]:
@@ -141,6 +141,7 @@ def _violations(
             witness=anomalies[0].witness,
             at_ms=None if (at := anomalies[0].at) is None else places.at_ms(at.time_ns),
             times=len(anomalies),
+            more=tuple(dict.fromkeys(each.message for each in anomalies[1:])),
             damage=damage_of(oracle, anomalies[0]),
             title=titles.get(oracle, ""),
         )

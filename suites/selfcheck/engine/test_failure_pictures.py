@@ -166,9 +166,10 @@ def test_whatever_an_oracle_finds_is_drawn_with_its_witness(oracle: str) -> None
             continue
         history = exhibit.history()
         verdict = BY_NAME[oracle].judge(history)
-        cause = first_anomaly(history, [verdict])
+        first = first_anomaly(history, [verdict])
         pictures = pictures_of_failure(history, [verdict])
-        assert cause is not None
+        assert first is not None
+        cause = first[1]
         assert len(pictures) == (cause.at is not None)
         for picture in pictures:
             named = {*events_of(cause.witness, history).values()}

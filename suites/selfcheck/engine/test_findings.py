@@ -98,7 +98,7 @@ def test_a_moment_is_told_by_fault_checkpoint_and_time() -> None:
 @pytest.mark.parametrize(
     ("needed", "when"),
     [
-        (Needed("the same without any fault", frozenset()), "before the first complete checkpoint; the same"),
+        (Needed("needs no fault", frozenset()), "before the first complete checkpoint; needs no fault"),
         (Needed("needs kill", frozenset({0})), "25 ms after faults[0] (kill of worker 1), before the first complete"),
         (Needed("needs pause", frozenset({1})), "before any fault that it needs, before the first complete"),
     ],
@@ -185,6 +185,7 @@ def test_identical_anomalies_are_counted() -> None:
     finding = found(judged.verdict())
     assert finding.what == "Duplicate: key a (1 more like it)"
     assert finding.cause is not None
+    assert (finding.cause.message, finding.cause.more) == ("key a", ("key b",))
     assert finding.cause.times == 3
 
 

@@ -11,7 +11,6 @@ from holdfast.harness.engine.exploration.needed_faults import needed_faults
 from holdfast.harness.engine.site import registry
 from holdfast.harness.engine.views.finding import NOT_TRIED, finding_of
 from holdfast.harness.model.plan import ExpectedEnd, FaultSpec, Plan
-from holdfast.harness.model.target import COORDINATOR
 from holdfast.harness.model.verdict import Outcome
 from holdfast.suites.conformance.plans import WORKERS, plan
 
@@ -29,7 +28,7 @@ def told(system: str, *faults: FaultSpec) -> str:
 
 @pytest.mark.parametrize("faults", [(KILL,), (PAUSE, KILL)])
 def test_a_variant_that_is_wrong_without_any(faults: tuple[FaultSpec, ...]) -> None:
-    assert told("reference+E1", *faults) == "the same without any fault"
+    assert told("reference+E1", *faults) == "needs no fault"
 
 
 def test_a_variant_that_restores_wrongly_needs_the_death() -> None:
@@ -78,7 +77,7 @@ def test_nothing_is_said_of_what_passed_or_has_no_fault() -> None:
 
 def test_the_finding_says_it_in_the_line_of_its_moment() -> None:
     tools, under_test = registry.toolbox(), registry.system("reference+H2")
-    run = run_plan(plan(KILL, kill(COORDINATOR, after_checkpoint=3), system="reference+H2"), under_test, tools)
+    run = run_plan(plan(KILL, kill(WORKERS[0], after_checkpoint=3), system="reference+H2"), under_test, tools)
     found = finding_of("", run.history, run.verdicts, tools.oracles, None, needed_faults(run, under_test, tools))
     assert found is not None
-    assert found.when.endswith("; needs one of: kill of worker 1, kill of coordinator")
+    assert found.when.endswith("; needs one of: kill of worker 1, kill of worker 0")
