@@ -45,7 +45,7 @@ class SnapshotOracle:
     invariant = "State is fixed at once and stored beside the records; what is not durable is not acknowledged."
     clauses: Mapping[str, str] = {
         "acked-before-durable": "a subtask acknowledges state that is not stored yet",
-        "barrier-after-upload": "a barrier leaves a subtask only when its own state is stored",
+        "barrier-after-upload": "a barrier does not leave a subtask before its own state is stored",
         "stood-while-uploading": "no subtask ever processes a batch while its state is being stored",
         "processed-while-writing": "a batch is processed while state is written synchronously",
         "async-error-swallowed": "storing the state fails, and the subtask does not decline the checkpoint",
@@ -118,7 +118,7 @@ def _judge_barrier(part: Part, findings: Findings) -> None:
     findings.check("barrier-after-upload")
     late = [barrier for barrier in part.barriers if barrier.sequence > stored.sequence]
     if late:
-        message = f"{part.taken.subtask} sends barrier {part.taken.checkpoint} when its own state is stored"
+        message = f"{part.taken.subtask} sends barrier {part.taken.checkpoint} only after its own state is stored"
         findings.violated("barrier-after-upload", message, part.taken, stored, late[0])
 
 
