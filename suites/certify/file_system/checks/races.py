@@ -125,7 +125,30 @@ def threads(bench: Bench) -> None:
             raise Violation(bench.rule, f"a thread met {outcome!r}.")
     left = [f"{number}/{each}" for number in range(WRITERS) for each in range(number, 5)]
     bench.require_paths(bench.files(), "", ["kept", *left])
+    _in_turn(bench, files)
     bench.hit("raced")
+
+
+def _in_turn(bench: Bench, files: FileSystem) -> None:
+    """A thread stands still at any line of writing a file; another one writes another file meanwhile."""
+    lines = Lines()
+    for number in range(MOST_LINES):
+        contents = {f"turn/{number}/{which}": bytes_of(300, which) for which in (1, 2)}
+        first, second = (partial(_write, files, path, content) for path, content in contents.items())
+        came_of_it = lines.stand_still(number, first, second)
+        if came_of_it is None:
+            break
+        bench.step(f"a thread stands still at line {number} of writing a file; another one writes another file")
+        for (path, content), outcome in zip(contents.items(), came_of_it, strict=True):
+            if outcome is not None:
+                raise Violation(bench.rule, f"who wrote {path!r} met {outcome!r}.")
+            bench.require_content(files, path, content)
+
+
+def _write(files: FileSystem, path: str, content: bytes) -> None:
+    upload = files.begin(path)
+    upload.write(content)
+    upload.publish()
 
 
 CHECKS = (
