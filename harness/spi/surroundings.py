@@ -1,4 +1,6 @@
-"""What of our environment the system under test gets: a short list, and what the user names here.
+"""What of our environment the system under test gets, and where the programs of Java are.
+
+It gets a short list, and what the user names here.
 
 It does not inherit ours: keys of object stores, tokens and passwords stand there. It gets what a program, an
 interpreter, Java and Spark need to be found and to speak the user's language.
@@ -7,7 +9,9 @@ interpreter, Java and Spark need to be found and to speak the user's language.
 from __future__ import annotations
 
 import os
+import shutil
 from collections.abc import Iterable, Mapping
+from pathlib import Path
 
 from holdfast.harness.spi.errors import UnusableSystem
 
@@ -51,3 +55,19 @@ def python_path(folders: Iterable[str]) -> str:
                 "rename it, or start holdfast in another folder."
             )
     return os.pathsep.join(named)
+
+
+def tool_of_java(name: str, environment: Mapping[str, str]) -> str:
+    """The path of `java`, `javac` or `jcmd`; empty: there is none.
+
+    Where JAVA_HOME is set, the Java there is the only one, as for Spark, Flink and Kafka themselves.
+    """
+    home = environment.get("JAVA_HOME", "")
+    wanted = str(Path(home, "bin", name)) if home else name
+    return shutil.which(wanted, path=environment.get("PATH")) or ""
+
+
+def place_of_java(environment: Mapping[str, str]) -> str:
+    """Where alone it is looked for, as the end of `Java is needed`; empty: on the PATH."""
+    home = environment.get("JAVA_HOME", "")
+    return f" in JAVA_HOME, which is {home}" if home else ""

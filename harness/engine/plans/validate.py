@@ -9,7 +9,8 @@ from collections.abc import Iterable, Mapping
 
 from holdfast.harness.engine.errors import NotApplicable, UsageError
 from holdfast.harness.engine.plans.check_job import check_job
-from holdfast.harness.engine.site.registry import Toolbox, unknown
+from holdfast.harness.engine.site.entry_points import unknown
+from holdfast.harness.engine.site.registry import Toolbox
 from holdfast.harness.model.capability import Capability
 from holdfast.harness.model.case import Tier
 from holdfast.harness.model.demands import demands
