@@ -11,8 +11,7 @@ import pytest
 from msgspec.structs import replace
 
 from holdfast.harness.model.plan import Plan
-from holdfast.suites.selfcheck import behaviour as module
-from holdfast.suites.selfcheck.behaviour import (
+from holdfast.suites.bench.behaviour import (
     FIELDS,
     FILE,
     SHARES,
@@ -24,6 +23,7 @@ from holdfast.suites.selfcheck.behaviour import (
     packed,
     stored,
 )
+from holdfast.suites.selfcheck import behaviour as module
 
 OTHER = {"findings": ("CUT/record-after-barrier",)}
 
