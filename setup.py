@@ -34,7 +34,6 @@ COMPILED = (
     "fixtures/reference/drivers/audit.py",
     "fixtures/reference/drivers/*outbox.py",
     "fixtures/reference/drivers/message_faults.py",
-    "fixtures/reference/drivers/lost_*.py",
     "harness/engine/executor/conductor.py",
     "harness/engine/executor/judge.py",
     "harness/engine/executor/milestones.py",

@@ -55,7 +55,7 @@ class ComparisonPicture:
     writes = "comparison.svg"
 
     def render(self, compared: ComparedSystems, folder: Path) -> Path:
-        """See spi.comparison_reporter."""
+        """See spi.reporter."""
         return write_file(folder / self.writes, picture(compared))
 
 

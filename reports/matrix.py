@@ -33,7 +33,7 @@ class MatrixPage:
     writes = "matrix.html"
 
     def render(self, matrix: Matrix, folder: Path) -> Path:
-        """See spi.matrix_reporter."""
+        """See spi.reporter."""
         return write_file(folder / self.writes, page(matrix))
 
 
@@ -44,7 +44,7 @@ class MatrixMarkdown:
     writes = "matrix.md"
 
     def render(self, matrix: Matrix, folder: Path) -> Path:
-        """See spi.matrix_reporter."""
+        """See spi.reporter."""
         return write_file(folder / self.writes, markdown(matrix))
 
 
@@ -55,7 +55,7 @@ class MatrixBadges:
     writes = "badges"
 
     def render(self, matrix: Matrix, folder: Path) -> Path:
-        """See spi.matrix_reporter."""
+        """See spi.reporter."""
         return replace_folder(folder / self.writes, badges(matrix))
 
 

@@ -7,11 +7,9 @@ This module imports next to nothing, so that a process hears signals before it i
 
 from __future__ import annotations
 
+from holdfast.harness.engine.errors import HARNESS_ERROR as HARNESS_ERROR
+from holdfast.harness.engine.errors import WRONG_USAGE as WRONG_USAGE
 from holdfast.harness.engine.site.interruption import heard_from_now_on
-
-WRONG_USAGE = 3
-HARNESS_ERROR = 4
-INTERRUPTED = 130
 
 
 def main() -> None:

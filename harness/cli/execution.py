@@ -11,10 +11,16 @@ from typing import Any
 
 import typer
 
-from holdfast.harness.cli import HARNESS_ERROR, INTERRUPTED, WRONG_USAGE
 from holdfast.harness.cli.application import BEGINNING, WHOLE_LINES, WORDS, app
 from holdfast.harness.cli.options import OUTPUT
-from holdfast.harness.engine.errors import ForeignError, NotApplicable, UsageError
+from holdfast.harness.engine.errors import (
+    HARNESS_ERROR,
+    INTERRUPTED,
+    WRONG_USAGE,
+    ForeignError,
+    NotApplicable,
+    UsageError,
+)
 from holdfast.harness.engine.site.foreign import NotHere, foreign, only_what_ships
 from holdfast.harness.engine.site.interruption import OwnSignals
 from holdfast.harness.engine.site.room import in_one_sentence
@@ -32,7 +38,7 @@ def run_process(signals: OwnSignals) -> None:
     from holdfast.harness.commands.reserved_output import lost_for_room
     from holdfast.harness.commands.stream import steady_streams
     from holdfast.harness.engine.site import hanging
-    from holdfast.harness.engine.site.memory import lacking_memory
+    from holdfast.harness.engine.site.room import lacking_memory
 
     # What stands in the current folder can be named, as in `certify --sink my_sink:Sink`; what is installed goes first.
     with suppress(OSError):  # It may be gone.

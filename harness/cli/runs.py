@@ -99,7 +99,7 @@ def keep(
     part_limit: PartLimit = "",
 ) -> int:
     """Make a run of the simulator again that a certificate did not keep, and keep it whole beside the others."""
-    from holdfast.harness.commands.keep import keep as keep_run
+    from holdfast.harness.commands.verify import keep as keep_run
 
     return keep_run(
         run, Path(str(stored_run(run.parent.parent))), trust=trust, limit_s=seconds("--part-limit", part_limit)

@@ -20,19 +20,18 @@ from holdfast.harness.engine.certification.begun import Begun, begun_now, identi
 from holdfast.harness.engine.certification.certify import Certification
 from holdfast.harness.engine.certification.request import Request, check_request
 from holdfast.harness.engine.certification.result_log import ResultLog
-from holdfast.harness.engine.errors import UsageError
+from holdfast.harness.engine.errors import HARNESS_ERROR, UsageError
 from holdfast.harness.engine.nights.night_folder import tidy
 from holdfast.harness.engine.nights.settings import read_settings
 from holdfast.harness.engine.nights.waivers import Waiver, expired_in_words, waived_findings, with_waivers
 from holdfast.harness.engine.site import registry
+from holdfast.harness.engine.site.entry_points import strangers_in
 from holdfast.harness.engine.site.interruption import listening
-from holdfast.harness.engine.site.registry import strangers_in
 from holdfast.harness.engine.site.services import require_reachable
 from holdfast.harness.engine.site.usage import UsageMeter
 from holdfast.harness.model.journal import Journal, Status
 from holdfast.harness.spi.surroundings import python_path
 
-HARNESS_ERROR = 4
 EXIT_CODES = {Status.FAIL: 1, Status.INCONCLUSIVE: 2, Status.ERROR: HARNESS_ERROR}
 
 

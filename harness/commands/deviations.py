@@ -12,7 +12,7 @@ from rich.text import Text
 
 from holdfast.harness.commands import console as consoles
 from holdfast.harness.engine.errors import UsageError
-from holdfast.harness.engine.site import registry
+from holdfast.harness.engine.site import entry_points, registry
 from holdfast.harness.model.deviation import Cell, CellState, Deviation, DeviationTable, Step
 
 MARKS = {
@@ -44,7 +44,7 @@ def show_table(names: list[str], *, json: bool) -> int:
     known = {step.name for table in tables for step in table.steps}
     for name in names:
         if name not in known:
-            raise registry.unknown("step", name, known)
+            raise entry_points.unknown("step", name, known)
     console = consoles.results()
     for table in (_narrowed(table, names) for table in tables):
         if json:

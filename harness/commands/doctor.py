@@ -9,9 +9,9 @@ from collections.abc import Callable, Sized
 import typer
 
 from holdfast.harness.engine.errors import ForeignError, UsageError
-from holdfast.harness.engine.site import registry
+from holdfast.harness.engine.site import entry_points, registry
 from holdfast.harness.engine.site.machine import lacking
-from holdfast.harness.engine.site.service_parts import missing_parts
+from holdfast.harness.engine.site.services import missing_parts
 from holdfast.harness.model.case import Tier
 
 _NAMES = 16
@@ -43,7 +43,7 @@ def examine() -> int:
     for name, things in _COUNTED.items():
         typer.echo(_wrapped(name, _counted(things)))
     for name, group in _NAMED.items():
-        typer.echo(_wrapped(name, ", ".join(registry.names(group)) or "none"))
+        typer.echo(_wrapped(name, ", ".join(entry_points.names(group)) or "none"))
     return 0
 
 

@@ -10,7 +10,7 @@ from holdfast.harness.commands import console as consoles
 from holdfast.harness.commands.build_progress import BuildProgress
 from holdfast.harness.commands.services import MISSING
 from holdfast.harness.engine.errors import UsageError
-from holdfast.harness.engine.site import registry
+from holdfast.harness.engine.site import entry_points, registry
 from holdfast.harness.engine.site.services import site_of
 from holdfast.harness.model.command_line import command_line
 from holdfast.harness.spi.images import Image, ImageSet
@@ -57,9 +57,9 @@ def _refuse_unknown(images: ImageSet, names: Sequence[str], base: str) -> None:
     """Before a daemon is needed, so that the answer is the same where none responds."""
     for name in names:
         if name not in images.names:
-            raise registry.unknown("image", name, images.names)
+            raise entry_points.unknown("image", name, images.names)
     if base and base not in images.bases:
-        raise registry.unknown("base", base, images.bases)
+        raise entry_points.unknown("base", base, images.bases)
 
 
 def _image_set(given: Sequence[str]) -> ImageSet:

@@ -10,7 +10,7 @@ from holdfast.harness.engine.errors import UsageError
 from holdfast.harness.engine.job_cluster.client import ClusterClient
 from holdfast.harness.engine.job_cluster.jobs import OVER
 from holdfast.harness.engine.job_cluster.token import given_token
-from holdfast.harness.engine.site import registry
+from holdfast.harness.engine.site import entry_points
 from holdfast.harness.model import profile
 from holdfast.harness.model.jobs import ENDLESS_JOBS
 from holdfast.harness.model.plan import Plan, Topology, WorkloadSpec
@@ -166,7 +166,7 @@ def _plan(
 ) -> Plan:
     """The first job of a cluster, and what it is fed."""
     if program not in ENDLESS_JOBS:
-        raise registry.unknown("program", program, ENDLESS_JOBS)
+        raise entry_points.unknown("program", program, ENDLESS_JOBS)
     recovery = {
         **({profile.RECOVERY_PATH: path} if path else {}),
         **({profile.IGNORE_UNCLAIMED: "true"} if allow_left_out else {}),

@@ -13,7 +13,7 @@ from time import monotonic  # noqa: TID251 - for the log alone
 from rich.text import Text
 
 from holdfast.harness.commands import console as consoles
-from holdfast.harness.commands.certify import HARNESS_ERROR, exit_code
+from holdfast.harness.commands.certify import exit_code
 from holdfast.harness.commands.folders import RESULTS, new_folder, point_latest, way_back
 from holdfast.harness.commands.progress import CaseProgress
 from holdfast.harness.commands.reports import load_reporters, write_reports
@@ -22,8 +22,8 @@ from holdfast.harness.engine.certification.kit_journal import same_cause
 from holdfast.harness.engine.certification.kit_run import KitRequest, KitRun, run_kit
 from holdfast.harness.engine.certification.request import Request
 from holdfast.harness.engine.certification.result_log import LoggedCheck, ResultLog
-from holdfast.harness.engine.errors import UsageError
-from holdfast.harness.engine.site import registry
+from holdfast.harness.engine.errors import HARNESS_ERROR, UsageError
+from holdfast.harness.engine.site import entry_points, registry
 from holdfast.harness.engine.site.interruption import listening
 from holdfast.harness.model.appearance import STATUS_STYLES
 from holdfast.harness.model.case import Tier
@@ -228,10 +228,10 @@ def plugged_into(contract: str, factory: str, location: str, options: Mapping[st
 def _chosen(known: frozenset[str], rules: frozenset[str], areas: frozenset[str], contract: str) -> frozenset[str]:
     """Rules to decide; empty: all."""
     for rule in sorted(rules - known):
-        raise registry.unknown(f"rule of the kit for {contract}", rule, known)
+        raise entry_points.unknown(f"rule of the kit for {contract}", rule, known)
     of_areas = {rule.partition("-")[0] for rule in known}
     for area in sorted(areas - of_areas):
-        raise registry.unknown(f"area of the kit for {contract}", area, of_areas)
+        raise entry_points.unknown(f"area of the kit for {contract}", area, of_areas)
     return rules | frozenset(rule for rule in known if rule.partition("-")[0] in areas)
 
 

@@ -15,7 +15,7 @@ from holdfast.harness.engine.certification.trial import Trial, try_case
 from holdfast.harness.engine.errors import NotApplicable, UsageError
 from holdfast.harness.engine.executor.judge import observed
 from holdfast.harness.engine.plans.fitted import fitted
-from holdfast.harness.engine.site import registry
+from holdfast.harness.engine.site import entry_points, registry
 from holdfast.harness.engine.site.machine import lacking
 from holdfast.harness.model import profile
 from holdfast.harness.model.case import Case, Decision, Tier
@@ -67,7 +67,7 @@ def mark_of(fields: dict[str, object]) -> Mark:
     known_rules = {rule.id for rule in registry.rules()}
     for rule in mark.rule_ids():
         if rule not in known_rules:
-            raise registry.unknown("rule", rule, known_rules)
+            raise entry_points.unknown("rule", rule, known_rules)
     return mark
 
 

@@ -12,7 +12,7 @@ from rich.text import Text
 from holdfast.harness.commands import console as consoles
 from holdfast.harness.engine.errors import UsageError
 from holdfast.harness.engine.exploration.mutation import Trial, try_mutant
-from holdfast.harness.engine.site import registry
+from holdfast.harness.engine.site import entry_points, registry
 from holdfast.harness.engine.site.interruption import listening
 from holdfast.harness.model.command_line import command_line
 from holdfast.harness.spi.mutant import Mutant
@@ -67,7 +67,7 @@ def _no_mutant(name: str, known: Mapping[str, Mutant]) -> UsageError:
                     f"{name!r} is a variant of {base} and not on the list of mutants: "
                     f"use `{command_line('certify', variant)}`."
                 )
-    return registry.unknown("mutant", name, known)
+    return entry_points.unknown("mutant", name, known)
 
 
 def _line(mutant: Mutant, trial: Trial) -> Text:

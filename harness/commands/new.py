@@ -14,7 +14,7 @@ from tempfile import mkdtemp
 import typer
 
 from holdfast.harness.engine.errors import UsageError
-from holdfast.harness.engine.site import registry
+from holdfast.harness.engine.site import entry_points, registry
 
 _NAME = re.compile(r"[a-z][a-z0-9_]*")
 
@@ -39,7 +39,7 @@ def write_new(kind: str, name: str, language: str, folder: Path | None) -> int:
         )
     language = language or scaffold.languages[0]
     if language not in scaffold.languages:
-        raise registry.unknown(f"language of {kind}", language, scaffold.languages)
+        raise entry_points.unknown(f"language of {kind}", language, scaffold.languages)
     target = folder or Path(name)
     if target.exists() or target.is_symlink():
         raise UsageError(f"{target} is there, and nothing is overwritten: choose another folder with --out.")

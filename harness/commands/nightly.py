@@ -10,7 +10,6 @@ from rich.console import Console
 from rich.text import Text
 
 from holdfast.harness.commands import console as consoles
-from holdfast.harness.commands.certify import HARNESS_ERROR
 from holdfast.harness.commands.folders import point_latest
 from holdfast.harness.commands.progress import CaseProgress
 from holdfast.harness.commands.reports import load_reporters, write_reports
@@ -19,7 +18,7 @@ from holdfast.harness.engine.artefacts.files import make_folder
 from holdfast.harness.engine.certification.certify import Certification
 from holdfast.harness.engine.certification.request import Request, check_request
 from holdfast.harness.engine.certification.result_log import ResultLog
-from holdfast.harness.engine.errors import UsageError
+from holdfast.harness.engine.errors import HARNESS_ERROR, UsageError
 from holdfast.harness.engine.nights.night_folder import NightFolder, identity_of, tidy
 from holdfast.harness.engine.nights.record import system_night
 from holdfast.harness.engine.nights.reruns import rerun_findings

@@ -15,7 +15,7 @@ from holdfast.harness.engine.artefacts.remote_run import is_remote, read_remote_
 from holdfast.harness.engine.artefacts.stored_run import read_run
 from holdfast.harness.engine.cases.stored_plan import run_and_store
 from holdfast.harness.engine.certification.run_store import replay_command
-from holdfast.harness.engine.errors import UsageError
+from holdfast.harness.engine.errors import HARNESS_ERROR, UsageError
 from holdfast.harness.engine.executor.judge import judge, observed, on_its_word, outcome_of
 from holdfast.harness.engine.executor.run import Run, run_plan
 from holdfast.harness.engine.exploration.needed_faults import needed_faults
@@ -33,8 +33,6 @@ from holdfast.harness.model.plan import Plan
 from holdfast.harness.model.plural import plural
 from holdfast.harness.model.verdict import Outcome, Verdict
 from holdfast.harness.spi.oracle import titles_of
-
-HARNESS_ERROR = 4
 
 
 def run_file(

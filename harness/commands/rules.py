@@ -21,7 +21,7 @@ from holdfast.harness.commands import console as consoles
 from holdfast.harness.commands.folders import LATEST, RESULTS
 from holdfast.harness.engine.artefacts.journal_file import read_journal
 from holdfast.harness.engine.certification.certificate import rule_results
-from holdfast.harness.engine.site import registry
+from holdfast.harness.engine.site import entry_points, registry
 from holdfast.harness.engine.site.places import Found, places_of
 from holdfast.harness.model.appearance import STATUS_STYLES, STATUS_WORDS
 from holdfast.harness.model.case import Case, Decision
@@ -56,14 +56,14 @@ def show_rules(name: str, root: Path, areas: Sequence[str] = (), statuses: Seque
     if name:
         found = next((result for result in results if result.rule.id == name), None)
         if found is None:
-            raise registry.unknown("rule", name, (result.rule.id for result in results))
+            raise entry_points.unknown("rule", name, (result.rule.id for result in results))
         console.print(_header(journal, root), soft_wrap=True)
         _show(console, found, cases, _status_in_words(found) if journal else _how_to_certify(found))
         return 0
     known = list(dict.fromkeys(result.rule.area for result in results))
     for area in areas:
         if area not in known:
-            raise registry.unknown("area", area, known)
+            raise entry_points.unknown("area", area, known)
     listed = [
         result
         for result in results

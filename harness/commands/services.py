@@ -9,7 +9,7 @@ from rich.text import Text
 from holdfast.harness.commands import console as consoles
 from holdfast.harness.commands.build_progress import BuildProgress
 from holdfast.harness.engine.errors import UsageError
-from holdfast.harness.engine.site.service_parts import installer
+from holdfast.harness.engine.site.services import installer
 from holdfast.harness.model.command_line import command_line
 from holdfast.harness.spi.service import Part
 

@@ -8,14 +8,13 @@ from pathlib import Path
 from rich.console import Console
 
 from holdfast.harness.commands import console as consoles
+from holdfast.harness.engine.errors import HARNESS_ERROR
 from holdfast.harness.engine.nights.night_folder import NIGHT, read_night, read_nights
 from holdfast.harness.engine.site import registry
 from holdfast.harness.engine.site.foreign import foreign
 from holdfast.harness.model.night import Night
 from holdfast.harness.model.plural import plural
-from holdfast.harness.spi.night_reporter import NightReporter
-
-HARNESS_ERROR = 4
+from holdfast.harness.spi.reporter import NightReporter
 
 
 def show_trend(folder: Path) -> int:

@@ -9,6 +9,13 @@ import msgspec
 from rich.text import Text
 
 from holdfast.harness.commands import console as consoles
+from holdfast.harness.commands.apart import runs_apart
+from holdfast.harness.engine.certification.run_store import RUNS, replay_command
+from holdfast.harness.engine.errors import UsageError
+from holdfast.harness.engine.plans.words import plan_in_words
+from holdfast.harness.engine.site.plan_code import code_named_by, strangers
+from holdfast.harness.engine.verification.keep import keep as keep_run
+from holdfast.harness.engine.verification.sent import SentCertificate
 from holdfast.harness.engine.verification.statements import Kind
 from holdfast.harness.engine.verification.verify import exit_code
 from holdfast.harness.engine.verification.verify import verify as verify_certificate
@@ -54,3 +61,26 @@ def verify(folder: Path, replays: int, seed: int | None, *, trust: bool, json: b
     verdict = {0: "It follows from what lies beside it.", 1: "It contradicts itself.", 2: "Not all was checked."}[code]
     console.print(f"{verdict} Runs to replay were chosen with --seed {chosen}.")
     return code
+
+
+def keep(run: Path, folder: Path, *, trust: bool, limit_s: float | None = None) -> int:
+    """Make it again, keep it, and say where.
+
+    Args:
+        run: as the user named it.
+        folder: of the certificate.
+        trust: run the code that it names.
+        limit_s: how long the run may take if it runs what does not ship with Holdfast.
+    """
+    if run.parent.name != RUNS:
+        raise UsageError(f"{run} names no run of a certificate: write it as DIR/{RUNS}/ID, as reports do.")
+    sent = SentCertificate(folder)
+    if (code := runs_apart(strangers(sent.journal.system), folder, limit_s)) is not None:
+        return code
+    again, stored = keep_run(sent, run.name, trust=trust)
+    plan = again.history.plan
+    command = replay_command(stored, again.tier, plan.system, trust=bool(code_named_by(plan)))
+    console = consoles.results()
+    console.print(plan_in_words(plan))
+    console.print(f"{again.outcome.value}, same trace: {again.trace_hash}; kept in {stored}; again: {command}")
+    return 0

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+WRONG_USAGE = 3
+HARNESS_ERROR = 4
+INTERRUPTED = 130
+"""Exit codes of a command that has no result."""
+
 
 class UsageError(Exception):
     """The user can repair this: one sentence naming the field, the value, what is allowed and what to do."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -51,7 +52,21 @@ class Standing(msgspec.Struct, frozen=True):
     report: str = ""
 
 
-class Certificate(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class Titled:
+    """What has a title, and the tiers that it speaks of."""
+
+    __slots__ = ()
+    if TYPE_CHECKING:  # They are fields of the structs below, each at its own place.
+        title: Title
+        tiers: tuple[Tier, ...]
+
+    @property
+    def heading(self) -> str:
+        """The title with its tiers."""
+        return heading(self.title, self.tiers)
+
+
+class Certificate(Titled, msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The card.
 
     Attributes:
@@ -92,13 +107,8 @@ class Certificate(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     left_out: tuple[LeftOut, ...] = ()
     unfinished: bool = False
 
-    @property
-    def heading(self) -> str:
-        """The title with its tiers."""
-        return heading(self.title, self.tiers)
 
-
-class PartReport(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class PartReport(Titled, msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """One part of a system, as its kit judged it.
 
     Attributes:
@@ -121,13 +131,8 @@ class PartReport(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     tiers: tuple[Tier, ...] = ()
     errors: int = 0
 
-    @property
-    def heading(self) -> str:
-        """The title with its tiers."""
-        return heading(self.title, self.tiers)
 
-
-class SubjectReport(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class SubjectReport(Titled, msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """What is said of all parts of one kind together, and of what runs of the whole system decide about them.
 
     Attributes:
@@ -149,11 +154,6 @@ class SubjectReport(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     parts: tuple[PartReport, ...]
     errors: int = 0
     tiers: tuple[Tier, ...] = ()
-
-    @property
-    def heading(self) -> str:
-        """The title with its tiers."""
-        return heading(self.title, self.tiers)
 
     @property
     def standings(self) -> tuple[Standing, ...]:

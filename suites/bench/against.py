@@ -3,7 +3,7 @@
 A block is a process of its own that imports one tree, the working tree or a commit, and runs all chosen plans once. Two
 blocks, one of each, are a pair; the next pair begins with the other tree. Time is processor time, so that other
 work on the machine disturbs little, and mostly both of a pair. A plan that leads elsewhere in one of the two is listed
-and counts for no figure (see selfcheck/behaviour.py).
+and counts for no figure (see behaviour.py).
 
 Compare a commit with itself first: where the ratio is further from 1 than the difference that is looked for, wait for a
 quieter hour, or take more blocks.
@@ -25,9 +25,9 @@ from typing import NamedTuple
 
 import msgspec
 
+from holdfast.suites.bench.behaviour import FIELDS, Stored, differences
 from holdfast.suites.bench.block import Ran
-from holdfast.suites.bench.elsewhere import on
-from holdfast.suites.selfcheck.behaviour import FIELDS, Stored, differences
+from holdfast.suites.bench.compiled import on
 
 BLOCK = "suites/bench/block.py"
 

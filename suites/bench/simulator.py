@@ -33,10 +33,10 @@ from holdfast.harness.engine.site.registry import Toolbox, system, toolbox
 from holdfast.harness.engine.swarm.draw import draw_plan
 from holdfast.harness.spi.system import System
 from holdfast.suites.bench.against import CannotCompare, Comparison, compared
+from holdfast.suites.bench.behaviour import FIELDS, listed, stored
 from holdfast.suites.bench.figures import load, table, with_spread
 from holdfast.suites.bench.mixes import DEFINITIONS, Definition, Shape, shape_of
 from holdfast.suites.bench.profiling import profiled
-from holdfast.suites.selfcheck.behaviour import FIELDS, listed, stored
 
 ROOT = Path(__file__).resolve().parents[2]
 COLUMNS = (

@@ -3,14 +3,3 @@
 Rules of this package: every guarantee has a negative control beside it, a wrong variant under the same faults that must
 be refuted by a clause that the case names. What is expected is written down here, not computed.
 """
-
-from __future__ import annotations
-
-from holdfast.harness.model.case import Case
-
-AREA = "chaos/"
-
-
-def in_chaos(case: Case) -> bool:
-    """Whether a case belongs here."""
-    return case.id.startswith(AREA)

@@ -11,7 +11,7 @@ import pytest
 
 from holdfast.harness.model.case import Case, Tier
 from holdfast.harness.plugin import RunCase, case_parameters
-from holdfast.suites.chaos import in_chaos
+from holdfast.suites.conformance import in_chaos
 
 REFERENCE, SPARK = "reference", "spark"
 BESIDE = ("chaos/fixed-delay", "chaos/zombie")

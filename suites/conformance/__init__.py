@@ -6,3 +6,14 @@ Rules of this package:
 - Nothing is asserted here: plans are data, oracles judge, and the engine executes whoever asks.
 - A plan that needs another clock than the machine's, or a gate inside an operation, runs on the simulator only.
 """
+
+from __future__ import annotations
+
+from holdfast.harness.model.case import Case
+
+CHAOS = "chaos/"
+
+
+def in_chaos(case: Case) -> bool:
+    """Whether a case belongs to suites/chaos, which has a room of its own."""
+    return case.id.startswith(CHAOS)

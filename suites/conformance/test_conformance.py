@@ -6,7 +6,7 @@ import pytest
 
 from holdfast.harness.model.case import Case, Tier
 from holdfast.harness.plugin import RunCase, case_parameters
-from holdfast.suites.chaos import in_chaos
+from holdfast.suites.conformance import in_chaos
 
 REFERENCE = "reference"
 AT_LENGTH = {"long-runs/ten-thousand", "swarm/drawn-plans"}

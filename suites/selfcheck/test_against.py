@@ -14,8 +14,8 @@ from typer.testing import CliRunner, Result
 
 from holdfast.suites.bench import simulator
 from holdfast.suites.bench.against import BLOCK, CannotCompare, Comparison, block, checkout, compared, working_tree
+from holdfast.suites.bench.behaviour import Stored, stored
 from holdfast.suites.bench.block import Behaviour
-from holdfast.suites.selfcheck.behaviour import Stored, stored
 
 SCRIPT = """
 import json, sys

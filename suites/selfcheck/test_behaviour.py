@@ -11,8 +11,8 @@ import pytest
 from msgspec.structs import replace
 
 from holdfast.harness.model.plan import Plan
-from holdfast.suites.selfcheck import behaviour as module
-from holdfast.suites.selfcheck.behaviour import (
+from holdfast.suites.bench import behaviour as module
+from holdfast.suites.bench.behaviour import (
     FIELDS,
     FILE,
     SHARES,

@@ -46,7 +46,14 @@ class Reset(msgspec.Struct, frozen=True, tag="reset"):
     link: str
 
 
-Order = Impair | Reset
+class Route(msgspec.Struct, frozen=True, tag="route"):
+    """New connections of a link go elsewhere."""
+
+    link: str
+    target: Address
+
+
+Order = Impair | Reset | Route
 DONE, REFUSED = b"done", b"refused "
 
 
@@ -78,6 +85,8 @@ class Relay:
         carrier = self._carriers[order.link]
         if isinstance(order, Reset):
             carrier.reset()
+        elif isinstance(order, Route):
+            carrier.target = order.target
         else:
             carrier.impair(
                 order.direction,

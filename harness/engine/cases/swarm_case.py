@@ -8,7 +8,7 @@ from functools import partial
 import msgspec
 
 from holdfast.harness.engine.cases.rehearsal_case import rehearsals
-from holdfast.harness.engine.site import registry
+from holdfast.harness.engine.site import entry_points, registry
 from holdfast.harness.engine.site.told import account_of, answer_of
 from holdfast.harness.engine.swarm.draw import draw_plan
 from holdfast.harness.engine.swarm.mix import SWARM, Mix, accepted_jobs, mix_for
@@ -145,4 +145,4 @@ def case_for(system: System, name: str, tier: Tier | None = None) -> Case:
     for case in cases:
         if case.id == name:
             return case
-    raise registry.unknown("case", name, (case.id for case in cases))
+    raise entry_points.unknown("case", name, (case.id for case in cases))

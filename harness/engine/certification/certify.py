@@ -33,7 +33,7 @@ from holdfast.harness.engine.certification.worker import (
     WorkerSettings,
 )
 from holdfast.harness.engine.certification.worker_pool import WorkerPool, WorkQueue, silence_limit_s
-from holdfast.harness.engine.site import registry
+from holdfast.harness.engine.site import entry_points, registry
 from holdfast.harness.engine.site.foreign import in_words
 from holdfast.harness.engine.site.interruption import Interruption
 from holdfast.harness.engine.site.places import read_places
@@ -78,7 +78,7 @@ class Certification:
         self._observer = observer
         self._interruption = interruption
         self._log = log
-        self._strangers = registry.strangers_in(request.system)
+        self._strangers = entry_points.strangers_in(request.system)
         now = datetime.now(UTC).isoformat(timespec="seconds")  # noqa: TID251 - for the report alone
         self._started = log.started if log is not None else now
         self._limit = TimeLimit(request.budget_s, log.elapsed_s if log is not None else 0.0)

@@ -9,7 +9,7 @@ from typing import Annotated, Protocol
 import msgspec
 
 from holdfast.harness.engine.errors import UsageError
-from holdfast.harness.engine.site import registry
+from holdfast.harness.engine.site import entry_points, registry
 from holdfast.harness.engine.site.machine import lacking
 from holdfast.harness.model.case import Case, Tier
 from holdfast.harness.model.journal import CaseResult, RunResult
@@ -76,10 +76,10 @@ def check_request(request: Request) -> None:
     """
     known = {rule.id for rule in registry.rules()}
     for rule in request.rules - known:
-        raise registry.unknown("rule", rule, known)
+        raise entry_points.unknown("rule", rule, known)
     areas = {rule.partition("-")[0] for rule in known}
     for area in request.areas - areas:
-        raise registry.unknown("area", area, areas)
+        raise entry_points.unknown("area", area, areas)
     for tier in request.required | request.tiers:
         if reason := lacking(tier):
             raise UsageError(f"tier {tier} was chosen, but it {reason}.")

@@ -27,7 +27,7 @@ from holdfast.harness.engine.certification.kit_runner import KitAssignment, KitM
 from holdfast.harness.engine.certification.last_call import note_last_call
 from holdfast.harness.engine.certification.run_store import Keep, RunStore
 from holdfast.harness.engine.errors import UsageError
-from holdfast.harness.engine.site import registry
+from holdfast.harness.engine.site import entry_points, registry
 from holdfast.harness.engine.site.foreign import foreign, in_words, raised_by
 from holdfast.harness.engine.site.interruption import Interruption, listening, signals
 from holdfast.harness.model.case import Tier
@@ -120,7 +120,7 @@ def main() -> None:
                 send(WorkerLost(str(error), blamed=False))
                 break
             except Exception as error:
-                sentence = raised_by(registry.strangers_in(settings.system), error)
+                sentence = raised_by(entry_points.strangers_in(settings.system), error)
                 send(WorkerLost(f"system {sentence}" if sentence else in_words(error), blamed=bool(sentence)))
                 break
             reader.working -= 1

@@ -27,7 +27,7 @@ from holdfast.harness.engine.certification.kit_runner import CheckEnded, KitAssi
 from holdfast.harness.engine.certification.last_call import ASK, last_call
 from holdfast.harness.engine.certification.worker import AT_ONCE, AnyAssignment, AnyMessage, WorkerSettings
 from holdfast.harness.engine.executor.patience import MOST_TIMES
-from holdfast.harness.engine.site import registry
+from holdfast.harness.engine.site import entry_points, registry
 from holdfast.harness.engine.site.interruption import Interruption
 from holdfast.harness.engine.site.services import sweep_services
 from holdfast.harness.engine.site.surroundings import part_surroundings
@@ -203,7 +203,7 @@ class _Worker(Generic[Key]):
         self._temporary = None
         if isinstance(first, KitAssignment):
             inherited = part_surroundings(first.factory)
-        if isinstance(first, KitAssignment) or registry.strangers_in(queue.settings.system):
+        if isinstance(first, KitAssignment) or entry_points.strangers_in(queue.settings.system):
             self._temporary = TemporaryFolder()
         self._folder = self._temporary.path if self._temporary is not None else None
         noted = [] if self._folder is None else [str(self._folder / _LAST_CALL)]
@@ -266,7 +266,7 @@ class _Worker(Generic[Key]):
         if isinstance(assignment, KitAssignment):
             kit = Path(inspect.getfile(type(registry.kit(assignment.contract)))).parents[1]
             return self._lost_to(f"{assignment.contract} {assignment.factory}", kit, code)
-        if registry.strangers_in(self.queue.settings.system):
+        if entry_points.strangers_in(self.queue.settings.system):
             return self._lost_to(f"system {self.queue.settings.system}", _FIXTURES, code)
         if self._hangs:
             return WorkerLost(f"the worker process of the case hung: no run ended for {self._limit_s:.0f} s")

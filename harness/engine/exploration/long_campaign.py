@@ -22,7 +22,7 @@ from holdfast.harness.engine.exploration.drawn_chunk import DrawnChunk, alarm_of
 from holdfast.harness.engine.exploration.fingerprint import fingerprint
 from holdfast.harness.engine.exploration.ledger import Chunk, Ledger, Retrial, Seeds, Withdrawal
 from holdfast.harness.engine.exploration.on_spark import drawn_on_spark
-from holdfast.harness.engine.site import registry
+from holdfast.harness.engine.site import entry_points, registry
 from holdfast.harness.engine.site.foreign import raised_by
 from holdfast.harness.engine.site.workers import in_order
 from holdfast.harness.model.case import Tier
@@ -86,7 +86,7 @@ class LongCampaign:
             UsageError: the seed raised none.
         """
         if seed not in self.ledger.alarms:
-            raise registry.unknown("alarm of seed", str(seed), map(str, self.ledger.alarms))
+            raise entry_points.unknown("alarm of seed", str(seed), map(str, self.ledger.alarms))
         self.ledger.append(Withdrawal(seed=seed, reason=reason))
 
     def draw(self, jobs: int, interrupted: Callable[[], str], master: str = "") -> Iterator[Chunk]:

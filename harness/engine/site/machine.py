@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 
 from holdfast.harness.model.case import Tier
 from holdfast.harness.model.distribution import install_command
-from holdfast.harness.spi.java import place_of_java, tool_of_java
+from holdfast.harness.spi.surroundings import place_of_java, tool_of_java
 
 JAVA_VERSIONS = (17, 21)
 _LOCAL_DOCKER = "unix:///var/run/docker.sock"

@@ -14,7 +14,7 @@ from typing import Any
 import msgspec
 
 from holdfast.harness.engine.errors import UsageError
-from holdfast.harness.engine.site import registry
+from holdfast.harness.engine.site import entry_points, registry
 from holdfast.harness.engine.site.foreign import SHIPPED
 from holdfast.harness.model import profile
 from holdfast.harness.model.plan import Plan
@@ -28,7 +28,7 @@ def code_named_by(plan: Plan) -> tuple[str, ...]:
     """What of a plan may stand for code that neither ships with Holdfast nor is registered; its system aside."""
     values = msgspec.to_builtins(plan)
     values.pop("system")
-    found = {name: None for text in _texts(values) for name in registry.NAMED.findall(text)}
+    found = {name: None for text in _texts(values) for name in entry_points.NAMED.findall(text)}
     backend = stated(plan).get(profile.BACKEND)
     backends = [*state_backends_of(plan), *([backend.text] if backend is not None else [])]
     found |= {text: None for text in backends if ":" in text and not _ADDRESS.fullmatch(text)}
@@ -44,7 +44,7 @@ def strangers(system: str, plan: Plan | None = None) -> tuple[str, ...]:
         plan: that runs on it.
     """
     of_plan = code_named_by(plan) if plan is not None else ()
-    return tuple(dict.fromkeys((*registry.strangers_in(system), *of_plan)))
+    return tuple(dict.fromkeys((*entry_points.strangers_in(system), *of_plan)))
 
 
 def require_trusted_code(plan: Plan, source: str | Path, *, trust: bool) -> None:

@@ -1,6 +1,6 @@
-"""Everything that is plugged in: entry points by group and name, or `module:name`.
+"""Everything that is plugged in, by its kind.
 
-Looked up once and kept; nothing is imported before it is asked for, so that a command that needs no system stays fast.
+Nothing is imported before it is asked for, so that a command that needs no system stays fast.
 """
 
 from __future__ import annotations
@@ -9,8 +9,6 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from functools import cache
-from importlib import import_module
-from importlib.metadata import EntryPoint, entry_points
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, cast
@@ -18,8 +16,9 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 import msgspec
 
 from holdfast.harness.engine.errors import UsageError
-from holdfast.harness.engine.site.foreign import SHIPPED, loading, require_place_for
-from holdfast.harness.model.nearest import LISTED, known_names
+from holdfast.harness.engine.site import entry_points
+from holdfast.harness.engine.site.foreign import loading, require_place_for
+from holdfast.harness.engine.site.services import services
 from holdfast.harness.spi.service import NeedsServices
 
 if TYPE_CHECKING:
@@ -28,28 +27,19 @@ if TYPE_CHECKING:
     from holdfast.harness.model.history import History
     from holdfast.harness.model.picture import Picture
     from holdfast.harness.model.rule import Rule
-    from holdfast.harness.spi.comparison_reporter import ComparisonReporter
     from holdfast.harness.spi.fault import AnyFault
     from holdfast.harness.spi.images import MakeImageSet
     from holdfast.harness.spi.kit import Kit
-    from holdfast.harness.spi.matrix_reporter import MatrixReporter
     from holdfast.harness.spi.mutant import Mutant
-    from holdfast.harness.spi.night_reporter import NightReporter
     from holdfast.harness.spi.oracle import Oracle
-    from holdfast.harness.spi.reporter import Reporter
+    from holdfast.harness.spi.reporter import ComparisonReporter, MatrixReporter, NightReporter, Reporter
     from holdfast.harness.spi.scaffold import Scaffold
-    from holdfast.harness.spi.service import ServiceProvider
     from holdfast.harness.spi.state import KeyedStateBackendFactory
     from holdfast.harness.spi.system import System
     from holdfast.harness.spi.workload import Workload
 
 _WORDS = re.compile(r"[\w-]+(\+([\w-]+|\d+(\.\d+)*))*")
 """Such a name leads to no path and to no module."""
-_WORD = r"[^\W\d]\w*(?:\.\w+)*"
-NAMED = re.compile(rf"(?=(?<![\w./])({_WORD}:[^\W\d]\w*))")
-"""Each module with a name, also where several stand side by side."""
-LISTED_BY = {"rule": "holdfast rules", "area": "holdfast rules", "step": "holdfast mutants --table"}
-"""By noun, the command that lists all names of which there are many."""
 Thing = TypeVar("Thing")
 _SYSTEM_MEMBERS = ("name", "subject", "capabilities", "gates", "profile", "supplied_by_author",
                    "strict", "claims", "evidence", "account", "deploy")  # fmt: skip
@@ -74,18 +64,18 @@ def toolbox() -> Toolbox:
     """All registered faults, workloads and oracles."""
     return Toolbox(
         faults=_faults(),
-        workloads={name: _made(each) for name, each in _group("workloads").items()},
-        oracles=tuple(_collected("oracles")),
+        workloads={name: entry_points.made(each) for name, each in entry_points.things("workloads").items()},
+        oracles=tuple(entry_points.collected("oracles")),
     )
 
 
 def _faults() -> dict[str, AnyFault]:
     """By kind; an entry point is one fault or several. Several come first: what is drawn depends on the order."""
     found: dict[str, AnyFault] = {}
-    entries = sorted(_group("faults").items())
+    entries = sorted(entry_points.things("faults").items())
     for _, factories in sorted(entries, key=lambda entry: callable(entry[1])):
         for factory in (factories,) if callable(factories) else factories:
-            fault = _made(factory)
+            fault = entry_points.made(factory)
             if type(found.setdefault(fault.kind, fault)) is not type(fault):
                 raise UsageError(f"fault {fault.kind!r} is registered twice: give one of the two another kind.")
     return found
@@ -97,9 +87,9 @@ def system(name: str) -> System:
     Raises:
         UsageError: there is no such system or variant, or it is no system.
     """
-    require_place_for(strangers_in(name))
+    require_place_for(entry_points.strangers_in(name))
     base, _, variant = name.partition("+")
-    factory = _imported(base) if ":" in base else _registered("systems", base, "system")
+    factory = entry_points.imported(base) if ":" in base else entry_points.registered("systems", base, "system")
     if not callable(factory):
         raise UsageError(f"system {base!r} is a {type(factory).__name__}: name a callable that returns a System.")
     advice = "a system is made without arguments: mend that, or name a part of one, as in certify --sink module:name"
@@ -116,28 +106,14 @@ def system(name: str) -> System:
                 "holdfast.harness.spi.system.System, or inherit holdfast.harness.adapter.engine.Engine."
             )
         if isinstance(made, NeedsServices):
-            from holdfast.harness.engine.site.services import services
-
             made.attach(services)
     return cast("System", made)
-
-
-def strangers_in(name: str) -> tuple[str, ...]:
-    """What does not ship with Holdfast of a system, as `module:name`, whoever registers it; nothing is imported."""
-    found = (each for text in (name, module_of(name)) for each in NAMED.findall(text))
-    return tuple(dict.fromkeys(each for each in found if not each.startswith(SHIPPED)))
 
 
 def strangers_of(system: System) -> tuple[str, ...]:
     """The same of a system that was made, which may have another name than it was named by."""
     kind = type(system)
-    return strangers_in(system.name) or strangers_in(f"{kind.__module__}:{kind.__qualname__}")
-
-
-def module_of(name: str) -> str:
-    """Where a registered system is, as `module:name`, without importing it; empty: it is not registered."""
-    entry = _entries("systems").get(name.partition("+")[0])
-    return entry.value if entry is not None else ""
+    return entry_points.strangers_in(system.name) or entry_points.strangers_in(f"{kind.__module__}:{kind.__qualname__}")
 
 
 def needs_trust(name: str, *, repeats: bool) -> bool:
@@ -151,9 +127,9 @@ def needs_trust(name: str, *, repeats: bool) -> bool:
     from holdfast.harness.spi.system import VariantIsProgram
 
     base, _, variant = name.partition("+")
-    if base not in _entries("systems"):
+    if base not in entry_points.entries("systems"):
         return True
-    factory = _registered("systems", base, "system")
+    factory = entry_points.registered("systems", base, "system")
     if isinstance(factory, VariantIsProgram) and factory.variant_is_program:
         return repeats and bool(variant)
     return not _WORDS.fullmatch(name)
@@ -192,7 +168,7 @@ def planned_system(name: str, source: Path, *, trust: bool) -> System:
 
 def _require_trust(name: str, who: str, otherwise: str, *, trust: bool, repeats: bool) -> None:
     if ":" not in name.partition("+")[0]:
-        _registered("systems", name.partition("+")[0], "system")
+        entry_points.registered("systems", name.partition("+")[0], "system")
     if not trust and needs_trust(name, repeats=repeats):
         raise UsageError(
             f"{who} system {name!r}, whose code would be run; registered systems need no permission: look at that "
@@ -200,39 +176,29 @@ def _require_trust(name: str, who: str, otherwise: str, *, trust: bool, repeats:
         )
 
 
-def service_provider() -> ServiceProvider | None:
-    """Who provides brokers, object stores and clusters; None if nobody is installed."""
-    return next((cast("ServiceProvider", _made(each)) for each in _group("services").values()), None)
-
-
-def names(group: str) -> tuple[str, ...]:
-    """What is registered in a group, without loading it."""
-    return tuple(sorted(_entries(group)))
-
-
 def reporters() -> tuple[Reporter, ...]:
     """All registered reporters, in the order of their names."""
-    return tuple(_made(each) for _, each in sorted(_group("reporters").items()))
+    return tuple(entry_points.made(each) for _, each in sorted(entry_points.things("reporters").items()))
 
 
 def night_reporters() -> tuple[NightReporter, ...]:
     """All registered reporters of one night, in the order of their names."""
-    return tuple(_made(each) for _, each in sorted(_group("night_reporters").items()))
+    return tuple(entry_points.made(each) for _, each in sorted(entry_points.things("night_reporters").items()))
 
 
 def trend_reporters() -> tuple[NightReporter, ...]:
     """All registered reporters of many nights, in the order of their names."""
-    return tuple(_made(each) for _, each in sorted(_group("trend_reporters").items()))
+    return tuple(entry_points.made(each) for _, each in sorted(entry_points.things("trend_reporters").items()))
 
 
 def comparison_reporters() -> tuple[ComparisonReporter, ...]:
     """All registered reporters of systems side by side, in the order of their names."""
-    return tuple(_made(each) for _, each in sorted(_group("comparison_reporters").items()))
+    return tuple(entry_points.made(each) for _, each in sorted(entry_points.things("comparison_reporters").items()))
 
 
 def matrix_reporters() -> tuple[MatrixReporter, ...]:
     """All registered reporters of certificates in one table, in the order of their names."""
-    return tuple(_made(each) for _, each in sorted(_group("matrix_reporters").items()))
+    return tuple(entry_points.made(each) for _, each in sorted(entry_points.things("matrix_reporters").items()))
 
 
 def kit(contract: str) -> Kit:
@@ -241,7 +207,7 @@ def kit(contract: str) -> Kit:
     Raises:
         UsageError: nobody does.
     """
-    return cast("Kit", _made(_registered("kits", contract, "kit")))
+    return cast("Kit", entry_points.made(entry_points.registered("kits", contract, "kit")))
 
 
 def scaffold(kind: str) -> Scaffold:
@@ -250,9 +216,9 @@ def scaffold(kind: str) -> Scaffold:
     Raises:
         UsageError: nobody has one.
     """
-    if kind not in _entries("scaffolds"):
-        raise unknown("scaffold", kind, _entries("scaffolds"))
-    return cast("Scaffold", _loaded(_entries("scaffolds")[kind]))
+    if kind not in entry_points.entries("scaffolds"):
+        raise entry_points.unknown("scaffold", kind, entry_points.entries("scaffolds"))
+    return cast("Scaffold", entry_points.loaded(entry_points.entries("scaffolds")[kind]))
 
 
 def schema_type(name: str) -> Any:
@@ -261,9 +227,9 @@ def schema_type(name: str) -> Any:
     Raises:
         UsageError: there is no such format.
     """
-    if name not in _entries("schemas"):
-        raise unknown("format", name, _entries("schemas"))
-    return _loaded(_entries("schemas")[name])
+    if name not in entry_points.entries("schemas"):
+        raise entry_points.unknown("format", name, entry_points.entries("schemas"))
+    return entry_points.loaded(entry_points.entries("schemas")[name])
 
 
 def state_backend(name: str) -> KeyedStateBackendFactory:
@@ -273,20 +239,22 @@ def state_backend(name: str) -> KeyedStateBackendFactory:
         UsageError: there is no such backend or wrapper, or it cannot be called.
     """
     base, *wrappers = name.split("+")
-    factory = _imported(base) if ":" in base else _registered("state_backends", base, "state backend")
+    factory = (
+        entry_points.imported(base) if ":" in base else entry_points.registered("state_backends", base, "state backend")
+    )
     if not callable(factory):
         raise UsageError(
             f"state backend {base!r} is a {type(factory).__name__}: name a callable that takes a StateContext."
         )
     for wrapper in wrappers:
-        factory = _registered("state_backend_wrappers", wrapper, "wrapper of state backends")(factory)
+        factory = entry_points.registered("state_backend_wrappers", wrapper, "wrapper of state backends")(factory)
     return cast("KeyedStateBackendFactory", factory)
 
 
 def kits_deciding(rule: str) -> tuple[str, ...]:
     """Contracts of the SPI whose kit decides a rule, by its id. A kit that lacks what it needs is left out."""
     found = []
-    for contract in sorted(_entries("kits")):
+    for contract in sorted(entry_points.entries("kits")):
         with suppress(UsageError):
             if rule in kit(contract).rules:
                 found.append(contract)
@@ -295,126 +263,72 @@ def kits_deciding(rule: str) -> tuple[str, ...]:
 
 def summary() -> Callable[..., None] | None:
     """The registered console summary, called with journal, console, verbose and the path of the report."""
-    found = _group("summary")
+    found = entry_points.things("summary")
     return next(iter(found.values()), None)
 
 
 def drawer() -> Callable[[Picture], str] | None:
     """Who draws a picture as SVG; None if nobody is installed."""
-    return cast("Callable[[Picture], str] | None", next(iter(_group("pictures").values()), None))
+    return cast("Callable[[Picture], str] | None", next(iter(entry_points.things("pictures").values()), None))
 
 
 def image_set() -> MakeImageSet | None:
     """The registered images of services."""
-    return cast("MakeImageSet | None", next(iter(_group("images").values()), None))
+    return cast("MakeImageSet | None", next(iter(entry_points.things("images").values()), None))
 
 
 @cache
 def rules() -> tuple[Rule, ...]:
     """The rules of every registered catalogue, in the order of their ids."""
-    return tuple(sorted(_collected("rules"), key=lambda rule: rule.id))
+    return tuple(sorted(entry_points.collected("rules"), key=lambda rule: rule.id))
 
 
 @cache
 def cases() -> tuple[Case, ...]:
     """Every registered case, in the order of their ids."""
-    return _distinct("case", tuple(sorted(_collected("cases"), key=lambda case: case.id)), lambda case: case.id)
+    return _distinct(
+        "case", tuple(sorted(entry_points.collected("cases"), key=lambda case: case.id)), lambda case: case.id
+    )
 
 
 @cache
 def case_costs() -> Mapping[tuple[str, Tier], float]:
     """By case and tier, the recorded seconds of all its runs one after the other, alone on an idle machine."""
-    return {key: seconds for table in _group("case_costs").values() for key, seconds in table().items()}
+    return {key: seconds for table in entry_points.things("case_costs").values() for key, seconds in table().items()}
 
 
 @cache
 def mutants() -> tuple[Mutant, ...]:
     """Every registered mutant, in the order of their names."""
-    return _distinct("mutant", tuple(sorted(_collected("mutants"), key=lambda each: each.name)), lambda each: each.name)
+    return _distinct(
+        "mutant", tuple(sorted(entry_points.collected("mutants"), key=lambda each: each.name)), lambda each: each.name
+    )
 
 
 @cache
 def registered_code() -> frozenset[str]:
     """The parts of systems that installed packages register, as `module:name`."""
-    return frozenset(entry.value for entry in _entries("parts").values())
+    return frozenset(entry.value for entry in entry_points.entries("parts").values())
 
 
 @cache
 def modules(group: str) -> dict[str, tuple[Any, ...]]:
     """By module that is registered in a group, the things that it brings; a package stands for all below it."""
-    made = ((entry.value.partition(":")[0], _made(_loaded(entry))) for entry in _entries(group).values())
+    made = (
+        (entry.value.partition(":")[0], entry_points.made(entry_points.loaded(entry)))
+        for entry in entry_points.entries(group).values()
+    )
     return {module: tuple(things) if isinstance(things, Iterable) else (things,) for module, things in made}
 
 
 def history(name: str) -> Callable[[], History] | None:
     """Who makes the hand-made history of that name."""
-    return next((each[name] for each in _group("histories").values() if name in each), None)
+    return next((each[name] for each in entry_points.things("histories").values() if name in each), None)
 
 
 def deviations() -> tuple[DeviationTable, ...]:
     """Every registered table of deviations."""
-    return tuple(_made(each) for _, each in sorted(_group("deviations").items()))
-
-
-def unknown(noun: str, name: str, known: Iterable[str]) -> UsageError:
-    """The one sentence for a name that does not exist; of many names it lists the nearest."""
-    names = sorted(known)
-    command = LISTED_BY.get(noun)
-    where = f"; `{command}` lists all" if command and len(names) > LISTED else ""
-    return UsageError(
-        f"unknown {noun} {name!r}; {known_names(name, names) if names else 'known: none is installed'}{where}."
-    )
-
-
-@cache
-def _entries(group: str) -> dict[str, EntryPoint]:
-    return {entry.name: entry for entry in entry_points(group=f"holdfast.{group}")}
-
-
-def _group(group: str) -> dict[str, Any]:
-    return {name: _loaded(entry) for name, entry in _entries(group).items()}
-
-
-def _registered(group: str, name: str, noun: str) -> Any:
-    entry = _entries(group).get(name)
-    if entry is None:
-        raise UsageError(f"{unknown(noun, name, _entries(group))} Or give it as module:name.")
-    return _loaded(entry)
-
-
-@cache
-def _loaded(entry: EntryPoint) -> Any:
-    with loading(
-        f"entry point {entry.name!r} of {entry.group} names {entry.value!r}, which", "install the package again"
-    ):
-        return entry.load()
-
-
-def _imported(reference: str) -> Any:
-    require_place_for(strangers_in(reference))
-    module_name, _, name = reference.partition(":")
-    with loading(repr(reference), "write it as importable.module:name, and mend what it raises"):
-        return getattr(import_module(module_name), name)
-
-
-def _made(thing: Any) -> Any:
-    """A registered thing, or what its zero-argument factory makes."""
-    if not callable(thing):
-        return thing
-    with loading(f"registered factory {thing!r}", "mend it or uninstall its package"):
-        return thing()
-
-
-def _collected(group: str) -> list[Any]:
-    """The things of a group, where an entry point is one thing or an iterable of them, or makes either."""
-    things: list[Any] = []
-    for _, thing in sorted(_group(group).items()):
-        made = _made(thing)
-        if isinstance(made, Iterable):
-            things.extend(made)
-        else:
-            things.append(made)
-    return things
+    return tuple(entry_points.made(each) for _, each in sorted(entry_points.things("deviations").items()))
 
 
 def _distinct(noun: str, things: tuple[Thing, ...], key: Callable[[Thing], str]) -> tuple[Thing, ...]:

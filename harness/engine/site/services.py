@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Sequence
+from typing import cast
 
 import msgspec
 
 from holdfast.harness.engine.errors import UsageError
-from holdfast.harness.engine.site import registry
+from holdfast.harness.engine.site import entry_points
 from holdfast.harness.engine.site.access import location_of, login_of
-from holdfast.harness.spi.service import NO_LOGIN, OUR_LOCATION, Services, Site
+from holdfast.harness.spi.service import NO_LOGIN, OUR_LOCATION, InstallsServices, ServiceProvider, Services, Site
 
 ACCESS_KEY, SECRET_KEY = "HOLDFAST_S3_ACCESS_KEY", "HOLDFAST_S3_SECRET_KEY"
 """Environment variables: what is typed can be read by everybody on the machine, and stands in reports."""
@@ -95,6 +96,12 @@ def settle_named(sites: Sites) -> None:
     settle(site_of(sites.kafka_bootstrap, sites.s3_endpoint, sites.spark_master, sites.images, sites.allow_faults_on))
 
 
+def service_provider() -> ServiceProvider | None:
+    """Who provides brokers, object stores and clusters; None if nobody is installed."""
+    found = entry_points.things("services").values()
+    return next((cast("ServiceProvider", entry_points.made(each)) for each in found), None)
+
+
 def services() -> Services:
     """Opened at the first call; the same ones until `close_services`.
 
@@ -103,7 +110,7 @@ def services() -> Services:
     """
     global _services
     if _services is None:
-        provider = registry.service_provider()
+        provider = service_provider()
         if provider is None:
             raise UsageError("no provider of services is registered under holdfast.services: install holdfast again.")
         try:
@@ -137,11 +144,34 @@ def close_services() -> None:
 
 def abandoned_services() -> Sequence[str]:
     """What sessions left whose harness is gone."""
-    provider = registry.service_provider()
+    provider = service_provider()
     return provider.leftovers() if provider is not None else ()
 
 
 def sweep_services() -> Sequence[str]:
     """End and remove it; what was done, one sentence each."""
-    provider = registry.service_provider()
+    provider = service_provider()
     return provider.sweep() if provider is not None else ()
+
+
+def installer() -> InstallsServices:
+    """Who installs what services without Docker are made of.
+
+    Raises:
+        UsageError: there is none that installs anything.
+    """
+    provider = _installing()
+    if provider is None:
+        raise UsageError("no provider of services that can be installed is registered: install holdfast again.")
+    return provider
+
+
+def missing_parts() -> str:
+    """The names of what is not installed; empty: nothing is missing, or nobody can install anything."""
+    provider = _installing()
+    return "" if provider is None else ", ".join(part.name for part in provider.parts() if not part.present)
+
+
+def _installing() -> InstallsServices | None:
+    provider: object = service_provider()
+    return provider if isinstance(provider, InstallsServices) else None

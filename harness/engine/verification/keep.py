@@ -11,7 +11,7 @@ from holdfast.harness.engine.certification.run_store import RUNS
 from holdfast.harness.engine.errors import UsageError
 from holdfast.harness.engine.executor.run import Run
 from holdfast.harness.engine.plans.digest import plan_digest
-from holdfast.harness.engine.site import registry
+from holdfast.harness.engine.site import entry_points
 from holdfast.harness.engine.site.plan_code import require_trusted_code
 from holdfast.harness.engine.verification.plans import Plans, cases_of
 from holdfast.harness.engine.verification.replays import repeated
@@ -63,5 +63,5 @@ def _line(sent: SentCertificate, run: str) -> RunResult:
     logged = (each.result for key in sent.log for each in sent.runs_of(key))
     known = {each.id: each for each in (*sent.journal.runs, *logged)}
     if run not in known:
-        raise registry.unknown(f"run of {sent.folder}", run, known)
+        raise entry_points.unknown(f"run of {sent.folder}", run, known)
     return known[run]

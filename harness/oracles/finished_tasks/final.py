@@ -6,10 +6,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from holdfast.harness.model.capability import Guarantee
+from holdfast.harness.model.edited_job import ADDED
 from holdfast.harness.model.events import (
+    AttemptStarted,
+    CheckpointTriggered,
     Event,
     FinishReceived,
     JobStatus,
+    JobSubmitted,
     JobSwitched,
     OperatorFinished,
     RowsVisible,
@@ -18,13 +22,43 @@ from holdfast.harness.model.events import (
 )
 from holdfast.harness.model.history import History
 from holdfast.harness.model.job import Contract, VertexKind
+from holdfast.harness.model.submitted_jobs import edited_edges
+from holdfast.harness.model.topology import subtasks
 from holdfast.harness.model.verdict import Verdict
 from holdfast.harness.oracles.findings import Findings
-from holdfast.harness.oracles.finished_tasks.edited_graph import judge_edited_graph
 from holdfast.harness.oracles.finished_tasks.way_to_the_end import judge_way_to_the_end
 from holdfast.harness.oracles.output.fold_rows import judged
 from holdfast.harness.oracles.output.identity_rows import counted
 from holdfast.harness.oracles.output.loss import judge_lost_folds, judge_lost_identities
+from holdfast.harness.oracles.shared.submissions import Submissions
+
+
+def judge_edited_graph(history: History, findings: Findings, clause: str) -> None:
+    """A new operator in front of one that has finished in the restored checkpoint: no attempt may start."""
+    plan, number = history.plan, history.derived(Submissions).of
+    edges = edited_edges(plan)
+    triggered = {(number(event), event.checkpoint): event for event in history.of(CheckpointTriggered)}
+    attempts = history.of(AttemptStarted)
+    for submitted in history.of(JobSubmitted):
+        job = number(submitted)
+        edge = edges[job - 1] if 1 <= job <= len(edges) else ""
+        taken = triggered.get((job - 1, submitted.checkpoint or 0))
+        if not edge or taken is None:
+            continue
+        behind = edge.partition("->")[2]
+        finished = sorted(
+            name
+            for name in subtasks(plan.job, plan.topology)
+            if name.startswith(f"{behind}[") and name not in taken.participants
+        )
+        findings.check(clause)
+        started = [event for event in attempts if number(event) == job]
+        if finished and started:
+            message = (
+                f"attempt {started[0].attempt} runs {ADDED} in front of {', '.join(finished)}, which had finished in "
+                f"checkpoint {submitted.checkpoint}"
+            )
+            findings.violated(clause, message, taken, submitted, started[0])
 
 
 class FinalOracle:

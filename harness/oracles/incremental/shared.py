@@ -14,10 +14,38 @@ from holdfast.harness.model.history import History
 from holdfast.harness.model.verdict import Verdict
 from holdfast.harness.oracles.findings import Findings
 from holdfast.harness.oracles.incremental.file_uses import FileUses
-from holdfast.harness.oracles.incremental.leftovers import LEFT, judge_leftovers
 from holdfast.harness.oracles.incremental.registration import REGISTERED, judge_registration
 from holdfast.harness.oracles.shared.exemptions import exemptions
+from holdfast.harness.oracles.shared.leftovers import settled, undisturbed_listing
 from holdfast.harness.oracles.shared.storage_looks import storage_looks
+
+LEFT = {
+    "left-behind": "a shared file stays in the storage though no checkpoint reaches it any more",
+    "late-state-left": "a shared file of an acknowledgement that counts for nothing stays in the storage",
+}
+
+
+def judge_leftovers(history: History, uses: FileUses, findings: Findings) -> None:
+    """Where nothing hindered a deletion, what nobody uses is gone by the end (RULES INC-03, INC-05)."""
+    listing = undisturbed_listing(history)
+    if listing is None:
+        return
+    listed = {file.path for file in listing.files if not uses.exempt.ever_held(file.path)}
+    for path, since in uses.last_use.items():
+        if not uses.users[path] and settled(history, since):
+            findings.check("left-behind")
+            if path in listed:
+                message = f"{path} stays in the storage, and no checkpoint reaches it"
+                findings.violated("left-behind", message, since)
+    for ack, received in uses.late:
+        if received.outcome is events.AckOutcome.DUPLICATE or not settled(history, received):
+            continue
+        for path in sorted({file.path for file in ack.files} & uses.files.paths):
+            if path not in uses.users and path not in uses.last_use:
+                findings.check("late-state-left")
+                if path in listed:
+                    message = f"{path} stays in the storage, of an acknowledgement that counts for nothing"
+                    findings.violated("late-state-left", message, ack, received)
 
 
 class SharedOracle:

@@ -2,25 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from itertools import pairwise
 
 from holdfast.harness.model import events, profile
 from holdfast.harness.model.consequence import Consequence
 from holdfast.harness.model.damage import Damage
+from holdfast.harness.model.events import BY_HARNESS, NodeDied, StateFound
 from holdfast.harness.model.fault_fate import FaultFate
 from holdfast.harness.model.history import History
 from holdfast.harness.model.plan import ExpectedEnd
 from holdfast.harness.model.plural import plural
-from holdfast.harness.model.topology import channel_ends
+from holdfast.harness.model.topology import channel_ends, process_of
 from holdfast.harness.model.verdict import Verdict
 from holdfast.harness.oracles.findings import Findings
 from holdfast.harness.oracles.liveness.blockage import status_in_words, waiting_for
-from holdfast.harness.oracles.liveness.own_deaths import own_deaths
 from holdfast.harness.oracles.shared.attempts import newest_attempts
 from holdfast.harness.oracles.shared.exemptions import exemptions
 from holdfast.harness.oracles.shared.stated_options import texts
 from holdfast.harness.oracles.shared.submissions import Submissions
+
+
+def own_deaths(history: History) -> Iterator[str]:
+    """One sentence for each program that died by itself; nothing where a system is not a program of the user's."""
+    if not history.of(StateFound):
+        return
+    causes: dict[str, list[str]] = {}
+    for died in history.of(NodeDied):
+        if died.cause not in BY_HARNESS:
+            causes.setdefault(process_of(died.dead_node), []).append(died.cause)
+    for process, theirs in causes.items():
+        yield f"{process} died {plural(len(theirs), 'time')} by itself, the last time with {theirs[-1]}"
+
 
 OWED_CHECKPOINTS = 2
 """New complete checkpoints that show that a job runs: the first may have been on its way at the heal."""

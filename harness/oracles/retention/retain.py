@@ -13,10 +13,7 @@ from holdfast.harness.model import events, profile
 from holdfast.harness.model.history import History
 from holdfast.harness.model.verdict import Verdict
 from holdfast.harness.oracles.findings import Findings, replay
-from holdfast.harness.oracles.retention.left_behind import CLAUSES as LEFT
-from holdfast.harness.oracles.retention.left_behind import judge_dropped_left
-from holdfast.harness.oracles.retention.observed_deletions import CLAUSES as DELETED
-from holdfast.harness.oracles.retention.observed_deletions import judge_deleted
+from holdfast.harness.oracles.retention.left_behind import DELETED, LEFT, judge_deleted, judge_dropped_left
 from holdfast.harness.oracles.shared.claimed_snapshots import claimed_snapshots
 from holdfast.harness.oracles.shared.exemptions import Exemptions, exemptions
 from holdfast.harness.oracles.shared.options import number, retention

@@ -2,18 +2,43 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from functools import lru_cache
 
 from msgspec.structs import replace
 
-from holdfast.harness.model.events import Event
+from holdfast.harness.model.events import AttemptStarted, Event, JobSubmitted
 from holdfast.harness.model.history import History
 from holdfast.harness.model.job import STATEFUL, Job, Partitioning, VertexKind
 from holdfast.harness.model.plan import Topology
 from holdfast.harness.model.submitted_jobs import most_workers, programs, topologies, widths
 from holdfast.harness.oracles.shared.options import chained
-from holdfast.harness.oracles.shared.rescales import Rescales
 from holdfast.harness.oracles.shared.submissions import Submissions
+
+
+class Rescales:
+    """The parallelism of each attempt, as far as the attempts say it; whether it is the required one, RESCALE decides.
+
+    Args:
+        history: of the run.
+    """
+
+    def __init__(self, history: History) -> None:
+        known = {event.attempt + 1: 0 for event in history.of(JobSubmitted)}
+        known |= {event.attempt: event.parallelism for event in history.of(AttemptStarted)}
+        self._attempts = sorted(known)
+        self._widths = [known[attempt] for attempt in self._attempts]
+
+    def at(self, attempt: int, submitted: int) -> int:
+        """The parallelism of an attempt of a job.
+
+        Args:
+            attempt: its number.
+            submitted: the parallelism that the job was submitted with.
+        """
+        place = bisect_right(self._attempts, attempt)
+        return (self._widths[place - 1] if place else 0) or submitted
+
 
 _ADDING = (VertexKind.KEYED_SUM, VertexKind.DELAYED_SUM)
 _PASSING = (VertexKind.MAP, VertexKind.MINI_BATCH, VertexKind.UNION)

@@ -10,8 +10,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition,
 from holdfast.harness.spi.restart_strategy import StrategyKind
 from holdfast.suites.certify.check import Check, Violation
 from holdfast.suites.certify.programs import run_machine
-from holdfast.suites.certify.restart_strategy.bench import Bench
-from holdfast.suites.certify.restart_strategy.life import Life
+from holdfast.suites.certify.restart_strategy.bench import Bench, Life
 from holdfast.suites.certify.restart_strategy.models import TRIED, Model
 
 EXAMPLES = 80

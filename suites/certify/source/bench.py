@@ -3,16 +3,264 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable, Sequence
+from typing import NamedTuple, Protocol
 
 from holdfast.fixtures.feeders import FEEDERS
 from holdfast.harness.engine.artefacts.temporary_folder import TemporaryFolder
-from holdfast.harness.spi.source import Source, SourceContext, SourceFactory, SourceFlag
+from holdfast.harness.spi.errors import Transient
+from holdfast.harness.spi.source import (
+    EnumeratorState,
+    ReaderStatus,
+    Source,
+    SourceContext,
+    SourceFactory,
+    SourceFlag,
+    SourceReader,
+    SourceRecord,
+    SourceSplit,
+    SplitEnumerator,
+)
 from holdfast.suites.certify.answers import Answers
-from holdfast.suites.certify.check import CannotTry
+from holdfast.suites.certify.check import CannotTry, Violation
 from holdfast.suites.certify.closing import raised_by_closing
 from holdfast.suites.certify.connected import HERE, Connected, folder_of
 from holdfast.suites.certify.fault_points import FaultPoints
-from holdfast.suites.certify.source.job import Job, Record
+
+Record = tuple[bytes, int]
+SHOWN_BYTES = 80
+MOST_POLLS = 1_000
+"""Of all readers, until there is nothing more, beside two for each record: a poll may return one, or none."""
+
+
+def _shown(value: bytes) -> str:
+    """A value in a sentence."""
+    left_out = len(value) - SHOWN_BYTES
+    return f"{value[:SHOWN_BYTES]!r}{f' and {left_out} more bytes' if left_out > 0 else ''}"
+
+
+class Closable(Protocol):
+    """Enumerators, readers, feeders."""
+
+    def close(self) -> None: ...
+
+
+class Checkpoint(NamedTuple):
+    """What a completed checkpoint holds.
+
+    Attributes:
+        number: from 1.
+        enumerator: its state.
+        splits: of all readers, by subtask.
+        read: what the job had read.
+        known: ids of all splits that had been handed out.
+    """
+
+    number: int
+    enumerator: EnumeratorState
+    splits: tuple[tuple[SourceSplit, ...], ...]
+    read: tuple[SourceRecord, ...]
+    known: frozenset[str]
+
+
+class Job:
+    """One job.
+
+    Attributes:
+        name: of the job.
+        read: what it has read, in order of the polls.
+        readers: by subtask.
+        handed_out: by subtask, splits since the last checkpoint, as the enumerator gave them.
+        known: ids of all splits that were handed out, and not given back.
+        ended: subtasks whose readers are at their ends.
+        completed: the newest checkpoint.
+        parts: everything that is to be closed.
+    """
+
+    def __init__(self, bench: Bench, name: str, *, bounded: bool) -> None:
+        self.bench = bench
+        self.name = name
+        self.bounded = bounded
+        self.attempt = 0
+        self.read: list[SourceRecord] = []
+        self.readers: list[SourceReader] = []
+        self.handed_out: list[list[SourceSplit]] = []
+        self.known: set[str] = set()
+        self.ended: set[int] = set()
+        self.completed: Checkpoint | None = None
+        self.parts: list[Closable] = []
+        self.enumerator: SplitEnumerator
+
+    # ---------------------------------------------------------------- attempts
+    def start(self, parallelism: int, *, shift: int = 0) -> None:
+        """The first attempt, or the next one from the newest checkpoint.
+
+        Args:
+            parallelism: number of readers, any.
+            shift: how far the restored splits move from reader to reader.
+        """
+        self.attempt += 1
+        self.bench.step(f"attempt {self.attempt} with {parallelism} readers")
+        restored = self.completed
+        self.read = list(restored.read) if restored else []
+        self.known = set(restored.known) if restored else set()
+        self.ended.clear()
+        source = self.bench.source(self.name, self.attempt, bounded=self.bounded)
+        self.enumerator = source.enumerator(restored.enumerator if restored else None)
+        self.readers = [self.reader(subtask) for subtask in range(parallelism)]
+        self.handed_out = [[] for _ in range(parallelism)]
+        self.parts += [self.enumerator]
+        splits = [split for own in restored.splits for split in own] if restored else []
+        for number, split in enumerate(splits):
+            self.readers[(number + shift) % parallelism].add([split])
+        if restored:
+            self.bench.hit("restored")
+
+    def restart(self, parallelism: int | None = None, *, shift: int = 0) -> None:
+        """All of it dies and begins again from the newest checkpoint, or from the beginning."""
+        self.start(parallelism or len(self.readers), shift=shift)
+
+    def restart_reader(self, subtask: int) -> None:
+        """One reader dies alone: what it had at the checkpoint comes back, and what it got since is given back.
+
+        What it read since is rolled back with it; so that is known, no other reader polls in between.
+        """
+        self.bench.step(f"reader {subtask} dies alone")
+        assert self.completed is not None
+        self.read = list(self.completed.read)
+        self.known -= {split.id for split in self.handed_out[subtask]}
+        self.enumerator.give_back(self.handed_out[subtask])
+        self.handed_out[subtask] = []
+        self.readers[subtask] = self.reader(subtask)
+        self.readers[subtask].add(self.completed.splits[subtask])
+        self.bench.hit("reader-restarted")
+
+    def reader(self, subtask: int) -> SourceReader:
+        """Another reader of a subtask."""
+        source = self.bench.source(self.name, self.attempt, bounded=self.bounded)
+        reader = source.reader(subtask)
+        self.parts.append(reader)
+        return reader
+
+    # ---------------------------------------------------------------- reading
+    def hand_out(self, subtasks: Sequence[int] | None = None, meanwhile: Callable[[], object] = lambda: None) -> None:
+        """The enumerator looks for splits, and readers get them.
+
+        Args:
+            subtasks: of readers that are there; None: all.
+            meanwhile: happens when splits were handed out, before their readers have them.
+        """
+        subtasks = range(len(self.readers)) if subtasks is None else subtasks
+        assigned = self.enumerator.assign(list(subtasks), now_ms=self.bench.now_ms)
+        meanwhile()
+        for subtask, splits in assigned.items():
+            self.bench.step(f"reader {subtask} gets {[split.id for split in splits]}")
+            if subtask not in subtasks:
+                raise Violation(self.bench.rule, f"reader {subtask} gets a split, and is none of {list(subtasks)}.")
+            self._require_unknown(splits)
+            self.handed_out[subtask] += splits
+            self.readers[subtask].add(splits)
+
+    def _require_unknown(self, splits: Sequence[SourceSplit]) -> None:
+        for split in splits:
+            if split.id in self.known:
+                once = "each is handed out once, and no other one has its id"
+                raise Violation(self.bench.rule, f"split {split.id} was handed out twice; {once}.")
+            self.known.add(split.id)
+
+    def assign(self, subtasks: Sequence[int] | None = None) -> None:
+        """The same, and readers hear when there are no more."""
+        self.hand_out(subtasks)
+        if self.enumerator.exhausted():
+            for reader in self.readers:
+                reader.no_more_splits()
+
+    def poll(self, subtask: int, most: int) -> ReaderStatus:
+        """One reader reads on."""
+        batch = self.readers[subtask].poll(most, now_ms=self.bench.now_ms)
+        self.bench.step(f"reader {subtask}: {[each.position for each in batch.records]}, {batch.status}")
+        if len(batch.records) > most:
+            raise Violation(self.bench.rule, f"poll({most}) returned {len(batch.records)} records.")
+        if subtask in self.ended and (batch.records or batch.status is not ReaderStatus.END):
+            raise Violation(self.bench.rule, f"reader {subtask} was at its end, and goes on.")
+        if batch.status is ReaderStatus.END:
+            self.ended.add(subtask)
+        self.read += batch.records
+        return batch.status
+
+    def drain(self, most: int = 3) -> None:
+        """Assign and read until nothing is there any more, in spite of errors that pass.
+
+        Raises:
+            Violation: there is more for ever.
+        """
+        for _ in range(MOST_POLLS + 2 * sum(map(len, self.bench.blocks))):
+            try:
+                self.assign()
+                before = len(self.read)
+                statuses = [self.poll(subtask, most) for subtask in range(len(self.readers))]
+            except Transient as error:
+                self.bench.step(f"    {error}")
+                continue
+            if ReaderStatus.MORE not in statuses and len(self.read) == before:
+                return
+        raise Violation(self.bench.rule, f"readers say more after more than {MOST_POLLS} polls.")
+
+    # ---------------------------------------------------------------- checkpoints
+    def checkpoint(self, *, confirmed: bool = True) -> Checkpoint:
+        """A checkpoint completes."""
+        number = (self.completed.number if self.completed else 0) + 1
+        self.bench.step(f"checkpoint {number}")
+        self.completed = Checkpoint(
+            number,
+            self.enumerator.snapshot(number),
+            tuple(tuple(reader.snapshot(number)) for reader in self.readers),
+            tuple(self.read),
+            frozenset(self.known),
+        )
+        self.handed_out = [[] for _ in self.readers]
+        self._require_one_owner(self.completed)
+        if confirmed:
+            for reader in self.readers:
+                reader.confirmed(number)
+        return self.completed
+
+    def _require_one_owner(self, checkpoint: Checkpoint) -> None:
+        owned = Counter(split.id for own in checkpoint.splits for split in own)
+        if twice := [id_ for id_, count in owned.items() if count > 1]:
+            raise Violation(self.bench.rule, f"split {twice[0]} belongs to two readers.")
+
+    # ---------------------------------------------------------------- what is right
+    def check(self, *, all_of_it: bool = True) -> None:
+        """Every record was read once, as it was written, and those of one call in their order.
+
+        Args:
+            all_of_it: False: those that are missing may come later.
+
+        Raises:
+            Violation: of the bench's rule.
+        """
+        said = [(record.value, record.timestamp_ms) for record in self.read]
+        seen = Counter(said)
+        written = {record for block in self.bench.blocks for record in block}
+        if strange := seen.keys() - written:
+            value, at_ms = min(strange)
+            raise Violation(self.bench.rule, f"{_shown(value)} at {at_ms} ms was read, and never written.")
+        if twice := [record for record, count in seen.items() if count > 1]:
+            raise Violation(self.bench.rule, f"{_shown(twice[0][0])} was read {seen[twice[0]]} times.")
+        if all_of_it and (missing := written - seen.keys()):
+            first = _shown(min(missing)[0])
+            raise Violation(self.bench.rule, f"{first} was not read; {len(missing)} records are missing.")
+        place = {record: number for number, record in enumerate(said)}
+        for block in self.bench.blocks:
+            places = [place[record] for record in block if record in place]
+            if places != sorted(places):
+                raise Violation(self.bench.rule, f"records from {_shown(block[0][0])} on were read in another order.")
+            if skipped := [record for record in block[: len(places)] if record not in place]:
+                raise Violation(self.bench.rule, f"{_shown(skipped[0][0])} was skipped.")
+        positions = Counter(record.position for record in self.read)
+        if same := [position for position, count in positions.items() if count > 1]:
+            raise Violation(self.bench.rule, f"two records lie at {same[0]}.")
 
 
 class Bench:

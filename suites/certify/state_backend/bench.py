@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from shutil import copytree
 from typing import Any
@@ -30,7 +28,7 @@ from holdfast.suites.certify.closing import raised_by_closing
 from holdfast.suites.certify.state_backend.live import Live, Taken, states_for
 from holdfast.suites.certify.state_backend.model import Model
 from holdfast.suites.certify.state_backend.registry import Registry
-from holdfast.suites.certify.state_backend.upload_thread import UploadThread
+from holdfast.suites.certify.state_backend.world import World
 
 MAX_PARALLELISM = 16
 GROUPS = range(4, 8)
@@ -46,48 +44,35 @@ class Completed(msgspec.Struct, frozen=True):
     model: Any
 
 
-class Bench:
-    """One check's own world; no other check sees anything of it.
+class Bench(World):
+    """One check's own world, in which backends live.
 
     Attributes:
         other: makes backends of somebody else, for what moves between backends.
-        rule: that is broken where state differs from the model.
         seed: of random programs.
         flags: that the backend declares.
-        now_ms: what time it is.
-        steps: what was done so far: the witness.
-        windows: what was met, by name.
-        figures: what it costs, sentences.
         answers: of all backends.
         completed: checkpoints that can be restored, oldest first.
-        pending: snapshots that have neither completed nor been given up.
         keeps_folders: an attempt finds what the one before it left; only where LOCAL_RECOVERY is declared.
     """
 
     def __init__(
         self, factory: KeyedStateBackendFactory, other: KeyedStateBackendFactory, rule: str = "SBK-01", seed: int = 0
     ) -> None:
+        super().__init__(rule)
         self.factory = factory
         self.other = other
-        self.rule = rule
         self.seed = seed
         self.answers = Answers(rule)
         self.place = Place()
         self.registry = Registry()
-        self.thread = UploadThread()
-        self.now_ms = 1_700_000_000_000  # As in a job: a time that 32 bits have no room for.
-        self.steps: list[str] = []
-        self.windows: Counter[str] = Counter()
-        self.figures: list[str] = []
         self.completed: list[Completed] = []
-        self.pending: set[int] = set()
         self.keeps_folders = True
         self._attempt = 0
         self._begun: set[int] = set()
         self._disk = TemporaryFolder()
         self._folders: dict[int, Path] = {}
         self.flags: frozenset[Flag] = frozenset()
-        self._checkpoint = 0
         self._backends: list[KeyedStateBackend] = []
         try:
             self.description = self.backend(factory).describe()
@@ -191,15 +176,6 @@ class Bench:
         context = StorageContext(uri="memory:", job="job")
         return InMemoryStorage(context, self.place, points, max_file_bytes=max_file_bytes, budget_bytes=budget_bytes)
 
-    @contextmanager
-    def guarded(self) -> Iterator[None]:
-        """No operation of the storage may run on the task thread."""
-        self.thread.guarded = True
-        yield
-        self.thread.guarded = False
-        if self.thread.on_task_thread:
-            raise Violation("ASY-01", f"snapshot() performed {self.thread.on_task_thread} on the task thread.")
-
     def upload(self, taken: Taken, storage: InMemoryStorage | None = None) -> Manifest:
         """Store a snapshot on the other thread, or on this one for a backend that is not asynchronous."""
         self.step(f"upload({taken.checkpoint})")
@@ -224,10 +200,6 @@ class Bench:
             raise Violation("ASY-01", "the task thread waited for an operation of the storage on the upload thread.")
 
     # ---------------------------------------------------------------- the coordinator
-    def next_checkpoint(self) -> int:
-        self._checkpoint += 1
-        return self._checkpoint
-
     def checkpoint(self, live: Live, *, retain: int = 2) -> Completed:
         """A checkpoint of one subtask is taken, stored and completes; its snapshot is not released."""
         taken = live.snapshot()
@@ -328,18 +300,6 @@ class Bench:
         """Bytes of all local files of all attempts; one that has several names counts once."""
         found = (path.lstat() for path in self._disk.path.rglob("*") if path.is_file())
         return sum({each.st_ino: each.st_size for each in found}.values())
-
-    # ---------------------------------------------------------------- what happened
-    def step(self, step: str) -> None:
-        self.steps.append(step)
-
-    def hit(self, window: str) -> None:
-        """A window was met."""
-        self.windows[window] += 1
-
-    def figure(self, sentence: str) -> None:
-        """Something was measured."""
-        self.figures.append(sentence)
 
     def close(self) -> list[Exception]:
         """Free everything; what backends raised when they were closed."""

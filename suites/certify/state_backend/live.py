@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import islice
-from typing import TYPE_CHECKING
 
 from holdfast.harness.spi.state import (
     Convert,
@@ -21,9 +20,7 @@ from holdfast.harness.spi.state import (
 from holdfast.suites.certify.check import Violation
 from holdfast.suites.certify.excerpt import excerpt, unlike
 from holdfast.suites.certify.state_backend.model import TIMER_KINDS, Model, greatest, last_four
-
-if TYPE_CHECKING:
-    from holdfast.suites.certify.state_backend.bench import Bench
+from holdfast.suites.certify.state_backend.world import World
 
 Pairs = Sequence[tuple[bytes, bytes]]
 TTL_MS = 100
@@ -71,13 +68,13 @@ class Live:
         rule: that a difference violates, where no other is named.
     """
 
-    def __init__(self, bench: Bench, name: str, backend: KeyedStateBackend, groups: range, model: Model) -> None:
-        self.bench = bench
+    def __init__(self, world: World, name: str, backend: KeyedStateBackend, groups: range, model: Model) -> None:
+        self.world = world
         self.name = name
         self.backend = backend
         self.groups = groups
         self.model = model
-        self.rule = bench.rule
+        self.rule = world.rule
         self._tables: dict[str, StateTable] = {}
         self._timers: dict[str, TimerService] = {}
 
@@ -157,11 +154,11 @@ class Live:
     # ---------------------------------------------------------------- checkpoints
     def snapshot(self, kind: SnapshotKind = SnapshotKind.CHECKPOINT, checkpoint: int = 0) -> Taken:
         """Take a snapshot, of the next checkpoint if none is named."""
-        checkpoint = checkpoint or self.bench.next_checkpoint()
+        checkpoint = checkpoint or self.world.next_checkpoint()
         self._step(f"snapshot({checkpoint}, {kind.value!r})")
-        with self.bench.guarded():
+        with self.world.guarded():
             snapshot = self.backend.snapshot(checkpoint, kind)
-        self.bench.pending.add(checkpoint)
+        self.world.pending.add(checkpoint)
         return Taken(checkpoint, kind, snapshot, self.model.copy())
 
     def close(self) -> None:
@@ -172,7 +169,7 @@ class Live:
     def compare(self, *, drain_timers: bool = False) -> None:
         """Everything in every key group; timers by their first alone, or all of them, which are gone then."""
         self._step("compare()")
-        now_ms = self.bench.now_ms
+        now_ms = self.world.now_ms
         for state, table in self._tables.items():
             for key_group in self.groups:
                 wanted = self.model.namespaces(state, key_group, now_ms)
@@ -203,12 +200,12 @@ class Live:
             raise Violation(self.rule, f"{self.name}: {what} is {shown}; {right} is right.")
 
     def _step(self, step: str) -> None:
-        self.bench.step(f"{self.name}.{excerpt(step)}")
+        self.world.step(f"{self.name}.{excerpt(step)}")
 
     def _timed(self, step: str) -> int:
         """A step that depends on time: note it, and say what time it is."""
-        self._step(f"{step}, now_ms={self.bench.now_ms})")
-        return self.bench.now_ms
+        self._step(f"{step}, now_ms={self.world.now_ms})")
+        return self.world.now_ms
 
 
 class OpenScan:
@@ -223,13 +220,13 @@ class OpenScan:
 
     def take(self, count: int) -> None:
         """Go on by some items."""
-        self._live.bench.step(f"take {count} of the scan of {self._state}")
+        self._live.world.step(f"take {count} of the scan of {self._state}")
         self._taken += islice(self._found, count)
         wanted = self._wanted[: len(self._taken)]
         self._live.same(f"a scan of {self._state}, as of its call, so far", self._taken, wanted)
 
     def finish(self) -> None:
         """Go on to the end."""
-        self._live.bench.step(f"finish the scan of {self._state}")
+        self._live.world.step(f"finish the scan of {self._state}")
         self._taken += self._found
         self._live.same(f"a scan of {self._state}, as of its call,", self._taken, self._wanted)

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from holdfast.fixtures.reference.drivers.processes import worker_node
 from holdfast.fixtures.reference.drivers.processes.deployment import ProcessDeployment
+from holdfast.fixtures.reference.parts import Variant
 from holdfast.fixtures.systems.json_lines.system import JsonLines
 from holdfast.fixtures.systems.reference import ReferenceSystem
 from holdfast.harness.model.case import Tier
@@ -31,7 +32,7 @@ class OnPort(ReferenceSystem):
 
     def deploy(self, plan: Plan, inputs: InputLog, tier: Tier, folder: Path | None) -> Deployment:
         assert folder is not None
-        return ProcessDeployment(plan, inputs, "", self.parts.configure(plan), folder, self._port)
+        return ProcessDeployment(plan, inputs, Variant(), self.parts.configure(plan), folder, self._port)
 
 
 def impatient(program: str) -> JsonLines:

@@ -19,7 +19,7 @@ from holdfast.harness.engine.artefacts.temporary_folder import TemporaryFolder
 from holdfast.harness.engine.certification.worker_pool import WorkerPool
 from holdfast.harness.engine.site.interruption import Interruption
 from holdfast.suites.selfcheck.abuse.conftest import Invoke
-from holdfast.suites.selfcheck.sweeping import sweeps
+from holdfast.suites.selfcheck.marks import sweeps
 
 pytestmark = sweeps
 

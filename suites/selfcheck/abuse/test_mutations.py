@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.harness.engine.site import registry
+from holdfast.harness.engine.site import services
 from holdfast.harness.engine.site.foreign import let_pass
 from holdfast.suites.selfcheck.abuse.mutations.driving import HungError, violation
 from holdfast.suites.selfcheck.abuse.mutations.kinds import KINDS
@@ -17,7 +17,7 @@ FEW, MANY = 20, 1_000
 @pytest.fixture(autouse=True)
 def no_containers(monkeypatch: pytest.MonkeyPatch) -> None:
     """A sweep would look for those of others a thousand times."""
-    monkeypatch.setattr(registry, "service_provider", lambda: None)
+    monkeypatch.setattr(services, "service_provider", lambda: None)
 
 
 def violations(name: str, numbers: range, folder: Path) -> list[str]:

@@ -32,7 +32,7 @@ from holdfast.harness.model.plan import FaultSpec, Schedule
 from holdfast.harness.model.target import COORDINATOR
 from holdfast.suites.conformance.plans import plan
 from holdfast.suites.selfcheck.abuse.test_leaving import one_sentence
-from holdfast.suites.selfcheck.sweeping import sweeps
+from holdfast.suites.selfcheck.marks import sweeps
 
 GONE = msgspec.json.encode(Owner(2**22 + 5, 1, OURS))
 MODULE = """

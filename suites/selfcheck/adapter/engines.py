@@ -10,7 +10,7 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from holdfast.fixtures.workloads.synthetic import Synthetic
-from holdfast.harness.adapter.engine_deployment import EngineDeployment
+from holdfast.harness.adapter.engine import EngineDeployment
 from holdfast.harness.model.case import Tier
 from holdfast.harness.model.plan import Bounds, Plan, Topology
 from holdfast.harness.model.records import InputLog

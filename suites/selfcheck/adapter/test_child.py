@@ -11,7 +11,7 @@ import pytest
 from holdfast.harness.adapter import stopping
 from holdfast.harness.adapter.child import Child
 from holdfast.suites.selfcheck.services.listener import becomes
-from holdfast.suites.selfcheck.spawning import paused, spawns, states, stop_pending
+from holdfast.suites.selfcheck.services.spawning import paused, spawns, states, stop_pending
 
 pytestmark = pytest.mark.tier("process")
 

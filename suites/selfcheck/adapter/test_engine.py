@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from holdfast.fixtures.host.notes import read_note
-from holdfast.harness.adapter.engine_deployment import EngineDeployment
+from holdfast.fixtures.host.owner import read_note
+from holdfast.harness.adapter.engine import EngineDeployment
 from holdfast.harness.adapter.process_stat import children_by_parent
 from holdfast.harness.adapter.reader import Reader
 from holdfast.harness.engine.cases.case_run import run_case

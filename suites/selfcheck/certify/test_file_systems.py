@@ -166,7 +166,7 @@ def test_the_command_refuses_a_wrong_one(tmp_path: Path, capsys: pytest.CaptureF
 def hdfs() -> Iterator[str]:
     from holdfast.fixtures.services.processes.hdfs import Hdfs
     from holdfast.fixtures.services.processes.installation import missing
-    from holdfast.fixtures.services.processes.session import Session
+    from holdfast.fixtures.services.processes.own_process import Session
     from holdfast.fixtures.services.site import HDFS
 
     pytest.importorskip("hdfs_native", reason="the extra hdfs is not installed")

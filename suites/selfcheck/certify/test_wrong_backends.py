@@ -20,7 +20,7 @@ from holdfast.harness.model.status import Status
 from holdfast.harness.spi.state import KeyedStateBackendFactory, Manifest, SnapshotKind
 from holdfast.harness.spi.storage import CheckpointStreamFactory
 from holdfast.suites.certify import state_backend
-from holdfast.suites.certify.state_backend import upload_thread
+from holdfast.suites.certify.state_backend import world
 from holdfast.suites.certify.state_backend.kit import judge
 from holdfast.suites.certify.verdict import CheckVerdict
 
@@ -152,7 +152,7 @@ BY_PROGRAMS = {
 @pytest.fixture(autouse=True)
 def _less_patience(monkeypatch: pytest.MonkeyPatch) -> None:
     """What is held up here is held up for ever."""
-    monkeypatch.setattr(upload_thread, "PATIENCE_S", 1.0)
+    monkeypatch.setattr(world, "PATIENCE_S", 1.0)
 
 
 def refuted(variant: str, check: str) -> CheckVerdict:

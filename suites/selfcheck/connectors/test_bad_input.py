@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from holdfast.fixtures.reference.connectors.settings import Connectors
 from holdfast.fixtures.reference.drivers.processes.deployment import ProcessDeployment
+from holdfast.fixtures.reference.parts import Variant
 from holdfast.fixtures.reference.protocol.configuration.submission import configure
 from holdfast.fixtures.workloads.synthetic import Synthetic
 from holdfast.suites.conformance.plans import plan
@@ -26,7 +27,7 @@ LIMIT_S = 12.0
 def deploy(connectors: Connectors, folder: Path) -> None:
     told = plan()
     inputs = Synthetic().generate(told.workload.parameters, told.run_seed)
-    ProcessDeployment(told, inputs, "", configure(told), folder, connectors=connectors).close()
+    ProcessDeployment(told, inputs, Variant(), configure(told), folder, connectors=connectors).close()
 
 
 @pytest.mark.parametrize(

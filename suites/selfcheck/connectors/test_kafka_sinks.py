@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
+from holdfast.fixtures.reference.connectors.rows import encode_rows, load_rows
 from holdfast.fixtures.reference.connectors.settings import Connectors
 from holdfast.fixtures.reference.connectors.store import Broker
 from holdfast.fixtures.reference.connectors.units import TopicUnits
-from holdfast.fixtures.reference.drivers.processes.rows import encode_rows, load_rows
 from holdfast.fixtures.reference.protocol.effects import AbortTransactions, Commit, Precommit
 from holdfast.fixtures.reference.protocol.storage.file_layout import PENDING
 from holdfast.fixtures.reference.protocol.storage.medium import Medium
@@ -28,7 +28,7 @@ from holdfast.harness.model.records import FoldColumns, FoldRow, IdentityColumns
 from holdfast.suites.selfcheck.storing import carried_out
 
 if TYPE_CHECKING:
-    from holdfast.fixtures.reference.connectors.polled_topic import PolledTopic
+    from holdfast.fixtures.services.polled_topic import PolledTopic
 
 pytestmark = pytest.mark.tier("containers")
 LIMIT_S = 10.0

@@ -10,8 +10,10 @@ import pytest
 from msgspec.structs import replace
 
 from holdfast.faults.storage import slow_storage
+from holdfast.fixtures.mutants import FINDER
 from holdfast.fixtures.reference.connectors.settings import Connectors
 from holdfast.fixtures.reference.drivers.processes.deployment import ProcessDeployment
+from holdfast.fixtures.reference.parts import Variant
 from holdfast.fixtures.systems.reference import ReferenceSystem
 from holdfast.harness.engine.executor.run import Run
 from holdfast.harness.model.case import Tier
@@ -119,7 +121,7 @@ class Connected(ReferenceSystem):
             act, undo = self.interruption
             kind = type("Kind", (Interrupted,), {"act": staticmethod(act), "undo": staticmethod(undo)})
         configuration = self.parts.configure(plan)
-        return kind(plan, inputs, self.parts.name, configuration, folder, connectors=connectors)
+        return kind(plan, inputs, Variant(self.parts.name, FINDER), configuration, folder, connectors=connectors)
 
 
 def run(system: Connected, plan: Plan, folder: Path) -> Run:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from holdfast.harness.spi.errors import UnusableSystem
-from holdfast.harness.spi.java import class_path
+from holdfast.harness.spi.surroundings import class_path
 
 
 def test_java_finds_each_entry_or_is_not_started() -> None:

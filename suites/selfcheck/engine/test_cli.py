@@ -22,8 +22,8 @@ from holdfast.harness.engine.site import registry
 from holdfast.harness.engine.swarm.draw import draw_plan
 from holdfast.harness.model.journal import Journal, Status, Title
 from holdfast.harness.model.verdict import Outcome, Verdict
+from holdfast.suites.selfcheck.marks import sweeps
 from holdfast.suites.selfcheck.printed_commands import commands_by_file
-from holdfast.suites.selfcheck.sweeping import sweeps
 
 REFERENCE_PLAN = msgspec.structs.replace(draw_plan(3), faults=draw_plan(3).faults[:1])
 

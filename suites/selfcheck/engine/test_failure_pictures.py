@@ -28,8 +28,7 @@ from holdfast.harness.model.plan import FaultSpec
 from holdfast.harness.model.target import Role, Target
 from holdfast.harness.model.verdict import Anomaly, Outcome, Verdict
 from holdfast.harness.oracles.findings import Findings, events_of
-from holdfast.suites.selfcheck.oracles.builder import EXHIBITS, injected, story
-from holdfast.suites.selfcheck.oracles.judging import BY_NAME
+from holdfast.suites.selfcheck.oracles.builder import BY_NAME, EXHIBITS, injected, story
 
 CHANNEL = "source[1]->sum[0]"
 FAULTS = (FaultSpec("kill", Target(Role.WORKER, 1)),)

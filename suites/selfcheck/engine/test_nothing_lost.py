@@ -16,7 +16,7 @@ from holdfast.harness.commands import folders, progress
 from holdfast.harness.engine.artefacts.journal_file import read_journal
 from holdfast.harness.engine.certification import result_log
 from holdfast.harness.engine.certification.result_log import ResultLog
-from holdfast.harness.engine.site import registry
+from holdfast.harness.engine.site import entry_points
 from holdfast.harness.model.journal import Journal, Status, Title
 from holdfast.harness.spi.system import Part
 
@@ -60,9 +60,9 @@ def broken_kit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None
     (place / "broken_kit-0.dist-info" / "METADATA").write_text("Metadata-Version: 2.1\nName: broken-kit\nVersion: 0\n")
     (place / "broken_kit-0.dist-info" / "entry_points.txt").write_text("[holdfast.kits]\nbroken = broken_kit:Kit\n")
     monkeypatch.syspath_prepend(place)
-    registry._entries.cache_clear()
+    entry_points.entries.cache_clear()
     yield
-    registry._entries.cache_clear()
+    entry_points.entries.cache_clear()
 
 
 @pytest.mark.usefixtures("broken_kit")

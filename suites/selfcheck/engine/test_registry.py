@@ -11,7 +11,7 @@ import pytest
 
 from holdfast.fixtures.mutants import VARIANTS
 from holdfast.harness.engine.errors import UsageError
-from holdfast.harness.engine.site import registry
+from holdfast.harness.engine.site import entry_points, registry
 from holdfast.harness.model import nearest
 from holdfast.suites import chaos, conformance
 from holdfast.suites.selfcheck.engine.scripted import ScriptedSystem
@@ -64,11 +64,12 @@ def test_a_wrong_system_is_one_sentence(name: str, sentence: str) -> None:
 
 def test_unknown_names_list_what_exists() -> None:
     assert (
-        str(registry.unknown("rule", "BAR-99", ["BAR-02", "BAR-01"])) == "unknown rule 'BAR-99'; known: BAR-01, BAR-02."
+        str(entry_points.unknown("rule", "BAR-99", ["BAR-02", "BAR-01"]))
+        == "unknown rule 'BAR-99'; known: BAR-01, BAR-02."
     )
-    assert "none is installed" in str(registry.unknown("case", "x", []))
+    assert "none is installed" in str(entry_points.unknown("case", "x", []))
     many = [f"BAR-{number:02d}" for number in range(99)]
-    assert "the nearest of 99 are BAR-" in str(registry.unknown("rule", "BAR-99", many))
+    assert "the nearest of 99 are BAR-" in str(entry_points.unknown("rule", "BAR-99", many))
 
 
 @pytest.mark.parametrize(
@@ -92,7 +93,7 @@ def test_a_part_of_a_name_is_near_to_it() -> None:
 
 def test_asking_for_names_imports_nothing_heavy() -> None:
     code = (
-        "import sys; from holdfast.harness.engine.site import registry; registry.names('systems');"
+        "import sys; from holdfast.harness.engine.site import entry_points, registry; entry_points.names('systems');"
         "print([name for name in ('numpy', 'pyarrow', 'rich') if name in sys.modules])"
     )
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"

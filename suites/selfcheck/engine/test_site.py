@@ -48,7 +48,7 @@ class Provider:
 @pytest.fixture
 def provider(monkeypatch: pytest.MonkeyPatch) -> Provider:
     made = Provider()
-    monkeypatch.setattr("holdfast.harness.engine.site.registry.service_provider", lambda: made)
+    monkeypatch.setattr("holdfast.harness.engine.site.services.service_provider", lambda: made)
     monkeypatch.setattr(services, "_services", None)
     monkeypatch.setattr(services, "_site", Site())
     return made
@@ -82,7 +82,7 @@ def test_where_no_service_was_named_none_is_opened(provider: Provider) -> None:
 
 def test_a_site_that_is_refused_is_wrong_usage(provider: Provider, monkeypatch: pytest.MonkeyPatch) -> None:
     refusing = Provider("image 'kavka' is unknown.")
-    monkeypatch.setattr("holdfast.harness.engine.site.registry.service_provider", lambda: refusing)
+    monkeypatch.setattr("holdfast.harness.engine.site.services.service_provider", lambda: refusing)
     with pytest.raises(UsageError, match="kavka"):
         services.services()
 

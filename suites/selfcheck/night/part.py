@@ -10,7 +10,7 @@ from zlib import crc32
 
 import pytest
 
-from holdfast.suites.selfcheck.part import part
+from holdfast.suites.bench import part
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

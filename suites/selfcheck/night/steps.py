@@ -123,8 +123,8 @@ STEPS = (
         "compiled",
         6,
         (),
-        f"python -m holdfast.suites.selfcheck.behaviour --part {part(4)}\n"
-        f"python -m holdfast.suites.bench.compiled -- holdfast.suites.selfcheck.behaviour --part {part(4)}",
+        f"python -m holdfast.suites.bench.behaviour --part {part(4)}\n"
+        f"python -m holdfast.suites.bench.compiled -- holdfast.suites.bench.behaviour --part {part(4)}",
     ),
     # New plans every night; the reports of all nights can be compared (holdfast diff).
     Step("drawn-plans", 8, (), "holdfast nightly --config .ci/holdfast.toml --out build/nights"),

@@ -12,8 +12,8 @@ from holdfast.harness.engine.nights.comparison import compare
 from holdfast.harness.model.journal import Journal
 from holdfast.harness.model.night import Reruns, SystemNight
 from holdfast.harness.model.status import Status
-from holdfast.suites.selfcheck.nights.records import finding, night, system, waived
 from holdfast.suites.selfcheck.reports import journals
+from holdfast.suites.selfcheck.reports.nights import finding, night, system, waived
 
 CLEAN, BROKEN = system(), system(finding())
 

@@ -13,7 +13,7 @@ from holdfast.harness.model.night import Night
 from holdfast.harness.model.status import Status
 from holdfast.reports.nights import overview, trend
 from holdfast.reports.nights.figures import MOST_NIGHTS, trends
-from holdfast.suites.selfcheck.nights.records import finding, night, system, waived
+from holdfast.suites.selfcheck.reports.nights import finding, night, system, waived
 
 HOSTILE = '<script>alert(1)</script>"&\x00'
 

@@ -51,7 +51,11 @@ from holdfast.harness.model.job import Job
 from holdfast.harness.model.jobs import KEYED_SUM
 from holdfast.harness.model.plan import ExpectedEnd, FaultSpec, Plan, Topology, WorkloadSpec
 from holdfast.harness.model.records import CommittedRows, InputLog, Output, Partition
+from holdfast.harness.oracles import ORACLES
 from holdfast.harness.spi.fault import declared
+
+BY_NAME = {oracle.name: oracle for oracle in ORACLES}
+
 
 MS = 1_000_000
 OPTIONS = {"execution.checkpointing.interval": "100 ms", "pipeline.operator-chaining.enabled": "false"}

@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from holdfast.harness.model.verdict import Outcome, Verdict
-from holdfast.suites.selfcheck.oracles.builder import EXHIBITS, Exhibit
-from holdfast.suites.selfcheck.oracles.judging import BY_NAME
+from holdfast.suites.selfcheck.oracles.builder import BY_NAME, EXHIBITS, Exhibit
 from holdfast.suites.selfcheck.oracles.output_builder import columnar
 
 OPEN = {("NOLOSS", "excess-unexplained"), ("STABLE", "reader-too-slow")}

@@ -12,8 +12,7 @@ from holdfast.harness.model.plan import ExpectedEnd, FaultSpec
 from holdfast.harness.model.target import Role, Target
 from holdfast.harness.model.verdict import Outcome
 from holdfast.harness.oracles.liveness.live import LiveOracle
-from holdfast.suites.selfcheck.oracles.builder import MS, Line, at, injected, story
-from holdfast.suites.selfcheck.oracles.judging import BY_NAME
+from holdfast.suites.selfcheck.oracles.builder import BY_NAME, MS, Line, at, injected, story
 
 FORMER, SUCCESSOR = "coordinator.0", "coordinator.1"
 CANCEL = FaultSpec("cancel", Target(Role.COORDINATOR))

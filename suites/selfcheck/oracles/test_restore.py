@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from holdfast.suites.selfcheck.oracles.builder import BY_NAME
 from holdfast.suites.selfcheck.oracles.histories.rescaled_restore import copied
-from holdfast.suites.selfcheck.oracles.judging import BY_NAME
 
 
 def test_copies_of_broadcast_state_that_differ_are_named() -> None:

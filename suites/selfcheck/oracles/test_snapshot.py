@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from holdfast.harness.model.events import AckSent, AttemptStarted, BatchProcessed, SnapshotTaken
-from holdfast.suites.selfcheck.oracles.builder import Line, story
-from holdfast.suites.selfcheck.oracles.judging import BY_NAME
+from holdfast.suites.selfcheck.oracles.builder import BY_NAME, Line, story
 
 
 @pytest.mark.parametrize(("times", "named"), [(1, 0), (2, 0), (3, 1)])

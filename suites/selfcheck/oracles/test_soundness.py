@@ -23,8 +23,7 @@ from holdfast.harness.model.records import Output
 from holdfast.harness.model.verdict import Outcome, Verdict
 from holdfast.harness.oracles import ORACLES
 from holdfast.harness.spi.oracle import Oracle, titles_of
-from holdfast.suites.selfcheck.oracles.builder import EXHIBITS, MS
-from holdfast.suites.selfcheck.oracles.judging import BY_NAME
+from holdfast.suites.selfcheck.oracles.builder import BY_NAME, EXHIBITS, MS
 from holdfast.suites.selfcheck.oracles.legal import legal_run
 
 LONGEST_TITLE = 24

@@ -7,9 +7,8 @@ import pytest
 from holdfast.harness.model.events import MachineStalled
 from holdfast.harness.model.history import History
 from holdfast.harness.oracles.shared.stalls import Stalls
-from holdfast.suites.selfcheck.oracles.builder import EXHIBITS, MS, in_real_time, story
+from holdfast.suites.selfcheck.oracles.builder import BY_NAME, EXHIBITS, MS, in_real_time, story
 from holdfast.suites.selfcheck.oracles.histories.metrics import late_by, told
-from holdfast.suites.selfcheck.oracles.judging import BY_NAME
 
 LATE = (
     "coord/not-expired/expires-late-though-it-had-two-turns",

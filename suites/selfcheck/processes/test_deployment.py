@@ -13,8 +13,10 @@ from typing import Any
 import msgspec
 import pytest
 
+from holdfast.fixtures.mutants import FINDER
 from holdfast.fixtures.reference.drivers.processes.deployment import ProcessDeployment
 from holdfast.fixtures.reference.drivers.processes.leftovers import StartedProcess, end_leftovers
+from holdfast.fixtures.reference.parts import Variant
 from holdfast.fixtures.reference.protocol.configuration.submission import configure
 from holdfast.fixtures.systems.reference import ReferenceSystem
 from holdfast.fixtures.workloads.synthetic import Synthetic
@@ -72,7 +74,7 @@ def run(plan: Plan, folder: Path, variant: str = "") -> Run:
 
 def deploy(folder: Path, **changed: Any) -> ProcessDeployment:
     told = plan()
-    arguments = {"variant": "", "port": 0, **changed}
+    arguments = {"variant": Variant(), "port": 0, **changed}
     inputs = Synthetic().generate(told.workload.parameters, told.run_seed)
     return ProcessDeployment(told, inputs, configuration=configure(told), folder=folder, **arguments)
 
@@ -198,7 +200,7 @@ def test_a_port_in_use_is_one_sentence_and_leaves_nothing(tmp_path: Path) -> Non
 
 def test_a_runtime_that_cannot_be_prepared_says_why_and_leaves_nothing(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="variant 'nonsense' of the reference runtime is unknown"):
-        deploy(tmp_path, variant="nonsense")
+        deploy(tmp_path, variant=Variant("nonsense", FINDER))
     assert processes(tmp_path) == []
 
 

@@ -20,6 +20,7 @@ import msgspec
 from holdfast.fixtures.reference.drivers.processes.deployment import PRELOAD
 from holdfast.fixtures.reference.drivers.processes.file_log import write_log
 from holdfast.fixtures.reference.drivers.processes.run_context import RunContext, RunSettings
+from holdfast.fixtures.reference.parts import Variant
 from holdfast.harness.adapter.network.sockets import Address
 from holdfast.fixtures.workloads.synthetic import Synthetic
 from holdfast.harness.model.jobs import KEYED_SUM, SLIDING_SUM
@@ -32,7 +33,7 @@ plan = Plan(job=job, workload=WorkloadSpec("synthetic"), options={"state.backend
 folder = Path(sys.argv[1])
 (folder / "log").mkdir()
 write_log(folder / "log", Synthetic().generate({}, 1))
-run = RunContext(RunSettings(plan, "", str(folder), Address("", 0), (), {}, event_steps_ms=(10, 10)))
+run = RunContext(RunSettings(plan, Variant(), str(folder), Address("", 0), (), {}, event_steps_ms=(10, 10)))
 imported = set(sys.modules)
 offset, key, value = run.log.read(0, 0, 10)
 operators = {name: run.operator(descriptor, run.graph, 1) for name, descriptor in run.graph.tasks.items()}

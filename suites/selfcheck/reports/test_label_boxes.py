@@ -10,8 +10,7 @@ from holdfast import reports
 from holdfast.harness.engine.pictures.failure import pictures_of_failure
 from holdfast.reports import timeline
 from holdfast.reports.pictures.drawing import inline, standalone
-from holdfast.suites.selfcheck.oracles.builder import EXHIBITS
-from holdfast.suites.selfcheck.oracles.judging import BY_NAME
+from holdfast.suites.selfcheck.oracles.builder import BY_NAME, EXHIBITS
 from holdfast.suites.selfcheck.reports import sample
 from holdfast.suites.selfcheck.reports.label_boxes import Style, cut_off, overlaps, styles, width
 from holdfast.suites.selfcheck.reports.test_pictures import ALL

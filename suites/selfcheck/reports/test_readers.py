@@ -18,8 +18,8 @@ from holdfast.reports import html, pages, text
 from holdfast.reports import matrix as matrices
 from holdfast.reports.nights import overview, trend
 from holdfast.suites.selfcheck.contrast import LEAST, LEAST_OF_SHAPES, channels, contrast, mixed
-from holdfast.suites.selfcheck.nights.records import finding, night, system, waived
 from holdfast.suites.selfcheck.reports import journals, sample
+from holdfast.suites.selfcheck.reports.nights import finding, night, system, waived
 
 HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
 VOID = ("meta", "input", "br", "hr")

@@ -58,8 +58,7 @@ class ForeignCluster(NamedTuple):
 @contextmanager
 def foreign_cluster() -> Iterator[ForeignCluster]:
     """As long as the context lasts."""
-    from holdfast.fixtures.services.container import Container
-    from holdfast.fixtures.services.session import Session
+    from holdfast.fixtures.services.container import Container, Session
     from holdfast.fixtures.services.spark_cluster import QUICK_JAVA
 
     with closing(Session({})) as session:

@@ -8,7 +8,7 @@ from confluent_kafka.admin import AdminClient, ScramCredentialInfo, ScramMechani
 
 from holdfast.fixtures.services.ports import LOOPBACK, free_port
 from holdfast.fixtures.services.processes.broker import KafkaProcess
-from holdfast.fixtures.services.processes.session import Session
+from holdfast.fixtures.services.processes.own_process import Session
 from holdfast.harness.spi.service import Login
 from holdfast.suites.selfcheck.services.authority import Authority
 

@@ -15,15 +15,16 @@ from holdfast.fixtures.services.database import USER
 from holdfast.fixtures.services.processes import database, unprivileged
 from holdfast.fixtures.services.processes.database import DatabaseProcess, missing_database
 from holdfast.fixtures.services.processes.family import Family
-from holdfast.fixtures.services.processes.session import Session
+from holdfast.fixtures.services.processes.own_process import Session
 from holdfast.fixtures.services.processes.unprivileged import Unprivileged
 from holdfast.harness.adapter.process_stat import process_stat
+from holdfast.suites.selfcheck.marks import unless
 from holdfast.suites.selfcheck.services.listener import becomes
-from holdfast.suites.selfcheck.spawning import paused, spawns, states
+from holdfast.suites.selfcheck.services.spawning import paused, spawns, states
 
 pytestmark = pytest.mark.tier("process")
 ABSENT = missing_database()
-needs_database = pytest.mark.skipif(bool(ABSENT), reason=ABSENT or "-")
+needs_database = unless(ABSENT)
 PARENT = "import subprocess, sys; subprocess.run([sys.executable, '-c', 'import time; time.sleep(600)'])"
 NAME = "holdfast_test"
 

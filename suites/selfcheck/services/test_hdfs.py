@@ -10,7 +10,7 @@ import pytest
 
 from holdfast.fixtures.services.processes.hdfs import Hdfs
 from holdfast.fixtures.services.processes.installation import missing
-from holdfast.fixtures.services.processes.session import Session
+from holdfast.fixtures.services.processes.own_process import Session
 from holdfast.fixtures.services.site import HDFS
 from holdfast.fixtures.storages.hdfs import TIMEOUT, HdfsMedium, hdfs_files
 from holdfast.fixtures.storages.medium import put

@@ -10,7 +10,7 @@ from shlex import split
 import pytest
 
 from holdfast.fixtures.host import installed_spark
-from holdfast.harness.spi.java import tool_of_java
+from holdfast.harness.spi.surroundings import tool_of_java
 
 
 @pytest.fixture

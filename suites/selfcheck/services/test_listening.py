@@ -78,8 +78,7 @@ def test_a_service_listens_on_its_own_address_alone(name: str, stack: Stack) -> 
 
 def test_the_image_of_toxiproxy_opens_nothing_by_itself() -> None:
     """Nor does whoever starts it by hand."""
-    from holdfast.fixtures.services.container import Container
-    from holdfast.fixtures.services.session import Session
+    from holdfast.fixtures.services.container import Container, Session
 
     with closing(Session({})) as session:
         container = Container(session, "bare", "toxiproxy")

@@ -14,8 +14,8 @@ import pytest
 
 pytest.importorskip("docker")
 
+from holdfast.fixtures.services.container import Session
 from holdfast.fixtures.services.ourselves import archive
-from holdfast.fixtures.services.session import Session
 
 MODULE = "holdfast/harness/model/target.py"
 IMPORT = """

@@ -14,18 +14,17 @@ import pytest
 
 from holdfast.fixtures.host import owned_folder
 from holdfast.fixtures.services.ports import free_port
-from holdfast.fixtures.services.processes.own_process import OwnProcess
-from holdfast.fixtures.services.processes.session import Session
+from holdfast.fixtures.services.processes.own_process import OwnProcess, Session
 from holdfast.fixtures.services.provider import Provider
 from holdfast.harness.adapter.process_stat import process_stat
+from holdfast.suites.selfcheck.marks import sweeps
 from holdfast.suites.selfcheck.services.listener import PROGRAM, answers, becomes
-from holdfast.suites.selfcheck.sweeping import sweeps
 
 pytestmark = pytest.mark.tier("process")
 OWNER = """
 import time
 from holdfast.fixtures.services.processes.own_process import OwnProcess
-from holdfast.fixtures.services.processes.session import Session
+from holdfast.fixtures.services.processes.own_process import Session
 session = Session()
 process = OwnProcess(session, "parent", ["/bin/sh", "-c", "sleep 600 & echo $!; wait"])
 process.start()

@@ -23,9 +23,10 @@ from holdfast.suites.certify.connected import Connected
 from holdfast.suites.certify.sink.kit import CHECKS, certify, loaded
 from holdfast.suites.conformance.plans import CHECKPOINTING
 from holdfast.suites.conformance.tables import COMMITTED_AGAIN, REPEATED
+from holdfast.suites.selfcheck.marks import unless
 
 ABSENT = missing_database()
-pytestmark = [pytest.mark.tier("process"), pytest.mark.nightly, pytest.mark.skipif(bool(ABSENT), reason=ABSENT or "-")]
+pytestmark = [pytest.mark.tier("process"), pytest.mark.nightly, unless(ABSENT)]
 SINKS = ("holdfast.fixtures.sinks.postgres:PostgresSink", "holdfast.fixtures.sinks.postgres:PostgresUpsertSink")
 POSTGRESQL = {"sink.database": "postgresql", f"{CHECKPOINTING}.interval": "200 ms"}
 """A look takes some milliseconds."""

@@ -24,6 +24,7 @@ from holdfast.harness.model.target import COORDINATOR, STORAGE, Role, Target
 from holdfast.harness.spi.service import Site
 from holdfast.suites.conformance.plans import TOLERANT
 from holdfast.suites.selfcheck.connectors.test_runs import LEFT_UNCOVERED, WORKER, kill, plan, refuted
+from holdfast.suites.selfcheck.marks import unless
 from holdfast.suites.selfcheck.replaced_runs import assert_passes
 
 ABSENT = missing(KAFKA, OBJECT_STORE)
@@ -31,7 +32,7 @@ pytestmark = [
     pytest.mark.tier("process"),
     pytest.mark.nightly,
     pytest.mark.timeout(900),
-    pytest.mark.skipif(bool(ABSENT), reason=ABSENT or "-"),
+    unless(ABSENT),
 ]
 CONNECTED = {
     "source.connector": "kafka",

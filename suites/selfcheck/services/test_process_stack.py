@@ -18,10 +18,11 @@ from holdfast.fixtures.services.processes.stack import ProcessStack
 from holdfast.fixtures.services.processes.store import StoreProcess
 from holdfast.fixtures.services.site import KAFKA, OBJECT_STORE
 from holdfast.harness.spi.service import Site
+from holdfast.suites.selfcheck.marks import unless
 from holdfast.suites.selfcheck.services.listener import becomes
 
 ABSENT = missing(KAFKA, OBJECT_STORE)
-pytestmark = [pytest.mark.tier("process"), pytest.mark.nightly, pytest.mark.skipif(bool(ABSENT), reason=ABSENT or "-")]
+pytestmark = [pytest.mark.tier("process"), pytest.mark.nightly, unless(ABSENT)]
 BUCKET, TOPIC = "holdfast", "holdfast-lives"
 RACERS, RACES = 8, 25
 ANSWER_S = 20.0

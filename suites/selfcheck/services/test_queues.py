@@ -20,12 +20,13 @@ from holdfast.harness.model.target import SOURCE_SYSTEM
 from holdfast.harness.model.verdict import Outcome
 from holdfast.suites.conformance.plans import plan
 from holdfast.suites.conformance.queues import EXACTLY, ONE, QUEUES, READ_AGAIN
+from holdfast.suites.selfcheck.marks import unless
 
 ABSENT = missing_queues()
 pytestmark = [
     pytest.mark.tier("process"),
     pytest.mark.nightly,
-    pytest.mark.skipif(bool(ABSENT), reason=ABSENT or "-"),
+    unless(ABSENT),
 ]
 RECORDS = 40
 

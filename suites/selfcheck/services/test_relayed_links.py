@@ -10,8 +10,8 @@ from contextlib import ExitStack, closing
 import pytest
 
 from holdfast.fixtures.services.impairment import BLACK_HOLE, CUT, LIMIT, SLOW
+from holdfast.fixtures.services.processes.own_process import Session
 from holdfast.fixtures.services.processes.relayed_links import RelayedLinks
-from holdfast.fixtures.services.processes.session import Session
 from holdfast.harness.adapter.network.sockets import Address
 from holdfast.harness.spi.controls.link import BACKWARD, FORWARD
 from holdfast.suites.selfcheck.services.listener import answers, as_stranger, becomes, listening
@@ -151,7 +151,7 @@ def test_a_relay_that_is_gone_is_told(links: RelayedLinks) -> None:
     with closing(Session()) as session, listening() as port:
         own = RelayedLinks(session, {LINK: Address("127.0.0.1", port)})
         assert own.whole(LINK)
-        own.process.kill()
+        own.kill()
         assert not own.whole(LINK)
         with pytest.raises(OSError, match="the relay"):
             own.cut(LINK)

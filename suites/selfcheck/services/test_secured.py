@@ -27,8 +27,9 @@ from holdfast.fixtures.services.kafka import GivenKafka, answers  # noqa: E402 -
 from holdfast.fixtures.services.object_client import object_client  # noqa: E402
 from holdfast.fixtures.services.object_store import GivenObjectStore  # noqa: E402
 from holdfast.fixtures.services.ports import LOOPBACK, free_port  # noqa: E402
-from holdfast.fixtures.services.processes.session import Session  # noqa: E402
+from holdfast.fixtures.services.processes.own_process import Session  # noqa: E402
 from holdfast.fixtures.services.processes.store import StoreProcess  # noqa: E402
+from holdfast.suites.selfcheck.marks import unless  # noqa: E402
 from holdfast.suites.selfcheck.services.authority import Authority  # noqa: E402
 from holdfast.suites.selfcheck.services.secured_broker import (  # noqa: E402
     PASSWORD,
@@ -63,7 +64,7 @@ def wrong_logins(broker: SecuredBroker, folder: Path) -> Iterator[Login]:
 
 @pytest.mark.nightly
 @pytest.mark.tier("process")
-@pytest.mark.skipif(bool(NO_BROKER), reason=NO_BROKER or "-")
+@unless(NO_BROKER)
 def test_a_broker_lets_in_who_can_prove_it_and_trusts_its_authority(broker: SecuredBroker, tmp_path: Path) -> None:
     right = broker.access()
     assert answers(broker.secured, ANSWER_S, client_settings(right))
@@ -76,7 +77,7 @@ def test_a_broker_lets_in_who_can_prove_it_and_trusts_its_authority(broker: Secu
 
 @pytest.mark.nightly
 @pytest.mark.tier("process")
-@pytest.mark.skipif(bool(NO_BROKER), reason=NO_BROKER or "-")
+@unless(NO_BROKER)
 def test_topics_are_fed_and_read_there(broker: SecuredBroker, tmp_path: Path) -> None:
     from confluent_kafka import Producer
 
@@ -98,7 +99,7 @@ def test_topics_are_fed_and_read_there(broker: SecuredBroker, tmp_path: Path) ->
 @pytest.mark.nightly
 @pytest.mark.tier("spark")
 @pytest.mark.timeout(900)
-@pytest.mark.skipif(bool(NO_SPARK), reason=NO_SPARK or "-")
+@unless(NO_SPARK)
 def test_a_pipeline_runs_from_there_into_a_bucket_of_others(broker: SecuredBroker, tmp_path: Path) -> None:
     from io import BytesIO
 

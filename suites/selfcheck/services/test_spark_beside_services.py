@@ -20,13 +20,14 @@ from holdfast.harness.model.plan import Plan
 from holdfast.harness.model.verdict import Outcome
 from holdfast.harness.spi.service import Site
 from holdfast.suites.chaos.structured_streaming import CASES, CLAIMS_TOO_MUCH
+from holdfast.suites.selfcheck.marks import unless
 
 ABSENT = wrong_spark() or missing(KAFKA, OBJECT_STORE, SPARK_CONNECTORS)
 pytestmark = [
     pytest.mark.tier("spark"),
     pytest.mark.nightly,
     pytest.mark.timeout(900),
-    pytest.mark.skipif(bool(ABSENT), reason=ABSENT or "-"),
+    unless(ABSENT),
     pytest.mark.xdist_group("spark-beside-services"),
 ]
 PLANS: Mapping[str, Plan] = {case.id: case.plan for case in CASES if isinstance(case.plan, Plan)}

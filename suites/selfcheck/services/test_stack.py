@@ -89,8 +89,7 @@ def test_an_image_that_is_another(open_stack: Callable[..., Stack]) -> None:
 
 
 def test_a_container_that_never_serves() -> None:
-    from holdfast.fixtures.services.container import Container
-    from holdfast.fixtures.services.session import Session
+    from holdfast.fixtures.services.container import Container, Session
 
     with closing(Session({})) as session:
         container = Container(session, "mute", "spark", command=["sh", "-c", "echo only this; sleep infinity"])

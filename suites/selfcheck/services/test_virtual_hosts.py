@@ -25,6 +25,7 @@ from holdfast.suites.selfcheck.services.run_there import Judged
 pytest.importorskip("minio")
 
 from holdfast.fixtures.services.object_store import ObjectStore, OwnObjectStore
+from holdfast.suites.selfcheck.marks import unless
 
 BUCKET, DOMAIN = "team-data", "store.test"
 NAMESPACE = ("unshare", "--map-root-user", "--mount")
@@ -32,7 +33,7 @@ NO_SPARK = wrong_spark() or missing(KAFKA, OBJECT_STORE, SPARK_CONNECTORS)
 pytestmark = [
     pytest.mark.nightly,
     pytest.mark.timeout(900),
-    pytest.mark.skipif(bool(NO_SPARK), reason=NO_SPARK or "-"),
+    unless(NO_SPARK),
     pytest.mark.skipif(
         subprocess.run([*NAMESPACE, "true"], capture_output=True).returncode != 0,
         reason="namespaces are not allowed here",
@@ -43,7 +44,7 @@ pytestmark = [
 @pytest.fixture
 def versity() -> Iterator[OwnObjectStore]:
     from holdfast.fixtures.services.ports import LOOPBACK, free_port
-    from holdfast.fixtures.services.processes.session import Session
+    from holdfast.fixtures.services.processes.own_process import Session
     from holdfast.fixtures.services.processes.store import StoreProcess
 
     with closing(Session()) as session:
@@ -55,7 +56,7 @@ def versity() -> Iterator[OwnObjectStore]:
 
 @pytest.fixture
 def minio() -> Iterator[OwnObjectStore]:
-    from holdfast.fixtures.services.session import Session
+    from holdfast.fixtures.services.container import Session
 
     with closing(Session({})) as session:
         store = ObjectStore(session, "nowhere")

@@ -24,6 +24,7 @@ from holdfast.fixtures.reference.drivers.spark.cluster import LocalCluster
 from holdfast.fixtures.reference.drivers.spark.deployment import SparkDeployment
 from holdfast.fixtures.reference.drivers.spark.messages import NodeArrived
 from holdfast.fixtures.reference.drivers.spark.session import Session, local_session
+from holdfast.fixtures.reference.parts import Variant
 from holdfast.fixtures.reference.protocol.configuration.submission import configure
 from holdfast.fixtures.services.spark_jobs import python_error
 from holdfast.fixtures.workloads.synthetic import Synthetic
@@ -40,7 +41,7 @@ def deploy(folder: Path, session: Session | None = None) -> SparkDeployment:
     told = plan()
     inputs = Synthetic().generate(told.workload.parameters, told.run_seed)
     folder.mkdir(exist_ok=True)
-    return SparkDeployment(told, inputs, "", configure(told), folder, session or local_session())
+    return SparkDeployment(told, inputs, Variant(), configure(told), folder, session or local_session())
 
 
 def advance_to_a_checkpoint(deployment: SparkDeployment) -> None:

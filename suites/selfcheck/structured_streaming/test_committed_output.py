@@ -19,7 +19,7 @@ from holdfast.fixtures.pipelines.output.locations import DiskFolder
 from holdfast.fixtures.pipelines.output.outgoing import PARQUET_FILES, Commit, FileFormat, FilesOutput
 from holdfast.fixtures.pipelines.output.reader import InFolder
 from holdfast.fixtures.pipelines.rows.decoder import IdentityRows
-from holdfast.fixtures.reference.connectors.polled_output import Watch
+from holdfast.harness.adapter.polled_output import Watch
 from holdfast.harness.adapter.recorder import READER, Recorder
 from holdfast.harness.model.events import Event, NodeStarted, ReaderPolled, RowsChanged, RowsVisible
 from holdfast.suites.selfcheck.structured_streaming.spark_files import identities, sink_log

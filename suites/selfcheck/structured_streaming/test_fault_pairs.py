@@ -18,6 +18,7 @@ from holdfast.harness.model.jobs import FORWARD, KEYED_SUM
 from holdfast.harness.model.plan import Bounds, ExpectedEnd, FaultSpec, Plan, Schedule, WorkloadSpec
 from holdfast.harness.model.target import COORDINATOR, SOURCE_SYSTEM
 from holdfast.harness.model.verdict import Outcome
+from holdfast.suites.selfcheck.marks import on
 from holdfast.suites.selfcheck.replaced_runs import assert_passes, counting_run
 from holdfast.suites.selfcheck.structured_streaming import pipelines
 
@@ -42,10 +43,10 @@ CHANGED_COMMIT = damage("commit", "flip", 500, after_checkpoint=2)
 REMOVED_STATE = damage("state", "remove", 500, after_checkpoint=2)
 SUPERSEDED = FaultSpec("supersede", COORDINATOR, IN_A_MICRO_BATCH, 500, {"unfinished": 1})
 
-ON_BOTH = [pytest.param(tier, marks=pytest.mark.tier(tier.value)) for tier in (Tier.SPARK, Tier.CONTAINERS)]
+ON_BOTH = [on(tier) for tier in (Tier.SPARK, Tier.CONTAINERS)]
 ABSENT = wrong_spark() or missing(KAFKA, SPARK_CONNECTORS)
 FROM_A_TOPIC = [
-    pytest.param(Tier.SPARK, marks=(pytest.mark.tier("spark"), pytest.mark.skipif(bool(ABSENT), reason=ABSENT or "-"))),
+    on(Tier.SPARK, ABSENT),
     ON_BOTH[1],
 ]
 

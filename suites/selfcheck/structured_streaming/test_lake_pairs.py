@@ -20,6 +20,7 @@ from holdfast.fixtures.systems.structured_streaming import additions
 from holdfast.harness.engine.site import registry
 from holdfast.harness.model.case import Tier
 from holdfast.harness.model.verdict import Outcome
+from holdfast.suites.selfcheck.marks import unless
 from holdfast.suites.selfcheck.structured_streaming import pipelines
 from holdfast.suites.selfcheck.structured_streaming.test_output_pairs import PLAN, executed, judged_as_said
 
@@ -35,7 +36,7 @@ NO_SERVICES = ABSENT or missing(KAFKA, OBJECT_STORE, SPARK_CONNECTORS)
 
 @pytest.mark.nightly
 @pytest.mark.tier("spark")
-@pytest.mark.skipif(bool(ABSENT), reason=ABSENT or "-")
+@unless(ABSENT)
 @pytest.mark.parametrize(("wrong", "right"), PAIRS)
 def test_a_pair(wrong: str, right: str, tmp_path: Path) -> None:
     pytest.importorskip("deltalake" if wrong.startswith("delta") else "pyiceberg")
@@ -53,7 +54,7 @@ def test_a_pair_among_containers(wrong: str, right: str, tmp_path: Path) -> None
 
 @pytest.mark.nightly
 @pytest.mark.tier("spark")
-@pytest.mark.skipif(bool(NO_SERVICES), reason=NO_SERVICES or "-")
+@unless(NO_SERVICES)
 def test_a_pair_beside_services_that_are_processes(tmp_path: Path) -> None:
     pytest.importorskip("pyiceberg")
     among_services = replace(PLAN, options={**PLAN.options, "source.connector": "kafka"})

@@ -23,14 +23,15 @@ from holdfast.harness.model.plan import FaultSpec, Plan, Schedule
 from holdfast.harness.model.target import Role, Target
 from holdfast.harness.model.verdict import Outcome
 from holdfast.harness.spi.service import Site
+from holdfast.suites.selfcheck.marks import on
 from holdfast.suites.selfcheck.replaced_runs import assert_passes, counting_run, reader_was_slow
 from holdfast.suites.selfcheck.structured_streaming import pipelines
 from holdfast.suites.selfcheck.structured_streaming.test_output_pairs import PLAN, clauses
 
 ABSENT = missing_database() or missing(DATABASE_DRIVER)
 TIERS = [
-    pytest.param(Tier.SPARK, marks=(pytest.mark.tier("spark"), pytest.mark.skipif(bool(ABSENT), reason=ABSENT or "-"))),
-    pytest.param(Tier.CONTAINERS, marks=pytest.mark.tier("containers"), id="among_containers"),
+    on(Tier.SPARK, ABSENT),
+    on(Tier.CONTAINERS, name="among_containers"),
 ]
 """Our images have all that is needed."""
 SINK = Target(Role.SINK_SYSTEM)

@@ -17,9 +17,10 @@ from holdfast.fixtures.systems.structured_streaming.endpoints import Endpoints
 from holdfast.fixtures.tables.run_database import RunDatabase
 from holdfast.harness.model.capability import OutputMode
 from holdfast.harness.model.events import RowsChanged, RowsVisible
+from holdfast.suites.selfcheck.marks import unless
 
 ABSENT = missing_database()
-pytestmark = [pytest.mark.tier("process"), pytest.mark.nightly, pytest.mark.skipif(bool(ABSENT), reason=ABSENT or "-")]
+pytestmark = [pytest.mark.tier("process"), pytest.mark.nightly, unless(ABSENT)]
 URL = "postgresql://"
 
 

@@ -9,8 +9,7 @@ from holdfast.harness.model import profile
 from holdfast.harness.spi import SPI_VERSION
 from holdfast.harness.spi.restart_strategy import RestartContext, RestartStrategy, StrategyKind
 from holdfast.suites.certify.check import CannotTry, Check, Violation
-from holdfast.suites.certify.restart_strategy.bench import START_MS, Bench
-from holdfast.suites.certify.restart_strategy.life import Life
+from holdfast.suites.certify.restart_strategy.bench import START_MS, Bench, Life
 
 PASSED_MS = (0.0, 1.0, 250.0, 5_000.0, 61_000.0, 4_000_000.0)
 LONGEST = 40

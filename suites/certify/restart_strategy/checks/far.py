@@ -14,9 +14,8 @@ from holdfast.harness.model import profile
 from holdfast.harness.spi.restart_strategy import Failure, RestartStrategy, StrategyKind
 from holdfast.suites.certify.answers import behind
 from holdfast.suites.certify.check import CannotTry, Check, Violation
-from holdfast.suites.certify.restart_strategy.bench import START_MS, Bench
+from holdfast.suites.certify.restart_strategy.bench import START_MS, Bench, Life
 from holdfast.suites.certify.restart_strategy.checks.contract import lasting, require_same, story
-from holdfast.suites.certify.restart_strategy.life import Life
 
 ROW = 2_500
 """More failures than a delay that doubles each time has room for in any number."""

@@ -6,9 +6,8 @@ from collections.abc import Callable
 
 from holdfast.harness.spi.errors import Fenced, Transient
 from holdfast.suites.certify.check import Check
-from holdfast.suites.certify.sink.bench import Bench
+from holdfast.suites.certify.sink.bench import Attempt, Bench, Job
 from holdfast.suites.certify.sink.checks.phases import TWO_PHASE
-from holdfast.suites.certify.sink.job import Attempt, Job
 
 WIDE = 12
 ALIKE = (("a", "b-c"), ("a-b", "c"), ("a", "b_c"), ("a_b", "c"), ("ab", "c"), ("a", "bc"))

@@ -5,9 +5,8 @@ from __future__ import annotations
 from holdfast.harness.spi.errors import Damaged, Incompatible
 from holdfast.harness.spi.sink import Committable, OutcomeKind, SinkFlag
 from holdfast.suites.certify.check import CannotTry, Check, Violation
-from holdfast.suites.certify.sink.bench import Bench, changed
+from holdfast.suites.certify.sink.bench import DONE, Bench, Job, Promise, changed
 from holdfast.suites.certify.sink.checks.phases import TWO_PHASE
-from holdfast.suites.certify.sink.job import DONE, Job, Promise
 
 FAULTS = TWO_PHASE | {SinkFlag.FAULT_POINTS}
 MOST_POINTS = 200

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from holdfast.harness.spi.sink import SinkFlag
 from holdfast.suites.certify.check import Check, Violation
-from holdfast.suites.certify.sink.bench import Bench
+from holdfast.suites.certify.sink.bench import DONE, Attempt, Bench
 from holdfast.suites.certify.sink.checks.phases import TWO_PHASE
-from holdfast.suites.certify.sink.job import DONE, Attempt
 
 MANY = 12
 ROWS = 5_100

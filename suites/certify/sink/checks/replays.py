@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from holdfast.suites.certify.check import Check
-from holdfast.suites.certify.sink.bench import Bench
+from holdfast.suites.certify.sink.bench import Bench, Job, Promise
 from holdfast.suites.certify.sink.checks.phases import TWO_PHASE
-from holdfast.suites.certify.sink.job import Job, Promise
 
 A_YEAR_MS = 365 * 24 * 3_600_000
 BATCHES = 3

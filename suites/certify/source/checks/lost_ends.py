@@ -5,9 +5,8 @@ from __future__ import annotations
 from holdfast.harness.spi.errors import Damaged
 from holdfast.harness.spi.source import can_lose_its_end
 from holdfast.suites.certify.check import CannotTry, Check, Violation
-from holdfast.suites.certify.source.bench import Bench
+from holdfast.suites.certify.source.bench import Bench, Job
 from holdfast.suites.certify.source.checks.positions import REPLAYABLE
-from holdfast.suites.certify.source.job import Job
 
 MOST_POLLS = 12
 WRITTEN, READ, LEFT = 6, 5, 2

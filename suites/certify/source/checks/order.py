@@ -6,9 +6,8 @@ from collections.abc import Mapping
 
 from holdfast.harness.spi.source import ReaderStatus, SourceFlag
 from holdfast.suites.certify.check import Check, Violation
-from holdfast.suites.certify.source.bench import Bench
+from holdfast.suites.certify.source.bench import Bench, Job
 from holdfast.suites.certify.source.checks.positions import REPLAYABLE, RESTORED
-from holdfast.suites.certify.source.job import Job
 
 WATERMARKS = REPLAYABLE | {SourceFlag.WATERMARKS}
 UNORDERED_MS = (50, 10, 30, 20, 80, 60, 70, 40, 110, 90, 120, 100)

@@ -5,9 +5,8 @@ from __future__ import annotations
 from holdfast.harness.spi.source import ReaderStatus, SourceFlag, SourceRecord
 from holdfast.suites.certify.awkward import AWKWARD
 from holdfast.suites.certify.check import CannotTry, Check, Violation
-from holdfast.suites.certify.source.bench import Bench
+from holdfast.suites.certify.source.bench import Bench, Job
 from holdfast.suites.certify.source.checks.positions import REPLAYABLE, RESTORED, UNBOUNDED
-from holdfast.suites.certify.source.job import Job
 
 BOUNDED = frozenset({SourceFlag.BOUNDED})
 MOST_BATCHES = 20

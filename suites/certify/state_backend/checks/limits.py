@@ -21,7 +21,7 @@ MOST_VALUES = 10 * BUDGET_BYTES // VALUE_BYTES
 
 def refused(live: Live, rule: str, what: str, call: Callable[[], object], limit: str = "") -> None:
     """A call must raise Full, and name the limit."""
-    live.bench.step(what)
+    live.world.step(what)
     try:
         call()
     except Full as error:
@@ -210,7 +210,7 @@ def _filled(live: Live, first: int) -> int:
         try:
             live.put("value", GROUP, b"", [(b"%d" % (first + number), b"v" * VALUE_BYTES)])
         except Full:
-            live.bench.hit("a-full-budget")
+            live.world.hit("a-full-budget")
             return number
     raise Violation("SBK-01", "state of ten times the memory budget raised nothing, though SPILLS is not declared.")
 

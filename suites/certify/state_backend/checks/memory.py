@@ -64,7 +64,7 @@ def within_memory(bench: Bench) -> None:
         live = bench.fresh(memory_bytes=BUDGET_BYTES)
         before = _held(bench) - bench.folder_bytes()
         for number in range(10 * BUDGET_BYTES // STATE_BYTES):
-            _write(live, number, keys=number)
+            _write(bench, live, number, keys=number)
         on_the_heap = _held(bench) - bench.folder_bytes() - before
         bench.hit("beyond-the-budget")
     if on_the_heap > 5 * BUDGET_BYTES:
@@ -77,9 +77,9 @@ def within_memory(bench: Bench) -> None:
 def _round(bench: Bench, live: Live, number: int) -> None:
     """One of each: the last one completes."""
     for fate in ("dropped", "aborted", "completed"):
-        _write(live, number)
+        _write(bench, live, number)
         taken = live.snapshot()
-        _write(live, number + 1)
+        _write(bench, live, number + 1)
         manifest = None if fate == "dropped" else bench.upload(taken)
         if manifest is not None and fate == "completed":
             bench.complete(live, taken, manifest)
@@ -92,16 +92,16 @@ def _storm(bench: Bench, live: Live) -> int:
     """Bytes that it leaves."""
     before = _held(bench)
     for number in range(ROUNDS):
-        _write(live, number)
+        _write(bench, live, number)
     return _held(bench) - before
 
 
-def _write(live: Live, number: int, keys: int = 0) -> None:
+def _write(bench: Bench, live: Live, number: int, keys: int = 0) -> None:
     """Write over everything, past the model, which does not count. Nothing makes the values shorter."""
     content = shake_128(b"%d" % number).digest(STATE_BYTES)
-    size = min(VALUE_BYTES, live.bench.description.max_value_bytes)
+    size = min(VALUE_BYTES, bench.description.max_value_bytes)
     pairs = [(b"%d/%d" % (keys, at), content[at : at + size]) for at in range(0, STATE_BYTES, size)]
-    live.table("value").put(GROUP, b"", pairs, now_ms=live.bench.now_ms)
+    live.table("value").put(GROUP, b"", pairs, now_ms=bench.now_ms)
 
 
 def _held(bench: Bench) -> int:

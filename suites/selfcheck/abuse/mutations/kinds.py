@@ -38,7 +38,7 @@ from holdfast.suites.selfcheck.abuse.mutations.values import (
     mutated_bytes,
     mutated_json,
 )
-from holdfast.suites.selfcheck.nights.records import finding, night, system, waived
+from holdfast.suites.selfcheck.reports.nights import finding, night, system, waived
 
 REFUSED: Final = 3
 MOST: Mapping[str, int] = {"topology": 8, "bounds": 10_000}

@@ -1,9 +1,9 @@
 """What stored plans lead to on the simulator, before and after a change that must not alter it.
 
-    python -m holdfast.suites.selfcheck.behaviour                 # run them, and name those that lead elsewhere
-    python -m holdfast.suites.selfcheck.behaviour --part 3/20     # every twentieth, from number 3 on
-    python -m holdfast.suites.selfcheck.behaviour --record        # store what they lead to now
-    python -m holdfast.suites.selfcheck.behaviour --draw          # store other plans, drawn as the swarm is today
+    python -m holdfast.suites.bench.behaviour                 # run them, and name those that lead elsewhere
+    python -m holdfast.suites.bench.behaviour --part 3/20     # every twentieth, from number 3 on
+    python -m holdfast.suites.bench.behaviour --record        # store what they lead to now
+    python -m holdfast.suites.bench.behaviour --draw          # store other plans, drawn as the swarm is today
 
 2,000 plans lie in behaviour.jsonl.xz, each with the outcome of its run, what was found, digests of all verdicts, of the
 committed output and of the events of each node without their times, and of the trace. Each mix of the benchmark has a
@@ -25,9 +25,9 @@ import msgspec
 
 from holdfast.harness.engine.swarm.draw import draw_plan
 from holdfast.harness.model.plan import Plan
+from holdfast.suites.bench import part
 from holdfast.suites.bench.block import Behaviour, behaviour, run_judged
 from holdfast.suites.bench.mixes import DEFINITIONS, shape_of
-from holdfast.suites.selfcheck.part import part
 
 FILE = Path(__file__).with_name("behaviour.jsonl.xz")
 SHARES = {"swarm": 1200, "a": 400, "b": 400}
@@ -121,7 +121,7 @@ def listed(found: Mapping[str, list[str]]) -> str:
 def main(arguments: list[str] | None = None) -> int:
     """Run stored plans, and print what differs from what they led to; or store it."""
     parser = argparse.ArgumentParser(
-        prog="python -m holdfast.suites.selfcheck.behaviour",
+        prog="python -m holdfast.suites.bench.behaviour",
         description=__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )

@@ -1,11 +1,15 @@
-"""The one other thread: it performs one operation of the storage whenever it is let."""
+"""What a check goes through: time, one other thread, checkpoints under way, and what happened."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
 from threading import Semaphore, get_ident
 from typing import Any
+
+from holdfast.suites.certify.check import Violation
 
 PATIENCE_S = 20.0
 """How long an operation of the storage waits for the task thread, which does not need the upload thread for
@@ -13,7 +17,9 @@ anything."""
 
 
 class UploadThread:
-    """Runs one call at a time. Which operations interleave how is decided by the task thread alone.
+    """The one other thread: it performs one operation of the storage whenever it is let.
+
+    Runs one call at a time. Which operations interleave how is decided by the task thread alone.
 
     Attributes:
         strangers: operations of the storage on a thread that is neither this one nor the task thread.
@@ -94,3 +100,51 @@ class UploadThread:
             self.step()
         if self._begun is not None:
             self._begun.shutdown()
+
+
+class World:
+    """One check's own; no other check sees anything of it.
+
+    Attributes:
+        rule: that is broken where state differs from the model.
+        thread: the one other thread.
+        now_ms: what time it is.
+        steps: what was done so far: the witness.
+        windows: what was met, by name.
+        figures: what it costs, sentences.
+        pending: snapshots that have neither completed nor been given up.
+    """
+
+    def __init__(self, rule: str) -> None:
+        self.rule = rule
+        self.thread = UploadThread()
+        self.now_ms = 1_700_000_000_000  # As in a job: a time that 32 bits have no room for.
+        self.steps: list[str] = []
+        self.windows: Counter[str] = Counter()
+        self.figures: list[str] = []
+        self.pending: set[int] = set()
+        self._checkpoint = 0
+
+    def step(self, step: str) -> None:
+        self.steps.append(step)
+
+    def hit(self, window: str) -> None:
+        """A window was met."""
+        self.windows[window] += 1
+
+    def figure(self, sentence: str) -> None:
+        """Something was measured."""
+        self.figures.append(sentence)
+
+    def next_checkpoint(self) -> int:
+        self._checkpoint += 1
+        return self._checkpoint
+
+    @contextmanager
+    def guarded(self) -> Iterator[None]:
+        """No operation of the storage may run on the task thread."""
+        self.thread.guarded = True
+        yield
+        self.thread.guarded = False
+        if self.thread.on_task_thread:
+            raise Violation("ASY-01", f"snapshot() performed {self.thread.on_task_thread} on the task thread.")
