@@ -232,6 +232,12 @@ def test_a_log_of_delta_lake_leads_to_no_file_outside(form: str, tmp_path: Path)
     lead_delta_out(table, form.format(secret))
     with pytest.raises(OSError, match="which is outside of the folder of the table"):
         list(table.read().contents(patient=False))
+    table.append(1)  # The version that names it can no longer be read, and is part of the next one.
+    with pytest.raises(OSError, match=r"version 1 .* which is outside of the folder of the table"):
+        list(table.read().contents(patient=False))
+    *_, read = DeltaTable(DiskFolder("/"), str(table.path), elsewhere=True).contents(patient=False)
+    assert read is not None
+    assert sorted(read.rows) == [(0, 0), (0, 1)]
 
 
 def test_metadata_of_iceberg_lead_to_no_file_outside(tmp_path: Path) -> None:
