@@ -2,11 +2,14 @@
 
 That is little, so that almost every place has it: a disk, a mounted network, HDFS, an object store.
 
-- A file appears whole or not at all, and its path is published once. Whether that is a rename without overwriting, a
-  link, or a put on a condition is the file system's own. Nothing is ever appended, and nothing that is there changes.
+- A file appears whole or not at all, and its path is published once, and again behind its removal. Whether that is a
+  rename without overwriting, a link, or a put on a condition is the file system's own. Nothing is ever appended, and
+  nothing that is there changes.
 - What was published is read by any process at once, in any range, and is found in any listing (STO-07).
 - What `publish` returned for survives a crash of everything, and a loss of power (ASY-03).
-- Removing is idempotent. Folders are no things: they are there when something is in them.
+- Removing is idempotent. What was removed or abandoned takes no room any more; a record that it was there may stay.
+- Folders are no things: they are there when something is in them. No caller publishes one path as a file and as a
+  folder of files, not even one behind the removal of the other: whether that works is the file system's own.
 
 Threads. A file system is thread-safe; an upload is used by one thread.
 """

@@ -34,9 +34,11 @@ class FileSystemContext(msgspec.Struct, frozen=True, kw_only=True):
     """What a factory is given.
 
     Attributes:
-        uri: the place, such as `hdfs://namenode:8020/checkpoints`.
+        uri: the place, such as `hdfs://namenode:8020/checkpoints`. A slash at its end means nothing. The path of a
+            `file` URI is percent-encoded (RFC 8089): `%20` is a blank.
         folder: one segment below it, in which all files lie: letters, digits, `.`, `_`, `-`, `~` and `%`. Those of
-            other folders are not seen, nor touched (STO-08). Empty: the place itself.
+            other folders are not seen, nor touched (STO-08). Empty: the place itself. No caller uses that and its
+            folders at a time: whether files of those are among its own is the file system's own.
         read_only: nobody will write: nothing is made there, and nothing need be there.
         options: those of `FileSystemDescription.options` that the user has set. Keys and passwords never are among
             them.

@@ -12,8 +12,8 @@ from holdfast.harness.spi.file_system.upload import Upload
 class FileSystem(Protocol):
     """The files of one folder. Thread-safe. Every method but `describe` and `close` may raise Transient.
 
-    A path has one or more segments with `/` between them. A segment consists of letters, digits, `.`, `_` and `-`, and
-    is neither `.` nor `..`.
+    A path has one or more segments with `/` between them. A segment consists of 1 to 200 ASCII letters, digits, `.`,
+    `_` and `-`, and is neither `.` nor `..`.
     """
 
     def describe(self) -> FileSystemDescription:
@@ -68,4 +68,5 @@ class FileSystem(Protocol):
 
 FileSystemFactory = Callable[[FileSystemContext], FileSystem]
 """Named as `module:name`, or found by the scheme of a URI. Raises ValueError in one sentence for an option or a URI
-that it does not understand, and Transient or PermissionError where the place cannot be reached (CFG-05)."""
+that it does not understand, and Transient or PermissionError where the place cannot be reached (CFG-05). One of another
+scheme is none that it understands, unless the URI is but a name within this process (no `outlives_process`)."""

@@ -18,7 +18,7 @@ class CheckpointOutputStream(Protocol):
         Raises:
             Transient: nothing can be said of what was written. The stream is of no use any more but for `cancel`.
             Full: nothing fits any more, or the file exceeds `max_file_bytes`; else as Transient.
-            Fenced: a newer epoch has claimed the place.
+            Fenced: a newer epoch has claimed the place. `create` and `write` may leave that to `commit`.
             RuntimeError: behind `commit` or `cancel`.
         """
 
@@ -38,8 +38,9 @@ class CheckpointOutputStream(Protocol):
     def cancel(self) -> None:
         """Leave nothing (STO-02): neither parts nor the file of this token, visible or not. Idempotent.
 
-        Also behind a `commit` whose answer was lost. Behind one that returned, it does nothing: that file is deleted by
-        its reference.
+        Also behind a `commit` whose answer was lost, and where another stream of this token published the file. Behind
+        a `commit` of this stream that returned, it does nothing: that file is deleted by its reference. It is not
+        fenced: behind a newer claim it raises nothing for that, and a file that was visible before it goes or stays.
 
         Raises:
             Transient: something may be left.
@@ -54,7 +55,8 @@ class CheckpointStreamFactory(Protocol):
 
         Args:
             scope: to whom it will belong.
-            name: one segment: letters, digits, `.`, `_` and `-`. Within its scope, and for EXCLUSIVE within its
+            name: one segment: ASCII letters, digits, `.`, `_` and `-`; neither `.` nor `..`, nor `_metadata`, which
+                nobody asks for. Up to 200 characters are taken. Within its scope, and for EXCLUSIVE within its
                 checkpoint, unique over all operators, subtasks and attempts of the job.
             token: any bytes, of the attempt and the call; a retry brings the same one, and nobody else does.
 
