@@ -65,6 +65,9 @@ class Bench(OutsideBench):
         made.claim(epoch)
         self.write(made.streams(1, epoch), f"left-by-{epoch}", b"left", Scope.SHARED)
 
+    def remove_left(self, made: CheckpointStorage) -> None:
+        made.delete([FileReference(path, 0, 0) for path in made.list_folder("")], self._epoch)
+
     def finds(self, made: CheckpointStorage) -> bool:
         return bool(list(made.list_folder("shared")))
 

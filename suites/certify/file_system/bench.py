@@ -38,6 +38,9 @@ class Bench(OutsideBench):
     def leave(self, made: FileSystem) -> None:
         self.publish(made, f"left-{len(self.steps)}", b"left")
 
+    def remove_left(self, made: FileSystem) -> None:
+        self.require_removed(made, list(made.paths("")))
+
     def finds(self, made: FileSystem) -> bool:
         return bool(list(made.paths("")))
 

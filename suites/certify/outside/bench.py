@@ -27,6 +27,8 @@ MOST_FAR = 16
 PATIENCE_S, LITTLE_PATIENCE_S = 5.0, 0.3
 """How long a call may be held up by a process that stands still. Nobody is refuted by it: it only decides which of two
 right orders is tried."""
+RECORDS_BYTES = 64 << 10
+"""Of records that say what was there; what is longer is content."""
 Result = TypeVar("Result")
 
 
@@ -102,6 +104,20 @@ class OutsideBench:
     def finds(self, made: Any) -> bool:
         """Whether it lists what was left."""
         raise NotImplementedError
+
+    def remove_left(self, made: Any) -> None:
+        """Remove all that was left."""
+        raise NotImplementedError
+
+    def keeps_records(self) -> bool:
+        """Whether something lies there for whatever was stored, though it is removed again: a log does so."""
+        made = self.make("records")
+        lying = []
+        for _ in range(3):
+            self.leave(made)
+            self.remove_left(made)
+            lying.append(len(self.raw()))
+        return lying[0] < lying[1] < lying[2]
 
     def move(self) -> None:
         """Everything lies somewhere else from now on.
@@ -199,24 +215,36 @@ class OutsideBench:
         longest = self.description.max_file_bytes
         return longest is None or size <= longest
 
+    def longest(self, size: int) -> int:
+        """Of a file of that size as much as is within the limit."""
+        longest = self.description.max_file_bytes
+        return size if longest is None else min(size, longest)
+
     def most(self, number: int) -> int:
         """Of points that are tried: fewer where each look is a request."""
         return min(number, MOST_FAR) if self.location.far else number
 
-    def raw(self) -> int:
-        """How many things lie there, as it looks from outside; -1: nobody can look."""
+    def raw(self) -> frozenset[str]:
+        """Names of all that lies there, as it looks from outside; none where nobody can look."""
         try:
-            return len(self.location.names())
+            return frozenset(self.location.names())
         except CannotTry:
-            return -1
+            return frozenset()
 
-    def require_nothing_left(self, before: int, what: str, rule: str) -> None:
-        """No more things lie there than before, and no upload is open."""
-        after, open_ones = self.raw(), self.location.uploads()
-        if after > before or open_ones:
-            raise Violation(
-                rule, f"{what} left {max(after - before, 0)} things behind, and {open_ones} uploads open; 0 is right."
-            )
+    def left_behind(self, before: frozenset[str]) -> int:
+        """How many more things lie there than before. Records of what is gone may be among them, but no content."""
+        after = self.raw()
+        more = len(after) - len(before)
+        if more <= 0:
+            return 0
+        size = sum(len(self.location.read(name)) for name in after - before)
+        return 0 if size <= RECORDS_BYTES and self.keeps_records() else more
+
+    def require_nothing_left(self, before: frozenset[str], what: str, rule: str) -> None:
+        """No more lies there than before, but for records, and no upload is open."""
+        left, open_ones = self.left_behind(before), self.location.uploads()
+        if left or open_ones:
+            raise Violation(rule, f"{what} left {left} things behind, and {open_ones} uploads open; 0 is right.")
 
     # ---------------------------------------------------------------- what happened
     def require_synchronised(self, acts: Sequence[Act], what: str) -> None:

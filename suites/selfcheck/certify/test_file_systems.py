@@ -10,7 +10,7 @@ import pytest
 
 from holdfast.fixtures.mutants.checkpoint_storages.on_memory import files_without_a_lock
 from holdfast.fixtures.mutants.file_systems import VARIANTS
-from holdfast.fixtures.mutants.file_systems.in_folder import InFolder
+from holdfast.fixtures.mutants.file_systems.in_folder import InFolder, WithRecords
 from holdfast.harness import cli
 from holdfast.harness.model.status import Status
 from holdfast.suites.certify import file_system
@@ -148,6 +148,12 @@ def test_the_same_check_accepts_the_right_one(check: str) -> None:
     verdict = judge(CHECKS[check], file_system.target_of(InFolder))
     assert verdict.status in (Status.PASS, Status.NOT_APPLICABLE), verdict.text
     assert (verdict.status is Status.NOT_APPLICABLE) == (check in ON_OTHERS)
+
+
+@pytest.mark.parametrize("check", ["STO-02/abandoned", "ASY-05/all-abandoned", "ASY-05/leaks"])
+def test_records_of_what_is_gone_may_stay(check: str) -> None:
+    verdict = judge(CHECKS[check], file_system.target_of(WithRecords))
+    assert verdict.status is Status.PASS, verdict.text
 
 
 def test_a_name_that_leads_nowhere_is_one_sentence() -> None:

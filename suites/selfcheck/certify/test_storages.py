@@ -35,7 +35,7 @@ WRONG_ON_S3 = {
     "loses-the-refused": "STO-09/requests",
     "unconditional": "STO-02/exclusive",
 }
-WRONG_IN_MEMORY = {"looks-without-a-lock": "STO-02/overtaken-here"}
+WRONG_IN_MEMORY = {"looks-without-a-lock": "STO-02/overtaken-here", "whole-pieces": "STO-07/ranges"}
 
 # The certificate of the reference asks these, too.
 test_memory = pytest.mark.nightly(checkpoint_storage.kit("memory://certify"))

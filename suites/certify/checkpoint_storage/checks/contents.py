@@ -10,16 +10,16 @@ from holdfast.suites.certify.checkpoint_storage.bench import Bench
 from holdfast.suites.certify.outside.bench import MEBIBYTE, OUTLIVES_PROCESS, bytes_of, differs
 from holdfast.suites.certify.outside.telling import Act
 
-SIZES = (0, 1, 63, 64, 4_095, 4_096, 4_097, 100_000, 5 * MEBIBYTE, 5 * MEBIBYTE + 1, 11 * MEBIBYTE)
+SIZES = (
+    0, 1, 63, 64, 4_095, 4_096, 4_097, 100_000, MEBIBYTE, MEBIBYTE + 1, 5 * MEBIBYTE, 5 * MEBIBYTE + 1, 11 * MEBIBYTE,
+)  # fmt: skip
 """Around the sizes of buffers and of the parts of uploads."""
 
 
 def round_trip(bench: Bench) -> None:
     storage, epoch = bench.coordinator()
     written = []
-    for number, size in enumerate(SIZES):
-        if not bench.takes(size):
-            continue
+    for number, size in enumerate(sorted({bench.longest(size) for size in SIZES})):
         content = bytes_of(size, number)
         stream = storage.streams(7, epoch).create(Scope.SHARED, f"file-{size}", b"token")
         bench.step(f"write {size} bytes in pieces")
@@ -69,12 +69,13 @@ def side_by_side(bench: Bench) -> None:
 def ranges(bench: Bench) -> None:
     storage, epoch = bench.coordinator()
     streams = storage.streams(1, epoch)
-    size = 6 * MEBIBYTE if bench.takes(6 * MEBIBYTE) else 100_000
+    size = bench.longest(6 * MEBIBYTE)
     content = bytes_of(size)
     reference = bench.write(streams, "ranges", content)
     for offset, length in (
         (0, 0), (0, 1), (0, size), (0, None), (1, None), (size - 1, 1), (size - 1, None), (size, 0), (size, None),
-        (size // 2, size // 2), (size // 3, size // 5), (4_095, 2),
+        (size // 2, size // 2), (size // 3, size // 5), (4_095, 2), (1, size - 2), (0, size - 1),
+        *((3, 2**bits + over) for bits in (12, 16, 20) for over in (-1, 0, 1) if 2**bits + over < size - 3),
     ):  # fmt: skip
         bench.step(f"read {length} bytes from {offset} of {size}")
         read = b"".join(streams.read(reference, offset, length))
@@ -95,7 +96,7 @@ def in_turns(bench: Bench) -> None:
     """Both halves of a file are read at a time, a piece of each in turn."""
     storage, epoch = bench.coordinator()
     streams = storage.streams(1, epoch)
-    half = 3 * MEBIBYTE if bench.takes(6 * MEBIBYTE) else 50_000
+    half = bench.longest(6 * MEBIBYTE) // 2
     content = bytes_of(2 * half)
     reference = bench.write(streams, "halves", content)
     bench.step("read both halves in turns, piece by piece")

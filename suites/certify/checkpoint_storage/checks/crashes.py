@@ -131,7 +131,7 @@ def claiming(bench: Bench) -> None:
 def leaks(bench: Bench) -> None:
     """Processes die in the middle of a file, again and again: behind the next claim nothing of it is left."""
     victims = bench.victims
-    size = 6 * MEBIBYTE if bench.takes(6 * MEBIBYTE) else MEBIBYTE
+    size = bench.longest(6 * MEBIBYTE)
     epoch = bench.next_epoch()
     write = Act("write", name="state", content=bytes_of(size), scope="shared", piece_bytes=MEBIBYTE)
 
@@ -139,7 +139,8 @@ def leaks(bench: Bench) -> None:
         return [Act("claim", epoch=epoch), replace(write, epoch=epoch, checkpoint=epoch, name=f"state-{epoch}")]
 
     points = victims.run(acts(epoch), counted_from=1).points
-    counts = []
+    counts: list[int] = []
+    first: frozenset[str] = frozenset()
     for round_number in range(4):
         for share in (1, 2, 3, 4):
             epoch = bench.next_epoch()
@@ -149,14 +150,14 @@ def leaks(bench: Bench) -> None:
         bench.step(f"round {round_number}: 4 processes died in the middle of a file; epoch {epoch} has claimed")
         storage.delete([FileReference(path, 0, 0) for path in storage.list_folder("")], epoch)
         bench.require_files(storage, "", [])
-        counts.append((bench.raw(), bench.location.uploads()))
-    if counts[0][0] < 0:
-        counts = [(0, uploads) for _, uploads in counts]
-    if counts[-1][0] > counts[0][0] or counts[-1][1]:
+        first = first if counts else bench.raw()
+        counts.append(len(bench.raw()))
+    uploads = bench.location.uploads()
+    if uploads or bench.left_behind(first):
         raise Violation(
             bench.rule,
-            f"things that lie there behind 4, 8, 12 and 16 deaths: {[things for things, _ in counts]}, with "
-            f"{counts[-1][1]} uploads open; their number is to stay.",
+            f"things that lie there behind 4, 8, 12 and 16 deaths: {counts}, with {uploads} uploads open; their number "
+            f"is to stay.",
         )
 
 

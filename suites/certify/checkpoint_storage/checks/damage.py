@@ -41,7 +41,7 @@ def damaged_far_in(bench: Bench) -> None:
     location = bench.location
     location.names()
     storage, epoch = bench.coordinator()
-    content = bytes_of(LONG if bench.takes(LONG) else MEBIBYTE)
+    content = bytes_of(bench.longest(LONG))
     files = [(bench.write(storage.streams(1, epoch), "long", content, Scope.SHARED), content)]
     name, whole = max(((name, location.read(name)) for name in location.names()), key=lambda each: len(each[1]))
     for at in (len(whole) // 9, len(whole) * 2 // 3, len(whole) - 100):

@@ -9,7 +9,7 @@ from holdfast.harness.spi.errors import Fenced
 from holdfast.harness.spi.storage import CheckpointStorage, Scope
 from holdfast.suites.certify.check import Check, Violation
 from holdfast.suites.certify.checkpoint_storage.bench import Bench
-from holdfast.suites.certify.outside.bench import EXCLUSIVE, OUTLIVES_PROCESS, bytes_of
+from holdfast.suites.certify.outside.bench import EXCLUSIVE, MEBIBYTE, OUTLIVES_PROCESS, bytes_of
 from holdfast.suites.certify.outside.telling import Act
 
 CONTENT = bytes_of(300)
@@ -70,6 +70,7 @@ def calls_of(storage: CheckpointStorage, epoch: int) -> Sequence[tuple[str, Call
 
 def claims(bench: Bench) -> None:
     """Numbers of epochs are compared as numbers, and a claim may be repeated."""
+    long = bytes_of(bench.longest(MEBIBYTE) - len(CONTENT))
     for earlier, later in ((1, 2), (2, 9), (9, 10), (10, 11), (11, 100), (100, 1 << 33)):
         storage, other = bench.storage(), bench.storage()
         bench.step(f"claim({earlier}), twice, then claim({later})")
@@ -78,7 +79,14 @@ def claims(bench: Bench) -> None:
         other.claim(earlier)
         pointer = storage.finish(earlier, earlier, b"of %d" % earlier)
         other.claim(later)
-        other.claim(later)
+        begun = other.streams(later, later).create(Scope.SHARED, f"begun-by-{later}", b"token")
+        begun.write(long)
+        for claimer in (other, bench.storage()):
+            claimer.claim(later)
+        bench.step("commit what was begun before the claim was repeated")
+        begun.write(CONTENT)
+        taken = bench.checked(begun.commit(), long + CONTENT)
+        bench.require_content(other.streams(later, later), taken, long + CONTENT)
         for fenced_one in (earlier, earlier - 1):
             bench.refuses(f"claim({fenced_one})", Fenced, storage.claim, fenced_one)
         bench.refuses(f"finish of epoch {earlier}", Fenced, storage.finish, 1_000, earlier, b"")
@@ -135,7 +143,7 @@ def late(bench: Bench) -> None:
 
 CHECKS = (
     Check("STO-05/fenced", "Nothing that is done for a fenced epoch has an effect.", fenced),
-    Check("STO-08/claims", "The greatest epoch wins, and a claim may be repeated.", claims),
+    Check("STO-08/claims", "The greatest epoch wins, and a claim may be repeated beside its writers.", claims),
     Check("STO-05/late", "A write that began before the claim comes in time, or has no effect.", late,
           frozenset({OUTLIVES_PROCESS, EXCLUSIVE}), ("stood-still",)),
 )  # fmt: skip

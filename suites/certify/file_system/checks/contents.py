@@ -7,14 +7,14 @@ from holdfast.suites.certify.file_system.bench import Bench
 from holdfast.suites.certify.outside.bench import MEBIBYTE, OUTLIVES_PROCESS, bytes_of
 from holdfast.suites.certify.outside.telling import Act
 
-SIZES = (0, 1, 4_095, 4_096, 4_097, 100_000, 5 * MEBIBYTE, 5 * MEBIBYTE + 1, 11 * MEBIBYTE)
+SIZES = (0, 1, 4_095, 4_096, 4_097, 100_000, MEBIBYTE, MEBIBYTE + 1, 5 * MEBIBYTE, 5 * MEBIBYTE + 1, 11 * MEBIBYTE)
 """Around the sizes of buffers and of the parts of uploads."""
 
 
 def round_trip(bench: Bench) -> None:
     files = bench.files()
     written = {}
-    for number, size in enumerate(filter(bench.takes, SIZES)):
+    for number, size in enumerate(sorted({bench.longest(size) for size in SIZES})):
         written[f"sizes/file-{size}"] = bytes_of(size, number)
         bench.publish(files, f"sizes/file-{size}", bytes_of(size, number), pieces=1 + number % 4)
     written["bytes"] = bytes(range(256)) + b"\x00" * 300 + b"\r\n\x1a"
@@ -41,20 +41,21 @@ def side_by_side(bench: Bench) -> None:
 
 def ranges(bench: Bench) -> None:
     files = bench.files()
-    size = 3 * MEBIBYTE + 7 if bench.takes(4 * MEBIBYTE) else 100_000
+    size = bench.longest(3 * MEBIBYTE + 7)
     content = bytes_of(size)
     bench.publish(files, "ranges", content)
     bench.publish(files, "empty", b"")
     for start, end in (
         (0, 0), (0, 1), (0, size), (1, size), (size - 1, size), (size, size), (size // 3, size // 2), (4_095, 4_097),
         (MEBIBYTE - 1, MEBIBYTE + 1), (0, size + 1), (size - 1, size + 5), (size, size + 5), (size + 9, size + 10),
+        (1, size - 1), *((3, 3 + 2**bits + over) for bits in (12, 16, 20) for over in (-1, 0, 1)),
     ):  # fmt: skip
         bench.step(f"read {start} to {end} of {size}")
         found = b"".join(files.read("ranges", start, end))
         if found != content[start:end]:
             raise Violation(bench.rule, f"read({start}, {end}) of {size} bytes gives {len(found)}, or others.")
     for path, there in (("ranges", content), ("empty", b"")):
-        for length in (1, 44, len(there) or 1, size + 1):
+        for length in (1, 44, 70_000, len(there) or 1, size + 1):
             bench.step(f"read the last {length} of {len(there)}")
             if files.tail(path, length) != there[-length:]:
                 raise Violation(bench.rule, f"tail({length}) of {len(there)} bytes gives others.")

@@ -72,7 +72,7 @@ def removing(bench: Bench) -> None:
 def leaks(bench: Bench) -> None:
     """Processes die in the middle of a file, again and again: of that nothing is left."""
     victims, files = bench.victims, bench.files()
-    content = bytes_of(6 * MEBIBYTE if bench.takes(6 * MEBIBYTE) else MEBIBYTE)
+    content = bytes_of(bench.longest(6 * MEBIBYTE))
     bench.publish(files, "kept", b"content")
     files.abandon_uploads()
     before = bench.raw()

@@ -11,7 +11,7 @@ from holdfast.suites.certify.outside.bench import MEBIBYTE, bytes_of
 
 def taken(bench: Bench) -> None:
     files = bench.files()
-    large = bytes_of(6 * MEBIBYTE) if bench.takes(6 * MEBIBYTE) else bytes_of(100_000)
+    large = bytes_of(bench.longest(6 * MEBIBYTE))
     for number, (first, second) in enumerate(((b"first", b"second"), (b"", b"second"), (b"first", b""),
                                               (b"same", b"same"), (b"first", large), (large, b"second"))):  # fmt: skip
         path = f"a/{number}"
