@@ -150,6 +150,7 @@ def leaks(bench: Bench) -> None:
         bench.step(f"round {round_number}: 4 processes died in the middle of a file; epoch {epoch} has claimed")
         storage.delete([FileReference(path, 0, 0) for path in storage.list_folder("")], epoch)
         bench.require_files(storage, "", [])
+        storage.close()
         first = first if counts else bench.raw()
         counts.append(len(bench.raw()))
     uploads = bench.location.uploads()
