@@ -40,8 +40,9 @@ class StrategyKind(StrEnum):
     FAILURE_RATE = "failure-rate"
     """So many failures in a window that slides (RST-04). Each counts, and is answered by the same delay."""
     EXPONENTIAL_DELAY = "exponential-delay"
-    """Delays grow from restart to restart, and are short again behind a quiet time (RST-06). Jitter moves each to both
-    sides, as far as the first delay and the maximum allow; the maximum may cut before that, too.
+    """Delays grow from restart to restart, and are short again behind a quiet time (RST-06), which is counted from the
+    moment of the last restart: its delay is over then, and the job need not run yet. Jitter moves each to both sides,
+    as far as the first delay and the maximum allow; the maximum may cut before that, too.
 
     A failure while the restart from an earlier failure is still to come is one with that: it does not count, and is
     answered by the time that is left until that restart."""

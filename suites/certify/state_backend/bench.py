@@ -140,9 +140,10 @@ class Bench(World):
         subtask: int = 0,
         claimed: bool = True,
         register: Sequence[StateDescriptor] | None = None,
+        memory_bytes: int = AMPLE_BYTES,
     ) -> Live:
         """A life that begins from a checkpoint; states are registered in the reverse order."""
-        backend = self.backend(self.factory, groups, subtask=subtask)
+        backend = self.backend(self.factory, groups, subtask=subtask, memory_bytes=memory_bytes)
         self.step(f"restore({completed.checkpoint}, {groups})")
         parts = overlapping(completed.parts, groups)
         backend.restore(parts, self.storage().streams(completed.checkpoint, EPOCH), claimed=claimed)
@@ -296,6 +297,10 @@ class Bench(World):
         """Bytes of all files below a folder."""
         return sum(len(self.place.files["job", path].content) for path in self.storage().list_folder(folder))
 
+    def folder(self, subtask: int = 0) -> Path:
+        """Of the newest life of a subtask."""
+        return self._folders[subtask]
+
     def folder_bytes(self) -> int:
         """Bytes of all local files of all attempts; one that has several names counts once."""
         found = (path.lstat() for path in self._disk.path.rglob("*") if path.is_file())
@@ -340,6 +345,15 @@ def require_own_groups(manifest: Manifest, groups: range, claimed: frozenset[str
     written = [each for each in manifest.handles if each.reference is not None and each.reference.path not in claimed]
     if foreign := sorted({key_group for each in written for key_group in each.key_groups} - set(groups)):
         raise Violation("SBK-05", f"the snapshot of a backend of key groups {groups} holds key groups {foreign}, too.")
+
+
+def require_full(manifest: Manifest, restored: Sequence[Manifest], behind: str) -> None:
+    """A snapshot refers to no file of what was restored, and to none by a placeholder."""
+    names = {each.name for part in restored for each in part.handles if each.scope is Scope.SHARED}
+    foreign = paths_of([manifest]) & paths_of(restored)
+    foreign |= {each.name for each in manifest.handles if each.reference is None or each.name in names}
+    if foreign:
+        raise Violation("INC-02", f"behind {behind}, a snapshot refers to {sorted(foreign)}; a full one is right.")
 
 
 def never() -> bool:

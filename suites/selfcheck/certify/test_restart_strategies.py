@@ -42,6 +42,7 @@ KILLED_BY = {
     "I1-remembers-too-few": "RST-04/rate",
     "never-forgets": "RST-04/slides",
     "tumbles": "RST-04/edges",
+    "zero-is-no-time": "RST-04/rate",
     "counts-simultaneous": "RST-06/simultaneous",
     "lengthens-for-simultaneous": "RST-06/simultaneous",
     "never-grows": "RST-06/growth",

@@ -15,6 +15,8 @@ from holdfast.fixtures.backends.named_files import Base, NamedFilesBackend, Name
 from holdfast.fixtures.backends.rocksdb.backend import RocksDBBackend
 from holdfast.fixtures.mutants.state_backends import VARIANTS
 from holdfast.fixtures.mutants.state_backends.holding import NeedsItsCopy, TrustsHalfACopy, TrustsItsFolder
+from holdfast.fixtures.mutants.state_backends.increments import with_snapshot
+from holdfast.fixtures.mutants.state_backends.many import StoresSeveralFiles
 from holdfast.fixtures.mutants.state_backends.restores import ConvertsWhatIsRead, ReplaysItsLog
 from holdfast.harness.model.status import Status
 from holdfast.harness.spi.state import KeyedStateBackendFactory, Manifest, SnapshotKind
@@ -48,6 +50,7 @@ KILLED_BY = {
     "release-frees-others": "SBK-03/in-flight",
     "release-unmarks-others": "SBK-03/fates-of-others",
     "second-release-frees-another": "SBK-03/fates-of-others",
+    "counts-releases": "SBK-03/only-one-left",
     "confirmed-frees-the-older": "SBK-03/fates-of-others",
     "M1-forgets-timers": "SBK-02/timers",
     "stores-first-elements": "SBK-02/round-trip",
@@ -62,6 +65,7 @@ KILLED_BY = {
     "forgets-restored-number": "SBK-02/ascending",
     "reads-another-range": "SBK-05/scaling",
     "first-part-only": "SBK-05/scaling",
+    "counts-its-groups": "SBK-05/gaps",
     "N2-half-restored": "SBK-02/restore-errors",
     "skips-damage": "SBK-02/restore-errors",
     "starts-empty": "SBK-02/restore-errors",
@@ -96,11 +100,15 @@ KILLED_BY = {
     "increments-of-everything": "INC-01/small-changes",
     "forgets-aborted-changes": "INC-01/aborted-base",
     "back-to-the-older": "INC-02/out-of-order",
+    "last-confirmed": "INC-02/late-confirmed",
     "F1-deletes-the-subsumed": "INC-02/subsumed",
     "F5-same-names": "INC-02/names",
+    "names-by-origin": "INC-02/names",
     "stores-again": "INC-03/lost-answers",
     "leaves-failed-uploads": "SBK-02/upload-errors",
     "claims-the-unclaimed": "INC-02/unclaimed",
+    "claims-behind-an-abort": "INC-02/unclaimed",
+    "claims-several-parts": "INC-02/little-behind",
     "claims-of-another-subtask": "SBK-05/scaling",
     "names-without-subtask": "SBK-05/scaling",
     "same-value-is-no-change": "SBK-02/expiry",
@@ -119,6 +127,7 @@ KILLED_BY = {
     "trusts-its-folder": "LOC-01/on-and-off",
     "needs-its-copy": "LOC-02/full-disk",
     "trusts-half-a-copy": "LOC-03/full-disk",
+    "needs-its-folder": "LOC-02/no-folder",
     "rocksdb-F3-rests-on-the-uploaded": "INC-01/aborted-base",
     "rocksdb-F5-names-of-tables": "INC-02/names",
     "rocksdb-copies-whole-parts": "SBK-05/scaling",
@@ -140,6 +149,14 @@ KILLED_BY = {
     "leaves-a-file": "ASY-06/closed",
     "wipes-its-successor": "REC-09/late-calls",
     "aborts-by-number": "REC-09/late-calls",
+    "merges-in-portions": "SBK-01/many-refused",
+    "answers-once": "SBK-01/many-keys",
+    "converts-by-group": "SBK-04/refusing-somewhere",
+    "forgets-large-clears": "SBK-02/many-changes",
+    "merges-without-removals": "SBK-02/removed-one-by-one",
+    "trusts-long-extents": "SBK-02/large-damage",
+    "leaves-the-first-files": "INC-03/large-errors",
+    "asks-once": "ASY-05/large-cancelled",
 }
 BY_PROGRAMS = {
     "scan-shows-later-writes": "SBK-01/program",
@@ -250,9 +267,14 @@ class RefersInFull(NamedFilesBackend):
 ALSO_RIGHT: Mapping[str, Sequence[KeyedStateBackendFactory]] = {
     "LOC-01/on-and-off": [WipesItsLog, ReadsItsCopy, CountsItsCopy],
     "LOC-02/full-disk": [ReadsItsCopy, CountsItsCopy],
+    "LOC-02/no-folder": [ReadsItsCopy, CountsItsCopy],
     "LOC-03/full-disk": [CountsItsCopy],
     "SBK-04/migration": [ConvertsBeforeSnapshots],
     "SBK-04/refusing-function": [ConvertsBeforeSnapshots],
+    "SBK-04/refusing-somewhere": [ConvertsBeforeSnapshots],
+    "ASY-05/large-cancelled": [with_snapshot(StoresSeveralFiles)],
+    "INC-03/large-errors": [with_snapshot(StoresSeveralFiles)],
+    "SBK-02/large-damage": [with_snapshot(StoresSeveralFiles)],
     "SBK-02/restore-errors": [ReadsItsCopy],
     "INC-01/small-changes": [RewritesKeyGroups],
     "INC-08/change-rates": [RewritesKeyGroups],

@@ -8,7 +8,7 @@ from holdfast.fixtures.storages.fault_points import StorageFault
 from holdfast.harness.spi.errors import Transient
 from holdfast.harness.spi.state import Flag, Manifest, SnapshotKind
 from holdfast.suites.certify.check import Check, Violation
-from holdfast.suites.certify.state_backend.bench import GROUPS, Bench, Completed, paths_of
+from holdfast.suites.certify.state_backend.bench import GROUPS, Bench, Completed, require_full
 from holdfast.suites.certify.state_backend.checks.filling import change_everything, fill
 from holdfast.suites.certify.state_backend.live import Live, Taken
 
@@ -133,18 +133,43 @@ def unclaimed(bench: Bench) -> None:
     fill(live)
     first = checkpointed(bench, live)
     restored = bench.restored(first, claimed=False)
-    restored.put("value", GROUP, b"", [(b"k", b"changed")])
-    taken, manifest = uploaded(bench, restored)
-    foreign = paths_of([manifest]) & paths_of(first.parts)
-    if foreign or any(each.reference is None for each in manifest.handles):
-        raise Violation("INC-02", f"a restore that claims nothing is followed by a snapshot that refers to {foreign}.")
-    bench.abort(restored, taken, manifest)
+    for number, ended in enumerate((bench.abort, _unheard, bench.abort)):
+        restored.put("value", GROUP, b"", [(b"k", b"changed %d" % number)])
+        taken, manifest = uploaded(bench, restored)
+        require_full(manifest, first.parts, f"a restore that claims nothing, and {number} snapshots")
+        ended(restored, taken, manifest)
     claimed = bench.restored(first)
     claimed.put("value", GROUP, b"", [(b"k", b"changed")])
     completed = checkpointed(bench, claimed)
     bench.restored(completed).compare()
     claimed.put("value", GROUP, b"", [(b"k", b"changed again")])
     bench.restored(checkpointed(bench, claimed)).compare()
+    bench.check_leaks()
+
+
+def _unheard(live: Live, taken: Taken, manifest: Manifest) -> None:
+    """Nobody tells what became of a checkpoint, and its files go."""
+    live.bench.sweep(taken.checkpoint)
+
+
+def late_confirmed(bench: Bench) -> None:
+    """The newer of two in flight completes first, and then the older one, which goes at once."""
+    live = bench.fresh()
+    fill(live)
+    checkpointed(bench, live)
+    change_everything(live)
+    older, older_manifest = uploaded(bench, live)
+    fill(live, b"between")
+    newer, newer_manifest = uploaded(bench, live)
+    bench.hit("two-in-flight")
+    bench.complete(live, newer, newer_manifest, retain=3)
+    bench.complete(live, older, older_manifest, retain=3)
+    bench.completed.sort(key=lambda each: each.checkpoint)
+    while len(bench.completed) > 1:
+        bench.subsume()
+    for salt in (b"one", b"two"):
+        live.put("value", GROUP, b"", [(b"k", b"behind both, " + salt)])
+        bench.restored(checkpointed(bench, live)).compare(drain_timers=True)
     bench.check_leaks()
 
 
@@ -164,7 +189,8 @@ def savepoint_between(bench: Bench) -> None:
 
 
 def names(bench: Bench) -> None:
-    """Two lives of one subtask begin from one checkpoint, and both store something."""
+    """Several lives of one subtask begin from one checkpoint, or from none, and store something else; their checkpoints
+    have different numbers, or the same one."""
     live = bench.fresh()
     fill(live)
     first = checkpointed(bench, live)
@@ -173,6 +199,18 @@ def names(bench: Bench) -> None:
         fill(life, salt)
         taken, manifest = uploaded(bench, life)
         bench.step("that life ends before its checkpoint completes; its files stay for now")
+    for restores in (False, True):
+        number = bench.next_checkpoint()
+        for salt in (b"four", b"five", b"six"):
+            life = bench.restored(first) if restores else bench.fresh()
+            fill(life, salt)
+            taken = life.snapshot(checkpoint=number)
+            try:
+                manifest = bench.upload(taken)
+            except FileExistsError as error:
+                raise Violation("INC-02", f"a life gives a file the name of another one's: {error}") from error
+            taken.snapshot.release()
+            bench.step("that life ends as well; the next one has a checkpoint of the same number")
     bench.hit("several-lives-from-one-checkpoint")
     completed = bench.complete(life, taken, manifest)
     bench.restored(completed).compare()
@@ -236,6 +274,8 @@ CHECKS = (
     Check("INC-02/subsumed", "Old checkpoints go, and what later ones need stays.", subsumed, windows=("subsumed",)),
     Check("INC-02/out-of-order", "Late, repeated and foreign notices break nothing.", out_of_order,
           windows=("two-in-flight",)),
+    Check("INC-02/late-confirmed", "The newest confirmed checkpoint counts, and not the one that was confirmed last.",
+          late_confirmed, windows=("two-in-flight",)),
     Check("INC-02/unclaimed", "Files that nobody claimed are not referred to.", unclaimed),
     Check("INC-02/savepoint-between", "A savepoint that is deleted takes no file along.", savepoint_between),
     Check("INC-02/names", "Lives from one checkpoint never give one name to two contents.", names,

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from resource import RLIMIT_FSIZE, getrlimit, setrlimit
+from shutil import rmtree
 
 from holdfast.harness.spi.errors import Transient
 from holdfast.harness.spi.state import Flag
@@ -69,6 +71,56 @@ def full_disk(bench: Bench) -> None:
         live.compare()
 
 
+def no_folder(bench: Bench) -> None:
+    """While a snapshot is stored, a file stands in place of the folder, or of each folder in it, or nothing does: no
+    copy can be written, before the first one and behind others."""
+    for before in (0, 2):
+        for barred in ("the folder", "each folder in it", "nothing is there"):
+            live = bench.fresh()
+            for number in range(before):
+                fill(live, b"%d" % number)
+                bench.checkpoint(live)
+            fill(live, b"then")
+            taken = live.snapshot()
+            bench.step(f"a file stands in place of {barred}" if "folder" in barred else "the folder is gone")
+            try:
+                with _barred(bench.folder(), barred):
+                    manifest = bench.upload(taken)
+            except (OSError, Transient) as error:
+                if Flag.SPILLS in bench.flags:
+                    raise CannotTry(f"it declares spills, and its state itself is in the folder: {error}") from None
+                raise Violation(
+                    "LOC-02",
+                    f"no local file can be written, the storage is whole, and upload raised {error!r}: a local copy "
+                    "decides no checkpoint.",
+                ) from error
+            bench.hit("no-folder")
+            completed = bench.complete(live, taken, manifest)
+            taken.snapshot.release()
+            bench.restored(completed).compare()
+
+
+@contextmanager
+def _barred(folder: Path, what: str) -> Iterator[None]:
+    """Where a folder is, or each folder in it, a file stands, or nothing; behind it all is there again."""
+    aside = folder.with_name(f"{folder.name}-aside")
+    aside.mkdir()
+    barred = [each for each in folder.iterdir() if each.is_dir()] if what == "each folder in it" else [folder]
+    for number, each in enumerate(barred):
+        each.rename(aside / str(number))
+        if what != "nothing is there":
+            each.write_bytes(b"")
+    try:
+        yield
+    finally:
+        for number, each in enumerate(barred):
+            if each.is_dir():
+                rmtree(each)
+            each.unlink(missing_ok=True)
+            (aside / str(number)).rename(each)
+        aside.rmdir()
+
+
 @contextmanager
 def _ending_at(longest: int) -> Iterator[None]:
     """No file of this process grows beyond so many bytes: what is written there fails, and what is before is there."""
@@ -86,6 +138,7 @@ CHECKS = (
           ("a-kept-folder", "an-empty-folder")),
     Check("LOC-02/full-disk", "A local copy that cannot be written fails no checkpoint.", full_disk, LOCAL,
           ("a-local-copy",)),
+    Check("LOC-02/no-folder", "So does one for which there is no place.", no_folder, LOCAL, ("no-folder",)),
     Check("LOC-03/full-disk", "A local copy of which a part was written is not used.", full_disk, LOCAL,
           ("a-local-copy",)),
 )  # fmt: skip

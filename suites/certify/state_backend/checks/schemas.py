@@ -135,6 +135,36 @@ def refusing_function(bench: Bench) -> None:
             )
 
 
+def refusing_somewhere(bench: Bench) -> None:
+    """What cannot be converted is in the first, the second or the last key group: values elsewhere are found as they
+    were stored, or, by who converts them when they are read, as converted."""
+    wide = replace(STORED, name="wide")
+    newer = replace(wide, value_format="tagged", version=5)
+    stored = {
+        (key_group, namespace): element(b"%d/" % key_group + namespace)
+        for key_group in GROUPS
+        for namespace in (b"", b"n")
+    }
+    live = bench.fresh()
+    live.register([wide])
+    for (key_group, namespace), value in stored.items():
+        live.put("wide", key_group, namespace, [(b"%d" % number, value) for number in range(3)])
+    completed = bench.checkpoint(live)
+    for bad in [list(stored)[at] for at in (0, 3, -2, -1)]:
+        bench.step(f"register version 5 with a function that refuses what is in key group {bad[0]}, {bad[1]!r}")
+        backend = _restored(bench, completed)
+        try:
+            table = backend.table(newer, convert=partial(_convert_but, stored[bad]))
+        except Incompatible as error:
+            bench.step(f"    {error}")
+            table, right = backend.table(wide), stored
+        else:
+            right = {place: _convert(wide.version, value) for place, value in stored.items() if place != bad}
+        for (key_group, namespace), value in right.items():
+            found = list(table.get(key_group, namespace, [b"0", b"1", b"2"], now_ms=bench.now_ms))
+            live.same(f"key group {key_group}, {namespace!r} behind a function that raised", found, [value] * 3)
+
+
 def other_ttl(bench: Bench) -> None:
     """A longer one and a shorter one: what is stored keeps its expiry, and what is written has the new one."""
     live = bench.fresh()
@@ -159,6 +189,12 @@ def other_ttl(bench: Bench) -> None:
 
 def _convert(version: int, value: bytes) -> bytes:
     return element(b"from %d" % version) + value
+
+
+def _convert_but(refused: bytes, version: int, value: bytes) -> bytes:
+    if value == refused:
+        raise Incompatible(f"version {version} of {value!r} is not known.")
+    return _convert(version, value)
 
 
 def _value(key: bytes) -> bytes:
@@ -224,6 +260,12 @@ CHECKS = (
         "SBK-04/refusing-function",
         "Behind a function that refuses a value, none is converted.",
         refusing_function,
+        MIGRATES,
+    ),
+    Check(
+        "SBK-04/refusing-somewhere",
+        "The same, wherever that value is.",
+        refusing_somewhere,
         MIGRATES,
     ),
     Check(

@@ -109,6 +109,29 @@ def fates_of_others(bench: Bench) -> None:
     live.compare()
 
 
+def only_one_left(bench: Bench) -> None:
+    """Of two open snapshots one meets its fate, and is released three times; the other, older or newer, is then the
+    only one, and nothing that is written then is in it."""
+    live = bench.fresh()
+    for confirmed in (False, True):
+        for newer in (False, True):
+            fill(live, b"%d" % len(bench.steps))
+            left, other = (live.snapshot(), live.snapshot())[:: -1 if newer else 1]
+            if confirmed:
+                bench.complete(live, other, bench.upload(other), retain=3)
+            else:
+                bench.abort(live, other)
+            for time in range(3):
+                bench.step(f"release() of the snapshot of checkpoint {other.checkpoint}, time {time + 1}")
+                other.snapshot.release()
+            change_everything(live)  # Nothing was written between: what is shared with the snapshot still is.
+            fill(live, b"%d" % len(bench.steps))
+            completed = bench.complete(live, left, bench.upload(left), retain=3)
+            left.snapshot.release()
+            bench.restored(completed, claimed=False).compare(drain_timers=True)
+    live.compare()
+
+
 def isolation(bench: Bench) -> None:
     """With writes behind the upload's begin alone, and with writes before it, too."""
     live = bench.fresh()
@@ -151,13 +174,14 @@ def cancelled(bench: Bench) -> None:
             manifest = bench.elsewhere(partial(taken.snapshot.upload, streams, asked))
         except CancelledError:
             bench.hit("cancelled")
-            left = sorted(bench.storage().list_folder(""))
+            left = sorted(bench.storage().list_folder("shared"))
             if left:
-                raise Violation("ASY-05", f"a cancelled upload left {left}.") from None
+                raise Violation("ASY-05", f"a cancelled upload left {left} in the shared scope.") from None
         if not asked.times and (manifest is None or manifest.handles):
             raise Violation("ASY-05", "upload never asks whether it is cancelled.")
         bench.abort(live, taken, manifest)
         taken.snapshot.release()
+        bench.check_leaks("ASY-05")
 
 
 class _Asked:
@@ -342,8 +366,9 @@ CHECKS = (
     Check("SBK-03/in-flight", "Three open snapshots hold three states.", several_in_flight,
           windows=("three-open-snapshots",)),
     Check("SBK-03/fates-of-others", "What becomes of other snapshots changes nothing of an open one.", fates_of_others),
+    Check("SBK-03/only-one-left", "Releases of another one, however many, count for that one alone.", only_one_left),
     Check("ASY-02/isolation", "What is written during an upload is not in it.", isolation, ASYNCHRONOUS,
           ("snapshot-overlapped-a-write",)),
     Check("ASY-01/threads", "Functions of the caller run on the task thread alone.", threads, frozenset({Flag.MERGE})),
-    Check("ASY-05/cancelled", "A cancelled upload leaves no file.", cancelled, windows=("cancelled",)),
+    Check("ASY-05/cancelled", "A cancelled upload leaves no shared file.", cancelled, windows=("cancelled",)),
 )  # fmt: skip
