@@ -133,7 +133,12 @@ def unclaimed(bench: Bench) -> None:
     fill(live)
     first = checkpointed(bench, live)
     restored = bench.restored(first, claimed=False)
-    for number, ended in enumerate((bench.abort, _unheard, bench.abort)):
+
+    def unheard(live: Live, taken: Taken, manifest: Manifest) -> None:
+        """Nobody tells what became of a checkpoint, and its files go."""
+        bench.sweep(taken.checkpoint)
+
+    for number, ended in enumerate((bench.abort, unheard, bench.abort)):
         restored.put("value", GROUP, b"", [(b"k", b"changed %d" % number)])
         taken, manifest = uploaded(bench, restored)
         require_full(manifest, first.parts, f"a restore that claims nothing, and {number} snapshots")
@@ -145,11 +150,6 @@ def unclaimed(bench: Bench) -> None:
     claimed.put("value", GROUP, b"", [(b"k", b"changed again")])
     bench.restored(checkpointed(bench, claimed)).compare()
     bench.check_leaks()
-
-
-def _unheard(live: Live, taken: Taken, manifest: Manifest) -> None:
-    """Nobody tells what became of a checkpoint, and its files go."""
-    live.bench.sweep(taken.checkpoint)
 
 
 def late_confirmed(bench: Bench) -> None:

@@ -75,10 +75,10 @@ def cancelled(bench: Bench) -> None:
         _write(live, number + 1)
         taken = live.snapshot()
         bench.step(f"upload({taken.checkpoint}), cancelled at question {after}")
-        manifest = None
+        stored: Manifest | None = None
         asked = _Asked(after)
         try:
-            manifest = _upload(bench, taken, asked)
+            stored = _upload(bench, taken, asked)
         except CancelledError:
             bench.hit("cancelled")
             left = sorted(set(bench.storage().list_folder("shared")) - before)
@@ -87,7 +87,7 @@ def cancelled(bench: Bench) -> None:
         else:
             if asked.times > after:
                 raise Violation("ASY-05", "upload was told that it is cancelled, and raised nothing.")
-        bench.abort(live, taken, manifest)
+        bench.abort(live, taken, stored)
         taken.snapshot.release()
     bench.check_leaks("ASY-05")
     live.compare()
@@ -109,18 +109,18 @@ def errors(bench: Bench) -> None:
         shared = set(bench.storage().list_folder("shared"))
         storage = bench.storage({number: StorageFault.ERROR})
         bench.step(f"error at operation {number} of the next upload")
+        stored: Manifest | None = None
         try:
-            manifest = bench.upload(taken, storage)
+            stored = bench.upload(taken, storage)
         except Transient:
             bench.hit("upload-error")
             left = sorted(set(bench.storage().list_folder("shared")) - shared)
             if left:
                 raise Violation("INC-03", f"an upload that raised left {left} in the shared scope.") from None
-            manifest = None
-        if round_ % 2 and manifest is None:
+        if round_ % 2 and stored is None:
             bench.abort(live, taken)
         else:
-            bench.complete(live, taken, manifest or bench.upload(taken))
+            bench.complete(live, taken, stored or bench.upload(taken))
         taken.snapshot.release()
         bench.check_leaks()
     restored = bench.restored(bench.completed[-1], register=[VALUE], memory_bytes=MEMORY_BYTES)
@@ -155,7 +155,7 @@ def _begun(bench: Bench) -> Live:
 
 def _write(live: Live, salt: int) -> None:
     """Write over everything. Nothing makes the values shorter."""
-    size = min(VALUE_BYTES, live.bench.description.max_value_bytes)
+    size = min(VALUE_BYTES, live.backend.describe().max_value_bytes)
     for key_group, length in GROUP_BYTES.items():
         content = shake_128(b"%d/%d" % (salt, key_group)).digest(length)
         live.put("value", key_group, b"", [(b"%d" % at, content[at : at + size]) for at in range(0, length, size)])

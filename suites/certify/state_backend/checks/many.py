@@ -168,7 +168,7 @@ def _fold(old: bytes, new: bytes) -> bytes:
 
 def _refused(live: Live, what: str, error: type[Exception], call: Callable[[], object]) -> None:
     """A call raises, and behind it all is as it was."""
-    live.bench.step(f"{what}, in a batch of {NAMESPACES} more")
+    live.world.step(f"{what}, in a batch of {NAMESPACES} more")
     try:
         call()
     except error:
