@@ -18,7 +18,8 @@ class SinkContext(msgspec.Struct, frozen=True, kw_only=True):
         uri: where it writes, such as `file:///results` or `kafka://broker/topic`; jobs may share it.
         job, operator: stable names of letters, digits, `_` and `-`; the same over restarts. What the sink calls its
             transactions begins with both of them as whole words: `job-1` is not `job-10`.
-        attempt: which start of the job this is, from 1. A greater one supersedes all below.
+        attempt: which start of the job this is, from 1. A greater one supersedes all below, of which some may never
+            have begun.
         options: those of `SinkDescription.options` that the user has set.
         arrive: called with the name of each step outside, before and behind it, by a sink that declares FAULT_POINTS;
             it may raise Transient, or end the process.

@@ -43,7 +43,8 @@ class Sink(Protocol):
         """Second phase: their checkpoint has completed. Returns an outcome for each, in their order.
 
         Idempotent: what was committed by any attempt, in any process, however long ago, is ALREADY, or COMMITTED again,
-        and changes nothing (TPC-05). Nothing else is committed with them (TPC-02). An error of one leaves the outcomes
+        and changes nothing (TPC-05). Nothing else is committed with them, not even what its writer prepared
+        before (TPC-02). An error of one leaves the outcomes
         of the others as they are: it is RETRY or FAILED.
 
         Raises:

@@ -25,7 +25,7 @@ from holdfast.suites.certify.answers import Answers
 from holdfast.suites.certify.check import CannotTry, Violation
 from holdfast.suites.certify.closing import raised_by_closing
 from holdfast.suites.certify.connected import HERE, Connected, folder_of
-from holdfast.suites.certify.excerpt import unlike
+from holdfast.suites.certify.excerpt import excerpt, unlike
 from holdfast.suites.certify.fault_points import FaultPoints
 from holdfast.suites.certify.outside import sink_performer
 from holdfast.suites.certify.outside.sink_performer import OPERATOR
@@ -72,7 +72,7 @@ class Attempt:
             self.unprepared.append([])
 
     def write(self, subtask: int, rows: Sequence[Row]) -> None:
-        self.bench.step(f"attempt {self.number}, subtask {subtask}: write {[row.value for row in rows]}")
+        self.bench.step(f"attempt {self.number}, subtask {subtask}: write {excerpt([row.value for row in rows])}")
         self.writers[subtask].write(rows, now_ms=self.bench.now_ms)
         self.unprepared[subtask].extend(rows)
 
@@ -116,8 +116,14 @@ class Job:
         self._first_attempt = first_attempt
 
     # ---------------------------------------------------------------- attempts
-    def start(self, parallelism: int) -> None:
-        """The first attempt, or the next one from the newest completed checkpoint, with any parallelism."""
+    def start(self, parallelism: int, *, skipped: int = 0) -> None:
+        """The first attempt, or the next one from the newest completed checkpoint.
+
+        Args:
+            parallelism: number of writers, any.
+            skipped: so many attempts in between never begin.
+        """
+        self._first_attempt += skipped
         number = len(self.dead) + self._first_attempt
         self.bench.step(f"{self.name}: attempt {number} with {parallelism} subtasks")
         self.parallelism = parallelism
@@ -136,10 +142,10 @@ class Job:
         self.dead.append(self.attempt)
         self.pending.clear()
 
-    def restart(self, parallelism: int | None = None) -> None:
+    def restart(self, parallelism: int | None = None, *, skipped: int = 0) -> None:
         """Die, and begin again."""
         self.crash()
-        self.start(parallelism or self.parallelism)
+        self.start(parallelism or self.parallelism, skipped=skipped)
         self.bench.hit("restarted")
 
     @property
@@ -202,8 +208,9 @@ class Job:
         Raises:
             Violation: TPC-05: an outcome is missing, FAILED, or RETRY for ever.
         """
-        for promise in self.completed:
-            self.in_doubt.update(promise.rows)
+        if self.bench.two_phase:  # A row is doubted once, however often it is committed, and by how many attempts.
+            self.in_doubt.clear()
+        self.doubt(self.completed)
         for _ in range(MOST_CALLS):
             try:
                 outcomes = self.commit_once(self.completed)
@@ -219,11 +226,19 @@ class Job:
             raise Violation(self.bench.rule, f"commit was repeated {MOST_CALLS} times and is still undecided.")
         self.settle()
 
+    def doubt(self, promises: Sequence[Promise]) -> None:
+        """These are being committed: their rows may be visible from now on."""
+        for promise in promises:
+            self.in_doubt.update(promise.rows)
+            for row in promise.rows:
+                self.table.setdefault(row.key, [None]).append(row.value)
+
     def settle(self) -> None:
         """What the newest completed checkpoint holds is committed."""
         for promise in self.completed:
             self.in_doubt.subtract(promise.rows)
             self.owed.update(promise.rows)
+            self.table.update({row.key: [row.value] for row in promise.rows})
         self.in_doubt = +self.in_doubt
         self.completed = []
 
@@ -377,16 +392,18 @@ class Bench:
                 raise Violation(self.rule, f"row {place} of a key is {shown}; {value} is right.")
 
     def _check_table(self, seen: Counter[Row]) -> None:
-        for row, count in seen.items():
-            same = [each for each in seen if each.key == row.key]
-            if count > 1 or len(same) > 1:
-                raise Violation(self.rule, f"key {row.key!r} is there {max(count, len(same))} times; once is right.")
+        keys = Counter(row.key for row in seen.elements())
+        for key, count in keys.items():
+            if count > 1:
+                raise Violation(self.rule, f"key {key!r} is there {count} times; once is right.")
         table = {row.key: row.value for row in seen}
         for job in self.jobs:
             for key, right in job.table.items():
                 if table.get(key) not in right:
                     shown, value = unlike(table.get(key), right[-1])
                     raise Violation(self.rule, f"key {key!r} has {shown}; {value} is right.")
+        if strange := table.keys() - {key for job in self.jobs for key in job.table}:
+            raise Violation(self.rule, f"key {min(strange)!r} is there, and none is right.")
 
     def check_unfinished(self, job: Job, least: int = 0) -> None:
         """Nothing of the job is left open or prepared but so much; where the reader cannot know it, nothing is said.
@@ -429,4 +446,4 @@ def changed(committable: Committable, *, version: int | None = None, content: by
 
 def _first(rows: Counter[Row]) -> str:
     row = min(rows)
-    return f"row {row.key!r}: {row.value!r}"
+    return f"row {excerpt(row.key)}: {excerpt(row.value)}"

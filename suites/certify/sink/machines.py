@@ -74,18 +74,15 @@ class SinkMachine(RuleBasedStateMachine):
             self.job.write(number % self.job.parallelism)
             self.job.complete(self.job.prepare())
         some = self.job.completed[: 1 + number]
-        for promise in self.job.completed:
-            self.job.in_doubt.update(promise.rows)
+        self.job.doubt(self.job.completed)
         self.job.commit_once(some)
         self.bench.check()
-        for promise in self.job.completed:
-            self.job.in_doubt.subtract(promise.rows)
         self.bench.step("the answer is lost")
         self.job.commit()
 
-    @rule(parallelism=st.integers(1, 3))
-    def restart(self, parallelism: int) -> None:
-        self.job.restart(parallelism)
+    @rule(parallelism=st.integers(1, 3), skipped=st.integers(0, 1))
+    def restart(self, parallelism: int, skipped: int) -> None:
+        self.job.restart(parallelism, skipped=skipped)
         self.bench.check_unfinished(self.job)
 
     @precondition(lambda self: self.job.dead)

@@ -10,19 +10,20 @@ from msgspec.structs import replace
 
 from holdfast.fixtures.mutants.sinks import VARIANTS
 from holdfast.fixtures.sinks.files import FileSink
-from holdfast.fixtures.sinks.memory import MemoryLog, MemorySink, MemoryTable
+from holdfast.fixtures.sinks.memory import MemoryLog, MemorySink, MemoryStagedTable, MemoryTable
 from holdfast.fixtures.sinks.sqlite import SqliteSink, SqliteUpsertSink
+from holdfast.fixtures.sinks.transaction import Transaction
 from holdfast.harness import cli
 from holdfast.harness.model.journal import Journal, Title
 from holdfast.harness.model.status import Status
-from holdfast.harness.spi.sink import SinkContext, SinkFactory, SinkFlag
+from holdfast.harness.spi.sink import Outcome, OutcomeKind, SinkContext, SinkFactory, SinkFlag
 from holdfast.suites.certify import sink
 from holdfast.suites.certify.connected import Connected
 from holdfast.suites.certify.sink.kit import judge
 from holdfast.suites.certify.verdict import CheckVerdict
 from holdfast.suites.spec import load_rules
 
-RIGHT: tuple[SinkFactory, ...] = (MemorySink, MemoryLog, FileSink, SqliteSink, SqliteUpsertSink)
+RIGHT: tuple[SinkFactory, ...] = (MemorySink, MemoryLog, MemoryStagedTable, FileSink, SqliteSink, SqliteUpsertSink)
 CHECKS = {check.id: check for check in sink.CHECKS}
 KILLED_BY = {
     "shows-prepared": "E2E-03/invisible",
@@ -35,12 +36,15 @@ KILLED_BY = {
     "takes-batches-apart": "TPC-03/behind-prepare",
     "commits-everything": "TPC-02/none-above",
     "commits-the-newest": "TPC-02/subsumed",
+    "commits-up-to-it": "TPC-02/alone",
     "fills-its-chunks": "E2E-03/many-rows",
     "not-synchronised": "TPC-01/synchronised",
     "names-not-synchronised": "TPC-01/synchronised",
     "commit-not-synchronised": "TPC-01/synchronised",
     "commits-again": "TPC-05/twice",
     "forgets-commits": "TPC-05/twice",
+    "remembers-a-hundred": "TPC-05/long-ago",
+    "replaces-again": "TPC-05/replaced",
     "retries-for-ever": "TPC-05/lost-answers",
     "swallows-errors": "TPC-05/errors",
     "fails-transients": "TPC-05/errors",
@@ -51,6 +55,7 @@ KILLED_BY = {
     "knows-the-newest-only": "TPC-08/replayed",
     "skips-up-to-the-newest": "TPC-08/replayed",
     "expires-silently": "TPC-07/expired",
+    "expires-for-a-while": "TPC-07/expired",
     "expires-too-early": "TPC-07/in-time",
     "expires-from-the-first-row": "TPC-07/in-time",
     "aborts-restored": "TPC-04/restore",
@@ -58,6 +63,8 @@ KILLED_BY = {
     "keeps-open-ones": "TPC-06/orphans",
     "aborts-own-subtasks": "TPC-06/scaled-in",
     "aborts-ten-subtasks": "TPC-06/scaled-in",
+    "aborts-the-last-attempt": "TPC-06/never-begun",
+    "keeps-two-hundred": "TPC-04/hundreds",
     "joins-names": "TPC-06/other-operators",
     "knows-its-process": "TPC-06/another-process",
     "aborts-by-prefix": "TPC-06/other-jobs",
@@ -70,11 +77,15 @@ KILLED_BY = {
     "appends-to-its-table": "TPC-09/replaces",
     "replaces-late": "TPC-06/old-values",
     "looks-before-it-replaces": "TPC-06/late-values",
+    "skips-what-it-wrote": "TPC-09/by-another",
+    "flushes-when-full": "TPC-06/late-rows",
     "keeps-its-buffer": "E2E-04/repeats",
     "claims-too-much": "E2E-01/claim",
     "takes-any-option": "E2E-01/options",
     "sorts-rows": "E2E-06/order",
     "numbers-without-zeros": "E2E-06/order",
+    "parts-as-text": "E2E-06/many-rows",
+    "pieces-as-text": "E2E-01/any-bytes",
     "rows-as-text": "E2E-01/any-bytes",
     "lengths-of-two-bytes": "E2E-01/any-bytes",
     "attempts-as-text": "TPC-06/tenth-attempt",
@@ -101,6 +112,7 @@ class OrderedTable(MemoryTable):
 
 test_memory = sink.kit(f"{MemorySink.__module__}:MemorySink")
 test_memory_log = sink.kit(MemoryLog)
+test_memory_staged_table = sink.kit(MemoryStagedTable)
 test_memory_table = sink.kit(MemoryTable)
 test_ordered_table = sink.kit(OrderedTable)
 test_files = sink.kit(FileSink)
@@ -154,6 +166,19 @@ class Late(FileSink):
 def test_a_late_commit_that_finds_nothing_is_right() -> None:
     assert judge(CHECKS["TPC-06/zombie-commit"], Late).status is Status.PASS
     assert judge(CHECKS["TPC-06/zombie-writer"], Late).status is Status.FAIL
+
+
+class CommitsInOrder(MemorySink):
+    """A near miss: what stands behind others of its writer is to be retried until those are committed."""
+
+    def commit_one(self, transaction: Transaction, now_ms: int) -> Outcome:
+        if any(each[:4] == transaction[:4] and each < transaction for each in self.place.prepared):
+            return Outcome(OutcomeKind.RETRY, "earlier ones are not committed yet")
+        return super().commit_one(transaction, now_ms)
+
+
+def test_a_commit_that_waits_for_earlier_ones_is_right() -> None:
+    assert judge(CHECKS["TPC-02/alone"], CommitsInOrder).status is Status.PASS
 
 
 @pytest.mark.parametrize("right", [FileSink, SqliteSink])

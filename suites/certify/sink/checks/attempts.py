@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 from holdfast.harness.spi.errors import Fenced, Transient
 from holdfast.suites.certify.check import Check
@@ -181,6 +182,35 @@ def tenth_attempt(bench: Bench) -> None:
         bench.check()
 
 
+def never_begun(bench: Bench) -> None:
+    """One, two and more than ten attempts in between never began: what the last one that did has left is aborted, and
+    it is over."""
+    for skipped in (1, 2, 11):
+        job = bench.job(f"job{skipped}")
+        job.write(0)
+        job.checkpoint()
+        job.write(0)
+        late = job.pending[job.prepare()]
+        job.write(1)
+        old = job.attempt
+        job.restart(skipped=skipped)
+        bench.check()
+        bench.check_unfinished(job)
+        ignored(bench, partial(job.commit_once, late, old))
+        _goes_on(bench, job, old)
+        job.write(0)
+        job.complete(job.prepare())
+        job.write(1)
+        job.restart(1, skipped=skipped)
+        bench.check()
+        bench.check_unfinished(job)
+        for dead in (old, job.dead[-1]):
+            _goes_on(bench, job, dead)
+        job.write(0)
+        job.checkpoint()
+        bench.check()
+
+
 def twice_begun(bench: Bench) -> None:
     """`begin` again, whose first answer was lost, aborts nothing that it kept."""
     job = bench.job()
@@ -250,6 +280,13 @@ CHECKS = (
     Check("TPC-06/other-operators", "Transactions of other operators stay.", other_operators, TWO_PHASE, RESTARTED),
     Check(
         "TPC-06/tenth-attempt", "Attempts are compared as numbers.", tenth_attempt, TWO_PHASE, ("zombie", "restarted")
+    ),
+    Check(
+        "TPC-06/never-begun",
+        "An attempt is over though those in between never began.",
+        never_begun,
+        TWO_PHASE,
+        ("zombie", "restarted"),
     ),
     Check("TPC-06/begun-again", "To begin again is to begin.", twice_begun, TWO_PHASE),
     Check("RSC-05/rescaled", "Pending transactions outlive another parallelism.", rescaled, TWO_PHASE, RESTARTED),

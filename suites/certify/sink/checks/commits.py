@@ -5,10 +5,11 @@ from __future__ import annotations
 from holdfast.harness.spi.errors import Damaged, Incompatible
 from holdfast.harness.spi.sink import Committable, OutcomeKind, SinkFlag
 from holdfast.suites.certify.check import CannotTry, Check, Violation
-from holdfast.suites.certify.sink.bench import DONE, Bench, Job, Promise, changed
+from holdfast.suites.certify.sink.bench import DONE, Attempt, Bench, Job, Promise, changed
 from holdfast.suites.certify.sink.checks.phases import TWO_PHASE
 
 FAULTS = TWO_PHASE | {SinkFlag.FAULT_POINTS}
+TABLES = TWO_PHASE | {SinkFlag.UPSERT}
 MOST_POINTS = 200
 
 
@@ -38,6 +39,25 @@ def _again(bench: Bench, job: Job, promises: list[Promise]) -> None:
     bench.check()
 
 
+def replaced(bench: Bench) -> None:
+    """What was committed and then replaced is committed again: the newer value stays."""
+    job = bench.job()
+    job.write(0, 2, b"k")
+    job.complete(job.prepare())
+    promises = list(job.completed)
+    job.commit()
+    bench.check()
+    job.write(0, 1, b"k")
+    job.checkpoint()
+    bench.check()
+    _again(bench, job, promises)
+    job.restart()
+    _again(bench, job, promises)
+    job.write(1, 1, b"k")
+    job.checkpoint()
+    _again(bench, job, promises)
+
+
 def lost_answers(bench: Bench) -> None:
     """The answer to a commit is lost: all of it is committed again, together with what came since."""
     job = bench.job()
@@ -46,12 +66,10 @@ def lost_answers(bench: Bench) -> None:
     job.complete(job.prepare())
     job.commit_once(job.completed)
     bench.step("the answer is lost")
-    for promise in job.completed:
-        job.in_doubt.update(promise.rows)
+    job.doubt(job.completed)
     job.write(0)
     job.complete(job.prepare())
     bench.hit("answer-lost")
-    job.in_doubt.clear()
     job.commit()
     bench.check()
 
@@ -144,7 +162,7 @@ def _refused(bench: Bench, job: Job, committables: list[Committable], errors: tu
 
 
 def expired(bench: Bench) -> None:
-    """Downtime past the timeout: the rows are visible, or the loss is said."""
+    """Downtime past the timeout: the rows are visible, or the loss is said, once and for all attempts."""
     timeout_ms = bench.description.transaction_timeout_ms
     if timeout_ms is None:
         raise CannotTry("its transactions never expire, as it declares")
@@ -163,6 +181,13 @@ def expired(bench: Bench) -> None:
         raise Violation(bench.rule, "an expired transaction has failed, and its rows are visible.")
     if OutcomeKind.RETRY in kinds:
         raise Violation(bench.rule, "an expired transaction is to be retried for ever; failed is right.")
+    if OutcomeKind.FAILED in kinds:
+        job.crash()
+        later = Attempt(bench, job.name, job.operator, job.attempt.number + 1)
+        later.sink.begin(promise.committables, now_ms=bench.now_ms)
+        kinds = {each.kind for each in job.commit_once([promise], later)}
+        if kinds & DONE or set(bench.rows()) & set(promise.rows):
+            raise Violation(bench.rule, "a transaction that had failed is committed by a later attempt.")
 
 
 def in_time(bench: Bench) -> None:
@@ -185,6 +210,7 @@ CHECKS = (
         TWO_PHASE,
         ("committed-again",),
     ),
+    Check("TPC-05/replaced", "A commit again puts no old value back.", replaced, TABLES, ("committed-again",)),
     Check(
         "TPC-05/lost-answers",
         "A commit whose answer was lost is repeated together with the next.",

@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from holdfast.harness.spi.sink import SinkFlag
 from holdfast.suites.certify.check import Check, Violation
 from holdfast.suites.certify.sink.bench import DONE, Attempt, Bench
+from holdfast.suites.certify.sink.checks.attempts import ignored
 from holdfast.suites.certify.sink.checks.phases import TWO_PHASE
 
 MANY = 12
 ROWS = 5_100
 """More than a buffer has room for, and no whole number of thousands."""
 WRITES = 60
-LONG_AGO = 30
+ORDERED_ROWS = 11_100
+"""More than ten parts of a thousand rows, in one transaction of one key."""
+LATE_LENGTH = 300
+LONG_AGO = 270
+WIDTH, CHECKPOINTS = 26, 10
+"""Transactions of all checkpoints are more than a number of one byte has room for."""
 
 
 def transactions(bench: Bench) -> None:
@@ -30,6 +38,45 @@ def transactions(bench: Bench) -> None:
         job.restart(max(1, parallelism - 1))
         bench.check()
         bench.check_unfinished(job)
+
+
+def hundreds(bench: Bench) -> None:
+    """A restore goes on from more than two hundred transactions: it keeps, commits, and knows each of them."""
+    job = bench.job(parallelism=WIDTH)
+    for _ in range(CHECKPOINTS):
+        for subtask in range(WIDTH):
+            job.write(subtask, 1)
+        newest = job.prepare()
+    job.complete(newest)
+    promises = list(job.completed)
+    for subtask in range(WIDTH):
+        job.write(subtask, 1)
+    job.restart(1)
+    bench.check()
+    bench.check_unfinished(job)
+    kinds = {each.kind for each in job.commit_once(promises)}
+    if not kinds <= DONE:
+        raise Violation(
+            bench.rule, f"a commit again of all that was restored is {min(kinds - DONE)}; already is right."
+        )
+    bench.check()
+
+
+def late_rows(bench: Bench) -> None:
+    """An attempt that is over writes more than a buffer has room for, and prepares: none of it becomes visible."""
+    job = bench.job()
+    old = job.attempt
+    job.restart()
+    bench.hit("zombie")
+    for _ in range(WRITES):
+        some = [row._replace(value=row.value.ljust(LATE_LENGTH)) for row in (job.row() for _ in range(ROWS // WRITES))]
+        ignored(bench, partial(old.write, 0, some))
+    bench.check()
+    ignored(bench, lambda: job.commit_once([old.prepare(0, 99)], old))
+    bench.check()
+    job.write(0)
+    job.checkpoint()
+    bench.check()
 
 
 def rows(bench: Bench) -> None:
@@ -57,6 +104,17 @@ def order(bench: Bench) -> None:
         newest = job.prepare()
     job.complete(newest)
     job.commit()
+    bench.check()
+    bench.check_order(b"k", right)
+
+
+def ordered_rows(bench: Bench) -> None:
+    """Of one key, in one transaction of more than ten thousand rows, and in a short one behind it."""
+    job = bench.job(parallelism=1)
+    right = [row for _ in range(WRITES) for row in job.write(0, ORDERED_ROWS // WRITES, b"k")]
+    job.checkpoint()
+    right += job.write(0, 3, b"k")
+    job.checkpoint()
     bench.check()
     bench.check_order(b"k", right)
 
@@ -112,6 +170,12 @@ def closing(bench: Bench) -> None:
 CHECKS = (
     Check("E2E-06/many-at-once", "Transactions that are committed at once stay in order.", order,
           TWO_PHASE | {SinkFlag.ORDERED}),
+    Check("E2E-06/many-rows", f"A transaction of {ORDERED_ROWS} rows is in order.", ordered_rows,
+          frozenset({SinkFlag.ORDERED})),
+    Check("TPC-06/late-rows", "An attempt that is over shows no row, however many it writes.", late_rows,
+          windows=("zombie",)),
+    Check("TPC-04/hundreds", f"A restore commits {WIDTH * CHECKPOINTS} transactions, and knows each of them.", hundreds,
+          TWO_PHASE, ("restarted",)),
     Check("TPC-05/long-ago", "A commit again changes nothing, however many there were since.", long_ago, TWO_PHASE),
     Check("TPC-04/one-by-one", "A restore commits what its checkpoint promised in any number of calls.", one_by_one,
           TWO_PHASE),

@@ -10,6 +10,8 @@ from holdfast.suites.certify.check import CannotTry, Check, Violation
 from holdfast.suites.certify.sink.bench import Bench
 from holdfast.suites.certify.sink.readers import READERS
 
+LONG = b"".join(b"%07d/" % number for number in range(100_000))
+"""Longer than ten pieces of 64 KiB, no two of which are alike, and shorter than what brokers refuse by default."""
 UPSERT = frozenset({SinkFlag.UPSERT})
 ORDERED = frozenset({SinkFlag.ORDERED})
 
@@ -49,13 +51,13 @@ def options(bench: Bench) -> None:
 
 
 def any_bytes(bench: Bench) -> None:
-    """Rows of bytes that mean something elsewhere; also long ones, and longer than two bytes count."""
+    """Rows of bytes that mean something elsewhere; also long ones, longer than two bytes count and than ten buffers."""
     job = bench.job()
     for pieces in (AWKWARD, AWKWARD[::-1], [piece * (2_000 // len(piece)) for piece in AWKWARD], [b"\0a" * 35_000]):
         job.rewrite([Row(b"%d/" % number + piece, piece) for number, piece in enumerate(pieces)])
         job.checkpoint()
         bench.check()
-    job.rewrite([Row(b"", b""), Row(AWKWARD[0], b"")])
+    job.rewrite([Row(b"", b""), Row(AWKWARD[0], b""), Row(b"long", LONG)])
     job.checkpoint()
     bench.check()
 
@@ -101,6 +103,17 @@ def replaces(bench: Bench) -> None:
     bench.check()
 
 
+def by_another(bench: Bench) -> None:
+    """A writer writes what it wrote last for a key once more, when another one has replaced it."""
+    job = bench.job()
+    first, second = job.row(b"a"), job.row(b"a")
+    for subtask, row in ((0, first), (1, second), (0, first), (0, second), (1, second), (1, first)):
+        job.rewrite([row], subtask)
+        job.checkpoint()
+        bench.check()
+    bench.hit("repeated")
+
+
 def old_values(bench: Bench) -> None:
     """An attempt that is over does not put an old value back."""
     job = bench.job()
@@ -112,7 +125,7 @@ def old_values(bench: Bench) -> None:
     bench.hit("zombie")
     try:
         old.write(0, late)
-        old.prepare(0, 99)
+        job.commit_once([old.prepare(0, 99)], old)
     except (Fenced, Transient) as error:
         bench.step(f"    {error}")
     bench.check()
@@ -141,6 +154,13 @@ CHECKS = (
     Check("E2E-04/repeats", "Nothing is missing, and what is more is a repeat.", at_least_once, windows=("repeated",)),
     Check(
         "TPC-09/replaces", "A row replaces that of its key, also where it is repeated.", replaces, UPSERT, ("repeated",)
+    ),
+    Check(
+        "TPC-09/by-another",
+        "A row replaces that of another writer, whatever was written before.",
+        by_another,
+        UPSERT,
+        ("repeated",),
     ),
     Check("TPC-06/old-values", "An attempt that is over replaces nothing.", old_values, UPSERT, ("zombie",)),
     Check("E2E-06/order", "The rows of a key stay in order.", order, ORDERED),

@@ -57,6 +57,23 @@ def none_above(bench: Bench) -> None:
     bench.check()
 
 
+def alone(bench: Bench) -> None:
+    """Of three checkpoints that completed each promise is committed by itself, the newest first: nothing else is
+    visible with it."""
+    job = bench.job()
+    for _ in range(3):
+        job.write(0)
+        job.write(1)
+        job.complete(job.prepare())
+    for promise in reversed(job.completed):
+        job.doubt([promise])
+        job.commit_once([promise])
+        bench.check()
+    bench.hit("alone")
+    job.commit()
+    bench.check()
+
+
 def subsumed(bench: Bench) -> None:
     """The notice of the first is lost; that of the second stands for both."""
     job = bench.job()
@@ -156,6 +173,7 @@ CHECKS = (
     Check(
         "TPC-02/none-above", "A notice commits nothing of a later checkpoint.", none_above, TWO_PHASE, ("overlapped",)
     ),
+    Check("TPC-02/alone", "A commit commits nothing but what it names.", alone, TWO_PHASE, ("alone",)),
     Check("TPC-02/subsumed", "A notice commits what earlier ones left.", subsumed, TWO_PHASE, ("notice-lost",)),
     Check(
         "TPC-03/aborted",

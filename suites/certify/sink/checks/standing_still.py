@@ -39,7 +39,7 @@ def writers(bench: Bench) -> None:
     """Rows and a first phase that arrive late; what came of them is committed later still, by the dead attempt."""
 
     def written(job: Job) -> tuple[Call, Call]:
-        dead, rows = job.attempt, [job.row(b"late")]
+        dead, rows = job.attempt, [job.row()]
 
         def call() -> None:
             dead.write(0, rows)
@@ -90,7 +90,7 @@ def begins(bench: Bench) -> None:
             late.sink.begin(restored, now_ms=bench.now_ms)
             bench.points.disarm()  # It is `begin` alone that stands still.
             late.deploy(1)
-            late.write(0, [job.row(b"late")])
+            late.write(0, [job.row()])
             job.commit_once([late.prepare(0, 99)], late)
 
         def meanwhile() -> None:
@@ -106,7 +106,9 @@ def begins(bench: Bench) -> None:
 def _landed(bench: Bench, job: Job) -> None:
     """What is visible before anybody else begins was committed by an attempt that lived."""
     own = f"{job.name}/".encode()
-    job.owed.update({row for row in bench.rows() if row.value.startswith(own)} - {*job.owed})
+    landed = {row for row in bench.rows() if row.value.startswith(own)} - {*job.owed}
+    job.owed.update(landed)
+    job.table.update({row.key: [row.value] for row in landed})
 
 
 def _succeed(bench: Bench, job: Job) -> None:
