@@ -35,6 +35,18 @@ KILLED_BY = {
     "resumes-behind-the-block": "REC-02/resumes",
     "positions-of-31-bits": "REC-02/resumes",
     "stops-at-one-mebibyte": "REC-02/long-splits",
+    "halves-long-files": "REC-02/long-splits",
+    "wraps-the-next-id": "REC-02/last-ids",
+    "fills-its-batch": "REC-02/errors-between",
+    "adds-one-by-one": "REC-02/foreign",
+    "looks-behind-it-once": "REC-02/lost-while-read",
+    "begins-at-the-published": "E2E-07/begins-again",
+    "numbers-as-found": "E2E-05/beside-others",
+    "stays-at-its-segment": "E2E-05/followed",
+    "looks-without-readers": "E2E-05/begins-late",
+    "reads-two-blocks": "E2E-05/any-bytes",
+    "looks-64-ahead": "E2E-06/late-times",
+    "buffers-sixteen-splits": "RSC-05/hundreds",
     "forgets-found": "REC-02/ended",
     "looks-once": "REC-02/discovered",
     "lists-behind-the-last": "REC-02/discovered",
@@ -144,6 +156,10 @@ class Backwards(LogSource):
 
 def test_another_order_of_splits_is_right() -> None:
     assert {verdict.status for verdict in source.certify(Backwards)} <= {Status.PASS, Status.NOT_APPLICABLE}
+
+
+def test_what_was_read_ahead_of_a_lost_end_is_right() -> None:
+    assert judge(CHECKS["REC-02/lost-while-read"], ObjectSource).status is Status.PASS
 
 
 @pytest.mark.parametrize("line", [b"no tab\n", b"x\tvalue\n", b"5\tcut"])

@@ -32,6 +32,34 @@ def loses_its_end(bench: Bench) -> None:
         _require_damaged(bench, job)
 
 
+def loses_what_it_reads(bench: Bench) -> None:
+    """The same while a reader lives: it reads what it has read ahead, and neither waits behind the end nor goes on
+    with what is written there later. A split that it has read to its end is read."""
+    if not can_lose_its_end(bench.feeder):
+        raise CannotTry("its feeder has no lose_end(), so that nobody can take the end of its input away")
+    bench.feed(0, WRITTEN)
+    job = bench.job(1)
+    job.assign()
+    while len(job.read) < READ:
+        job.poll(0, READ - len(job.read))
+    bench.step(f"the last {WRITTEN - LEFT} records of partition 0 are lost")
+    bench.feeder.lose_end(0, WRITTEN - LEFT)
+    bench.hit("lost-its-end")
+    try:
+        for _ in range(MOST_POLLS):
+            job.poll(0, 2)
+    except (Damaged, FileNotFoundError) as error:
+        bench.step(f"    {type(error).__name__}: {error}")
+        return
+    if job.readers[0].snapshot(1):
+        raise Violation(
+            bench.rule,
+            f"{MOST_POLLS} polls wait, though {len(job.read)} records of the split were read and {LEFT} are left of "
+            "it; Damaged is right.",
+        )
+    job.check()
+
+
 def _require_damaged(bench: Bench, job: Job) -> None:
     """To begin again, or one of the next polls, raises. A reader that lives may have read ahead."""
     before = len(job.completed.read) if job.completed else 0
@@ -83,6 +111,8 @@ def late_calls(bench: Bench) -> None:
 
 CHECKS = (
     Check("REC-02/lost-end", "Input that is shorter than what was read of it is damage.", loses_its_end, REPLAYABLE,
+          ("lost-its-end",)),
+    Check("REC-02/lost-while-read", "So it is while a reader lives.", loses_what_it_reads, REPLAYABLE,
           ("lost-its-end",)),
     Check("REC-02/late-calls", "What a dead attempt still does changes nothing for the next one.", late_calls,
           REPLAYABLE, ("late-calls",)),

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from holdfast.suites.certify.check import Check
+from holdfast.fixtures.feeders.sqlite import Sqlite
+from holdfast.suites.certify.check import CannotTry, Check
 from holdfast.suites.certify.source.bench import Bench
 from holdfast.suites.certify.source.checks.positions import REPLAYABLE, RESTORED, UNBOUNDED
 
@@ -12,6 +13,8 @@ LONG = 1_600
 """More records than one request or one buffer has room for, up to a thousand."""
 LENGTH = 900
 """Of each of them, in bytes, so that they take more than a MiB."""
+FOLLOWED = ((64, 1_100), (26, 45_000))
+"""How many records, and of how many bytes."""
 FAR_MS = (-(1 << 50), -1, 0, (1 << 31), (1 << 32) + 1, (1 << 53))
 
 
@@ -54,11 +57,11 @@ def grown(bench: Bench) -> None:
 
 
 def hundreds(bench: Bench) -> None:
-    """More than a number of one byte has room for; each of them is known behind a restore."""
+    """More than a number of one byte has room for, read in turn; each of them is known behind a restore."""
     for partition in range(HUNDREDS):
-        bench.feed(partition, 1)
+        bench.feed(partition, 3)
     job = bench.job(2)
-    job.drain(HUNDREDS)
+    job.drain(2)
     job.checkpoint()
     job.restart()
     job.drain(HUNDREDS)
@@ -86,7 +89,7 @@ def given_back(bench: Bench) -> None:
 
 
 def long_splits(bench: Bench) -> None:
-    """One record at a time, few, more than there are, and a tenth of them."""
+    """One record at a time, few, more than there are, and a tenth of them, by one reader and by three in turn."""
     bench.feed(0, LONG, LENGTH)
     bench.feed(1, 7)
     job = bench.job(1)
@@ -98,9 +101,45 @@ def long_splits(bench: Bench) -> None:
         job.restart()
     job.drain(LONG * 2)
     job.check()
+    for parallelism in (1, 3):
+        job = bench.job(parallelism)
+        job.drain(LONG // 10)
+        job.check()
+
+
+def followed(bench: Bench) -> None:
+    """Each record is read before the next one is written, so that a reader waits at each place where something may be
+    full: of 16 KiB, of 64 KiB, and of a MiB."""
     job = bench.job(1)
-    job.drain(LONG // 10)
+    for count, length in FOLLOWED:
+        for _ in range(count):
+            bench.feed(0, 1, length)
+            job.drain()
+            job.check()
+        job.checkpoint()
+        job.restart()
+
+
+def last_ids(bench: Bench) -> None:
+    """The last ids that there can be, of two partitions; nothing comes behind them."""
+    if not isinstance(bench.feeder, Sqlite):
+        raise CannotTry("only the format sqlite has a last id")
+    bench.feed(0, 2)
+    bench.feed(1, 2)
+    job = bench.job(1)
+    job.assign()
+    job.poll(0, 1)
+    bench.step("the next five ids are the last ones")
+    bench.feeder.leave(5)
+    bench.feed(0, 3)
+    bench.feed(1, 2)
+    job.drain()
     job.check()
+    job.checkpoint()
+    for _ in range(2):
+        job.restart()
+        job.drain()
+        job.check()
 
 
 def far_times(bench: Bench) -> None:
@@ -125,6 +164,8 @@ CHECKS = (
     Check("RSC-05/given-back", "More than ten splits of a reader that dies go on.", given_back, UNBOUNDED,
           ("reader-restarted",)),
     Check("REC-02/long-splits", f"A split of {LONG} records goes on at each place.", long_splits, REPLAYABLE, RESTORED),
+    Check("E2E-05/followed", "A reader that waits goes on, wherever it stands.", followed, UNBOUNDED, RESTORED),
+    Check("REC-02/last-ids", "Rows are read up to the greatest id.", last_ids, REPLAYABLE, RESTORED),
     Check("E2E-05/far-times", "Times far from the epoch are read as they were written.", far_times, REPLAYABLE,
           RESTORED),
 )  # fmt: skip

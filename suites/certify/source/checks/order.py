@@ -13,6 +13,8 @@ WATERMARKS = REPLAYABLE | {SourceFlag.WATERMARKS}
 UNORDERED_MS = (50, 10, 30, 20, 80, 60, 70, 40, 110, 90, 120, 100)
 LATER_MS = 100_000
 MOST_POLLS = 100
+FAR, BATCH = 1_120, 47
+"""Records, and how many of them are read at once."""
 
 
 def order(bench: Bench) -> None:
@@ -54,6 +56,27 @@ def watermarks(bench: Bench) -> None:
         return
     if not job.readers[0].watermarks() and SourceFlag.UNBOUNDED in bench.flags:
         raise Violation(bench.rule, "behind all records nothing is said of any split; a watermark is right.")
+
+
+def late_times(bench: Bench) -> None:
+    """More than a thousand records, the last of which is the earliest: no watermark lies behind it."""
+    earliest_ms = 1_000
+    times_ms = [*range(earliest_ms + 1, earliest_ms + FAR), earliest_ms]
+    bench.step(f"write {len(times_ms)} records, the last of which is the earliest, of {earliest_ms} ms")
+    bench.write(0, [(b"at %d" % at_ms, at_ms) for at_ms in times_ms])
+    job = bench.job(1)
+    job.assign()
+    for _ in range(MOST_POLLS):
+        job.poll(0, BATCH)
+        if len(job.read) >= FAR - 1:
+            break
+        for id_, said_ms in job.readers[0].watermarks().items():
+            bench.hit("watermark")
+            if said_ms >= earliest_ms:
+                what = f"the watermark is {said_ms} ms, and a record of {earliest_ms} ms follows"
+                raise Violation(bench.rule, f"{what} in split {id_}.")
+    job.drain(BATCH)
+    job.check()
 
 
 def _split_of(bench: Bench) -> Mapping[str, str]:
@@ -108,5 +131,6 @@ def _said(bench: Bench, job: Job, before: Mapping[str, int]) -> Mapping[str, int
 
 CHECKS = (
     Check("E2E-06/order", "Records of a split come in order, over restarts too.", order, REPLAYABLE, RESTORED),
+    Check("E2E-06/late-times", "However many come before it.", late_times, WATERMARKS, ("watermark",)),
     Check("E2E-06/watermarks", "No record comes behind its watermark.", watermarks, WATERMARKS, ("watermark",)),
 )

@@ -94,24 +94,45 @@ def errors(bench: Bench) -> None:
         bench.hit("failed-step")
 
 
+def errors_between(bench: Bench) -> None:
+    """The same where one call reads several splits: what it had read of the first ones is not lost."""
+    for partition in range(9):
+        bench.feed(partition)
+    for number in range(MOST_POINTS):
+        job = bench.job(1)
+        bench.points.arm(number, crash=False)
+        bench.step(f"no answer to step {number}")
+        job.drain(7)
+        job.check()
+        if not bench.points.struck:
+            break
+        bench.hit("failed-step")
+
+
 def foreign(bench: Bench) -> None:
     """What is of another version, or was not written by this source, is refused, and nothing of it is read."""
     bench.feed(0)
+    bench.feed(1)
     job = bench.job(1)
     job.checkpoint()
     assert job.completed is not None
-    [split] = [split for splits in job.enumerator.assign([0], now_ms=bench.now_ms).values() for split in splits]
+    assigned = job.enumerator.assign([0], now_ms=bench.now_ms).values()
+    right_one, *_, split = [split for splits in assigned for split in splits] * 2
     version = max(bench.description.readable_versions) + 1_000
     other, damaged = b"certainly no split", (Damaged, Incompatible)
     for strange, right in (
         (SourceSplit(split.id, version, split.content), (Incompatible,)),
         (SourceSplit(split.id, split.version, other), damaged),
     ):
-        try:
-            job.readers[0].add([strange])
-        except right:
-            continue
-        raise Violation(bench.rule, f"a reader took {strange}; {right[0].__name__} is right.")
+        for splits in ([strange], [right_one, strange]):
+            try:
+                job.readers[0].add(splits)
+            except right:
+                continue
+            raise Violation(bench.rule, f"a reader took {strange}; {right[0].__name__} is right.")
+    job.poll(0, 1)
+    if job.read or job.readers[0].snapshot(2):
+        raise Violation(bench.rule, f"a reader has split {right_one.id}, which came with one that it refused.")
     state = job.completed.enumerator
     for changed, right in (
         (EnumeratorState(version, state.content), (Incompatible,)),
@@ -136,6 +157,23 @@ def published(bench: Bench) -> None:
     bench.step("what was published is falsified")
     bench.feeder.falsify_positions(job.name)
     bench.hit("falsified")
+    job.restart()
+    job.drain()
+    job.check()
+
+
+def begins_again(bench: Bench) -> None:
+    """A job that has published its positions begins again without a checkpoint, and reads all of it."""
+    bench.feed(0)
+    bench.feed(1)
+    job = bench.job()
+    for _ in range(2):
+        job.assign()
+        for subtask in range(2):
+            job.poll(subtask, 2)
+        job.checkpoint()
+    bench.step("the checkpoints are gone")
+    job.completed = None
     job.restart()
     job.drain()
     job.check()
@@ -188,9 +226,11 @@ CHECKS = (
     Check("REC-02/ended", "What was read to its end is not read again.", ended, REPLAYABLE, RESTORED),
     Check("REC-02/discovered", "What comes around a checkpoint is found once.", discovered, UNBOUNDED, ("came-later",)),
     Check("REC-02/errors", "An error that passes loses and repeats nothing.", errors, FAULTS, ("failed-step",)),
+    Check("REC-02/errors-between", "So does one between two splits.", errors_between, FAULTS, ("failed-step",)),
     Check("REC-02/foreign", "Splits and states of another kind are refused.", foreign, REPLAYABLE),
     Check("E2E-07/published", "What is published does not steer a restore.", published, PUBLISHES, ("falsified",)),
     Check("E2E-07/not-publishable", "A failure to publish is no error.", not_publishable, PUBLISHES | FAULTS,
           ("failed-step",)),
+    Check("E2E-07/begins-again", "Nor does it steer a job that begins.", begins_again, PUBLISHES),
     Check("E2E-07/unpublished", "A notice that is lost changes nothing.", unpublished, REPLAYABLE, RESTORED),
 )  # fmt: skip

@@ -10,8 +10,8 @@ from holdfast.suites.certify.source.checks.positions import REPLAYABLE, RESTORED
 
 BOUNDED = frozenset({SourceFlag.BOUNDED})
 MOST_BATCHES = 20
-LONG = b"long" * 17_001
-"""Longer than 64 KiB."""
+LONG = b"".join(b"%07d/" % number for number in range(100_000))
+"""Longer than ten blocks of 64 KiB, no two of which are alike, and shorter than what brokers refuse by default."""
 
 
 def again(bench: Bench) -> None:
@@ -26,6 +26,22 @@ def again(bench: Bench) -> None:
         read.append(sorted(job.read))
     _same(bench, read[0], read[1])
     _same(bench, read[0], read[2])
+
+
+def beside_others(bench: Bench) -> None:
+    """Another job begins when there is more: what the first one read lies where it lay."""
+    for partition in (1, 2, 3):
+        bench.feed(partition)
+    job = bench.job()
+    job.drain()
+    before = {record.value: record for record in job.read}
+    for partition in (0, 1, 4):
+        bench.feed(partition)
+    job = bench.job(1)
+    job.drain()
+    job.check()
+    found = {record.value: record for record in job.read}
+    _same(bench, list(before.values()), [found[value] for value in before])
 
 
 def from_a_checkpoint(bench: Bench) -> None:
@@ -149,6 +165,25 @@ def _require_no_end(bench: Bench, job: Job, when: str) -> None:
             raise Violation(bench.rule, f"reader {subtask} is at its end {when}; no_more_splits() was not called.")
 
 
+def begins_late(bench: Bench) -> None:
+    """What a bounded source reads is fixed when the first readers are there, and not while it waits for them."""
+    bench.feed(0)
+    job = bench.job(2, bounded=True)
+    job.assign([])
+    bench.feed(0)
+    bench.feed(1)
+    job.checkpoint()
+    job.restart()
+    job.assign([])
+    bench.feed(2)
+    job.hand_out([1])
+    bench.feed_too_late(0)
+    bench.feed_too_late(3)
+    job.drain()
+    job.check()
+    _require_end(bench, job)
+
+
 def ends(bench: Bench) -> None:
     """A bounded source reads what is there at its first start, says so, and stays at its end. Other input comes before
     its readers have begun, and when they are at their ends."""
@@ -216,12 +251,20 @@ def goes_on(bench: Bench) -> None:
 
 CHECKS = (
     Check("E2E-05/again", "Fresh readers read the same records at the same positions.", again, REPLAYABLE),
+    Check("E2E-05/beside-others", "So they do where there is more.", beside_others, REPLAYABLE),
     Check("E2E-05/from-a-checkpoint", "So they do from a checkpoint.", from_a_checkpoint, REPLAYABLE, RESTORED),
     Check("E2E-05/moved", "So does another reader.", moved, REPLAYABLE, RESTORED),
     Check("E2E-05/one-reader", "Splits of a reader that dies go on.", one_reader, UNBOUNDED, ("reader-restarted",)),
     Check("E2E-05/idle", "Readers without a split hold up nobody.", idle, REPLAYABLE, RESTORED),
     Check("E2E-05/any-bytes", "Values are bytes of any content.", any_bytes, REPLAYABLE, RESTORED),
     Check("E2E-05/begins", "A bounded source does not end before it has begun.", begins, BOUNDED),
+    Check(
+        "E2E-05/begins-late",
+        "A bounded source reads what is there when its first readers are.",
+        begins_late,
+        BOUNDED,
+        ("too-late",),
+    ),
     Check("E2E-05/ends", "A bounded source reads what was there at first, and ends.", ends, BOUNDED, ("too-late",)),
     Check("E2E-05/at-most-once", "What cannot be read again is never read twice.", at_most_once, windows=RESTORED),
     Check("E2E-05/goes-on", "An unbounded source reads what comes, and never ends.", goes_on, UNBOUNDED),
