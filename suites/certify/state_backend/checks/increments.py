@@ -153,13 +153,14 @@ def unclaimed(bench: Bench) -> None:
 
 
 def late_confirmed(bench: Bench) -> None:
-    """The newer of two in flight completes first, and then the older one, which goes at once."""
+    """The newer of two in flight completes first, and then the older one, which goes at once. Little changes behind the
+    older one, so that whoever rests on it needs its files."""
     live = bench.fresh()
     fill(live)
     checkpointed(bench, live)
     change_everything(live)
     older, older_manifest = uploaded(bench, live)
-    fill(live, b"between")
+    live.put("value", GROUP, b"", [(b"k", b"between")])
     newer, newer_manifest = uploaded(bench, live)
     bench.hit("two-in-flight")
     bench.complete(live, newer, newer_manifest, retain=3)
