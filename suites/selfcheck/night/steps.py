@@ -51,11 +51,11 @@ STEPS = (
     Step("python-3.12", 10, ("java",), ".ci/python 3.12"),
     Step("python-3.13", 10, ("java",), ".ci/python 3.13"),
     # Every rule, each variant of it, on every tier that there is.
-    Step("reference", 17, IN_CONTAINERS, 'holdfast certify reference --thorough --out "$NIGHT/reference"'),
+    Step("reference", 15, IN_CONTAINERS, 'holdfast certify reference --thorough --out "$NIGHT/reference"'),
     # What a reader follows, each from a clone of its own.
     Step(
         "guides",
-        6,
+        5,
         ("java",),
         f"guides=({' '.join(repr(names) for names in GUIDES)})\n"
         "pytest -n 2 -v -m nightly suites/selfcheck/test_guides.py suites/selfcheck/test_readme.py "
@@ -74,7 +74,7 @@ STEPS = (
     # The newest PySpark, which a user may have instead; containers have the Spark of their image all the same.
     Step(
         "newest-pyspark",
-        7,
+        6,
         ("java",),
         'newest="$PWD/build/newest-venv"; [ -x "$newest/bin/python" ] || python -m venv "$newest"\n'
         '"$newest/bin/pip" install --quiet --upgrade --editable '
@@ -106,7 +106,7 @@ STEPS = (
     # The rules of some areas, in turn, and wrong jobs; a few of these once more in containers.
     Step(
         "flink",
-        7,
+        8,
         ("java", "flink"),
         f"parts=({' '.join(repr(areas) for areas in AREAS_OF_FLINK)})\n"
         'holdfast certify flink --thorough --tier process --out "$NIGHT/flink" '
@@ -114,7 +114,7 @@ STEPS = (
     ),
     Step(
         "flink-in-containers",
-        8,
+        7,
         (*IN_CONTAINERS, "flink"),
         'holdfast certify flink --thorough --tier containers --out "$NIGHT/flink-in-containers"',
     ),
@@ -127,7 +127,7 @@ STEPS = (
         f"python -m holdfast.suites.bench.compiled -- holdfast.suites.bench.behaviour --part {part(4)}",
     ),
     # New plans every night; the reports of all nights can be compared (holdfast diff).
-    Step("drawn-plans", 8, (), "holdfast nightly --config .ci/holdfast.toml --out build/nights"),
+    Step("drawn-plans", 9, (), "holdfast nightly --config .ci/holdfast.toml --out build/nights"),
     Step("chaos", 6, IN_CONTAINERS, f'{TESTS} suites/chaos -m "nightly or not nightly"'),
 )
-MOST_MINUTES = 111
+MOST_MINUTES = 108
