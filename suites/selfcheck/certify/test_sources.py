@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import msgspec
 import pytest
+from msgspec.structs import replace
 
 from holdfast.fixtures.mutants.sources import VARIANTS
 from holdfast.fixtures.sources.files import FileSource
@@ -20,7 +21,7 @@ from holdfast.harness import cli
 from holdfast.harness.model.journal import Journal, Title
 from holdfast.harness.model.status import Status
 from holdfast.harness.spi.errors import Damaged
-from holdfast.harness.spi.source import SourceContext, SourceFactory
+from holdfast.harness.spi.source import SourceContext, SourceFactory, SourceFlag
 from holdfast.suites.certify import source
 from holdfast.suites.certify.source.kit import judge
 from holdfast.suites.certify.verdict import CheckVerdict
@@ -160,6 +161,28 @@ def test_another_order_of_splits_is_right() -> None:
 
 def test_what_was_read_ahead_of_a_lost_end_is_right() -> None:
     assert judge(CHECKS["REC-02/lost-while-read"], ObjectSource).status is Status.PASS
+
+
+class Files(FileSource):
+    """A near miss: a split that was read to its end is none that the reader has, and nothing is said of it."""
+
+    description = replace(FileSource.description, flags=FileSource.description.flags | {SourceFlag.WATERMARKS})
+
+    def reader(self, subtask: int) -> Reader:
+        return WholeFiles(self, subtask)
+
+
+class WholeFiles(Reader):
+    """Looks at all that is left of a file."""
+
+    def watermarks(self) -> Mapping[str, int]:
+        left = {id_: self.source.read(each, 10**6)[0] for id_, each in self.positions.items() if id_ in self.last_ms}
+        return {id_: min(record.timestamp_ms for record in records) - 1 for id_, records in left.items()}
+
+
+@pytest.mark.parametrize("check", ["E2E-06/watermarks", "E2E-06/late-times"])
+def test_nothing_said_of_ended_splits_is_right(check: str) -> None:
+    assert judge(CHECKS[check], Files).status is Status.PASS
 
 
 @pytest.mark.parametrize("line", [b"no tab\n", b"x\tvalue\n", b"5\tcut"])
