@@ -63,7 +63,7 @@ class CountOracle:
     """Compares restarts with a model of the strategy."""
 
     name = "COUNT"
-    title = "restarts of the strategy"
+    title = "restarts allowed"
     invariant = "A job restarts as often, and after such delays, as its restart strategy allows, and fails after that."
     clauses: Mapping[str, str] = {
         "restarted-beyond-policy": "a job restarts after more failures than its strategy allows",

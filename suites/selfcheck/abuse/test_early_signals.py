@@ -85,6 +85,7 @@ def test_next_to_nothing_is_imported_before_signals_are_heard() -> None:
         "holdfast.harness",
         "holdfast.harness.cli",
         "holdfast.harness.engine",
+        "holdfast.harness.engine.errors",
         "holdfast.harness.engine.site",
         "holdfast.harness.engine.site.interruption",
     }

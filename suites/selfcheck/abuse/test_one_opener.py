@@ -44,6 +44,7 @@ EXCEPTIONS: Mapping[str, str] = {
     "fixtures/pipelines/output/delta_table.py": BEHIND_LAKE,
     "fixtures/pipelines/output/file_formats.py": "what read_outside has read; it looks at the footer first",
     "fixtures/pipelines/output/kept_rows.py": "rows that the committed reader has put aside within its limits",
+    "fixtures/reference/connectors/rows.py": "rows that a sink under trial has written, within the driver's limits",
     "fixtures/services/ourselves.py": OWN_PACKAGE,
     "fixtures/services/processes/installation.py": "programs that are to be run",
     "fixtures/services/processes/java_classes.py": OWN_PACKAGE,

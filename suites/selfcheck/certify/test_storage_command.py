@@ -24,7 +24,7 @@ def test_a_storage_is_found_by_its_uri(tmp_path: Path, capsys: pytest.CaptureFix
     code, journal = certified(["memory://command", "--rule", "STO-03", "--rule", "STO-10"], tmp_path)
     verdict, first, *_ = capsys.readouterr().out.splitlines()
     assert (code, journal.subject, journal.certificate.title) == (0, "ST", Title.PARTIAL)
-    assert verdict == "PARTIAL on sim  checkpoint-storage memory://command, 5 checks"
+    assert verdict == "PARTIAL on sim  checkpoint-storage memory://command, 6 checks"
     assert first.split() == ["STO-03", "PASS", "3", "checks"]
     statuses = {each.rule.id: each.status for each in journal.rules}
     assert (statuses["STO-10"], statuses["STO-01"]) == (Status.PASS, Status.UNTESTED)

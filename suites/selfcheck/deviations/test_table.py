@@ -26,7 +26,9 @@ from holdfast.harness.model.plan import Plan
 from holdfast.suites.selfcheck.deviations.search import clauses_of, refuted
 from holdfast.suites.selfcheck.directed_plans import directed_plans
 
-CARRIED = {messages.SubtaskState, messages.SplitState, messages.Savepoint, messages.Message}
+CARRIED = {
+    messages.CheckpointMetrics, messages.SubtaskState, messages.SplitState, messages.Savepoint, messages.Message
+}  # fmt: skip
 """What messages carry, and what they are made from."""
 STORED_BY = {
     "fix-state": "write-state", "reach-directory": "reach-directory", "write-state": "write-state",

@@ -67,10 +67,10 @@ def test_a_note_is_told_by_every_reporter_for_people(reporter: str) -> None:
 @pytest.mark.parametrize("reporter", ["html", "markdown", "terminal"])
 def test_an_oracle_is_called_by_its_title_beside_its_name(reporter: str) -> None:
     journal = with_runs(passing(1, ENDLESS))
-    assert "restarts of the strategy (COUNT)" in shown(journal)[reporter]
+    assert "restarts allowed (COUNT)" in shown(journal)[reporter]
     untitled = msgspec.structs.replace(journal, oracle_titles={})
     assert "COUNT" in shown(untitled)[reporter]
-    assert "restarts of the strategy" not in shown(untitled)[reporter]
+    assert "restarts allowed" not in shown(untitled)[reporter]
 
 
 @pytest.mark.parametrize("reporter", ["html", "markdown", "terminal"])
@@ -88,7 +88,7 @@ def test_a_note_stands_with_its_case_in_every_report_for_machines(reporter: str,
     assert ENDLESS not in written(passing(1))
     assert written(passing(1, ENDLESS), passing(2, ENDLESS)).count(ENDLESS) == 1
     assert LATE in written(undecided(LATE, {"lost": 1}))
-    assert "restarts of the strategy (COUNT): restarts do not end" in written(passing(1, ENDLESS))
+    assert "restarts allowed (COUNT): restarts do not end" in written(passing(1, ENDLESS))
 
 
 def test_notes_of_a_negative_control_do_not_stand_with_it() -> None:

@@ -38,8 +38,8 @@ class FakeSession:
     def kill_driver(self) -> None:
         self.did.append("kill")
 
-    def serve(self, home: str) -> None:
-        self.did.append(f"serve {home}")
+    def serve(self, home: tuple[str, ...]) -> None:
+        self.did.append(f"serve {' '.join(home)}")
 
     def await_driver_death(self) -> None:
         pass
