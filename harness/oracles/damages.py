@@ -102,11 +102,12 @@ DAMAGES: Mapping[str, Damage] = {
 }
 """By oracle, by `ORACLE/clause` where one differs from its oracle, and by clause where all oracles mean the same."""
 
+CONSEQUENCES = (Damage.WRONG_REPORT, Damage.NEVER_RECOVERED)
+"""What has a cause elsewhere, if anything else broke; the vaguest last."""
 VAGUE: tuple[frozenset[str], ...] = (
     frozenset({"REACH", "RESTORE/audit-failed", "STATE/state-unreadable"}),
     frozenset({"COUNT/refused-by-store"}),
-    frozenset({Damage.WRONG_REPORT}),
-    frozenset({Damage.NEVER_RECOVERED}),
+    *(frozenset({damage}) for damage in CONSEQUENCES),
 )
 """What says that something broke, and not what: by oracle, clause or damage, the vaguest last. A clause that is none of
 these explains them, and each explains what stands behind it, whenever they were broken: whoever deletes a file breaks

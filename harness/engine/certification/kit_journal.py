@@ -20,6 +20,8 @@ from holdfast.harness.model.title import Scope
 from holdfast.harness.spi.kit import HasFloor, Kit, KitCheck
 
 _METHODS = {Tier.SIM: "it is used beside a model of the kit's own, while whatever it needs fails"}
+NOT_CHOSEN = "none of its checks was chosen"
+"""Why a rule of a kit is untested that was not chosen."""
 _OPEN = (Status.FAIL, Status.ERROR, Status.INCONCLUSIVE)
 
 
@@ -164,7 +166,7 @@ def _with_cases(rule: RuleResult, checks: Sequence[KitCheck]) -> RuleResult:
 def _not_chosen(rule: RuleResult) -> RuleResult:
     if rule.status is Status.FAIL:
         return rule
-    return msgspec.structs.replace(rule, status=Status.UNTESTED, reason="none of its checks was chosen")
+    return msgspec.structs.replace(rule, status=Status.UNTESTED, reason=NOT_CHOSEN)
 
 
 def _cut_short(rule: RuleResult, interrupted: str) -> RuleResult:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from holdfast.harness.engine.certification.kit_journal import NOT_CHOSEN
 from holdfast.harness.engine.certification.subjects import JudgedPart
 from holdfast.harness.engine.errors import UsageError
 from holdfast.harness.engine.site import registry
@@ -16,8 +17,6 @@ from holdfast.harness.engine.verification.statements import Statements
 from holdfast.harness.model.journal import Journal, RuleResult, Status
 from holdfast.harness.model.title import Scope
 from holdfast.harness.spi.system import Part
-
-_NOT_CHOSEN = "none of its checks was chosen"
 
 
 def rules_left_out(stated: Journal) -> frozenset[str]:
@@ -27,7 +26,7 @@ def rules_left_out(stated: Journal) -> frozenset[str]:
 
 def _is_left_out(rule: RuleResult) -> bool:
     """Whether none of its checks was chosen; one of another rule may refute it all the same."""
-    return rule.reason == _NOT_CHOSEN or (rule.status is Status.FAIL and not rule.cases)
+    return rule.reason == NOT_CHOSEN or (rule.status is Status.FAIL and not rule.cases)
 
 
 def compare_choice_of_parts(

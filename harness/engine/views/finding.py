@@ -19,12 +19,10 @@ from holdfast.harness.model.plural import plural
 from holdfast.harness.model.status import Status
 from holdfast.harness.model.units import duration
 from holdfast.harness.model.verdict import Anomaly, Verdict
-from holdfast.harness.oracles.damages import damage_of, vagueness
+from holdfast.harness.oracles.damages import CONSEQUENCES, damage_of, vagueness
 from holdfast.harness.spi.oracle import Oracle, titles_of
 
 _MILLISECOND_NS = 1_000_000
-_CONSEQUENCES_ONLY = (Damage.WRONG_REPORT, Damage.NEVER_RECOVERED)
-"""What has a cause elsewhere, if anything else broke."""
 
 
 class Needed(NamedTuple):
@@ -152,7 +150,7 @@ def _violations(
 def _what(found: list[tuple[str, Anomaly]]) -> tuple[Damage, str]:
     """The worst damage in words; but what a claim does not keep is told as the claim that it is."""
     damages = [damage_of(oracle, anomaly) for oracle, anomaly in found]
-    causes = [damage for damage in damages if damage not in _CONSEQUENCES_ONLY] or damages
+    causes = [damage for damage in damages if damage not in CONSEQUENCES] or damages
     worst = Damage.OVERCLAIM if damages[0] is Damage.OVERCLAIM else min(causes, key=DAMAGE_RANK.__getitem__)
     messages = dict.fromkeys(
         anomaly.message for (_, anomaly), damage in zip(found, damages, strict=True) if damage is worst

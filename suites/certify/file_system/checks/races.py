@@ -134,7 +134,7 @@ def _in_turn(bench: Bench, files: FileSystem) -> None:
     lines = Lines()
     for number in range(MOST_LINES):
         contents = {f"turn/{number}/{which}": bytes_of(300, which) for which in (1, 2)}
-        first, second = (partial(_write, files, path, content) for path, content in contents.items())
+        first, second = (partial(bench.publish, files, path, content) for path, content in contents.items())
         came_of_it = lines.stand_still(number, first, second)
         if came_of_it is None:
             break
@@ -143,12 +143,6 @@ def _in_turn(bench: Bench, files: FileSystem) -> None:
             if outcome is not None:
                 raise Violation(bench.rule, f"who wrote {path!r} met {outcome!r}.")
             bench.require_content(files, path, content)
-
-
-def _write(files: FileSystem, path: str, content: bytes) -> None:
-    upload = files.begin(path)
-    upload.write(content)
-    upload.publish()
 
 
 CHECKS = (

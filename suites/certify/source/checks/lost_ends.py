@@ -15,17 +15,7 @@ WRITTEN, READ, LEFT = 6, 5, 2
 def loses_its_end(bench: Bench) -> None:
     """What was read is gone from the input. A restore says so, and neither waits for ever nor takes what is written
     there later for what comes next."""
-    if not can_lose_its_end(bench.feeder):
-        raise CannotTry("its feeder has no lose_end(), so that nobody can take the end of its input away")
-    bench.feed(0, WRITTEN)
-    job = bench.job(1)
-    job.assign()
-    while len(job.read) < READ:
-        job.poll(0, READ - len(job.read))
-    job.checkpoint()
-    bench.step(f"the last {WRITTEN - LEFT} records of partition 0 are lost")
-    bench.feeder.lose_end(0, WRITTEN - LEFT)
-    bench.hit("lost-its-end")
+    job = _loses(bench, checkpoint=True)
     _require_damaged(bench, job)
     if bench.description.feeder != "files":  # There it is another file, and another split.
         bench.feed(0, 1)
@@ -35,16 +25,7 @@ def loses_its_end(bench: Bench) -> None:
 def loses_what_it_reads(bench: Bench) -> None:
     """The same while a reader lives: it reads what it has read ahead, and neither waits behind the end nor goes on
     with what is written there later. A split that it has read to its end is read."""
-    if not can_lose_its_end(bench.feeder):
-        raise CannotTry("its feeder has no lose_end(), so that nobody can take the end of its input away")
-    bench.feed(0, WRITTEN)
-    job = bench.job(1)
-    job.assign()
-    while len(job.read) < READ:
-        job.poll(0, READ - len(job.read))
-    bench.step(f"the last {WRITTEN - LEFT} records of partition 0 are lost")
-    bench.feeder.lose_end(0, WRITTEN - LEFT)
-    bench.hit("lost-its-end")
+    job = _loses(bench, checkpoint=False)
     try:
         for _ in range(MOST_POLLS):
             job.poll(0, 2)
@@ -58,6 +39,23 @@ def loses_what_it_reads(bench: Bench) -> None:
             "it; Damaged is right.",
         )
     job.check()
+
+
+def _loses(bench: Bench, *, checkpoint: bool) -> Job:
+    """A job that has read more than is left of its input, and may have completed a checkpoint of it."""
+    if not can_lose_its_end(bench.feeder):
+        raise CannotTry("its feeder has no lose_end(), so that nobody can take the end of its input away")
+    bench.feed(0, WRITTEN)
+    job = bench.job(1)
+    job.assign()
+    while len(job.read) < READ:
+        job.poll(0, READ - len(job.read))
+    if checkpoint:
+        job.checkpoint()
+    bench.step(f"the last {WRITTEN - LEFT} records of partition 0 are lost")
+    bench.feeder.lose_end(0, WRITTEN - LEFT)
+    bench.hit("lost-its-end")
+    return job
 
 
 def _require_damaged(bench: Bench, job: Job) -> None:
