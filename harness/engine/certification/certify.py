@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import closing
 from datetime import UTC, datetime
+from typing import TypeVar
 
 import msgspec
 
@@ -47,8 +48,26 @@ from holdfast.harness.spi.system import SideBySide
 
 MANY = 10_000_000
 """As many drawn plans as the budget allows."""
+DRAWN_SHARE = 0.25
+"""How much of the budget drawn plans have at least, whatever else waits."""
 MOST_SHRUNK = 5
 """Findings whose plan is shrunk."""
+
+
+Following = TypeVar("Following")
+
+
+class _Held(Iterator[Following]):
+    """One that is at its end for as long as somebody holds it back."""
+
+    def __init__(self, held: Iterator[Following], back: Callable[[], bool]) -> None:
+        self._held = held
+        self._back = back
+
+    def __next__(self) -> Following:
+        if self._back():
+            raise StopIteration
+        return next(self._held)
 
 
 class Certification:
@@ -242,7 +261,8 @@ class Certification:
         # Of kits and drawn plans the latter are behind: they have a processor each, so that none is idle at the end.
         written = queue([entry for entry in on[Tier.SIM] if not self._agenda.is_drawn(entry.case)])
         drawn = queue([entry for entry in on[Tier.SIM] if self._agenda.is_drawn(entry.case)])
-        queues[Tier.SIM].assignments = self._kits.between(written.assignments, drawn.assignments)
+        behind = _Held(drawn.assignments, lambda: self._give_way_to(on[Tier.PROCESS]))
+        queues[Tier.SIM].assignments = self._kits.between(written.assignments, behind)
         with WorkerPool[Entry | KitRun](self._interruption, read_places()) as pool:
             for entry, message in pool.messages(list(queues.values())):
                 yield entry, message
@@ -304,6 +324,14 @@ class Certification:
         ):
             return f"half of the time limit of {self._limit.budget_s:.0f} s is left to drawn plans"
         return ""
+
+    def _give_way_to(self, entries: Iterable[Entry]) -> bool:
+        """Whether drawn plans that go on until the time is over wait for these, which mostly wait for a processor where
+        anybody computes beside them. Some of the time is left to drawn plans in any case."""
+        if self._request.budget_s is None or self._limit.late_by(1 - DRAWN_SHARE):
+            return False
+        written = [each for each in entries if not self._agenda.is_drawn(each.case)]
+        return any(each.case_run is None and each.result is None for each in written)
 
     def _case_run_of(self, entry: Entry) -> CaseRun | CaseResult:
         """How a case is run; or its result, if it is not."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 import inspect
 import os
 import subprocess
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
@@ -64,7 +64,8 @@ class WorkQueue(msgspec.Struct, Generic[Key]):
     """Cases that wait for a worker.
 
     Attributes:
-        assignments: each with a key of the caller's. A free worker takes the next.
+        assignments: each with a key of the caller's. A free worker takes the next. It is asked for as long as any worker
+            is busy, so there may be one behind the end, too.
         width: number of workers. Another number takes effect when a worker is free.
         settings: of each worker.
     """
@@ -107,9 +108,7 @@ class WorkerPool(Generic[Key]):
 
         A worker that is lost because a second signal broke off what it did reports the end of its assignment.
         """
-        for queue in queues:
-            self._fill(queue)
-        while self._busy:
+        while self._fill(queues):
             heard = self._wait()
             dropped_s = self._dropped_s()
             for worker in [worker for connection, worker in self._busy.items() if connection not in heard]:
@@ -133,7 +132,6 @@ class WorkerPool(Generic[Key]):
                     if lost:
                         worker.sweep()
                     self._begin(worker.queue, None if lost or alone else worker)
-                    self._fill(worker.queue)
 
     def _wait(self) -> list[Connection]:
         """The connections that something arrived on, or none after a short time."""
@@ -151,12 +149,14 @@ class WorkerPool(Generic[Key]):
         self._drop_began_s = self._drop_began_s or monotonic()
         return monotonic() - self._drop_began_s
 
-    def _fill(self, queue: WorkQueue[Key]) -> None:
-        """As many workers as the queue has assignments for and may have."""
-        while (busy := self._busy_of(queue)) < queue.width:
-            self._begin(queue, None)
-            if self._busy_of(queue) == busy:
-                return
+    def _fill(self, queues: Iterable[WorkQueue[Key]]) -> bool:
+        """As many workers as the queues have assignments for now and may have; whether there is any."""
+        for queue in queues:
+            busy = -1
+            while busy < self._busy_of(queue) < queue.width:
+                busy = self._busy_of(queue)
+                self._begin(queue, None)
+        return bool(self._busy)
 
     def _busy_of(self, queue: WorkQueue[Key]) -> int:
         return sum(each.queue is queue for each in self._busy.values())
