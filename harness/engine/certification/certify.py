@@ -315,14 +315,14 @@ class Certification:
     def _why_gives_way(self, entry: Entry) -> str:
         """Why a control, which shows something of the harness alone, leaves the rest of the time limit to drawn plans
         that wait; empty: it may begin."""
-        if not (is_control(entry.case) and self._limit.late_by(0.5)):
+        if not (is_control(entry.case) and self._limit.late_by(1 - DRAWN_SHARE)):
             return ""
         drawn = [each for each in self._entries if each.tier is entry.tier and self._agenda.is_drawn(each.case)]
         if any(
             each.case_run is None and each.result is None and self._agenda.applies(each.case, each.tier)
             for each in drawn
         ):
-            return f"half of the time limit of {self._limit.budget_s:.0f} s is left to drawn plans"
+            return f"{DRAWN_SHARE:.0%} of the time limit of {self._limit.budget_s:.0f} s are left to drawn plans"
         return ""
 
     def _give_way_to(self, entries: Iterable[Entry]) -> bool:

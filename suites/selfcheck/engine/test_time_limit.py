@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import msgspec
@@ -13,6 +14,8 @@ from holdfast.harness.engine.certification import certify
 from holdfast.harness.engine.certification.certify import Certification
 from holdfast.harness.engine.certification.request import Request
 from holdfast.harness.engine.certification.time_limit import TimeLimit
+from holdfast.harness.engine.certification.worker import Assignment
+from holdfast.harness.engine.certification.worker_pool import WorkerPool, WorkQueue
 from holdfast.harness.engine.site import registry
 from holdfast.harness.engine.site.interruption import Interruption
 from holdfast.harness.model.case import Tier
@@ -45,14 +48,14 @@ class Counted(TimeLimit):
     @property
     def elapsed_s(self) -> float:
         self.looks += 1
-        return self.first_s + self.looks / 2
+        return self.first_s + self.looks / 8
 
 
 @pytest.mark.parametrize(
     ("first_s", "status", "reason"),
     [
         pytest.param(0.0, Status.PASS, "", marks=pytest.mark.nightly),
-        (6.0, Status.UNTESTED, "half of the time limit of 10 s is left to drawn plans"),
+        (8.0, Status.UNTESTED, "25% of the time limit of 10 s are left to drawn plans"),
     ],
 )
 def test_a_control_does_not_take_the_time_of_drawn_plans(
@@ -77,3 +80,30 @@ def test_where_no_plan_is_drawn_a_control_has_all_of_the_time(tmp_path: Path, mo
     request = Request(command="t", system="reference", folder=tmp_path, tiers=frozenset({Tier.SIM}), budget_s=10.0)
     journal = Certification(request, Silent(), Interruption()).run()
     assert [each.status for each in journal.cases if each.tier is Tier.SIM] == [Status.PASS]
+
+
+@pytest.mark.parametrize(("first_s", "waits"), [(0.0, True), (900.0, False)])
+def test_drawn_plans_wait_for_cases_of_processes_but_not_for_ever(
+    first_s: float, waits: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They took a processor from the first minute on, and of the others some had no turn within the limit."""
+    cases = [each for each in cases_for(registry.system("reference"), ()) if each.id in (CONTROL, DRAWN)]
+    taken: list[list[str]] = []
+
+    def messages(_: object, queues: list[WorkQueue[object]]) -> Iterator[object]:
+        simulated, processes = queues[0], queues[1]
+        for queue in (simulated, processes, simulated):
+            assignments = [each for _, each in queue.assignments if isinstance(each, Assignment)]
+            taken.append([each.case for each in assignments])
+        return iter(())
+
+    monkeypatch.setattr(certify, "cases_for", lambda *_: cases)
+    monkeypatch.setattr(certify, "TimeLimit", Counted)
+    monkeypatch.setattr(Counted, "first_s", first_s)
+    monkeypatch.setattr(WorkerPool, "messages", messages)
+    tiers = frozenset({Tier.SIM, Tier.PROCESS})
+    request = Request(command="t", system="reference", folder=tmp_path, tiers=tiers, budget_s=1_000.0, jobs=2)
+    Certification(request, Silent(), Interruption()).run()
+    at_once, of_processes, behind = taken
+    assert CONTROL in of_processes
+    assert (DRAWN in at_once, DRAWN in behind) == ((False, True) if waits else (True, False))
