@@ -64,8 +64,8 @@ class WorkQueue(msgspec.Struct, Generic[Key]):
     """Cases that wait for a worker.
 
     Attributes:
-        assignments: each with a key of the caller's. A free worker takes the next. It is asked for as long as any worker
-            is busy, so there may be one behind the end, too.
+        assignments: each with a key of the caller's. A free worker takes the next. As long as any worker is busy one is
+            asked for, behind the end, too.
         width: number of workers. Another number takes effect when a worker is free.
         settings: of each worker.
     """
