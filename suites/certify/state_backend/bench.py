@@ -80,6 +80,11 @@ class Bench(World):
             self.close()
             raise
         self.flags = self.description.flags
+        self.limits = {
+            "max_key_bytes": self.description.max_key_bytes,
+            "max_value_bytes": self.description.max_value_bytes,
+            "max_namespace_bytes": self.description.max_namespace_bytes,
+        }
         self.states = states_for(self.flags)
 
     # ---------------------------------------------------------------- lives

@@ -17,7 +17,7 @@ from holdfast.harness.spi.state import (
     Timer,
     TimerService,
 )
-from holdfast.suites.certify.check import Violation
+from holdfast.suites.certify.check import CannotTry, Violation
 from holdfast.suites.certify.excerpt import excerpt, unlike
 from holdfast.suites.certify.state_backend.model import TIMER_KINDS, Model, greatest, last_four
 from holdfast.suites.certify.state_backend.world import World
@@ -95,12 +95,14 @@ class Live:
 
     # ---------------------------------------------------------------- tables
     def put(self, state: str, key_group: int, namespace: bytes, pairs: Pairs) -> None:
+        self._require_allowed(namespace, [key for key, _ in pairs], [value for _, value in pairs])
         now_ms = self._timed(f"put({state!r}, {key_group}, {namespace!r}, {list(pairs)!r}")
         self._tables[state].put(key_group, namespace, pairs, now_ms=now_ms)
         for key, value in pairs:
             self.model.put((state, key_group, namespace, key), value, now_ms)
 
     def merge(self, state: str, key_group: int, namespace: bytes, pairs: Pairs) -> None:
+        self._require_allowed(namespace, [key for key, _ in pairs], [value for _, value in pairs])
         now_ms = self._timed(f"merge({state!r}, {key_group}, {namespace!r}, {list(pairs)!r}")
         self._tables[state].merge(key_group, namespace, pairs, now_ms=now_ms)
         for key, value in pairs:
@@ -130,8 +132,21 @@ class Live:
         found = self._tables[state].scan(key_group, namespace, start, end, now_ms=now_ms)
         return OpenScan(self, state, found, self.model.scan(state, key_group, namespace, now_ms, start, end))
 
+    def _require_allowed(self, namespace: bytes, keys: Sequence[bytes], values: Sequence[bytes] = ()) -> None:
+        """Nothing that is longer than the backend declares is expected to be taken."""
+        for limit, texts in (
+            ("max_namespace_bytes", [namespace]),
+            ("max_key_bytes", keys),
+            ("max_value_bytes", values),
+        ):
+            needed = max(map(len, texts), default=0)
+            if needed > (allowed := self.world.limits.get(limit, needed)):
+                raise CannotTry(f"it needs a {limit} of {needed}, and {allowed} is declared")
+
     # ---------------------------------------------------------------- timers
     def add_timers(self, state: str, timers: Sequence[Timer]) -> None:
+        for each in timers:
+            self._require_allowed(each.namespace, [each.key])
         self._step(f"register({state!r}, {list(timers)!r})")
         there = self.model.timers.setdefault(state, set())
         new = set(timers) - there

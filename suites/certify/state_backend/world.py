@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from threading import Semaphore, get_ident
@@ -113,10 +113,12 @@ class World:
         windows: what was met, by name.
         figures: what it costs, sentences.
         pending: snapshots that have neither completed nor been given up.
+        limits: how many bytes a key, a value and a namespace may have, by the name that the description gives them.
     """
 
     def __init__(self, rule: str) -> None:
         self.rule = rule
+        self.limits: Mapping[str, int] = {}
         self.thread = UploadThread()
         self.now_ms = 1_700_000_000_000  # As in a job: a time that 32 bits have no room for.
         self.steps: list[str] = []

@@ -36,7 +36,7 @@ from holdfast.harness.spi.storage import CheckpointStreamFactory, Scope
 Row = tuple[str, int, bytes, bytes, bytes]
 _WHERE = "state = ? AND kg = ? AND ns = ?"
 _FORMAT = "rows-1"
-_LONGEST = {"max_key_bytes": 200, "max_value_bytes": 4_096, "max_namespace_bytes": 64}
+_LONGEST = {"max_key_bytes": 64, "max_value_bytes": 4_096, "max_namespace_bytes": 16}
 
 
 class Table:
@@ -179,7 +179,7 @@ class Rows:
 
     def describe(self) -> Description:
         flags = frozenset({Flag.CANONICAL, Flag.MERGE, Flag.ASYNC_SNAPSHOT})
-        return Description(name="rows", flags=flags, max_key_bytes=200, max_value_bytes=4_096, max_namespace_bytes=64)
+        return Description(name="rows", flags=flags, max_key_bytes=64, max_value_bytes=4_096, max_namespace_bytes=16)
 
     def restore(self, parts: Sequence[Manifest], streams: CheckpointStreamFactory, *, claimed: bool) -> None:
         self._begin_restore()

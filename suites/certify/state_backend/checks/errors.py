@@ -97,7 +97,7 @@ def restores(bench: Bench) -> None:
     change_everything(live)
     older = bench.checkpoint(live)
     fill(live, b"newer")
-    live.put("value", GROUPS.start, b"only in the newer", [(b"k", b"v")])
+    live.put("value", GROUPS.start, b"newer alone", [(b"k", b"v")])
     newer = bench.checkpoint(live)
     bench.keeps_folders = False  # Who has a copy of its own there reads nothing of the storage.
     for fault, error in ((StorageFault.ERROR, Transient), (StorageFault.DAMAGED, Damaged)):

@@ -126,8 +126,8 @@ def budget(bench: Bench) -> None:
     live.put("value", GROUP, b"", [(b"fits again", b"v" * 512)])
     live.compare()
     if Flag.TIMERS in bench.flags:
-        state = "event-timers"
-        timers = [Timer(number, GROUP, b"", b"t" * 512) for number in range(4_000)]
+        state, key = "event-timers", b"t" * min(512, bench.limits["max_key_bytes"])
+        timers = [Timer(number, GROUP, b"", key) for number in range(16_000)]
         refused(live, "SBK-01", "register more timers than fit", lambda: live.timer_service(state).register(timers))
         live.same("first timer", live.timer_service(state).first(), None)
 
@@ -137,10 +137,10 @@ def emptied_budget(bench: Bench) -> None:
     if Flag.SPILLS in bench.flags:
         raise CannotTry("it declares spills, so that no budget is full")
     live = bench.fresh(memory_bytes=BUDGET_BYTES // 4)
-    fit = _filled(live, 0)
+    fit, key = _filled(live, 0), b"t" * min(VALUE_BYTES // 2, bench.limits["max_key_bytes"])
     for how in ("clear", "remove", "put over", "clear", "poll", "delete", "clear"):
         keys = [b"%d" % number for number in range(fit)]
-        timers = [Timer(number, GROUP, b"", b"t" * (VALUE_BYTES // 2)) for number in range(fit // 2)]
+        timers = [Timer(number, GROUP, b"", key) for number in range(fit // 2)]
         if how == "remove":
             live.remove("value", GROUP, b"", keys)
         else:
