@@ -45,6 +45,7 @@ class AllureReporter:
     """The titles, the rules by area, and the cases by tier with their runs as steps and their witnesses attached."""
 
     name = "allure"
+    shows = Journal
     writes = "allure-results"
 
     def render(self, journal: Journal, folder: Path) -> Path:

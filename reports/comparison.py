@@ -52,6 +52,7 @@ class ComparisonPicture:
     """`comparison.svg`."""
 
     name = "picture"
+    shows = ComparedSystems
     writes = "comparison.svg"
 
     def render(self, compared: ComparedSystems, folder: Path) -> Path:

@@ -28,6 +28,7 @@ class CtrfReporter:
     """The titles, the rules by area, then the cases by tier, as one list of tests."""
 
     name = "ctrf"
+    shows = Journal
     writes = "ctrf.json"
 
     def render(self, journal: Journal, folder: Path) -> Path:

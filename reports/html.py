@@ -43,6 +43,7 @@ class HtmlReporter:
     """One page for the morning after: what failed comes first, everything else can be found."""
 
     name = "html"
+    shows = Journal
     writes = "report.html"
 
     def __init__(self) -> None:

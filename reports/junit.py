@@ -23,6 +23,7 @@ class JunitReporter:
     """A suite of titles, one of rules for each area, and one of cases for each tier that took part."""
 
     name = "junit"
+    shows = Journal
     writes = "junit.xml"
 
     def render(self, journal: Journal, folder: Path) -> Path:

@@ -30,6 +30,7 @@ class MatrixPage:
     """`matrix.html`: it needs no network."""
 
     name = "html"
+    shows = Matrix
     writes = "matrix.html"
 
     def render(self, matrix: Matrix, folder: Path) -> Path:
@@ -41,6 +42,7 @@ class MatrixMarkdown:
     """`matrix.md`, for a README or a wiki."""
 
     name = "markdown"
+    shows = Matrix
     writes = "matrix.md"
 
     def render(self, matrix: Matrix, folder: Path) -> Path:
@@ -52,6 +54,7 @@ class MatrixBadges:
     """`badges/`: a small picture of each title."""
 
     name = "badges"
+    shows = Matrix
     writes = "badges"
 
     def render(self, matrix: Matrix, folder: Path) -> Path:

@@ -25,6 +25,7 @@ class SummaryReporter:
     """Title, every failure with its replay line, for as long as there is room, and counts."""
 
     name = "summary"
+    shows = Journal
     writes = "summary.md"
 
     def render(self, journal: Journal, folder: Path) -> Path:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Sequence
-from pathlib import PurePath
+from pathlib import Path, PurePath
 
 from rich import box
 from rich.console import Console
@@ -14,6 +14,7 @@ from rich.text import Text
 from holdfast.harness.model.appearance import STATUS_STYLES, STATUS_WORDS
 from holdfast.harness.model.finding import Finding
 from holdfast.harness.model.journal import Journal, Status, SubjectReport, Title
+from holdfast.harness.spi.reporter import OnTerminal
 from holdfast.reports import finding, notes, recovery, text, verdict, view, windows
 
 TITLE_STYLES = {
@@ -49,6 +50,19 @@ ASCII_MARKS = {
     Status.ERROR: "!",
     Status.FAIL: "x",
 }
+
+
+class TerminalReporter:
+    """The result where the command was typed."""
+
+    name = "terminal"
+    shows = OnTerminal
+    writes = ""
+
+    def render(self, shown: OnTerminal, folder: Path) -> Path:
+        """Print it."""
+        render_summary(*shown)
+        return folder
 
 
 def render_summary(journal: Journal, console: Console, verbose: bool = False, report: str = "") -> None:

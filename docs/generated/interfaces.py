@@ -117,12 +117,7 @@ CONTRACTS = (
         "input whose right answer is known",
         (f"{SPI}.workload", f"{MODEL}.records.InputLog", f"{MODEL}.records.Partition"),
     ),
-    Page(
-        "reporter",
-        "Reporter",
-        "one more report",
-        (f"{SPI}.reporter", f"{SPI}.night_reporter", f"{SPI}.comparison_reporter", f"{SPI}.matrix_reporter"),
-    ),
+    Page("reporter", "Reporter", "one more report", (f"{SPI}.reporter",)),
     Page(
         "kit",
         "Kit",

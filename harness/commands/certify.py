@@ -15,7 +15,7 @@ from holdfast.harness.commands.folders import RESULTS, new_folder, point_latest
 from holdfast.harness.commands.own_process import is_apart
 from holdfast.harness.commands.parts import parts_to_try, with_parts
 from holdfast.harness.commands.progress import CaseProgress
-from holdfast.harness.commands.reports import load_reporters, write_reports
+from holdfast.harness.commands.reports import load_reporters, write_reports, written_by
 from holdfast.harness.engine.certification.begun import Begun, begun_now, identity_of, working_in
 from holdfast.harness.engine.certification.certify import Certification
 from holdfast.harness.engine.certification.request import Request, check_request
@@ -24,12 +24,12 @@ from holdfast.harness.engine.errors import HARNESS_ERROR, UsageError
 from holdfast.harness.engine.nights.night_folder import tidy
 from holdfast.harness.engine.nights.settings import read_settings
 from holdfast.harness.engine.nights.waivers import Waiver, expired_in_words, waived_findings, with_waivers
-from holdfast.harness.engine.site import registry
 from holdfast.harness.engine.site.entry_points import strangers_in
 from holdfast.harness.engine.site.interruption import listening
 from holdfast.harness.engine.site.services import require_reachable
 from holdfast.harness.engine.site.usage import UsageMeter
 from holdfast.harness.model.journal import Journal, Status
+from holdfast.harness.spi.reporter import OnTerminal
 from holdfast.harness.spi.surroundings import python_path
 
 EXIT_CODES = {Status.FAIL: 1, Status.INCONCLUSIVE: 2, Status.ERROR: HARNESS_ERROR}
@@ -120,8 +120,5 @@ def _show(journal: Journal, folder: Path, *, verbose: bool) -> None:
     console = consoles.results()
     html = folder / "report.html"
     report = str(html if html.is_file() else folder / RESULTS)
-    summary = registry.summary()
-    if summary is None:
+    if not written_by(OnTerminal(journal, consoles.results(soft_wrap=False), verbose, report), folder):
         console.print(f"{journal.heading}: {report}")
-    else:
-        summary(journal, consoles.results(soft_wrap=False), verbose, report)

@@ -10,13 +10,12 @@ from pathlib import Path
 from holdfast.harness.commands import console as consoles
 from holdfast.harness.commands.apart import run_apart
 from holdfast.harness.commands.own_process import is_apart, run_ended
+from holdfast.harness.commands.reports import written_by
 from holdfast.harness.engine.artefacts.files import make_folder, write_readable
 from holdfast.harness.engine.artefacts.plan_file import read_plan_file
 from holdfast.harness.engine.cases.compared_setup import setup_of
 from holdfast.harness.engine.cases.side_by_side import side_by_side
 from holdfast.harness.engine.errors import UsageError
-from holdfast.harness.engine.site import registry
-from holdfast.harness.engine.site.foreign import foreign
 from holdfast.harness.engine.site.interruption import listening
 from holdfast.harness.engine.site.machine import processors
 from holdfast.harness.engine.site.plan_code import require_trusted_code, strangers
@@ -57,10 +56,7 @@ def compare(
         close_services()
     compared = ComparedSystems(command_line(*sys.argv[1:]), tuple(found))
     write_readable(folder / COMPARISON, compared)
-    written = [folder / COMPARISON]
-    for reporter in registry.comparison_reporters():
-        with foreign(f"reporter {reporter.name}"):
-            written.append(reporter.render(compared, folder))
+    written = [folder / COMPARISON, *written_by(compared, folder)]
     console = consoles.results()
     rows = rows_of(compared)
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]

@@ -8,11 +8,10 @@ from pathlib import Path
 
 from holdfast.harness.commands import console as consoles
 from holdfast.harness.commands.folders import LATEST, RESULTS
+from holdfast.harness.commands.reports import written_by
 from holdfast.harness.engine.artefacts.files import make_folder, write_readable
 from holdfast.harness.engine.artefacts.journal_file import read_journal
 from holdfast.harness.engine.errors import UsageError
-from holdfast.harness.engine.site import registry
-from holdfast.harness.engine.site.foreign import foreign
 from holdfast.harness.engine.views.matrix import Certified, matrix
 from holdfast.harness.model.plural import plural
 
@@ -41,10 +40,7 @@ def write_matrix(folders: Sequence[Path], out: Path) -> int:
     table = matrix([Certified(read_journal(each / RESULTS), each.name, _report(each, out)) for each in found])
     make_folder(out)
     write_readable(out / FILE, table)
-    written = [out / FILE]
-    for reporter in registry.matrix_reporters():
-        with foreign(f"reporter {reporter.name}"):
-            written.append(reporter.render(table, out))
+    written = [out / FILE, *written_by(table, out)]
     consoles.results().print(f"{plural(len(found), 'certificate')}: {', '.join(map(str, written))}")
     return 0
 

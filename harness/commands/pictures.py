@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from holdfast.harness.commands import console as consoles
+from holdfast.harness.commands.reports import written_by
 from holdfast.harness.engine.artefacts.stored_run import read_run
 from holdfast.harness.engine.errors import UsageError
 from holdfast.harness.engine.executor.run import run_plan
@@ -15,10 +16,9 @@ from holdfast.harness.engine.plans.words import plan_in_words
 from holdfast.harness.engine.site import registry
 from holdfast.harness.model.case import Case, Tier
 from holdfast.harness.model.history import History
-from holdfast.harness.model.picture import Picture
+from holdfast.harness.model.picture import Exhibit, Gallery, Picture
 from holdfast.harness.spi.system import System
 
-INDEX = "README.md"
 REFERENCE = "reference"
 """A system that has all of them."""
 
@@ -73,19 +73,13 @@ def _with_pictures(system: System) -> Iterable[Case]:
 
 def _write(folder: Path, title: str, words: str, pictures: Sequence[tuple[Picture, str]]) -> int:
     """Files and the page that shows them, and what was written."""
-    draw = registry.drawer()
-    if draw is None:
-        raise UsageError("nobody draws: install a package with the entry point group holdfast.pictures.")
+    if not registry.reporters(Gallery):
+        raise UsageError("nobody draws: install a package whose reporter shows a Gallery (holdfast.reporters).")
     folder.mkdir(parents=True, exist_ok=True)
     console = consoles.results()
-    page = [f"# {title}", "", words, ""]
-    for picture, case in pictures:
-        path = folder / f"{picture.name}.svg"
-        path.write_text(draw(picture), encoding="utf-8")
-        page += [f"## {picture.title}", ""]
-        page += [picture.explains + (f" From case `{case}`." if case else ""), ""]
-        page += [f"![{picture.title}]({path.name})", ""]
-        console.print(f"{path}: {picture.title}")
-    (folder / INDEX).write_text("\n".join(page).rstrip() + "\n", encoding="utf-8")
-    console.print(f"{folder / INDEX} shows them all")
+    pages = written_by(Gallery(title, words, tuple(Exhibit(*each) for each in pictures)), folder)
+    for picture, _ in pictures:
+        console.print(f"{picture.name}: {picture.title}")
+    for page in pages:
+        console.print(f"{page} shows them all")
     return 0

@@ -182,3 +182,27 @@ class Night(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tru
     versions: dict[str, str]
     systems: tuple[SystemNight, ...]
     expired: tuple[str, ...] = ()
+
+
+class LatestNight(msgspec.Struct, frozen=True):
+    """One night, to be shown in its own folder.
+
+    Attributes:
+        nights: it and those before it, the oldest first.
+    """
+
+    nights: tuple[Night, ...]
+
+    @property
+    def night(self) -> Night:
+        return self.nights[-1]
+
+
+class AllNights(msgspec.Struct, frozen=True):
+    """What the nights of a folder add up to.
+
+    Attributes:
+        nights: at least one, the oldest first.
+    """
+
+    nights: tuple[Night, ...]

@@ -360,3 +360,24 @@ Picture = (
     | SharedPicture
     | FailurePicture
 )
+
+
+class Exhibit(msgspec.Struct, frozen=True):
+    """A picture of a gallery; `case` is the one whose run it shows, empty: of no case."""
+
+    picture: Picture
+    case: str = ""
+
+
+class Gallery(msgspec.Struct, frozen=True):
+    """Pictures on one page.
+
+    Attributes:
+        title: of the page.
+        words: what is shown, in one paragraph.
+        exhibits: in order; no two pictures have one name.
+    """
+
+    title: str
+    words: str
+    exhibits: tuple[Exhibit, ...]

@@ -1,78 +1,55 @@
-"""Reporters: of a Journal, of nights, of systems side by side, and of certificates in one table."""
+"""Reporters: each shows one kind of value, in one file or folder, or where the command was typed."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
 
-from holdfast.harness.model.compared_systems import ComparedSystems
-from holdfast.harness.model.journal import Journal
-from holdfast.harness.model.matrix import Matrix
-from holdfast.harness.model.night import Night
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from holdfast.harness.model.journal import Journal
+
+Shown = TypeVar("Shown")
 
 
-class Reporter(Protocol):
+class Reporter(Protocol[Shown]):
     """Registered under `holdfast.reporters` as a zero-argument factory. It computes no verdict.
 
     Attributes:
         name: such as `html`.
-        writes: the file or folder that it writes, relative to the output folder.
+        shows: the class of what it is handed: `Journal` of one certification, `OnTerminal` for the same where the
+            command was typed, `LatestNight` and `AllNights`, `ComparedSystems`, `Matrix`, or `Gallery`.
+        writes: the file or folder that it writes, relative to the output folder; empty: none.
     """
 
     name: str
+    shows: type[Shown]
     writes: str
 
-    def render(self, journal: Journal, folder: Path) -> Path:
-        """Write the report into an existing folder, atomically, and return its path."""
-
-
-class NightReporter(Protocol):
-    """Registered under `holdfast.night_reporters`, for the last of the nights, or `holdfast.trend_reporters`, for all
-    of them, as a zero-argument factory. It computes no verdict.
-
-    Attributes:
-        name: such as `trend`.
-        writes: the file or folder that it writes, relative to the output folder.
-    """
-
-    name: str
-    writes: str
-
-    def render(self, nights: Sequence[Night], folder: Path) -> Path:
+    def render(self, shown: Shown, folder: Path, /) -> Path:
         """Write the report into an existing folder, atomically, and return its path.
 
         Args:
-            nights: at least one, the oldest first.
-            folder: of the last night, which also holds its certificates; or the one that holds all nights.
+            shown: the value.
+            folder: of a night, also the one that holds its certificates; of all nights, the one that holds them.
         """
 
 
-class ComparisonReporter(Protocol):
-    """Registered under `holdfast.comparison_reporters` as a zero-argument factory. It computes no verdict.
+AnyReporter = Reporter[Any]
+
+
+class OnTerminal(NamedTuple):
+    """A journal for whoever waits at the terminal.
 
     Attributes:
-        name: such as `picture`.
-        writes: the file that it writes, relative to the output folder.
+        journal: what happened.
+        console: where to print; its width is kept to.
+        verbose: print everything that the report holds in words.
+        report: path of the report to point to; empty: none was written.
     """
 
-    name: str
-    writes: str
-
-    def render(self, compared: ComparedSystems, folder: Path) -> Path:
-        """Write the report into an existing folder, atomically, and return its path."""
-
-
-class MatrixReporter(Protocol):
-    """Registered under `holdfast.matrix_reporters` as a zero-argument factory. It computes no verdict.
-
-    Attributes:
-        name: such as `html`.
-        writes: the file or folder that it writes, relative to the output folder.
-    """
-
-    name: str
-    writes: str
-
-    def render(self, matrix: Matrix, folder: Path) -> Path:
-        """Write the report into an existing folder, atomically, and return its path."""
+    journal: Journal
+    console: Console
+    verbose: bool = False
+    report: str = ""

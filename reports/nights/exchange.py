@@ -13,7 +13,7 @@ from typing import Any
 
 import msgspec
 
-from holdfast.harness.model.night import Night
+from holdfast.harness.model.night import LatestNight, Night
 from holdfast.reports import text
 from holdfast.reports.files import replace_folder, write_file
 
@@ -27,13 +27,14 @@ class NightJunitReporter:
     """The suites of every certificate, each under the name of its system."""
 
     name = "junit"
+    shows = LatestNight
     writes = "junit.xml"
 
-    def render(self, nights: Sequence[Night], folder: Path) -> Path:
+    def render(self, latest: LatestNight, folder: Path) -> Path:
         """Write `junit.xml`."""
-        root = ElementTree.Element("testsuites", name=f"Holdfast: night {text.clean(nights[-1].name)}")
+        root = ElementTree.Element("testsuites", name=f"Holdfast: night {text.clean(latest.night.name)}")
         totals: Counter[str] = Counter()
-        for system, path in _files(nights[-1], folder, self.writes):
+        for system, path in _files(latest.night, folder, self.writes):
             for suite in ElementTree.parse(path).getroot():
                 suite.set("name", text.one_line(f"{system}: {suite.get('name', '')}"))
                 totals.update({name: int(suite.get(name, "0")) for name in _COUNTED})
@@ -48,11 +49,12 @@ class NightCtrfReporter:
     """The tests of every certificate, each suite under the name of its system."""
 
     name = "ctrf"
+    shows = LatestNight
     writes = "ctrf.json"
 
-    def render(self, nights: Sequence[Night], folder: Path) -> Path:
+    def render(self, latest: LatestNight, folder: Path) -> Path:
         """Write `ctrf.json`."""
-        night = nights[-1]
+        night = latest.night
         reports = [
             (system, msgspec.json.decode(path.read_bytes())) for system, path in _files(night, folder, self.writes)
         ]
@@ -85,15 +87,16 @@ class NightAllureReporter:
     """The results of every certificate, with the history of the nights before."""
 
     name = "allure"
+    shows = LatestNight
     writes = "allure-results"
 
-    def render(self, nights: Sequence[Night], folder: Path) -> Path:
+    def render(self, latest: LatestNight, folder: Path) -> Path:
         """Replace `allure-results/` as a whole; its folder `history` lies beside it until Allure reads both."""
         contents: dict[str, str] = {}
-        for _, path in _files(nights[-1], folder, self.writes):
+        for _, path in _files(latest.night, folder, self.writes):
             contents.update({each.name: each.read_text(encoding="utf-8") for each in path.iterdir() if each.is_file()})
         written = replace_folder(folder / self.writes, contents)
-        replace_folder(written / "history", _history(nights, folder))
+        replace_folder(written / "history", _history(latest.nights, folder))
         return written
 
 

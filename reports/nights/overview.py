@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 
 from jinja2 import Environment
 from markupsafe import Markup
 
-from holdfast.harness.model.night import Night
+from holdfast.harness.model.night import LatestNight, Night
 from holdfast.reports import pages
 from holdfast.reports.files import write_file
 
@@ -20,11 +19,12 @@ class NightPageReporter:
     """One page; each certificate is a link away."""
 
     name = "html"
+    shows = LatestNight
     writes = "report.html"
 
-    def render(self, nights: Sequence[Night], folder: Path) -> Path:
+    def render(self, latest: LatestNight, folder: Path) -> Path:
         """Write `report.html`."""
-        return write_file(folder / self.writes, page(nights[-1]))
+        return write_file(folder / self.writes, page(latest.night))
 
 
 def page(night: Night) -> str:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 
-from holdfast.harness.model.night import Night, NightFinding
+from holdfast.harness.model.night import LatestNight, Night, NightFinding
 from holdfast.harness.model.units import duration
 from holdfast.reports import text
 from holdfast.reports.files import write_file
@@ -17,11 +17,12 @@ class NightSummaryReporter:
     """Each system in a line of a table, then each finding with its command."""
 
     name = "summary"
+    shows = LatestNight
     writes = "summary.md"
 
-    def render(self, nights: Sequence[Night], folder: Path) -> Path:
+    def render(self, latest: LatestNight, folder: Path) -> Path:
         """Write `summary.md`."""
-        return write_file(folder / self.writes, "".join(_lines(nights[-1])))
+        return write_file(folder / self.writes, "".join(_lines(latest.night)))
 
 
 def _lines(night: Night) -> Iterator[str]:

@@ -11,7 +11,7 @@ from markupsafe import Markup
 
 from holdfast.harness.model.appearance import STATUS_WORDS
 from holdfast.harness.model.journal import Status
-from holdfast.harness.model.night import Night, NightFinding, RecoveryTimes, SystemNight
+from holdfast.harness.model.night import AllNights, Night, NightFinding, RecoveryTimes, SystemNight
 from holdfast.harness.model.units import duration
 from holdfast.reports import pages, text
 from holdfast.reports.files import write_file
@@ -31,10 +31,12 @@ class TrendReporter:
     """One page over all nights: the newest is on the right."""
 
     name = "trend"
+    shows = AllNights
     writes = "trend.html"
 
-    def render(self, nights: Sequence[Night], folder: Path) -> Path:
+    def render(self, found: AllNights, folder: Path) -> Path:
         """Write `trend.html`."""
+        nights = found.nights
         reported = {each.name for each in nights if (folder / each.name / NightPageReporter.writes).is_file()}
         return write_file(folder / self.writes, page(nights, reported))
 

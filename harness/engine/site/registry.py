@@ -25,14 +25,13 @@ if TYPE_CHECKING:
     from holdfast.harness.model.case import Case, Tier
     from holdfast.harness.model.deviation import DeviationTable
     from holdfast.harness.model.history import History
-    from holdfast.harness.model.picture import Picture
     from holdfast.harness.model.rule import Rule
     from holdfast.harness.spi.fault import AnyFault
     from holdfast.harness.spi.images import MakeImageSet
     from holdfast.harness.spi.kit import Kit
     from holdfast.harness.spi.mutant import Mutant
     from holdfast.harness.spi.oracle import Oracle
-    from holdfast.harness.spi.reporter import ComparisonReporter, MatrixReporter, NightReporter, Reporter
+    from holdfast.harness.spi.reporter import AnyReporter, Reporter
     from holdfast.harness.spi.scaffold import Scaffold
     from holdfast.harness.spi.state import KeyedStateBackendFactory
     from holdfast.harness.spi.system import System
@@ -176,29 +175,25 @@ def _require_trust(name: str, who: str, otherwise: str, *, trust: bool, repeats:
         )
 
 
-def reporters() -> tuple[Reporter, ...]:
-    """All registered reporters, in the order of their names."""
-    return tuple(entry_points.made(each) for _, each in sorted(entry_points.things("reporters").items()))
+def reporters(shown: type[Thing]) -> tuple[Reporter[Thing], ...]:
+    """Whoever shows values of a class, in the order of their names.
+
+    Raises:
+        UsageError: a reporter cannot be made, or does not say what it shows.
+    """
+    return tuple(each for each in _reporters() if each.shows is shown)
 
 
-def night_reporters() -> tuple[NightReporter, ...]:
-    """All registered reporters of one night, in the order of their names."""
-    return tuple(entry_points.made(each) for _, each in sorted(entry_points.things("night_reporters").items()))
-
-
-def trend_reporters() -> tuple[NightReporter, ...]:
-    """All registered reporters of many nights, in the order of their names."""
-    return tuple(entry_points.made(each) for _, each in sorted(entry_points.things("trend_reporters").items()))
-
-
-def comparison_reporters() -> tuple[ComparisonReporter, ...]:
-    """All registered reporters of systems side by side, in the order of their names."""
-    return tuple(entry_points.made(each) for _, each in sorted(entry_points.things("comparison_reporters").items()))
-
-
-def matrix_reporters() -> tuple[MatrixReporter, ...]:
-    """All registered reporters of certificates in one table, in the order of their names."""
-    return tuple(entry_points.made(each) for _, each in sorted(entry_points.things("matrix_reporters").items()))
+@cache
+def _reporters() -> tuple[AnyReporter, ...]:
+    made = {name: entry_points.made(each) for name, each in sorted(entry_points.things("reporters").items())}
+    for name, each in made.items():
+        if not isinstance(getattr(each, "shows", None), type):
+            raise UsageError(
+                f"reporter {name!r} does not say what it shows: give it shows = Journal, or another class that "
+                "holdfast.harness.spi.reporter.Reporter names."
+            )
+    return tuple(made.values())
 
 
 def kit(contract: str) -> Kit:
@@ -259,17 +254,6 @@ def kits_deciding(rule: str) -> tuple[str, ...]:
             if rule in kit(contract).rules:
                 found.append(contract)
     return tuple(found)
-
-
-def summary() -> Callable[..., None] | None:
-    """The registered console summary, called with journal, console, verbose and the path of the report."""
-    found = entry_points.things("summary")
-    return next(iter(found.values()), None)
-
-
-def drawer() -> Callable[[Picture], str] | None:
-    """Who draws a picture as SVG; None if nobody is installed."""
-    return cast("Callable[[Picture], str] | None", next(iter(entry_points.things("pictures").values()), None))
 
 
 def image_set() -> MakeImageSet | None:

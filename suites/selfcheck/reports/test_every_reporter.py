@@ -10,7 +10,7 @@ import msgspec
 import pytest
 
 from holdfast.harness.model.journal import Journal, Title
-from holdfast.harness.spi.reporter import Reporter
+from holdfast.harness.spi.reporter import AnyReporter
 from holdfast.reports import files
 from holdfast.reports.allure import AllureReporter
 from holdfast.reports.ctrf import CtrfReporter
@@ -19,7 +19,7 @@ from holdfast.reports.junit import JunitReporter
 from holdfast.reports.summary import SummaryReporter
 from holdfast.suites.selfcheck.reports import journals
 
-REPORTERS: tuple[Callable[[], Reporter], ...] = (
+REPORTERS: tuple[Callable[[], AnyReporter], ...] = (
     HtmlReporter,
     JunitReporter,
     CtrfReporter,
@@ -41,7 +41,7 @@ def contents(path: Path) -> dict[str, bytes]:
 @every_reporter
 @pytest.mark.parametrize("journal", JOURNALS)
 def test_equal_journals_give_equal_bytes(
-    reporter: Callable[[], Reporter], journal: Callable[[], Journal], tmp_path: Path
+    reporter: Callable[[], AnyReporter], journal: Callable[[], Journal], tmp_path: Path
 ) -> None:
     written = []
     for name in ("first", "second"):
@@ -57,7 +57,7 @@ def test_equal_journals_give_equal_bytes(
 @every_reporter
 @pytest.mark.parametrize("journal", [journals.partial, journals.refused])
 def test_a_journal_read_back_from_results_json_gives_the_same_report(
-    reporter: Callable[[], Reporter], journal: Callable[[], Journal], tmp_path: Path
+    reporter: Callable[[], AnyReporter], journal: Callable[[], Journal], tmp_path: Path
 ) -> None:
     stored = msgspec.json.decode(msgspec.json.encode(journal()), type=Journal)
     (tmp_path / "stored").mkdir()
@@ -65,7 +65,7 @@ def test_a_journal_read_back_from_results_json_gives_the_same_report(
 
 
 @every_reporter
-def test_an_earlier_report_is_replaced_as_a_whole(reporter: Callable[[], Reporter], tmp_path: Path) -> None:
+def test_an_earlier_report_is_replaced_as_a_whole(reporter: Callable[[], AnyReporter], tmp_path: Path) -> None:
     reporter().render(journals.refused(), tmp_path)
     path = reporter().render(journals.partial(), tmp_path)
     (tmp_path / "fresh").mkdir()
@@ -74,7 +74,7 @@ def test_an_earlier_report_is_replaced_as_a_whole(reporter: Callable[[], Reporte
 
 @every_reporter
 def test_a_failed_write_leaves_the_earlier_report_and_no_litter(
-    reporter: Callable[[], Reporter], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    reporter: Callable[[], AnyReporter], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     before = contents(reporter().render(journals.partial(), tmp_path))
 
@@ -91,7 +91,7 @@ def test_a_failed_write_leaves_the_earlier_report_and_no_litter(
 @every_reporter
 @pytest.mark.parametrize("journal", [journals.partial, journals.refused])
 def test_only_a_full_certificate_is_called_one(
-    reporter: Callable[[], Reporter], journal: Callable[[], Journal], tmp_path: Path
+    reporter: Callable[[], AnyReporter], journal: Callable[[], Journal], tmp_path: Path
 ) -> None:
     # Two rules speak of certified sources; whatever else says it would be the report itself.
     rules = tuple(result for result in journal().rules if "certif" not in result.rule.text)
@@ -101,13 +101,13 @@ def test_only_a_full_certificate_is_called_one(
 
 
 @every_reporter
-def test_the_title_is_shown_with_its_tiers(reporter: Callable[[], Reporter], tmp_path: Path) -> None:
+def test_the_title_is_shown_with_its_tiers(reporter: Callable[[], AnyReporter], tmp_path: Path) -> None:
     text = b"".join(contents(reporter().render(journals.partial(), tmp_path)).values()).decode()
     assert "partial on sim, process" in text.lower()
 
 
 @every_reporter
-def test_every_failure_comes_with_its_replay_line(reporter: Callable[[], Reporter], tmp_path: Path) -> None:
+def test_every_failure_comes_with_its_replay_line(reporter: Callable[[], AnyReporter], tmp_path: Path) -> None:
     text = b"".join(contents(reporter().render(journals.refused(), tmp_path)).values()).decode()
     assert re.search("holdfast replay (2026-11-20-020004/)?runs/barriers-alignment-sim-0040", text)
     assert "58 of 305 runs" in text

@@ -11,7 +11,7 @@ from rich.console import Console
 
 from holdfast.harness.model.journal import Journal, RunResult, Status
 from holdfast.harness.model.verdict import CRASHED, Outcome, Verdict
-from holdfast.harness.spi.reporter import Reporter
+from holdfast.harness.spi.reporter import AnyReporter
 from holdfast.reports import notes
 from holdfast.reports.allure import AllureReporter
 from holdfast.reports.ctrf import CtrfReporter
@@ -22,7 +22,7 @@ from holdfast.reports.terminal import render_summary
 from holdfast.suites.selfcheck.reports import journals
 from holdfast.suites.selfcheck.reports.sample import refutation, run
 
-MACHINES: dict[str, Reporter] = {"junit": JunitReporter(), "ctrf": CtrfReporter(), "allure": AllureReporter()}
+MACHINES: dict[str, AnyReporter] = {"junit": JunitReporter(), "ctrf": CtrfReporter(), "allure": AllureReporter()}
 ENDLESS = "restarts do not end: record 59 of partition 0 makes source[0] fail on every attempt"
 LATE = "the run ended before key 7 was told again"
 
