@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import shutil
 import textwrap
-from collections.abc import Callable, Sized
+from collections.abc import Callable, Iterable, Sized
+from functools import partial
 
 import typer
 
@@ -13,6 +14,7 @@ from holdfast.harness.engine.site import entry_points, registry
 from holdfast.harness.engine.site.machine import lacking
 from holdfast.harness.engine.site.services import missing_parts
 from holdfast.harness.model.case import Tier
+from holdfast.harness.spi.parts import part_names, part_problems
 
 _NAMES = 16
 """Columns of the names."""
@@ -22,15 +24,15 @@ _COUNTED: dict[str, Callable[[], Sized]] = {
     "rules": registry.rules,
 }
 """Of these there are many: how many."""
-_NAMED = {
-    "systems": "systems",
-    "state backends": "state_backends",
-    "storages": "checkpoint_storages",
-    "kits": "kits",
-    "workloads": "workloads",
-    "reporters": "reporters",
+_NAMED: dict[str, Callable[[], Iterable[str]]] = {
+    "systems": partial(entry_points.names, "systems"),
+    "state backends": partial(part_names, "state-backend"),
+    "storages": partial(part_names, "checkpoint-storage"),
+    "kits": partial(entry_points.names, "kits"),
+    "workloads": partial(entry_points.names, "workloads"),
+    "reporters": partial(entry_points.names, "reporters"),
 }
-"""Of these there are few: by what a line is called, the group of the registry."""
+"""Of these there are few: by what a line is called, their names."""
 
 
 def examine() -> int:
@@ -42,8 +44,10 @@ def examine() -> int:
     typer.echo(_wrapped("no Docker", f"services as plain processes {services}"))
     for name, things in _COUNTED.items():
         typer.echo(_wrapped(name, _counted(things)))
-    for name, group in _NAMED.items():
-        typer.echo(_wrapped(name, ", ".join(entry_points.names(group)) or "none"))
+    for name, names in _NAMED.items():
+        typer.echo(_wrapped(name, ", ".join(names()) or "none"))
+    for problem in part_problems():
+        typer.echo(_wrapped("not read", problem))
     return 0
 
 

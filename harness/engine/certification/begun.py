@@ -24,6 +24,7 @@ from holdfast.harness.engine.site.machine import processors
 from holdfast.harness.engine.site.services import Sites
 from holdfast.harness.engine.site.services import named as named_sites
 from holdfast.harness.engine.site.surroundings import passed_on
+from holdfast.harness.spi.parts import part_factories
 
 FILE = "begun.json"
 _REFERENCE = re.compile(r"[\w.]+:\w+")
@@ -141,7 +142,7 @@ def named_by(begun: Begun) -> tuple[str, ...]:
 
 def _is_ours(factory: str) -> bool:
     is_reference = _REFERENCE.fullmatch(factory) is not None
-    return (is_reference and factory.startswith(SHIPPED)) or factory in registry.registered_code()
+    return (is_reference and factory.startswith(SHIPPED)) or factory in part_factories()
 
 
 def begun_in(folder: Path, *, trust: bool) -> tuple[Begun, Request | KitRequest]:

@@ -14,12 +14,13 @@ from typing import Any
 import msgspec
 
 from holdfast.harness.engine.errors import UsageError
-from holdfast.harness.engine.site import entry_points, registry
+from holdfast.harness.engine.site import entry_points
 from holdfast.harness.engine.site.foreign import SHIPPED
 from holdfast.harness.model import profile
 from holdfast.harness.model.plan import Plan
 from holdfast.harness.model.submitted_jobs import state_backends_of
 from holdfast.harness.oracles.shared.stated_options import stated
+from holdfast.harness.spi.parts import part_factories
 
 _ADDRESS = re.compile(r"[\w.-]*:\d+")
 
@@ -32,7 +33,7 @@ def code_named_by(plan: Plan) -> tuple[str, ...]:
     backend = stated(plan).get(profile.BACKEND)
     backends = [*state_backends_of(plan), *([backend.text] if backend is not None else [])]
     found |= {text: None for text in backends if ":" in text and not _ADDRESS.fullmatch(text)}
-    known = registry.registered_code()
+    known = part_factories()
     return tuple(name for name in found if not name.startswith(SHIPPED) and name not in known)
 
 

@@ -19,6 +19,7 @@ from holdfast.harness.engine.errors import UsageError
 from holdfast.harness.engine.site import entry_points
 from holdfast.harness.engine.site.foreign import loading, require_place_for
 from holdfast.harness.engine.site.services import services
+from holdfast.harness.spi.parts import part_named, part_names, part_problems
 from holdfast.harness.spi.service import NeedsServices
 
 if TYPE_CHECKING:
@@ -234,16 +235,23 @@ def state_backend(name: str) -> KeyedStateBackendFactory:
         UsageError: there is no such backend or wrapper, or it cannot be called.
     """
     base, *wrappers = name.split("+")
-    factory = (
-        entry_points.imported(base) if ":" in base else entry_points.registered("state_backends", base, "state backend")
-    )
+    factory = entry_points.imported(base) if ":" in base else _part("state-backend", base)
     if not callable(factory):
         raise UsageError(
             f"state backend {base!r} is a {type(factory).__name__}: name a callable that takes a StateContext."
         )
     for wrapper in wrappers:
-        factory = entry_points.registered("state_backend_wrappers", wrapper, "wrapper of state backends")(factory)
+        factory = _part("state-backend-wrapper", wrapper)(factory)
     return cast("KeyedStateBackendFactory", factory)
+
+
+def _part(contract: str, name: str) -> Any:
+    noun, known = contract.replace("-", " "), part_names(contract)
+    if name not in known:
+        words = (f"{entry_points.unknown(noun, name, known)} Or give it as module:name.", *part_problems())
+        raise UsageError(" ".join(words))
+    with loading(f"{noun} {name!r}", "install the package again"):
+        return part_named(contract, name)
 
 
 def kits_deciding(rule: str) -> tuple[str, ...]:
@@ -287,12 +295,6 @@ def mutants() -> tuple[Mutant, ...]:
     return _distinct(
         "mutant", tuple(sorted(entry_points.collected("mutants"), key=lambda each: each.name)), lambda each: each.name
     )
-
-
-@cache
-def registered_code() -> frozenset[str]:
-    """The parts of systems that installed packages register, as `module:name`."""
-    return frozenset(entry.value for entry in entry_points.entries("parts").values())
 
 
 @cache

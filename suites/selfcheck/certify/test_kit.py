@@ -164,7 +164,7 @@ def statuses(checks: Sequence[KitCheck]) -> dict[str, Status]:
         ("no.such.module:Backend", "cannot be loaded"),
         ("holdfast.fixtures.backends.hashmap:Missing", "cannot be loaded"),
         ("nothing", "unknown state backend 'nothing'; known: hashmap"),
-        ("hashmap+nothing", "unknown wrapper of state backends 'nothing'"),
+        ("hashmap+nothing", "unknown state backend wrapper 'nothing'"),
         ("holdfast.fixtures.backends.hashmap:FLAGS", "is a frozenset"),
     ],
 )
