@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from pkgutil import resolve_name
 from typing import NamedTuple
 
+from holdfast.harness.engine.site.entry_points import GROUPS
+
 SPI = "holdfast.harness.spi"
 ADAPTER = "holdfast.harness.adapter"
 MODEL = "holdfast.harness.model"
@@ -124,6 +126,8 @@ CONTRACTS = (
         "the checks of one more kind of part",
         (f"{SPI}.kit", f"{SPI}.scaffold", f"{SPI}.mutant", f"{MODEL}.status"),
     ),
+    Page("parts", "Registered parts", "a part that users reach by a name", (f"{SPI}.parts.RegisteredPart",)),
+    Page("suite", "Suite", "rules, cases, kits or scaffolds of your own", (f"{SPI}.suite.Suite",)),
     Page("service", "Service", "a broker or a store that systems need", (f"{SPI}.service", f"{SPI}.images")),
 )  # fmt: skip
 
@@ -140,7 +144,12 @@ def _index() -> Iterator[str]:
     yield "# Interfaces"
     yield ""
     yield "What you implement, and what you are handed. Nothing has to be inherited but `Engine`: a class satisfies a"
-    yield "protocol by having its members. Where a part is registered by an entry point, its page names the group."
+    yield "protocol by having its members. What an installed package brings is found by its entry points:"
+    yield ""
+    yield "| group | what is registered there |"
+    yield "|---|---|"
+    for group, what in GROUPS.items():
+        yield f"| `holdfast.{group}` | {what} |"
     yield ""
     yield "Everything here is version 1, and provisional until two backends from outside have been certified."
     yield ""

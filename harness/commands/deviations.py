@@ -40,7 +40,7 @@ def show_table(names: list[str], *, json: bool) -> int:
     """
     tables = registry.deviations()
     if not tables:
-        raise UsageError("no table of deviations is installed: install a package with the group holdfast.deviations.")
+        raise UsageError("no table of deviations is installed: install a package whose system brings one.")
     known = {step.name for table in tables for step in table.steps}
     for name in names:
         if name not in known:

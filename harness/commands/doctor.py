@@ -28,7 +28,7 @@ _NAMED: dict[str, Callable[[], Iterable[str]]] = {
     "systems": partial(entry_points.names, "systems"),
     "state backends": partial(part_names, "state-backend"),
     "storages": partial(part_names, "checkpoint-storage"),
-    "kits": partial(entry_points.names, "kits"),
+    "kits": registry.kits,
     "workloads": partial(entry_points.names, "workloads"),
     "reporters": partial(entry_points.names, "reporters"),
 }
@@ -46,7 +46,7 @@ def examine() -> int:
         typer.echo(_wrapped(name, _counted(things)))
     for name, names in _NAMED.items():
         typer.echo(_wrapped(name, ", ".join(names()) or "none"))
-    for problem in part_problems():
+    for problem in (*part_problems(), *entry_points.misplaced()):
         typer.echo(_wrapped("not read", problem))
     return 0
 

@@ -10,8 +10,8 @@ from holdfast.harness.commands import console as consoles
 from holdfast.harness.commands.build_progress import BuildProgress
 from holdfast.harness.commands.services import MISSING
 from holdfast.harness.engine.errors import UsageError
-from holdfast.harness.engine.site import entry_points, registry
-from holdfast.harness.engine.site.services import site_of
+from holdfast.harness.engine.site import entry_points
+from holdfast.harness.engine.site.services import image_set, site_of
 from holdfast.harness.model.command_line import command_line
 from holdfast.harness.spi.images import Image, ImageSet
 
@@ -22,7 +22,7 @@ _NAMES = 13
 def check_images(given: Sequence[str]) -> int:
     """Say which are there; 0 if all are."""
     try:
-        images = _image_set(given).check()
+        images = image_set(site_of("", "", "", given, ())).check()
     except (OSError, ValueError) as error:
         raise UsageError(str(error)) from error
     console = consoles.results()
@@ -38,7 +38,7 @@ def build_images(names: Sequence[str], base: str, given: Sequence[str]) -> int:
     """Build those that are missing, showing how far each build is."""
     console = consoles.results()
     try:
-        images = _image_set(given)
+        images = image_set(site_of("", "", "", given, ()))
         _refuse_unknown(images, names, base)
         missing = [each.name for each in images.check() if not (each.present or each.given)]
         wanted = [name for name in missing if not names or name in names or name == images.names[0]]
@@ -60,13 +60,6 @@ def _refuse_unknown(images: ImageSet, names: Sequence[str], base: str) -> None:
             raise entry_points.unknown("image", name, images.names)
     if base and base not in images.bases:
         raise entry_points.unknown("base", base, images.bases)
-
-
-def _image_set(given: Sequence[str]) -> ImageSet:
-    make = registry.image_set()
-    if make is None:
-        raise UsageError("no images are registered: install a package with the entry point group holdfast.images.")
-    return make(site_of("", "", "", given, ()).images)
 
 
 def _line(image: Image) -> Text:

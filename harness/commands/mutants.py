@@ -50,7 +50,7 @@ def _advance(bar: Progress, task: TaskID, seed: int, limit: int) -> None:
 def _named(names: list[str]) -> list[Mutant]:
     known = {mutant.name: mutant for mutant in registry.mutants()}
     if not known:
-        raise UsageError("no mutants are installed: install a package with the entry point group holdfast.mutants.")
+        raise UsageError("no mutants are installed: install a package whose system brings some.")
     for name in names:
         if name not in known:
             raise _no_mutant(name, known)

@@ -73,7 +73,7 @@ class Cell(msgspec.Struct, frozen=True):
 
 
 class DeviationTable(msgspec.Struct, frozen=True):
-    """Every cell of every step; registered under `holdfast.deviations`.
+    """Every cell of every step; brought by the factory of a system (spi.system.BringsDeviations).
 
     Attributes:
         system: whose steps they are.

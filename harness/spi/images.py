@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import msgspec
+
+from holdfast.harness.spi.offered import Offered
 
 
 class Image(msgspec.Struct, frozen=True):
@@ -25,7 +27,7 @@ class Image(msgspec.Struct, frozen=True):
 
 
 class ImageSet(Protocol):
-    """Registered under `holdfast.images`: made with the images that a site puts in place of ours, by name.
+    """What services are started from.
 
     Attributes:
         names: of all images, in the order in which they can be built.
@@ -57,5 +59,15 @@ class ImageSet(Protocol):
         """
 
 
-MakeImageSet = Callable[[Mapping[str, str]], ImageSet]
-"""Raises ValueError if a site names an image that is not in the set."""
+@runtime_checkable
+class BringsImages(Protocol, metaclass=Offered):
+    """What a provider of services may have beside spi.service.ServiceProvider, whose services run in containers."""
+
+    def images(self, given: Mapping[str, str]) -> ImageSet:
+        """
+        Args:
+            given: by name, the images that a site puts in place of its own.
+
+        Raises:
+            ValueError: a name is not in the set, or what builds images is not installed; one sentence.
+        """

@@ -72,7 +72,7 @@ class HasFloor(Protocol, metaclass=Offered):
 
 
 class Kit(Protocol):
-    """Registered under `holdfast.kits` by the name of its contract, such as `state-backend`.
+    """Brought by a suite (spi.suite) under the name of its contract, such as `state-backend`.
 
     Attributes:
         subject: whose rules it decides.

@@ -8,7 +8,7 @@ from holdfast.harness.model.plan import Plan
 
 
 class Mutant(Protocol):
-    """Registered under `holdfast.mutants` as an iterable of mutants, or a function returning one.
+    """Brought by the factory of a system (spi.system.BringsMutants).
 
     A mutant is killed when one of `oracles` names an anomaly, once on `plan` and once on a plan drawn from the swarm,
     while the system that it was made from passes the same plans, and the mutant's committed output is right while

@@ -7,7 +7,7 @@ from typing import Protocol
 
 
 class Scaffold(Protocol):
-    """Registered under `holdfast.scaffolds` by the name of what is written, such as `state-backend`.
+    """Brought by a suite (spi.suite) under the name of what is written, such as `state-backend`.
 
     Attributes:
         languages: in which it can be written; the first one unless another is asked for.

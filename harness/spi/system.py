@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from enum import StrEnum
 from pathlib import Path
-from typing import Protocol, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
 import msgspec
 
 from holdfast.harness.model.capability import Claims
 from holdfast.harness.model.case import Tier
 from holdfast.harness.model.configuration import EffectiveConfiguration
+from holdfast.harness.model.deviation import DeviationTable
 from holdfast.harness.model.events import Event
 from holdfast.harness.model.evidence import Evidence
 from holdfast.harness.model.message_contract import MessageContract
@@ -21,6 +22,7 @@ from holdfast.harness.model.records import InputLog, Output
 from holdfast.harness.model.state_machine import StateMachine
 from holdfast.harness.spi.controls import Controls
 from holdfast.harness.spi.fault import UndoRecord
+from holdfast.harness.spi.mutant import Mutant
 from holdfast.harness.spi.offered import Offered
 
 
@@ -279,6 +281,33 @@ class VariantIsProgram(Protocol, metaclass=Offered):
     variant that is no plain word counts as code which the factory itself runs."""
 
     variant_is_program: bool
+
+
+@runtime_checkable
+class BringsMutants(Protocol, metaclass=Offered):
+    """What the factory of a system may have, whose variants are known to be wrong: `holdfast mutants` tries them."""
+
+    def mutants(self) -> Iterable[Mutant]:
+        """No two have one name."""
+
+
+@runtime_checkable
+class BringsDeviations(Protocol, metaclass=Offered):
+    """What the factory of a system may have, whose protocol is known step by step."""
+
+    def deviations(self) -> DeviationTable:
+        """Each step, each way to take it wrongly, and what sees that."""
+
+
+@runtime_checkable
+class BringsFormats(Protocol, metaclass=Offered):
+    """What the factory of a system may have, where others write what it reads: `holdfast schema NAME`.
+
+    Attributes:
+        formats: by name, the type of what is exchanged; a union where it is one of several messages.
+    """
+
+    formats: Mapping[str, Any]
 
 
 @runtime_checkable

@@ -1,8 +1,8 @@
 """The rule catalogue: what is required, as data.
 
-One TOML file per area lies in this folder; README.md describes the format. The engine asks for the rules through the
-entry point group `holdfast.rules`, so a third party can bring a catalogue of its own and read it with `parse_sources`
-and `parse_rules`.
+One TOML file per area lies in this folder; README.md describes the format. The engine asks for the rules through
+the suites that are registered, so a third party can bring a catalogue of its own and read it with `parse_sources` and
+`parse_rules`.
 
 A catalogue is refused as a whole if one entry is wrong: a rule that silently went missing would make every certificate
 drawn from it too good.

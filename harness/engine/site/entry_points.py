@@ -6,7 +6,7 @@ Looked up once and kept; nothing is imported before it is asked for.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from functools import cache
 from importlib import import_module
 from importlib.metadata import EntryPoint
@@ -17,6 +17,17 @@ from holdfast.harness.engine.errors import UsageError
 from holdfast.harness.engine.site.foreign import SHIPPED, loading, require_place_for
 from holdfast.harness.model.nearest import LISTED, known_names
 
+GROUPS = {
+    "systems": "a system under test, with the wrong variants and the formats that it brings",
+    "parts": "factories of state backends, storages, file systems, sources, sinks",
+    "faults": "ways to break a system",
+    "oracles": "invariants",
+    "workloads": "input whose right answer is known",
+    "services": "who starts brokers and stores, and builds their images",
+    "reporters": "what shows a journal, nights, a comparison, a matrix or pictures",
+    "suites": "rules, cases, kits, scaffolds",
+}
+"""What third parties register, by the group of its entry points, `holdfast.GROUP`. There are no other groups."""
 _WORD = r"[^\W\d]\w*(?:\.\w+)*"
 NAMED = re.compile(rf"(?=(?<![\w./])({_WORD}:[^\W\d]\w*))")
 """Each module with a name, also where several stand side by side."""
@@ -26,7 +37,7 @@ LISTED_BY = {"rule": "holdfast rules", "area": "holdfast rules", "step": "holdfa
 
 def names(group: str) -> tuple[str, ...]:
     """What is registered in a group, without loading it."""
-    return tuple(sorted(entries(group)))
+    return tuple(entries(group))
 
 
 def strangers_in(name: str) -> tuple[str, ...]:
@@ -41,6 +52,17 @@ def module_of(name: str) -> str:
     return entry.value if entry is not None else ""
 
 
+def misplaced() -> Iterator[str]:
+    """A sentence for each group in which somebody registers and that nobody reads."""
+    for group in sorted(installed().groups):
+        if group.startswith("holdfast.") and group.removeprefix("holdfast.") not in GROUPS:
+            names = ", ".join(repr(entry.name) for entry in installed(group=group))
+            yield (
+                f"{group} is no group of entry points, so nobody reads {names}; groups are {', '.join(GROUPS)}: see "
+                "Interfaces in the documentation, and move it there."
+            )
+
+
 def unknown(noun: str, name: str, known: Iterable[str]) -> UsageError:
     """The one sentence for a name that does not exist; of many names it lists the nearest."""
     names = sorted(known)
@@ -53,8 +75,8 @@ def unknown(noun: str, name: str, known: Iterable[str]) -> UsageError:
 
 @cache
 def entries(group: str) -> dict[str, EntryPoint]:
-    """The entry points of a group, by name; nothing is loaded."""
-    return {entry.name: entry for entry in installed(group=f"holdfast.{group}")}
+    """The entry points of a group, by name and in its order; nothing is loaded."""
+    return {entry.name: entry for entry in sorted(installed(group=f"holdfast.{group}"), key=lambda each: each.name)}
 
 
 def things(group: str) -> dict[str, Any]:
@@ -97,13 +119,21 @@ def made(thing: Any) -> Any:
         return thing()
 
 
-def collected(group: str) -> list[Any]:
-    """The things of a group, where an entry point is one thing or an iterable of them, or makes either."""
+def collected(entries: Iterable[EntryPoint]) -> list[Any]:
+    """What entry points bring, where each is one thing or an iterable of them, or makes either."""
     found: list[Any] = []
-    for _, thing in sorted(things(group).items()):
-        one_or_several = made(thing)
+    for entry in entries:
+        one_or_several = made(loaded(entry))
         if isinstance(one_or_several, Iterable):
             found.extend(one_or_several)
         else:
             found.append(one_or_several)
+    return found
+
+
+def by_module(entries: Iterable[EntryPoint]) -> dict[str, list[Any]]:
+    """The same by the module that an entry point names; a package stands for all below it."""
+    found: dict[str, list[Any]] = {}
+    for entry in entries:
+        found.setdefault(entry.module, []).extend(collected([entry]))
     return found

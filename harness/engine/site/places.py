@@ -64,7 +64,7 @@ def _found(part: Part, name: str, line: code.Line | None) -> Found | None:
 
 def _case_line(case: Case) -> code.Line | None:
     """Where its id is written, in full or as a pattern such as `f"coordinator/withheld-{role}"`."""
-    module = next((module for module, cases in registry.modules("cases").items() if case in cases), "")
+    module = next((module for module, cases in registry.cases_by_module().items() if case in cases), "")
     nodes = code.nodes_of(module)
     written = [node for node in nodes if _is(node, case.id)]
     patterns = [node for node in nodes if isinstance(node, ast.JoinedStr) and re.fullmatch(_pattern(node), case.id)]
@@ -88,7 +88,7 @@ def _clause_lines(oracle: str, clause: str) -> tuple[code.Line, ...]:
     """Where an oracle finds its clause violated; where it does so by a variable, where that gets its value."""
     modules = [
         module
-        for package, oracles in registry.modules("oracles").items()
+        for package, oracles in registry.oracles_by_module().items()
         for each in oracles
         if each.name == oracle
         for module in code.imported_below(type(each).__module__, package)

@@ -6,7 +6,7 @@ Nothing is imported before it is asked for, so that a command that needs no syst
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import cache
 from itertools import pairwise
@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 import msgspec
 
 from holdfast.harness.engine.errors import UsageError
-from holdfast.harness.engine.site import entry_points
+from holdfast.harness.engine.site import entry_points, suites
 from holdfast.harness.engine.site.foreign import loading, require_place_for
 from holdfast.harness.engine.site.services import services
 from holdfast.harness.spi.parts import part_named, part_names, part_problems
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from holdfast.harness.model.history import History
     from holdfast.harness.model.rule import Rule
     from holdfast.harness.spi.fault import AnyFault
-    from holdfast.harness.spi.images import MakeImageSet
     from holdfast.harness.spi.kit import Kit
     from holdfast.harness.spi.mutant import Mutant
     from holdfast.harness.spi.oracle import Oracle
@@ -41,6 +40,12 @@ if TYPE_CHECKING:
 _WORDS = re.compile(r"[\w-]+(\+([\w-]+|\d+(\.\d+)*))*")
 """Such a name leads to no path and to no module."""
 Thing = TypeVar("Thing")
+_OUR_FORMATS = {
+    "history": "holdfast.harness.model.events:AnyEvent",
+    "plan": "holdfast.harness.model.plan:Plan",
+    "results": "holdfast.harness.model.journal:Journal",
+}
+"""What the harness itself reads and writes."""
 _SYSTEM_MEMBERS = ("name", "subject", "capabilities", "gates", "profile", "supplied_by_author",
                    "strict", "claims", "evidence", "account", "deploy")  # fmt: skip
 
@@ -65,15 +70,14 @@ def toolbox() -> Toolbox:
     return Toolbox(
         faults=_faults(),
         workloads={name: entry_points.made(each) for name, each in entry_points.things("workloads").items()},
-        oracles=tuple(entry_points.collected("oracles")),
+        oracles=tuple(entry_points.collected(entry_points.entries("oracles").values())),
     )
 
 
 def _faults() -> dict[str, AnyFault]:
     """By kind; an entry point is one fault or several. Several come first: what is drawn depends on the order."""
     found: dict[str, AnyFault] = {}
-    entries = sorted(entry_points.things("faults").items())
-    for _, factories in sorted(entries, key=lambda entry: callable(entry[1])):
+    for factories in sorted(entry_points.things("faults").values(), key=callable):
         for factory in (factories,) if callable(factories) else factories:
             fault = entry_points.made(factory)
             if type(found.setdefault(fault.kind, fault)) is not type(fault):
@@ -187,7 +191,7 @@ def reporters(shown: type[Thing]) -> tuple[Reporter[Thing], ...]:
 
 @cache
 def _reporters() -> tuple[AnyReporter, ...]:
-    made = {name: entry_points.made(each) for name, each in sorted(entry_points.things("reporters").items())}
+    made = {name: entry_points.made(each) for name, each in entry_points.things("reporters").items()}
     for name, each in made.items():
         if not isinstance(getattr(each, "shows", None), type):
             raise UsageError(
@@ -197,13 +201,23 @@ def _reporters() -> tuple[AnyReporter, ...]:
     return tuple(made.values())
 
 
+def kits() -> tuple[str, ...]:
+    """The contracts of the SPI that somebody judges, without loading who does."""
+    return tuple(suites.named("kits"))
+
+
 def kit(contract: str) -> Kit:
     """Who judges a contract of the SPI, by its name.
 
     Raises:
         UsageError: nobody does.
     """
-    return cast("Kit", entry_points.made(entry_points.registered("kits", contract, "kit")))
+    return cast("Kit", suites.one("kits", contract, "kit"))
+
+
+def scaffolds() -> tuple[str, ...]:
+    """What an author can start from, without loading it."""
+    return tuple(suites.named("scaffolds"))
 
 
 def scaffold(kind: str) -> Scaffold:
@@ -212,9 +226,12 @@ def scaffold(kind: str) -> Scaffold:
     Raises:
         UsageError: nobody has one.
     """
-    if kind not in entry_points.entries("scaffolds"):
-        raise entry_points.unknown("scaffold", kind, entry_points.entries("scaffolds"))
-    return cast("Scaffold", entry_points.loaded(entry_points.entries("scaffolds")[kind]))
+    return cast("Scaffold", suites.one("scaffolds", kind, "scaffold"))
+
+
+def formats() -> tuple[str, ...]:
+    """The names of formats that have a schema."""
+    return tuple(sorted({*_OUR_FORMATS, *_formats_of_systems()}))
 
 
 def schema_type(name: str) -> Any:
@@ -223,9 +240,27 @@ def schema_type(name: str) -> Any:
     Raises:
         UsageError: there is no such format.
     """
-    if name not in entry_points.entries("schemas"):
-        raise entry_points.unknown("format", name, entry_points.entries("schemas"))
-    return entry_points.loaded(entry_points.entries("schemas")[name])
+    if name in _OUR_FORMATS:
+        return entry_points.imported(_OUR_FORMATS[name])
+    found = _formats_of_systems()
+    if name not in found:
+        raise entry_points.unknown("format", name, (*_OUR_FORMATS, *found))
+    return found[name]
+
+
+def _formats_of_systems() -> dict[str, Any]:
+    from holdfast.harness.spi.system import BringsFormats  # As in needs_trust.
+
+    return {name: kind for factory in _factories(BringsFormats) for name, kind in factory.formats.items()}
+
+
+def _factories(having: type[Thing]) -> Iterator[Thing]:
+    """Of registered systems the factories that have something; one that cannot be loaded has nothing."""
+    for entry in entry_points.entries("systems").values():
+        with suppress(UsageError):
+            factory = entry_points.loaded(entry)
+            if isinstance(factory, having):
+                yield factory
 
 
 def state_backend(name: str) -> KeyedStateBackendFactory:
@@ -257,68 +292,70 @@ def _part(contract: str, name: str) -> Any:
 def kits_deciding(rule: str) -> tuple[str, ...]:
     """Contracts of the SPI whose kit decides a rule, by its id. A kit that lacks what it needs is left out."""
     found = []
-    for contract in sorted(entry_points.entries("kits")):
+    for contract in kits():
         with suppress(UsageError):
             if rule in kit(contract).rules:
                 found.append(contract)
     return tuple(found)
 
 
-def image_set() -> MakeImageSet | None:
-    """The registered images of services."""
-    return cast("MakeImageSet | None", next(iter(entry_points.things("images").values()), None))
-
-
 @cache
 def rules() -> tuple[Rule, ...]:
     """The rules of every registered catalogue, in the order of their ids."""
-    return tuple(sorted(entry_points.collected("rules"), key=lambda rule: rule.id))
+    return tuple(sorted(entry_points.collected(suites.brought("rules")), key=lambda rule: rule.id))
 
 
 @cache
 def cases() -> tuple[Case, ...]:
     """Every registered case, in the order of their ids."""
-    return _distinct(
-        "case", tuple(sorted(entry_points.collected("cases"), key=lambda case: case.id)), lambda case: case.id
-    )
+    return _distinct("case", entry_points.collected(suites.brought("cases")), lambda case: case.id)
 
 
 @cache
 def case_costs() -> Mapping[tuple[str, Tier], float]:
     """By case and tier, the recorded seconds of all its runs one after the other, alone on an idle machine."""
-    return {key: seconds for table in entry_points.things("case_costs").values() for key, seconds in table().items()}
+    tables = [entry_points.made(entry_points.loaded(each)) for each in suites.brought("case_costs")]
+    return {key: seconds for table in tables for key, seconds in table.items()}
 
 
 @cache
 def mutants() -> tuple[Mutant, ...]:
     """Every registered mutant, in the order of their names."""
-    return _distinct(
-        "mutant", tuple(sorted(entry_points.collected("mutants"), key=lambda each: each.name)), lambda each: each.name
-    )
+    from holdfast.harness.spi.system import BringsMutants
+
+    found = [mutant for factory in _factories(BringsMutants) for mutant in factory.mutants()]
+    return _distinct("mutant", found, lambda each: each.name)
 
 
 @cache
-def modules(group: str) -> dict[str, tuple[Any, ...]]:
-    """By module that is registered in a group, the things that it brings; a package stands for all below it."""
-    made = (
-        (entry.value.partition(":")[0], entry_points.made(entry_points.loaded(entry)))
-        for entry in entry_points.entries(group).values()
-    )
-    return {module: tuple(things) if isinstance(things, Iterable) else (things,) for module, things in made}
+def cases_by_module() -> Mapping[str, Sequence[Case]]:
+    """By module, its cases."""
+    return entry_points.by_module(suites.brought("cases"))
+
+
+@cache
+def oracles_by_module() -> Mapping[str, Sequence[Oracle]]:
+    """By module that is registered, its oracles; a package stands for all below it."""
+    return entry_points.by_module(entry_points.entries("oracles").values())
 
 
 def history(name: str) -> Callable[[], History] | None:
     """Who makes the hand-made history of that name."""
-    return next((each[name] for each in entry_points.things("histories").values() if name in each), None)
+    tables = map(entry_points.loaded, suites.brought("histories"))
+    return next((each[name] for each in tables if name in each), None)
 
 
 def deviations() -> tuple[DeviationTable, ...]:
-    """Every registered table of deviations."""
-    return tuple(entry_points.made(each) for _, each in sorted(entry_points.things("deviations").items()))
+    """The table of every system that brings one."""
+    from holdfast.harness.spi.system import BringsDeviations
+
+    return tuple(factory.deviations() for factory in _factories(BringsDeviations))
 
 
-def _distinct(noun: str, things: tuple[Thing, ...], key: Callable[[Thing], str]) -> tuple[Thing, ...]:
-    for before, after in pairwise(things):
-        if key(before) == key(after):
-            raise UsageError(f"{noun} {key(after)!r} is registered twice: give one of the two another id.")
-    return things
+def _distinct(noun: str, things: Iterable[Thing], key: Callable[[Thing], str]) -> tuple[Thing, ...]:
+    """In the order of their ids."""
+    found = tuple(sorted(things, key=key))
+    for before, after in pairwise(map(key, found)):
+        if before == after:
+            raise UsageError(f"{noun} {after!r} is registered twice: give one of the two another id.")
+    return found

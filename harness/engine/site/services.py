@@ -14,6 +14,7 @@ import msgspec
 from holdfast.harness.engine.errors import UsageError
 from holdfast.harness.engine.site import entry_points
 from holdfast.harness.engine.site.access import location_of, login_of
+from holdfast.harness.spi.images import BringsImages, ImageSet
 from holdfast.harness.spi.service import NO_LOGIN, OUR_LOCATION, InstallsServices, ServiceProvider, Services, Site
 
 ACCESS_KEY, SECRET_KEY = "HOLDFAST_S3_ACCESS_KEY", "HOLDFAST_S3_SECRET_KEY"
@@ -164,6 +165,19 @@ def installer() -> InstallsServices:
     if provider is None:
         raise UsageError("no provider of services that can be installed is registered: install holdfast again.")
     return provider
+
+
+def image_set(site: Site) -> ImageSet:
+    """What services are started from, with the images that a site puts in place of ours.
+
+    Raises:
+        UsageError: nobody has any.
+        ValueError: a site names an image that is not in the set.
+    """
+    provider: object = service_provider()
+    if not isinstance(provider, BringsImages):
+        raise UsageError("no provider of services that has images is registered: install holdfast again.")
+    return provider.images(site.images)
 
 
 def missing_parts() -> str:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.harness.engine.site import entry_points
+from holdfast.harness.engine.site import registry
 from holdfast.harness.model.distribution import DISTRIBUTION
 from holdfast.suites.selfcheck.certify.written import written
 
@@ -16,7 +16,7 @@ OLDEST = metadata(DISTRIBUTION)["Requires-Python"].removeprefix(">=")
 PYTHON = re.compile(r'python-version: "([^"]*)"')
 
 
-@pytest.mark.parametrize("kind", entry_points.names("scaffolds"))
+@pytest.mark.parametrize("kind", registry.scaffolds())
 def test_what_new_writes(kind: str, tmp_path: Path) -> None:
     [file] = written(kind, tmp_path).glob(".github/workflows/*.yml")
     assert PYTHON.findall(file.read_text()) == [OLDEST]

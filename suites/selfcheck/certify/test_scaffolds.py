@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from holdfast.harness import cli
-from holdfast.harness.engine.site import entry_points
+from holdfast.harness.engine.site import registry
 from holdfast.harness.model.case import Tier
 from holdfast.harness.model.journal import Status, Title
 from holdfast.suites.selfcheck.certify.written import certified, rule_of, statuses, written
@@ -69,7 +69,7 @@ def test_its_test_file_passes(kind: str, tmp_path: Path) -> None:
     assert re.search(r"\d+ passed", ended.stdout)
 
 
-@pytest.mark.parametrize("kind", entry_points.names("scaffolds"))
+@pytest.mark.parametrize("kind", registry.scaffolds())
 def test_nothing_of_a_template_is_left(kind: str, tmp_path: Path) -> None:
     files = [each for each in written(kind, tmp_path).rglob("*") if each.is_file()]
     assert {"README.md", "holdfast.yml"} <= {each.name for each in files}

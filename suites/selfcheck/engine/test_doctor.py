@@ -84,12 +84,12 @@ def test_a_package_that_cannot_be_loaded_is_named_in_its_line(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def broken() -> tuple[Rule, ...]:
-        raise ForeignError("entry point 'mine' of holdfast.rules: no table")
+        raise ForeignError("entry point 'mine' of holdfast.suites: no table")
 
     monkeypatch.setenv("COLUMNS", "120")
     monkeypatch.setitem(doctor._COUNTED, "rules", broken)
     assert cli.execute(["doctor"]) == 0
-    assert "rules           entry point 'mine' of holdfast.rules: no table\n" in capsys.readouterr().out
+    assert "rules           entry point 'mine' of holdfast.suites: no table\n" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(

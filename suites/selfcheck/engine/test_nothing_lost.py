@@ -23,11 +23,14 @@ from holdfast.harness.spi.system import Part
 HERE = "holdfast.suites.selfcheck.engine.test_nothing_lost"
 NARROWED = ("--tier", "sim", "--rule", "RST-01", "--rule", "SBK-09", "--jobs", "1")
 KIT = """
+from holdfast.harness.spi.suite import Suite
 from holdfast.suites.certify.state_backend.registered import StateBackendKit
 
 class Kit(StateBackendKit):
     def certify(self, factory, *_):
         raise eval(factory)
+
+SUITE = Suite(kits={"broken": "broken_kit:Kit"})
 """
 
 
@@ -58,7 +61,7 @@ def broken_kit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None
     (place / "broken_kit-0.dist-info").mkdir(parents=True)
     (place / "broken_kit.py").write_text(KIT)
     (place / "broken_kit-0.dist-info" / "METADATA").write_text("Metadata-Version: 2.1\nName: broken-kit\nVersion: 0\n")
-    (place / "broken_kit-0.dist-info" / "entry_points.txt").write_text("[holdfast.kits]\nbroken = broken_kit:Kit\n")
+    (place / "broken_kit-0.dist-info" / "entry_points.txt").write_text("[holdfast.suites]\nbroken = broken_kit:SUITE\n")
     monkeypatch.syspath_prepend(place)
     entry_points.entries.cache_clear()
     yield

@@ -31,7 +31,7 @@ NOT_A_FACTORY = 3
 
 
 def test_every_case_of_the_suites_is_plugged_in() -> None:
-    """A module of cases that no entry point names is one that nobody runs."""
+    """A module of cases that no suite names is one that nobody runs."""
     packages = (conformance, chaos)
     found = [name for each in packages for _, name, _ in pkgutil.walk_packages(each.__path__, f"{each.__name__}.")]
     cases = [case for name in found for case in getattr(importlib.import_module(name), "CASES", ())]

@@ -13,7 +13,7 @@ import pytest
 from holdfast.fixtures.systems.json_lines.introduction import init_of
 from holdfast.fixtures.systems.json_lines.messages import Ack, Ready, Records, encode
 from holdfast.harness import cli
-from holdfast.harness.engine.site import entry_points
+from holdfast.harness.engine.site import registry
 
 PLAN = Path(__file__).parents[1] / "alarms" / "copy-of-a-trigger.json"
 
@@ -86,4 +86,4 @@ def test_messages_of_a_program_are_valid(capsys: pytest.CaptureFixture[str]) -> 
 def test_an_unknown_format_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.execute(["schema", "sofa"]) == cli.WRONG_USAGE
     assert capsys.readouterr().err == "holdfast: unknown format 'sofa'; known: adapter, history, plan, results.\n"
-    assert entry_points.names("schemas") == ("adapter", "history", "plan", "results")
+    assert registry.formats() == ("adapter", "history", "plan", "results")

@@ -14,7 +14,7 @@ from uuid import uuid4
 import pytest
 
 from holdfast.harness import cli
-from holdfast.harness.engine.site import registry
+from holdfast.harness.commands import images as commands
 from holdfast.harness.spi.images import Image
 
 NOWHERE = ("tcp://127.0.0.1:1", "unix:///nobody/listens.sock")
@@ -51,7 +51,7 @@ class Scripted:
 @pytest.fixture
 def offer(monkeypatch: pytest.MonkeyPatch) -> Callable[[Scripted], Scripted]:
     def register(images: Scripted) -> Scripted:
-        monkeypatch.setattr(registry, "image_set", lambda: images)
+        monkeypatch.setattr(commands, "image_set", lambda site: images(site.images))
         return images
 
     return register
