@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import cache
+from importlib.metadata import entry_points
 from typing import Any, Protocol, runtime_checkable
 
 import msgspec
@@ -106,6 +108,17 @@ class Requested(Protocol, metaclass=Offered):
     as_request: str
 
 
+@runtime_checkable
+class Commanding(Protocol, metaclass=Offered):
+    """What a fault has beside Fault that gives the job a command (controls.job.JobControl).
+
+    Attributes:
+        command: its name, as the mechanism knows it.
+    """
+
+    command: str
+
+
 def request_of(fault: AnyFault) -> str:
     """What somebody asks for, in words; empty for a fault that breaks something."""
     return fault.as_request if isinstance(fault, Requested) else ""
@@ -138,3 +151,26 @@ class InputBound(Protocol, metaclass=Offered):
 
 
 FaultFactory = Callable[[], AnyFault]
+
+
+def needs_of(spec: FaultSpec) -> str:
+    """What a fault of a plan needs (`Fault.needs`); empty: no such fault is registered.
+
+    By this an adapter makes ready what will be acted on, or objects, and never by a kind.
+    """
+    fault = _registered().get(spec.kind)
+    return fault.needs(spec) if fault is not None else ""
+
+
+def command_of(spec: FaultSpec) -> str:
+    """The command that a fault of a plan gives the job; empty: it gives none."""
+    fault: object = _registered().get(spec.kind)
+    return fault.command if isinstance(fault, Commanding) else ""
+
+
+@cache
+def _registered() -> Mapping[str, AnyFault]:
+    """By kind; whoever runs a plan has said before what is wrong with them (engine.site.registry)."""
+    named = [entry.load() for entry in entry_points(group="holdfast.faults")]
+    made = [factory() for each in named for factory in ((each,) if callable(each) else each)]
+    return {fault.kind: fault for fault in made}
