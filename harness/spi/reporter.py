@@ -14,7 +14,7 @@ Shown = TypeVar("Shown")
 
 
 class Reporter(Protocol[Shown]):
-    """Registered under `holdfast.reporters` as a zero-argument factory. It computes no verdict.
+    """Registered under `holdfast.reporters` as a class, which is made without arguments. It computes no verdict.
 
     Attributes:
         name: such as `html`.

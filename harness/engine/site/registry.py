@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from holdfast.harness.spi.kit import Kit
     from holdfast.harness.spi.mutant import Mutant
     from holdfast.harness.spi.oracle import Oracle
-    from holdfast.harness.spi.reporter import AnyReporter, Reporter
+    from holdfast.harness.spi.reporter import Reporter
     from holdfast.harness.spi.scaffold import Scaffold
     from holdfast.harness.spi.state import KeyedStateBackendFactory
     from holdfast.harness.spi.system import System
@@ -181,24 +181,22 @@ def _require_trust(name: str, who: str, otherwise: str, *, trust: bool, repeats:
 
 
 def reporters(shown: type[Thing]) -> tuple[Reporter[Thing], ...]:
-    """Whoever shows values of a class, in the order of their names.
+    """Whoever shows values of a class, in the order of their names; no other one is made.
 
     Raises:
-        UsageError: a reporter cannot be made, or does not say what it shows.
+        UsageError: a reporter cannot be loaded or made, or does not say what it shows.
     """
-    return tuple(each for each in _reporters() if each.shows is shown)
-
-
-@cache
-def _reporters() -> tuple[AnyReporter, ...]:
-    made = {name: entry_points.made(each) for name, each in entry_points.things("reporters").items()}
-    for name, each in made.items():
-        if not isinstance(getattr(each, "shows", None), type):
+    found = []
+    for name, factory in entry_points.things("reporters").items():
+        shows = getattr(factory, "shows", None)
+        if not isinstance(shows, type):
             raise UsageError(
-                f"reporter {name!r} does not say what it shows: give it shows = Journal, or another class that "
+                f"reporter {name!r} does not say what it shows: give its class shows = Journal, or another class that "
                 "holdfast.harness.spi.reporter.Reporter names."
             )
-    return tuple(made.values())
+        if shows is shown:
+            found.append(entry_points.made(factory))
+    return tuple(found)
 
 
 def kits() -> tuple[str, ...]:

@@ -25,7 +25,7 @@ Install = Callable[[str, str], None]
 @pytest.fixture
 def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Install]:
     """A package `acme` with entry points and a module."""
-    caches = (entry_points.entries, parts._registered, registry._reporters)
+    caches = (entry_points.entries, parts._registered)
 
     def clear() -> None:
         for each in caches:
@@ -107,7 +107,7 @@ def test_a_reporter_says_what_it_shows(install: Install, tmp_path: Path) -> None
         f"[holdfast.reporters]\nmine = {tmp_path.name}:Mine\n",
         "class Mine:\n    name, writes = 'mine', 'mine.txt'\n    def render(self, shown, folder): ...\n",
     )
-    with pytest.raises(UsageError, match="reporter 'mine' does not say what it shows: give it shows = Journal"):
+    with pytest.raises(UsageError, match="reporter 'mine' does not say what it shows: give its class shows = Journal"):
         registry.reporters(Journal)
 
 
