@@ -10,8 +10,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from holdfast.fixtures.reference.drivers.processes.leash import Leash
-from holdfast.fixtures.reference.drivers.processes.recorder import Recorder
 from holdfast.harness.adapter.network.loop import Loop
+from holdfast.harness.adapter.recorder import Lines, LogFile, Recorder
 from holdfast.harness.model.events import NodeStarted, TriggerSent
 
 PACKAGE = __name__
@@ -56,11 +56,11 @@ def count(arguments: bytes, descriptors: Sequence[int]) -> None:
     def on_forge(message: str, parameters: Mapping[str, int | str]) -> None:
         if message == "nonsense":
             raise ValueError("nonsense cannot be forged")
-        recorder.record([TriggerSent(checkpoint=0, subtask=message)])
+        recorder.record(node, TriggerSent(checkpoint=0, subtask=message))
 
     leash = Leash(loop, socket.socket(fileno=descriptors[0]), on_forge, lambda: recorder.close())
-    recorder = Recorder(Path(folder), node, 0, leash.tell)
-    recorder.record([NodeStarted()])
+    recorder = Recorder(Lines({node: LogFile(Path(folder), node)}, leash.tell))
+    recorder.record(node, NodeStarted())
     checkpoint = 0
     while True:
         loop.turn(0.001)
@@ -68,4 +68,4 @@ def count(arguments: bytes, descriptors: Sequence[int]) -> None:
         gate = leash.holds("count", "source[0]") if leash.armed else None
         if gate is not None:
             leash.wait_at(gate)
-        recorder.record([TriggerSent(checkpoint=checkpoint, subtask="source[0]")])
+        recorder.record(node, TriggerSent(checkpoint=checkpoint, subtask="source[0]"))

@@ -14,11 +14,12 @@ import pytest
 from holdfast.fixtures.reference.connectors.rows import count_rows, encode_rows, load_rows, no_rows
 from holdfast.fixtures.reference.connectors.units import FolderUnits
 from holdfast.fixtures.reference.drivers.processes import reader
+from holdfast.fixtures.reference.drivers.processes.event_log import read_log
 from holdfast.fixtures.reference.drivers.processes.life import Program
 from holdfast.fixtures.reference.drivers.processes.reader import CommittedFolder, ReaderSettings
-from holdfast.fixtures.reference.drivers.processes.recorder import log_path, read_log
 from holdfast.fixtures.reference.drivers.processes.supervisor import Supervisor
 from holdfast.harness.adapter.polled_output import IDLE_PER_LOOK, Watch
+from holdfast.harness.adapter.recorder import log_path
 from holdfast.harness.model.events import Event, NodeStarted, ReaderPolled, RowsChanged, RowsVisible
 from holdfast.harness.model.evidence import Evidence
 from holdfast.harness.model.job import Contract

@@ -7,15 +7,16 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.fixtures.reference.drivers.processes.recorder import Recorder, log_path, read_log
-from holdfast.harness.model.events import BarrierSent, CheckpointTriggered, NodeStarted
+from holdfast.fixtures.reference.drivers.processes.event_log import decode_event, read_log
+from holdfast.harness.adapter.recorder import Lines, LogFile, Recorder, log_path
+from holdfast.harness.model.events import BarrierSent, CheckpointTriggered, Event, NodeDied, NodeStarted
 
 
 def write(folder: Path) -> Path:
-    recorder = Recorder(folder, "worker-1.0", time.monotonic_ns())
-    recorder.record([NodeStarted()])
-    recorder.record([BarrierSent(attempt=2, channel="a[0]->b[0]", checkpoint=5)] * 1 + [NodeStarted()])
-    recorder.record([])
+    recorder = Recorder(Lines({"worker-1.0": LogFile(folder, "worker-1.0")}), time.monotonic_ns())
+    recorder.record_step("worker-1.0", [NodeStarted()])
+    recorder.record_step("worker-1.0", [BarrierSent(attempt=2, channel="a[0]->b[0]", checkpoint=5), NodeStarted()])
+    recorder.record_step("worker-1.0", [])
     recorder.close()
     return log_path(folder, "worker-1.0")
 
@@ -36,9 +37,9 @@ def test_only_watched_kinds_are_told_and_only_after_they_were_written(tmp_path: 
         assert line in log_path(tmp_path, "node").read_bytes()
         told.append(line)
 
-    recorder = Recorder(tmp_path, "node", 0, tell)
-    recorder.record(
-        [BarrierSent(channel="a[0]->b[0]", checkpoint=5), CheckpointTriggered(checkpoint=1, participants=())]
+    recorder = Recorder(Lines({"node": LogFile(tmp_path, "node")}, tell))
+    recorder.record_step(
+        "node", [BarrierSent(channel="a[0]->b[0]", checkpoint=5), CheckpointTriggered(checkpoint=1, participants=())]
     )
     assert len(told) == 1
     recorder.close()
@@ -63,4 +64,30 @@ def test_anything_else_is_refused_with_its_line(tmp_path: Path) -> None:
 def test_a_life_writes_its_own_log(tmp_path: Path) -> None:
     write(tmp_path)
     with pytest.raises(FileExistsError):
-        Recorder(tmp_path, "worker-1.0", 0)
+        LogFile(tmp_path, "worker-1.0")
+
+
+def steps() -> list[tuple[str, list[Event], int | None]]:
+    """Of two nodes: a step of two events, one that was decided earlier, one of the harness."""
+    return [
+        ("worker-1.0", [NodeStarted(), BarrierSent(attempt=2, channel="a[0]->b[0]", checkpoint=5)], 70),
+        ("harness", [NodeDied(dead_node="worker-1.0", cause="kill")], 80),
+        ("worker-1.0", [CheckpointTriggered(checkpoint=1, participants=())], 75),
+    ]
+
+
+def test_both_sinks_keep_the_same_history(tmp_path: Path) -> None:
+    told: list[bytes] = []
+    memory = Recorder(started_ns=50)
+    files = Recorder(Lines({node: LogFile(tmp_path, node) for node in ("worker-1.0", "harness")}, told.append), 50)
+    for recorder in (memory, files):
+        for node, events, at_ns in steps():
+            recorder.record_step(node, events, at_ns=at_ns)
+        recorder.close()
+    read = {path.stem: read_log(path, died=False) for path in sorted(tmp_path.iterdir())}
+    assert memory.nodes == read
+    assert [(event.sequence, event.time_ns) for event in read["worker-1.0"]] == [(0, 20), (1, 20), (2, 25)]
+    assert memory.happened() == [decode_event(line) for line in told], "the engine hears of other events"
+    assert not memory.happened(), "it hears of them again"
+    assert not files.nodes
+    assert not files.happened()

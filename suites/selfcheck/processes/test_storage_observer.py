@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.fixtures.reference.drivers.processes.recorder import log_path
 from holdfast.fixtures.reference.drivers.processes.storage_observer import (
     MOST_BYTES,
     StorageObserver,
     StoredFiles,
 )
 from holdfast.fixtures.reference.protocol.storage.medium import reference_of
+from holdfast.harness.adapter.recorder import log_path
 from holdfast.harness.model.events import CheckpointCompleted
 from holdfast.harness.model.evidence import Evidence
 

@@ -12,12 +12,13 @@ import pytest
 from holdfast.fixtures.host import owner
 from holdfast.fixtures.reference.drivers.processes import supervisor as module
 from holdfast.fixtures.reference.drivers.processes.control import ArmGate, ForgeMessage, OpenGate
+from holdfast.fixtures.reference.drivers.processes.event_log import read_log
 from holdfast.fixtures.reference.drivers.processes.leftovers import end_leftovers, note_process
 from holdfast.fixtures.reference.drivers.processes.life import Program
-from holdfast.fixtures.reference.drivers.processes.recorder import log_path, read_log
 from holdfast.fixtures.reference.drivers.processes.spawner import open_zygote
 from holdfast.fixtures.reference.drivers.processes.supervisor import Supervisor
 from holdfast.harness.adapter.process import Process
+from holdfast.harness.adapter.recorder import log_path
 from holdfast.harness.model.events import CheckpointTriggered, Event, FaultInjected, NodeDied, NodeStarted, TriggerSent
 from holdfast.harness.spi.system import GateReached
 from holdfast.suites.selfcheck.processes import children

@@ -1,0 +1,57 @@
+"""Each mechanism of what runs as processes has one implementation; every other is listed here, with the reason."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterator, Mapping
+from importlib.resources import files
+from pathlib import Path
+
+import pytest
+
+Recognised = Callable[[ast.Module], bool]
+
+
+def stamps_events(module: ast.Module) -> bool:
+    """Whether it gives events their place in the order of a node."""
+    targets = (each for node in ast.walk(module) if isinstance(node, ast.Assign) for each in node.targets)
+    return any(
+        isinstance(target, ast.Attribute) and target.attr == "sequence" and not _is_self(target.value)
+        for target in targets
+    )
+
+
+def names_the_harness(module: ast.Module) -> bool:
+    """Whether it says what the node of the harness, or of what reads the output, is called."""
+    assigned = (node.value for node in ast.walk(module) if isinstance(node, ast.Assign))
+    return any(isinstance(value, ast.Constant) and value.value in {"harness", "reader.0"} for value in assigned)
+
+
+def _is_self(node: ast.AST) -> bool:
+    return isinstance(node, ast.Name) and node.id == "self"
+
+
+IMPLEMENTATIONS: Mapping[str, tuple[Recognised, Mapping[str, str]]] = {
+    "recorder": (
+        stamps_events,
+        {
+            "harness/adapter/recorder.py": "the one",
+            "fixtures/reference/drivers/simulated/event_log.py": "the simulator's: one order of all nodes",
+            "fixtures/reference/drivers/audit.py": "of the audit: the simulator takes them as they are",
+        },
+    ),
+    "names of nodes that are ours": (names_the_harness, {"harness/adapter/recorder.py": "the one"}),
+}
+
+
+def modules() -> Iterator[tuple[str, ast.Module]]:
+    root = Path(str(files("holdfast.harness"))).parent
+    for folder in ("harness/adapter", "fixtures"):
+        for path in sorted((root / folder).rglob("*.py")):
+            yield str(path.relative_to(root)), ast.parse(path.read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("mechanism", IMPLEMENTATIONS)
+def test_each_mechanism_has_one_implementation(mechanism: str) -> None:
+    recognised, listed = IMPLEMENTATIONS[mechanism]
+    assert {name for name, module in modules() if recognised(module)} == listed.keys()
