@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import ceil
 
 from holdfast.harness.model.records import Partition
@@ -42,29 +43,38 @@ def next_arrival_ms(partition: Partition, now_ms: float, *, healed: bool) -> flo
     return partition.starts_ms + ceil((there + 1 - partition.preloaded) * 1000 / partition.records_per_second)
 
 
-class Patience:
-    """How many records may be unanswered: more, the longer no answer has come.
+class Window:
+    """A feeder.Pace: no more of a partition than so many records may be unanswered. That is more, the longer no answer
+    has come.
 
     Args:
+        partitions: of the input.
         patience_ms: without an answer, until eight times as many may be.
+
+    Attributes:
+        answered: by partition, the offset up to which records are answered for, or were before.
     """
 
-    def __init__(self, patience_ms: float = PATIENCE_MS) -> None:
+    def __init__(self, partitions: Sequence[Partition], patience_ms: float = PATIENCE_MS) -> None:
+        self.answered = [0] * len(partitions)
+        self._partitions = partitions
         self._patience_ms = patience_ms
         self._waited_since_ms = 0.0
 
-    def answered(self, now_ms: float) -> None:
-        """An answer has come, or none can be expected yet."""
+    def hear(self, now_ms: float) -> None:
+        """An answer has come, or none can be expected yet, at a time of the run in milliseconds."""
         self._waited_since_ms = now_ms
 
-    def window(self, partition: Partition, now_ms: float) -> int:
-        """How many records of a partition may be unanswered now."""
-        first = max(LEAST_WINDOW_RECORDS, len(partition) // WINDOW_SHARE)
-        return min(WINDOW_RECORDS, first << min(GROWTH_BITS * self._growth(now_ms), WINDOW_RECORDS.bit_length()))
+    def limit(self, partition: int, fed: int, there: int, now_ms: float) -> int:
+        return min(there, self.answered[partition] + self._records(len(self._partitions[partition]), now_ms))
 
     def grows_ms(self, now_ms: float) -> float:
-        """When more may be."""
         return self._waited_since_ms + (self._growth(now_ms) + 1) * self._patience_ms
+
+    def _records(self, length: int, now_ms: float) -> int:
+        """How many of so many records may be unanswered now."""
+        first = max(LEAST_WINDOW_RECORDS, length // WINDOW_SHARE)
+        return min(WINDOW_RECORDS, first << min(GROWTH_BITS * self._growth(now_ms), WINDOW_RECORDS.bit_length()))
 
     def _growth(self, now_ms: float) -> int:
         """How often the window has grown since the last answer."""

@@ -17,7 +17,7 @@ from holdfast.harness.adapter.committed_output import CommittedOutput
 from holdfast.harness.adapter.controls import worker_controls
 from holdfast.harness.adapter.deployment import ProcessDeployment
 from holdfast.harness.adapter.links import Links, Strangers
-from holdfast.harness.adapter.log_feeder import LogFeeder
+from holdfast.harness.adapter.log_feeder import Calls, LogFeeder
 from holdfast.harness.adapter.place import Place
 from holdfast.harness.adapter.reader import Reader
 from holdfast.harness.adapter.recorder import Recorder
@@ -137,7 +137,20 @@ class Engine(ABC):
     @abstractmethod
     def append(self, partition: int, offset: int, records: Sequence[tuple[str, int]]) -> None:
         """Append records to the log that the engine reads: the first has this offset in its partition, and a record is
-        a key and a value. Offsets are dense from 0."""
+        a key and a value. Offsets are dense from 0.
+
+        Raises:
+            OSError: the log does not take them.
+        """
+
+    def undelivered(self) -> int:
+        """How many records that were appended are not known to be in the log yet. It is asked again and again.
+
+        Raises:
+            OSError: the log refused one, or it lies elsewhere than at its offset; one sentence, and the reason why the
+                run is inconclusive. Nobody takes the record for one that the engine lost then.
+        """
+        return 0
 
     @abstractmethod
     def positions(self) -> Sequence[int]:
@@ -303,6 +316,7 @@ class EngineDeployment(ProcessDeployment):
         self._settle_ms = plan.bounds.settle_ms
         self._noted = [0] * len(inputs.partitions)
         self._ask_ms = self._progressed_ms = 0.0
+        self._unconfirmed = ""
         with ExitStack() as begun:
             engine.begin()
             begun.callback(engine.end)
@@ -314,7 +328,9 @@ class EngineDeployment(ProcessDeployment):
                 engine.place = replace(engine.place, links={each: links.address(each) for each in engine.links})
             self._persisted = Persisted(engine)
             source = subtask_name(plan.job.of_kind(VertexKind.SOURCE)[0].name, 0)
-            self._feeder = LogFeeder(inputs, engine.append, recorder, source, engine.patience_ms)
+            self._feeder = LogFeeder(
+                inputs, Calls(engine.append, engine.undelivered), recorder, source, engine.patience_ms
+            )
             reader = engine.reader()
             committed = CommittedOutput(
                 reader,
@@ -341,11 +357,12 @@ class EngineDeployment(ProcessDeployment):
     def stop(self, *, audit: bool) -> Recording:
         for event in self._strangers.events():
             self.record(event)
+        self._unconfirmed = self._feeder.unconfirmed()
         return super().stop(audit=audit)
 
     @property
     def problem(self) -> str:
-        return super().problem or self._persisted.problem
+        return super().problem or self._persisted.problem or self._unconfirmed
 
     @property
     def next_ms(self) -> float:

@@ -15,13 +15,13 @@ import numpy as np
 import pytest
 
 import holdfast.fixtures.systems
-from holdfast.fixtures.systems.json_lines.feeder import Feeder
 from holdfast.fixtures.systems.json_lines.gates import Gates
 from holdfast.fixtures.systems.json_lines.identity_hash import SELF_TEST, identity_hash
 from holdfast.fixtures.systems.json_lines.introduction import Introduction, init_of, introduced
 from holdfast.fixtures.systems.json_lines.life import Life
 from holdfast.fixtures.systems.json_lines.messages import Claim, Garbage, Hold, Message, Offer, Release, encode
 from holdfast.fixtures.systems.json_lines.points import Points
+from holdfast.fixtures.systems.json_lines.program_input import ProgramInput
 from holdfast.fixtures.systems.json_lines.run import Run
 from holdfast.harness import cli
 from holdfast.harness.adapter.recorder import Recorder
@@ -151,7 +151,7 @@ def inputs(partitions: int = 2, records: int = 100) -> InputLog:
 
 def life(*offers: Offer) -> tuple[Life, Recorder]:
     """One that has said hello, and was sent the first records of two partitions."""
-    recorder, feeder, gates = Recorder(), Feeder(inputs()), ("here",) if Offer.GATES in offers else ()
+    recorder, feeder, gates = Recorder(), ProgramInput(inputs()), ("here",) if Offer.GATES in offers else ()
     run = Run(
         command=("program",), introduction=Introduction(2, Claim.EXACTLY_ONCE, frozenset(offers), gates),
         folder=Path(), partitions=2, digest_key=0, source="source", recorder=recorder, logs=Path(), ends=True,
@@ -241,11 +241,11 @@ class TestPoints:
 
 def test_a_feeder_feeds_its_partitions_and_goes_on_where_others_were() -> None:
     log = inputs(partitions=3)
-    first = [Feeder(log, [0, 2]), Feeder(log, [1])]
+    first = [ProgramInput(log, [0, 2]), ProgramInput(log, [1])]
     sent = {records.partition for records in first[0].due(0)}
     assert sent == {0, 2}
     first[0].acknowledged[2] = 5
-    [second] = [Feeder(log, [1, 2], first)]
+    [second] = [ProgramInput(log, [1, 2], first)]
     again = {records.partition: records.offset for records in second.due(0)}
     assert again == {1: 0, 2: 5}
     assert not second.at_the_end

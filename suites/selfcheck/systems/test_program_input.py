@@ -6,18 +6,18 @@ from itertools import pairwise
 
 import numpy as np
 
-from holdfast.fixtures.systems.json_lines.feeder import BATCH_RECORDS, Feeder
 from holdfast.fixtures.systems.json_lines.messages import Ack
+from holdfast.fixtures.systems.json_lines.program_input import BATCH_RECORDS, ProgramInput
 from holdfast.harness.adapter.arrival import PATIENCE_MS, WINDOW_RECORDS, WINDOW_SHARE
 from holdfast.harness.model.records import InputLog, Partition
 
 
-def feeder(count: int, preloaded: int, starts_ms: int = 0, records_per_second: int = 0) -> Feeder:
+def feeder(count: int, preloaded: int, starts_ms: int = 0, records_per_second: int = 0) -> ProgramInput:
     values = np.arange(count, dtype=np.int64)
-    return Feeder(InputLog(("k",), (Partition(values * 0, values, preloaded, starts_ms, records_per_second),)))
+    return ProgramInput(InputLog(("k",), (Partition(values * 0, values, preloaded, starts_ms, records_per_second),)))
 
 
-def sent(source: Feeder, now_ms: float) -> list[int]:
+def sent(source: ProgramInput, now_ms: float) -> list[int]:
     """Values sent now; a value is its offset."""
     values = []
     for message in source.due(now_ms):
@@ -47,7 +47,7 @@ def test_the_rest_arrives_at_its_pace() -> None:
 
 def test_markers_wait_until_the_faults_are_healed() -> None:
     values = np.arange(5, dtype=np.int64)
-    source = Feeder(InputLog(("k",), (Partition(values * 0, values, 1, 100, markers=2),)))
+    source = ProgramInput(InputLog(("k",), (Partition(values * 0, values, 1, 100, markers=2),)))
     assert sent(source, 100) == [0, 1, 2]
     assert source.next_ms(100) == float("inf")
     source.feed_markers()

@@ -1,0 +1,235 @@
+"""Who lets records arrive: at the times of the workload, as far as a system comes after, behind an Appender."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Protocol
+
+from holdfast.harness.adapter.arrival import arrived, next_arrival_ms
+from holdfast.harness.adapter.delays import Delays
+from holdfast.harness.model.events import InputDelayed
+from holdfast.harness.model.records import InputLog
+
+Record = tuple[str, int]
+_CHUNK_RECORDS = 10_000
+
+
+class Records(Protocol):
+    """Records of a partition that follow each other: keys and values."""
+
+    def __len__(self) -> int: ...
+
+    def __iter__(self) -> Iterator[Record]: ...
+
+
+class Arrived:
+    """Records that are made as they are iterated.
+
+    Args:
+        inputs: the log.
+        partition: its number, from 0.
+        first, end: offset of the first record, and the one behind the last.
+    """
+
+    __slots__ = ("_end", "_first", "_inputs", "_partition")
+
+    def __init__(self, inputs: InputLog, partition: int, first: int, end: int) -> None:
+        self._inputs = inputs
+        self._partition = partition
+        self._first = first
+        self._end = end
+
+    def __len__(self) -> int:
+        return self._end - self._first
+
+    def __iter__(self) -> Iterator[Record]:
+        keys, partition = self._inputs.keys, self._inputs.partitions[self._partition]
+        for first in range(self._first, self._end, _CHUNK_RECORDS):
+            end = min(first + _CHUNK_RECORDS, self._end)
+            values = partition.value[first:end].tolist()
+            yield from zip((keys[key] for key in partition.key[first:end].tolist()), values, strict=True)
+
+
+class Appender(Protocol):
+    """Puts records where a system reads them. The offset of a record in the input is its place there; where something
+    else says what the place is, the two are compared."""
+
+    def append(self, partition: int, first: int, records: Records) -> int:
+        """Append to a partition.
+
+        Args:
+            partition: its number, from 0.
+            first: offset of the first record; what is in front of it was appended before.
+            records: in order.
+
+        Returns:
+            How many were taken; the others are appended again with the next step.
+
+        Raises:
+            OSError: they are not taken, or would lie elsewhere.
+        """
+
+    def settle(self) -> int:
+        """What is due by now was appended: see to what is under way.
+
+        Returns:
+            How many records were taken and are not known to be there yet.
+
+        Raises:
+            OSError: a record was refused, or lies elsewhere than at its offset.
+        """
+
+    def close(self) -> None:
+        """Give up what is under way, and free what it holds. Idempotent."""
+
+
+class Pace(Protocol):
+    """How far records may be let arrive that are due."""
+
+    def limit(self, partition: int, fed: int, there: int, now_ms: float) -> int:
+        """
+        Args:
+            partition: its number, from 0.
+            fed: how many of its records were appended.
+            there: how many are due.
+            now_ms: on the clock of the run.
+
+        Returns:
+            How many may have been appended; less than `fed`: no more.
+        """
+
+    def grows_ms(self, now_ms: float) -> float:
+        """When it may be more, though nothing else happens; infinity: never. On the clock of the run, as `now_ms`."""
+
+
+class AtOnce:
+    """A Pace: what is due arrives."""
+
+    def limit(self, partition: int, fed: int, there: int, now_ms: float) -> int:
+        return there
+
+    def grows_ms(self, now_ms: float) -> float:
+        return float("inf")
+
+
+class Feeder:
+    """Lets the records of a log arrive. Falling behind is made up for.
+
+    Attributes:
+        fed: by partition, how many records were appended; who wants some appended again sets it back.
+        healed: whether the markers may arrive.
+        since_ms: when the clock of the input began, in milliseconds on that of the run; None: not yet.
+    """
+
+    def __init__(
+        self,
+        inputs: InputLog,
+        appender: Appender,
+        pace: Pace | None = None,
+        *,
+        record: Callable[[InputDelayed], None] | None = None,
+        assigned: Sequence[int] | None = None,
+    ) -> None:
+        """
+        Args:
+            inputs: the log.
+            appender: takes what arrives.
+            pace: how far it may; None: AtOnce.
+            record: takes the delays that the pace makes; None: nobody wants to know.
+            assigned: the partitions that are fed; None: all.
+        """
+        self._inputs = inputs
+        self._partitions = inputs.partitions
+        self._appender = appender
+        self._pace = AtOnce() if pace is None else pace
+        self._delays = None if record is None else Delays(record)
+        self._assigned = range(len(inputs.partitions)) if assigned is None else assigned
+        self._under_way = 0
+        self.healed = False
+        self.fed = [0] * len(inputs.partitions)
+        self.since_ms: float | None = None
+
+    @property
+    def limits(self) -> tuple[int, ...]:
+        """By partition, how many records there are, once all is healed with the markers."""
+        return tuple(partition.limit(healed=self.healed) for partition in self._partitions)
+
+    @property
+    def exhausted(self) -> bool:
+        """Whether everything has arrived that may arrive yet."""
+        theirs = ((self.fed[index], self._partitions[index]) for index in self._assigned)
+        return not self._under_way and all(fed == each.limit(healed=self.healed) for fed, each in theirs)
+
+    def feed_markers(self) -> None:
+        """Let the markers arrive, too."""
+        self.healed = True
+
+    def preload(self) -> None:
+        """Append what is there before a system begins. Errors as of `advance`."""
+        for index in self._assigned:
+            self._feed(index, self._partitions[index].preloaded)
+        self.settle()
+
+    def settle(self) -> int:
+        """See to what is under way, and append nothing; see Appender.settle."""
+        self._under_way = self._appender.settle()
+        return self._under_way
+
+    def begin(self, now_ms: float) -> None:
+        """The clock of the input begins, at a time of the run in milliseconds. Does nothing the second time."""
+        if self.since_ms is None:
+            self.since_ms = now_ms
+
+    def wait(self, now_ms: float) -> None:
+        """Nothing arrives yet, though it is due: a delay, from this time of the run in milliseconds on. Errors as of
+        `advance`."""
+        self.settle()
+        if self._delays is not None:
+            for index in self._assigned:
+                self._delays.note(index, now_ms, waits=True)
+
+    def advance(self, now_ms: float, arrival_ms: float | None = None) -> bool:
+        """Append what has arrived by now and may.
+
+        Args:
+            now_ms: on the clock of the run.
+            arrival_ms: on the clock of the input; None: it runs with that of the run, since it began.
+
+        Returns:
+            Whether anything was appended.
+
+        Raises:
+            OSError: a record was not taken, or lies elsewhere than at its offset.
+        """
+        late_ms = now_ms - (self.since_ms or 0.0) if arrival_ms is None else arrival_ms
+        moved = False
+        for index in self._assigned:
+            first = self.fed[index]
+            there = arrived(self._partitions[index], late_ms, healed=self.healed)
+            self._feed(index, min(there, self._pace.limit(index, first, there, now_ms)))
+            moved = moved or self.fed[index] > first
+            if self._delays is not None:
+                self._delays.note(index, now_ms, waits=self.fed[index] < there)
+        self.settle()
+        return moved
+
+    def next_ms(self, now_ms: float) -> float:
+        """When more may arrive, on the clock of the run as `now_ms`; infinity: nothing does by itself."""
+        since_ms = self.since_ms or 0.0
+        late_ms = now_ms - since_ms
+        theirs = [(self.fed[index], self._partitions[index]) for index in self._assigned]
+        coming = (next_arrival_ms(partition, late_ms, healed=self.healed) for _, partition in theirs)
+        coming_ms = min(coming, default=float("inf")) + since_ms
+        waiting = any(fed < arrived(partition, late_ms, healed=self.healed) for fed, partition in theirs)
+        return min(coming_ms, self._pace.grows_ms(now_ms)) if waiting else coming_ms
+
+    def close(self) -> None:
+        """Let nothing more arrive, and free what the appender holds. Idempotent."""
+        self._appender.close()
+
+    def _feed(self, index: int, end: int) -> None:
+        first = self.fed[index]
+        if first < end:
+            taken = self._appender.append(index, first, Arrived(self._inputs, index, first, end))
+            self.fed[index] += taken
+            self._under_way += taken  # until the appender says how many are
