@@ -9,13 +9,12 @@ import numpy as np
 import pytest
 
 from holdfast.fixtures.mutants.source import FollowsGroupOffsets
-from holdfast.fixtures.reference.connectors.arrival_clock import ArrivalClock
 from holdfast.fixtures.reference.connectors.settings import Connectors
 from holdfast.fixtures.reference.connectors.source_position import CheckpointPosition
+from holdfast.harness.adapter.feeder import Feeder
 from holdfast.harness.model.records import InputLog, Partition
 
 if TYPE_CHECKING:
-    from holdfast.fixtures.reference.connectors.kafka_feeder import KafkaFeeder
     from holdfast.fixtures.reference.connectors.kafka_log import KafkaLog
 
 pytestmark = pytest.mark.tier("containers")
@@ -34,11 +33,11 @@ def inputs(preloaded: int = 10) -> InputLog:
     )
 
 
-def feeder_of(connectors: Connectors, **changed: int) -> KafkaFeeder:
-    from holdfast.fixtures.reference.connectors.kafka_feeder import KafkaFeeder
+def feeder_of(connectors: Connectors, **changed: int) -> Feeder:
+    from holdfast.fixtures.reference.connectors.input_topic import topic_feeder
 
-    feeder = KafkaFeeder(connectors, inputs(**changed))
-    feeder.preload()
+    feeder, preload = topic_feeder(connectors, inputs(**changed))
+    preload()
     return feeder
 
 
@@ -48,12 +47,12 @@ def log_of(connectors: Connectors, position: CheckpointPosition | None = None) -
     return KafkaLog(connectors, KEYS, position or CheckpointPosition())
 
 
-def feed_everything(feeder: KafkaFeeder) -> None:
-    feeder.begin(time.monotonic_ns(), ArrivalClock())
+def feed_everything(feeder: Feeder) -> None:
+    feeder.begin(time.monotonic() * 1000)
     deadline = time.monotonic() + LIMIT_S
     while not feeder.exhausted:
         assert time.monotonic() < deadline
-        feeder.advance()
+        feeder.advance(time.monotonic() * 1000)
         time.sleep(0.005)
 
 

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
-from holdfast.fixtures.reference.drivers.processes import file_log
-from holdfast.fixtures.reference.drivers.processes.file_log import FileLog, LogFeeder, write_log
+from holdfast.fixtures.reference.drivers.processes.file_log import FileAppender, FileLog, write_log
 from holdfast.harness.adapter.arrival import arrived
+from holdfast.harness.adapter.feeder import Arrived, Feeder
 from holdfast.harness.model.records import InputLog, Partition
 
 
@@ -37,31 +35,41 @@ def test_only_what_has_arrived_can_be_read(tmp_path: Path, inputs: InputLog) -> 
     assert [len(column) for column in log.read(0, 40, 1000)[1:]] == [0, 0]
 
 
-def test_feeding_shows_at_once_to_who_has_it_mapped(tmp_path: Path, inputs: InputLog) -> None:
+def feeder_of(folder: Path, inputs: InputLog) -> Feeder:
+    """Of a log that was written with what is preloaded."""
+    feeder = Feeder(inputs, FileAppender(folder))
+    feeder.fed = [each.preloaded for each in inputs.partitions]
+    return feeder
+
+
+def test_what_arrives_shows_at_once_to_who_has_it_mapped(tmp_path: Path, inputs: InputLog) -> None:
     write_log(tmp_path, inputs)
     log = FileLog(tmp_path)
-    feeder = LogFeeder(tmp_path, inputs.partitions, time.monotonic_ns())
-    feeder.feed(0, 10)
-    feeder.feed(2, 1000)
-    assert [log.end_offset(index) for index in range(3)] == [50, 0, 5]
+    appender = FileAppender(tmp_path)
+    assert appender.append(0, 40, Arrived(inputs, 0, 40, 50)) == 10
+    assert appender.append(2, 0, Arrived(inputs, 2, 0, 5)) == 5
+    assert appender.available == [log.end_offset(index) for index in range(3)] == [50, 0, 5]
     assert [len(column) for column in log.read(0, 45, 3)[1:]] == [3, 3]
 
 
-def test_records_arrive_by_the_clock_and_never_go_back(
-    tmp_path: Path, inputs: InputLog, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    now_ns = 10**13
-    monkeypatch.setattr(file_log, "time", SimpleNamespace(monotonic_ns=lambda: now_ns))
+def test_a_record_that_would_lie_elsewhere_is_refused(tmp_path: Path, inputs: InputLog) -> None:
+    write_log(tmp_path, inputs)
+    with pytest.raises(OSError, match=r"^record 41 of partition 0 would be record 40 of its log\.$"):
+        FileAppender(tmp_path).append(0, 41, Arrived(inputs, 0, 41, 50))
+
+
+def test_records_arrive_by_the_clock_and_never_go_back(tmp_path: Path, inputs: InputLog) -> None:
     write_log(tmp_path, inputs)
     log = FileLog(tmp_path)
-    feeder = LogFeeder(tmp_path, inputs.partitions, now_ns - 80_000_000)
-    feeder.advance()
+    feeder = feeder_of(tmp_path, inputs)
+    feeder.advance(80)
     assert log.end_offset(0) == 70
-    feeder.feed(0, 25)
-    feeder.advance()
-    assert log.end_offset(0) == 95
+    feeder.advance(60)
+    assert log.end_offset(0) == 70
+    feeder.advance(60, arrival_ms=105)
+    assert log.end_offset(0) == 95, "a surge lets them arrive before their time"
     assert not feeder.exhausted
-    LogFeeder(tmp_path, inputs.partitions, now_ns - 10**12).advance()
+    feeder.advance(10**6)
     assert feeder.exhausted
 
 
@@ -70,12 +78,12 @@ def test_markers_arrive_behind_the_rest_when_the_faults_are_healed(tmp_path: Pat
     inputs = InputLog(("a",), (Partition(column * 0, column, preloaded=2, markers=2),))
     write_log(tmp_path, inputs)
     log = FileLog(tmp_path)
-    feeder = LogFeeder(tmp_path, inputs.partitions, time.monotonic_ns())
-    feeder.advance()
+    feeder = feeder_of(tmp_path, inputs)
+    feeder.advance(0)
     assert (log.end_offset(0), feeder.exhausted) == (4, True)
     feeder.feed_markers()
     assert not feeder.exhausted
-    feeder.advance()
+    feeder.advance(0)
     assert (log.end_offset(0), feeder.exhausted) == (6, True)
 
 

@@ -9,11 +9,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from holdfast.fixtures.reference.connectors.arrival_clock import ArrivalClock
 from holdfast.fixtures.reference.connectors.source_log import UNKNOWN_LENGTH, PoisonedRecord
-from holdfast.fixtures.reference.drivers.processes.file_log import PoisonPage, write_log
-from holdfast.fixtures.reference.drivers.processes.socket_feeder import SocketFeeder, Speakers
+from holdfast.fixtures.reference.drivers.processes.file_log import FileAppender, PoisonPage, write_log
 from holdfast.fixtures.reference.drivers.processes.socket_log import PORTS, SocketLog
+from holdfast.fixtures.reference.drivers.processes.speakers import SocketAppender, Speakers
+from holdfast.harness.adapter.feeder import Feeder
 from holdfast.harness.adapter.network.acceptor import TOKEN_BYTES, make_token
 from holdfast.harness.adapter.network.sockets import LOOPBACK, Address, call
 from holdfast.suites.selfcheck.oracles.builder import input_log
@@ -33,7 +33,8 @@ class Stand:
         write_log(folder, INPUTS)
         self.speakers = Speakers(folder, INPUTS.partitions, [0], TOKEN, self._refuse)
         self.logs: list[SocketLog] = []
-        self.feeder = SocketFeeder(folder, INPUTS.partitions, time.monotonic_ns(), ArrivalClock(), self.speakers)
+        self.feeder = Feeder(INPUTS, SocketAppender(FileAppender(folder), self.speakers))
+        self.feeder.fed = [each.preloaded for each in INPUTS.partitions]
 
     def _refuse(self) -> None:
         self.refused += 1
@@ -52,7 +53,7 @@ class Stand:
         """Offset and values of what is read next, or the offset that is next."""
         until_s = time.monotonic() + LIMIT_S
         while time.monotonic() < until_s:
-            self.feeder.advance()
+            self.feeder.advance(0)
             found, _, values = log.read(0, offset, records)
             if len(values) or found != offset:
                 return found, values.tolist()
@@ -86,7 +87,7 @@ def test_what_was_said_to_one_process_is_not_said_to_another(stand: Stand) -> No
 
 
 def test_nothing_is_said_while_nobody_listens(stand: Stand) -> None:
-    stand.feeder.advance()
+    stand.feeder.advance(0)
     assert not stand.feeder.exhausted
     assert stand.read(stand.log(), 0, 1) == (0, [1])
 

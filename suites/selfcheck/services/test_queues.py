@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from holdfast.fixtures.services.processes.queue_broker import QueueBrokerProcess, missing_queues
+from holdfast.harness.adapter.feeder import Feeder
 from holdfast.harness.engine.executor.run import run_plan
 from holdfast.harness.engine.site import registry
 from holdfast.harness.model.case import Tier
@@ -46,13 +47,13 @@ def queue(broker: QueueBrokerProcess, request: pytest.FixtureRequest) -> Iterato
     """The settings of a queue that holds all records."""
     import numpy as np
 
-    from holdfast.fixtures.reference.connectors.queue_feeder import QueueFeeder
+    from holdfast.fixtures.reference.connectors.queue_appender import QueueAppender
     from holdfast.fixtures.reference.connectors.queue_settings import QueueSettings
 
     numbers = np.arange(RECORDS)
     inputs = InputLog(("a", "b"), (Partition(numbers % 2, numbers * 10, preloaded=RECORDS),))
     settings = QueueSettings(run=request.node.name[-12:], partitions=1, ids=request.param, **broker.login._asdict())
-    feeder = QueueFeeder(settings, inputs)
+    feeder = Feeder(inputs, QueueAppender(settings))
     feeder.preload()
     yield settings
     feeder.close()

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import sqlite3
-import time
 from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
 from holdfast.fixtures.feeders import FEEDERS
-from holdfast.fixtures.reference.connectors.arrival_clock import ArrivalClock
-from holdfast.fixtures.reference.connectors.source_feeder import SourceFeeder
+from holdfast.fixtures.reference.connectors.source_appender import SourceAppender, source_feeder
+from holdfast.harness.adapter import feeder as base
 from holdfast.harness.model.events import InputDelayed
 from holdfast.harness.spi.source import Feeder
 from holdfast.suites.selfcheck.connectors.inputs import TWO_PARTITIONS
+
+NOW_MS = 70
 
 
 class Noting:
@@ -37,33 +38,32 @@ class Noting:
 
 def fed(
     covered: list[Sequence[int]], *, waits: bool, falsified: str = "", delays: list[InputDelayed] | None = None
-) -> tuple[SourceFeeder, Noting]:
+) -> tuple[base.Feeder, Noting]:
     """A feeder of the input; what checkpoints cover is the last of a list, and delays are added to one."""
     noting = Noting()
     recorded: list[InputDelayed] = [] if delays is None else delays
-    feeder = SourceFeeder(
+    feeder = source_feeder(
         [noting, noting], TWO_PARTITIONS, lambda: covered[-1], recorded.append, waits=waits, falsified=falsified
     )
     feeder.preload()
-    feeder.begin(0, ArrivalClock())
     return feeder, noting
 
 
 def test_a_call_waits_until_a_checkpoint_covers_the_ones_before_it() -> None:
     covered: list[Sequence[int]] = [()]
     feeder, noting = fed(covered, waits=True)
-    feeder.advance()
+    feeder.advance(NOW_MS)
     assert noting.calls == [(0, 2), (1, 2)]
     covered.append((1, 2))
-    feeder.advance()
+    feeder.advance(NOW_MS)
     assert noting.calls[2:] == [(1, 3)]
     covered.append((2, 5))
-    feeder.advance()
+    feeder.advance(NOW_MS)
     assert (noting.calls[3:], feeder.exhausted) == ([(0, 2)], True)
     feeder.feed_markers()
     assert not feeder.exhausted
     covered.append((4, 5))
-    feeder.advance()
+    feeder.advance(NOW_MS)
     assert (noting.calls[4:], feeder.exhausted) == ([(0, 1), (1, 1)], True)
 
 
@@ -71,32 +71,32 @@ def test_what_waited_is_recorded_when_it_arrives() -> None:
     covered: list[Sequence[int]] = [()]
     delays: list[InputDelayed] = []
     feeder, _ = fed(covered, waits=True, delays=delays)
-    feeder.advance()
+    feeder.advance(NOW_MS)
     covered.append((1, 2))
-    feeder.advance()
+    feeder.advance(NOW_MS)
     assert [delay.partition for delay in delays] == [1]
-    assert 0 < delays[0].since_ns < time.monotonic_ns()
-    feeder.advance()
+    assert delays[0].since_ns == NOW_MS * 1_000_000
+    feeder.advance(NOW_MS)
     covered.append((2, 5))
-    feeder.advance()
+    feeder.advance(NOW_MS)
     assert [delay.partition for delay in delays] == [1, 0]
     assert delays[1].since_ns == delays[0].since_ns, "both were due from the first time on"
 
 
 def test_rows_need_no_order_so_nothing_waits() -> None:
     feeder, noting = fed([()], waits=False)
-    feeder.advance()
+    feeder.advance(NOW_MS)
     assert (noting.calls[2:], feeder.exhausted) == ([(0, 2), (1, 3)], True)
 
 
 def test_positions_outside_are_falsified_with_every_checkpoint() -> None:
     covered: list[Sequence[int]] = [()]
     feeder, noting = fed(covered, waits=True, falsified="job")
-    feeder.advance()
+    feeder.advance(NOW_MS)
     assert noting.falsified == []
     covered.append((1, 1))
-    feeder.advance()
-    feeder.advance()
+    feeder.advance(NOW_MS)
+    feeder.advance(NOW_MS)
     assert noting.falsified == ["job"]
 
 
@@ -112,7 +112,7 @@ def test_an_error_of_its_author_is_one_sentence() -> None:
             raise KeyError("broken")
 
     broken = Broken()
-    feeder = SourceFeeder([broken, broken], TWO_PARTITIONS, lambda: (), lambda _: None, waits=False, falsified="")
+    feeder = base.Feeder(TWO_PARTITIONS, SourceAppender([broken, broken], TWO_PARTITIONS))
     with pytest.raises(OSError, match="the feeder raised KeyError: 'broken'"):
         feeder.preload()
 
