@@ -27,6 +27,14 @@ def names_the_harness(module: ast.Module) -> bool:
     return any(isinstance(value, ast.Constant) and value.value in {"harness", "reader.0"} for value in assigned)
 
 
+def calls(name: str) -> Recognised:
+    """Whether it calls a function or class of this name, which is no method."""
+    return lambda module: any(
+        isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == name
+        for node in ast.walk(module)
+    )
+
+
 def _is_self(node: ast.AST) -> bool:
     return isinstance(node, ast.Name) and node.id == "self"
 
@@ -38,6 +46,28 @@ IMPLEMENTATIONS: Mapping[str, tuple[Recognised, Mapping[str, str]]] = {
             "harness/adapter/recorder.py": "the one",
             "fixtures/reference/drivers/simulated/event_log.py": "the simulator's: one order of all nodes",
             "fixtures/reference/drivers/audit.py": "of the audit: the simulator takes them as they are",
+        },
+    ),
+    "who lets records arrive by the clock": (
+        calls("arrived"),
+        {
+            "harness/adapter/feeder.py": "the one",
+            "harness/adapter/arrival.py": "says when the next record arrives",
+            "fixtures/reference/drivers/processes/input_faults.py": "records that a surge had more arrive than usual",
+        },
+    ),
+    "window of what is unanswered": (
+        calls("Window"),
+        {
+            "harness/adapter/log_feeder.py": "of an engine, by what it has persisted",
+            "fixtures/systems/json_lines/program_input.py": "of a program, by what it answers",
+        },
+    ),
+    "producer into a topic": (
+        calls("Producer"),
+        {
+            "fixtures/services/topic_appender.py": "the one of the harness",
+            "fixtures/reference/connectors/kafka_committer.py": "of the sink of the reference, which is on trial",
         },
     ),
     "names of nodes that are ours": (names_the_harness, {"harness/adapter/recorder.py": "the one"}),

@@ -7,8 +7,9 @@ from pathlib import Path
 import pyarrow.parquet as pq
 
 from holdfast.fixtures.pipelines.input.fed_records import FedRecords
-from holdfast.fixtures.pipelines.input.feeder import FILE_INTERVAL_MS, IDLE_INTERVAL_MS, FileFeeder
+from holdfast.fixtures.pipelines.input.feeder import IDLE_INTERVAL_MS
 from holdfast.fixtures.pipelines.input.incoming import Incoming
+from holdfast.fixtures.pipelines.input.input_files import FILE_INTERVAL_MS, InputFiles, fed_by_files
 from holdfast.fixtures.workloads.synthetic import Synthetic
 from holdfast.harness.engine.executor.markers import MARKER_KEY, with_markers
 from holdfast.harness.model.jobs import KEYED_SUM
@@ -18,12 +19,12 @@ INPUTS = Synthetic().generate({"records": 100, "preloaded_percent": 10, "records
 SIGN = 1 << 64
 
 
-def fed(folder: Path, until_ms: int) -> FileFeeder:
-    feeder = FileFeeder(FedRecords(INPUTS, Incoming(), PLAN.digest_key), folder / "input")
+def fed(folder: Path, until_ms: int) -> InputFiles:
+    feeder, files = fed_by_files(FedRecords(INPUTS, Incoming(), PLAN.digest_key), folder / "input")
     feeder.begin(0)
     for now_ms in range(0, until_ms, 10):
         feeder.tend(now_ms)
-    return feeder
+    return files
 
 
 def files(folder: Path) -> list[Path]:
@@ -31,7 +32,7 @@ def files(folder: Path) -> list[Path]:
 
 
 def test_only_what_is_preloaded_is_there_before_the_query_has_committed(tmp_path: Path) -> None:
-    feeder = FileFeeder(FedRecords(INPUTS, Incoming(), PLAN.digest_key), tmp_path / "input")
+    feeder, _ = fed_by_files(FedRecords(INPUTS, Incoming(), PLAN.digest_key), tmp_path / "input")
     feeder.tend(10_000)
     assert [pq.read_table(path).num_rows for path in files(tmp_path)] == [10]
 
@@ -60,8 +61,8 @@ def test_files_are_apart_in_time_and_ordered_by_it(tmp_path: Path) -> None:
 
 
 def test_positions_behind_a_file(tmp_path: Path) -> None:
-    feeder = fed(tmp_path, 3_000)
-    behind = [feeder.positions(path.name) for path in files(tmp_path)]
+    written = fed(tmp_path, 3_000)
+    behind = [written.positions(path.name) for path in files(tmp_path)]
     assert behind[0] == (5, 5)
     assert behind[-1] == INPUTS.lengths()
     assert behind == sorted(behind)
@@ -69,24 +70,24 @@ def test_positions_behind_a_file(tmp_path: Path) -> None:
 
 def test_markers_are_fed_when_the_faults_are_healed_and_files_without_records_go_on_before(tmp_path: Path) -> None:
     inputs = with_markers(INPUTS, KEYED_SUM)
-    feeder = FileFeeder(FedRecords(inputs, Incoming(), PLAN.digest_key), tmp_path / "input")
+    feeder, written = fed_by_files(FedRecords(inputs, Incoming(), PLAN.digest_key), tmp_path / "input")
     feeder.begin(0)
     for now_ms in range(0, 4_000, 10):
         feeder.tend(now_ms)
     last = files(tmp_path)[-1]
-    assert (pq.read_table(last).num_rows, feeder.positions(last.name)) == (0, INPUTS.lengths())
+    assert (pq.read_table(last).num_rows, written.positions(last.name)) == (0, INPUTS.lengths())
     feeder.feed_markers()
     feeder.tend(5_000)
     last = files(tmp_path)[-1]
     assert pq.read_table(last)["key"].to_pylist() == [MARKER_KEY] * len(inputs.partitions)
-    assert feeder.positions(last.name) == inputs.lengths()
+    assert written.positions(last.name) == inputs.lengths()
 
 
 def test_when_all_is_fed_files_without_records_go_on(tmp_path: Path) -> None:
     fed(tmp_path, 1_500)
     before = len(files(tmp_path))
-    feeder = fed(tmp_path / "longer", 1_500 + 10 * IDLE_INTERVAL_MS)
+    written = fed(tmp_path / "longer", 1_500 + 10 * IDLE_INTERVAL_MS)
     later = files(tmp_path / "longer")
     assert len(later) >= before + 8
     assert pq.read_table(later[-1]).num_rows == 0
-    assert feeder.positions(later[-1].name) == INPUTS.lengths()
+    assert written.positions(later[-1].name) == INPUTS.lengths()

@@ -17,7 +17,7 @@ from holdfast.fixtures.pipelines.answer.expected_answer import declared_rows
 from holdfast.fixtures.pipelines.answer.invariants import checked
 from holdfast.fixtures.pipelines.declaration import Declaration, declaration_of
 from holdfast.fixtures.pipelines.input.fed_records import FedRecords, line_of
-from holdfast.fixtures.pipelines.input.feeder import FileFeeder
+from holdfast.fixtures.pipelines.input.input_files import fed_by_files
 from holdfast.fixtures.systems.structured_streaming.missing_package import missing_package
 from holdfast.fixtures.systems.structured_streaming.neighbours import imported
 from holdfast.fixtures.systems.structured_streaming.said_error import innermost, sentence_of
@@ -89,7 +89,7 @@ def test_generated_records_come_from_the_seed_with_an_event_time_and_markers_far
 def test_records_of_its_own_are_fed_as_lines_of_json(tmp_path: Path) -> None:
     incoming = declared(tmp_path, f"{ORDERS}{GENERATE}IDENTITY = 'order_id'\nTIME = 'at'").incoming
     records = FedRecords(INPUTS, incoming, 1)
-    feeder = FileFeeder(records, tmp_path / "input")
+    feeder, _ = fed_by_files(records, tmp_path / "input")
     feeder.begin(0)
     feeder.tend(0)
     feeder.feed_markers()

@@ -12,8 +12,8 @@ import pytest
 from holdfast.fixtures.host.installed_spark import quick_java
 from holdfast.fixtures.pipelines.declaration import Declaration
 from holdfast.fixtures.pipelines.input.fed_records import FedRecords
-from holdfast.fixtures.pipelines.input.feeder import FileFeeder
 from holdfast.fixtures.pipelines.input.incoming import Incoming
+from holdfast.fixtures.pipelines.input.input_files import InputFiles, fed_by_files
 from holdfast.fixtures.pipelines.loading import load
 from holdfast.fixtures.pipelines.output.files import LocalFiles
 from holdfast.fixtures.pipelines.rows.our_records import FIRST_WINDOW
@@ -67,7 +67,7 @@ def inputs() -> InputLog:
 
 def run(
     spark: SparkSession, inputs: InputLog, folder: Path, store: str, pipeline: Declaration = RIGHT[0]
-) -> tuple[ReadState, FileFeeder]:
+) -> tuple[ReadState, InputFiles]:
     """Let a query sum up a log in some batches; returns what asks for the state of each that had input."""
     configuration = {
         "spark.sql.ansi.enabled": "false",
@@ -77,7 +77,7 @@ def run(
     session = spark.newSession()
     for key, value in configuration.items():
         session.conf.set(key, value)
-    feeder = FileFeeder(FedRecords(inputs, Incoming(), DIGEST_KEY, markers_ahead=False), folder / "input")
+    feeder, files = fed_by_files(FedRecords(inputs, Incoming(), DIGEST_KEY, markers_ahead=False), folder / "input")
     source, output, checkpoint = ((folder / name).as_uri() for name in ("input", "output", "checkpoint"))
     query = load(pipeline.reference)(session, Endpoints(source, output, checkpoint, partitions=2, trigger_ms=10))
     try:
@@ -89,7 +89,7 @@ def run(
     finally:
         query.stop()
     batches = tuple(range(FEEDINGS + 1))
-    return ReadState("query", pipeline.expectation.meaning, checkpoint, 2, batches, configuration), feeder
+    return ReadState("query", pipeline.expectation.meaning, checkpoint, 2, batches, configuration), files
 
 
 def read(spark: SparkSession, command: ReadState) -> StateRead:
@@ -110,13 +110,13 @@ def of_batch(found: StateRead, batch: int) -> list[PartState]:
 def test_the_state_of_every_batch_is_read_back(
     spark: SparkSession, inputs: InputLog, tmp_path: Path, store: str
 ) -> None:
-    command, feeder = run(spark, inputs, tmp_path, store)
+    command, files = run(spark, inputs, tmp_path, store)
     found = read(spark, command)
     assert found.problems == {}
     fold = StateFold(inputs, DIGEST_KEY)
     for batch in command.batches:
         parts = of_batch(found, batch)
-        below = fold.below(dict(enumerate(feeder.positions(f"part-{batch:06}.parquet"))))
+        below = fold.below(dict(enumerate(files.positions(f"part-{batch:06}.parquet"))))
         sums = (
             sum(part.records for part in parts),
             sum(part.value for part in parts),
@@ -136,8 +136,8 @@ def test_of_windows_those_are_read_back_that_the_watermark_of_the_batch_has_not_
     [windows] = [each for each in pipelines_of(variant) if each.expectation.contract is Contract.WINDOW]
     rate = {"records_per_second": 600, "preloaded_percent": 10}
     inputs = Synthetic().generate({"records": 1_500, "keys": 3, "partitions": 2, **rate}, 1)
-    command, feeder = run(spark, inputs, tmp_path, store, windows)
-    log = CheckpointLog(LocalFiles(tmp_path), "checkpoint", FileNotes(feeder.positions), (0, 0))
+    command, files = run(spark, inputs, tmp_path, store, windows)
+    log = CheckpointLog(LocalFiles(tmp_path), "checkpoint", FileNotes(files.positions), (0, 0))
     completed = [event for event in log.poll() if isinstance(event, CheckpointCompleted)]
     batches = tuple(event.checkpoint - FIRST_CHECKPOINT for event in completed)
     found = read(spark, msgspec.structs.replace(command, batches=batches))
