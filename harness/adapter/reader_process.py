@@ -17,6 +17,7 @@ from typing import Any
 
 import msgspec
 
+from holdfast.harness.adapter.looks import Looks
 from holdfast.harness.adapter.reader import CommittedLog, CommittedTable, Reader, Row
 from holdfast.harness.model.records import FoldRow
 from holdfast.harness.spi.outside_files import raise_limits
@@ -91,8 +92,6 @@ class Finished(msgspec.Struct, frozen=True, tag="finished"):
     gaps: tuple[tuple[int, int], ...]
 
 
-MOST_INTERVALS = 2
-"""Who looks again after more than so many of its intervals has left a gap."""
 _LAST_READ_LIMIT_S = 4.0
 _AGAIN_S = 0.1
 Change = Version | Altered
@@ -158,19 +157,18 @@ class OutputReader:
 
     Attributes:
         polls: how many there were.
+        looks: when they were.
     """
 
     def __init__(self, watch: TableWatch | LogWatch, interval_ms: int = 0) -> None:
         self._watch = watch
-        self._most_ns = MOST_INTERVALS * interval_ms * 1_000_000
-        self._gaps: list[tuple[int, int]] = []
-        self._started_ns = self._looked_ns = 0
+        self.looks = Looks(interval_ms)
         self.polls = 0
 
     def finished(self) -> Finished:
         """How often it looked, after the last read."""
-        average_ns = (self._looked_ns - self._started_ns) // max(1, self.polls - 1)
-        return Finished(self.polls, average_ns, tuple(self._gaps))
+        average_ns = (self.looks.looked_ns - self.looks.started_ns) // max(1, self.polls - 1)
+        return Finished(self.polls, average_ns, tuple(self.looks.gaps))
 
     def poll(self, *, final: bool) -> list[Change]:
         """Look once; empty if nothing changed, or if the output cannot be read at the moment.
@@ -181,16 +179,15 @@ class OutputReader:
         """
         poll, time_ns = self.polls, time.monotonic_ns()
         if not poll:
-            self._started_ns = self._looked_ns = time_ns
+            self.looks.start(time_ns)
         try:
             changes = list(self._watch.changes(poll, time_ns, final=final))
         except OSError:
             if final:
                 raise
             return []  # Nobody looked: that is a gap.
-        if time_ns - self._looked_ns > self._most_ns:
-            self._gaps.append((self._looked_ns, time_ns))
-        self._looked_ns, self.polls = time_ns, poll + 1
+        self.looks.note(time_ns)
+        self.polls = poll + 1
         return changes
 
 
@@ -215,8 +212,9 @@ def main() -> None:
     settings = msgspec.json.decode(orders.readline(), type=Settings)
     raise_limits(settings.limits)
     sys.path += [each for each in settings.path if each not in sys.path]
-    reader, interval_s = OutputReader(watch_of(settings.reader), settings.interval_ms), settings.interval_ms / 1000
-    due_s = time.monotonic()
+    reader = OutputReader(watch_of(settings.reader), settings.interval_ms)
+    looks = reader.looks
+    looks.due_ns = time.monotonic_ns()
     last_by_s = 0.0
     while True:
         try:
@@ -232,8 +230,8 @@ def main() -> None:
         except ValueError as error:
             _say(Unreadable(str(error)))
             return
-        due_s = max(due_s + interval_s, time.monotonic())
-        if not last_by_s and select.select([orders], [], [], max(0.0, due_s - time.monotonic()))[0]:
+        looks.rest(time.monotonic_ns())
+        if not last_by_s and select.select([orders], [], [], max(0.0, (looks.due_ns - time.monotonic_ns()) / 1e9))[0]:
             last_by_s = time.monotonic() + _LAST_READ_LIMIT_S
     _say(reader.finished())
 

@@ -35,6 +35,16 @@ def calls(name: str) -> Recognised:
     )
 
 
+def defines(name: str) -> Recognised:
+    """Whether it gives this name a value."""
+    return lambda module: any(
+        isinstance(target, ast.Name) and target.id == name
+        for node in ast.walk(module)
+        if isinstance(node, ast.Assign)
+        for target in node.targets
+    )
+
+
 def _is_self(node: ast.AST) -> bool:
     return isinstance(node, ast.Name) and node.id == "self"
 
@@ -70,6 +80,14 @@ IMPLEMENTATIONS: Mapping[str, tuple[Recognised, Mapping[str, str]]] = {
             "fixtures/reference/connectors/kafka_committer.py": "of the sink of the reference, which is on trial",
         },
     ),
+    "when a reader looks, and gaps between looks": (
+        calls("Looks"),
+        {
+            "harness/adapter/reader_process.py": "of tables and logs of engines",
+            "harness/adapter/polled_output.py": "of what is visible unit by unit",
+        },
+    ),
+    "how long a gap is": (defines("MOST_INTERVALS"), {"harness/adapter/looks.py": "the one"}),
     "names of nodes that are ours": (names_the_harness, {"harness/adapter/recorder.py": "the one"}),
 }
 
