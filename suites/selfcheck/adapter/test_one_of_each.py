@@ -80,6 +80,13 @@ IMPLEMENTATIONS: Mapping[str, tuple[Recognised, Mapping[str, str]]] = {
             "fixtures/reference/connectors/kafka_committer.py": "of the sink of the reference, which is on trial",
         },
     ),
+    "owner of a reader": (
+        calls("ReaderOwner"),
+        {
+            "harness/adapter/committed_output.py": "of tables and logs of engines, whose rows come by pipe",
+            "fixtures/pipelines/output/committed_output.py": "of pipelines, whose rows lie in files",
+        },
+    ),
     "when a reader looks, and gaps between looks": (
         calls("Looks"),
         {

@@ -1,0 +1,77 @@
+"""Who owns the committed reader: a process of its own, spoken to in lines."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from holdfast.harness.adapter.child import Child, wait_for
+
+LAST = b"last"
+"""The line that asks for the last look."""
+
+
+class ReaderOwner:
+    """Starts the reader, hears it, and lets it look for the last time.
+
+    Args:
+        module: that the process runs.
+        settings: the first line that it is sent.
+        folder: where it works; also its label, by which it is found after a killed harness.
+        log: takes its standard error.
+        take: called with each line that it says.
+        stop: what stands behind its last words, where these are no sentence.
+
+    Attributes:
+        child: the process.
+        finished: it has said all that it had to; set by `take`.
+        problem: why the run says nothing; empty while all is well.
+    """
+
+    def __init__(
+        self, module: str, settings: bytes, folder: Path, log: Path, take: Callable[[bytes], None], stop: str = ""
+    ) -> None:
+        self._take = take
+        self._stop = stop
+        self.finished = False
+        self.problem = ""
+        # Safe: only what is installed, or on PYTHONPATH, is imported before the settings say where else to look.
+        self.child = Child([sys.executable, "-P", "-m", module], folder, log)
+        self.child.send(settings)
+
+    def hear(self) -> None:
+        """Take what it says."""
+        self.child.flush()
+        for line in self.child.lines():
+            self._take(line)
+        if self.child.ended and not self.finished:
+            self.child.end()
+            self.problem = self.problem or f"the committed reader ended: {self.child.last_words()}{self._stop}"
+
+    def wait(self, done: Callable[[], bool], limit_s: float, late: str) -> None:
+        """Hear it until something is done, or there is a problem.
+
+        Args:
+            done: whether it is.
+            limit_s: how long that may take.
+            late: the problem, if it takes longer.
+        """
+        until_s = time.monotonic() + limit_s
+        while not (self.problem or done()):
+            left_s = until_s - time.monotonic()
+            if left_s <= 0:
+                self.problem = late
+                return
+            wait_for([self.child], left_s)
+            self.hear()
+
+    def finish(self, limit_s: float, late: str) -> None:
+        """Let it look once more, at everything, and end. Arguments as of `wait`."""
+        self.child.send(LAST)
+        self.wait(lambda: self.finished, limit_s, late)
+
+    def close(self) -> None:
+        """End it. Idempotent."""
+        self.child.close()
