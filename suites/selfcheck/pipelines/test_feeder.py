@@ -4,15 +4,19 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pyarrow.parquet as pq
+import pytest
 
 from holdfast.fixtures.pipelines.input.fed_records import FedRecords
-from holdfast.fixtures.pipelines.input.feeder import IDLE_INTERVAL_MS
+from holdfast.fixtures.pipelines.input.feeder import IDLE_INTERVAL_MS, QueryFeeder
 from holdfast.fixtures.pipelines.input.incoming import Incoming
 from holdfast.fixtures.pipelines.input.input_files import FILE_INTERVAL_MS, InputFiles, fed_by_files
 from holdfast.fixtures.workloads.synthetic import Synthetic
+from holdfast.harness.adapter.feeder import Records
 from holdfast.harness.engine.executor.markers import MARKER_KEY, with_markers
 from holdfast.harness.model.jobs import KEYED_SUM
+from holdfast.harness.model.records import InputLog, Partition
 from holdfast.suites.selfcheck.systems.driving import PLAN, identity_hash
 
 INPUTS = Synthetic().generate({"records": 100, "preloaded_percent": 10, "records_per_second": 45, "keys": 3}, 1)
@@ -91,3 +95,54 @@ def test_when_all_is_fed_files_without_records_go_on(tmp_path: Path) -> None:
     assert len(later) >= before + 8
     assert pq.read_table(later[-1]).num_rows == 0
     assert written.positions(later[-1].name) == INPUTS.lengths()
+
+
+class Noting:
+    """An appender that notes what is appended: partitions with numbers of records, and marks."""
+
+    problem = ""
+
+    def __init__(self) -> None:
+        self.noted: list[tuple[int, int] | str] = []
+
+    def append(self, partition: int, first: int, records: Records) -> int:
+        self.noted.append((partition, len(records)))
+        return len(records)
+
+    def mark(self) -> None:
+        self.noted.append("mark")
+
+    def settle(self) -> int:
+        return 0
+
+    def close(self) -> None:
+        """Nothing is held."""
+
+
+@pytest.mark.parametrize(
+    ("interval_ms", "expected"),
+    [
+        (0, {0: [(0, 3), "mark"], 10: [], 500: ["mark"], 510: [(0, 1)], 1_000: ["mark"]}),
+        (150, {0: [(0, 3)], 10: [], 150: ["mark"], 510: [], 650: [(0, 1)], 1_000: ["mark"]}),
+    ],
+)
+def test_a_mark_comes_with_the_last_records_or_a_step_behind_them(
+    interval_ms: float, expected: dict[int, list[tuple[int, int] | str]]
+) -> None:
+    """Behind a mark, markers wait for the next step where steps are apart."""
+    numbers = np.arange(5, dtype=np.int64)
+    noting = Noting()
+    feeder = QueryFeeder(
+        InputLog(("a",), (Partition(numbers * 0, numbers, preloaded=1, markers=1),)), noting, interval_ms
+    )
+    assert noting.noted == [(0, 1)]
+    feeder.begin(0)
+    seen = {}
+    for now_ms in expected:
+        if now_ms == 510:
+            feeder.feed_markers()
+        noting.noted = []
+        feeder.tend(now_ms)
+        seen[now_ms] = noting.noted
+    assert seen == expected
+    assert feeder.whole
