@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import select
+import time
+from collections.abc import Callable
+from typing import IO
+
 MOST_INTERVALS = 2
 """Who looks again after more than so many of its intervals has left a gap."""
 
@@ -41,3 +46,16 @@ class Looks:
         """A look has ended, and has taken so long of the processor. The next one is due by the clock, not by the end of
         this one; what was missed is not made up for."""
         self.due_ns = max(self.due_ns + self._interval_ns, now_ns + self._idle_per_look * took_ns)
+
+
+def look_until_asked(look: Callable[[], int], orders: IO[bytes] | IO[str]) -> None:
+    """Look, again and again, until a line asks for the last look, or whoever could ask has gone.
+
+    Args:
+        look: looks once, and returns when the next look is due, on the monotonic clock in nanoseconds.
+        orders: where the line comes; nothing of it may be in a buffer.
+    """
+    asked = False
+    while not asked:
+        left_s = max(0.0, (look() - time.monotonic_ns()) / 1e9)
+        asked = bool(select.select([orders], [], [], left_s)[0])

@@ -8,7 +8,6 @@ differs. A further line asks for the last look, which ends it; so does the end o
 
 from __future__ import annotations
 
-import select
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -17,7 +16,7 @@ from typing import Any
 
 import msgspec
 
-from holdfast.harness.adapter.looks import Looks
+from holdfast.harness.adapter.looks import Looks, look_until_asked
 from holdfast.harness.adapter.reader import CommittedLog, CommittedTable, Reader, Row
 from holdfast.harness.model.records import FoldRow
 from holdfast.harness.spi.outside_files import raise_limits
@@ -213,27 +212,37 @@ def main() -> None:
     raise_limits(settings.limits)
     sys.path += [each for each in settings.path if each not in sys.path]
     reader = OutputReader(watch_of(settings.reader), settings.interval_ms)
-    looks = reader.looks
-    looks.due_ns = time.monotonic_ns()
-    last_by_s = 0.0
+    reader.looks.due_ns = time.monotonic_ns()
+    try:
+        look_until_asked(lambda: _look(reader), orders)
+        _look_last(reader)
+    except (OSError, ValueError) as error:
+        _say(Unreadable(str(error)))
+    else:
+        _say(reader.finished())
+
+
+def _look(reader: OutputReader) -> int:
+    """Look once; returns when the next look is due."""
+    for change in reader.poll(final=False):
+        _say(change)
+    reader.looks.rest(time.monotonic_ns())
+    return reader.looks.due_ns
+
+
+def _look_last(reader: OutputReader) -> None:
+    """Look for the last time, as soon as the output can be read. Errors as of OutputReader.poll."""
+    until_s = time.monotonic() + _LAST_READ_LIMIT_S
     while True:
         try:
-            for change in reader.poll(final=bool(last_by_s)):
-                _say(change)
-            if last_by_s:
-                break
-        except OSError as error:
-            if time.monotonic() > last_by_s:
-                _say(Unreadable(str(error)))
-                return
+            changes = reader.poll(final=True)
+            break
+        except OSError:
+            if time.monotonic() > until_s:
+                raise
             time.sleep(_AGAIN_S)
-        except ValueError as error:
-            _say(Unreadable(str(error)))
-            return
-        looks.rest(time.monotonic_ns())
-        if not last_by_s and select.select([orders], [], [], max(0.0, (looks.due_ns - time.monotonic_ns()) / 1e9))[0]:
-            last_by_s = time.monotonic() + _LAST_READ_LIMIT_S
-    _say(reader.finished())
+    for change in changes:
+        _say(change)
 
 
 def _say(report: Report) -> None:

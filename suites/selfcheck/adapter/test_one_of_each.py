@@ -94,6 +94,13 @@ IMPLEMENTATIONS: Mapping[str, tuple[Recognised, Mapping[str, str]]] = {
             "harness/adapter/polled_output.py": "of what is visible unit by unit",
         },
     ),
+    "loop of a process that only reads": (
+        calls("look_until_asked"),
+        {
+            "harness/adapter/reader_process.py": "of tables and logs of engines",
+            "fixtures/pipelines/output/reader.py": "of the output of pipelines; the reader of the reference has timers",
+        },
+    ),
     "how long a gap is": (defines("MOST_INTERVALS"), {"harness/adapter/looks.py": "the one"}),
     "names of nodes that are ours": (names_the_harness, {"harness/adapter/recorder.py": "the one"}),
 }
