@@ -137,18 +137,13 @@ class Engine(ABC):
     @abstractmethod
     def append(self, partition: int, offset: int, records: Sequence[tuple[str, int]]) -> None:
         """Append records to the log that the engine reads: the first has this offset in its partition, and a record is
-        a key and a value. Offsets are dense from 0.
-
-        Raises:
-            OSError: the log does not take them.
-        """
+        a key and a value. Offsets are dense from 0. It raises OSError where the log does not take them."""
 
     def undelivered(self) -> int:
         """How many records that were appended are not known to be in the log yet. It is asked again and again.
 
         Raises:
-            OSError: the log refused one, or it lies elsewhere than at its offset; one sentence, and the reason why the
-                run is inconclusive. Nobody takes the record for one that the engine lost then.
+            OSError: the log refused one, or put it elsewhere than at its offset; the run is inconclusive then.
         """
         return 0
 
@@ -316,7 +311,6 @@ class EngineDeployment(ProcessDeployment):
         self._settle_ms = plan.bounds.settle_ms
         self._noted = [0] * len(inputs.partitions)
         self._ask_ms = self._progressed_ms = 0.0
-        self._unconfirmed = ""
         with ExitStack() as begun:
             engine.begin()
             begun.callback(engine.end)
@@ -328,9 +322,8 @@ class EngineDeployment(ProcessDeployment):
                 engine.place = replace(engine.place, links={each: links.address(each) for each in engine.links})
             self._persisted = Persisted(engine)
             source = subtask_name(plan.job.of_kind(VertexKind.SOURCE)[0].name, 0)
-            self._feeder = LogFeeder(
-                inputs, Calls(engine.append, engine.undelivered), recorder, source, engine.patience_ms
-            )
+            log = Calls(engine.append, engine.undelivered)
+            self._feeder = LogFeeder(inputs, log, recorder, source, engine.patience_ms)
             reader = engine.reader()
             committed = CommittedOutput(
                 reader,
@@ -357,12 +350,12 @@ class EngineDeployment(ProcessDeployment):
     def stop(self, *, audit: bool) -> Recording:
         for event in self._strangers.events():
             self.record(event)
-        self._unconfirmed = self._feeder.unconfirmed()
+        self._feeder.finish()
         return super().stop(audit=audit)
 
     @property
     def problem(self) -> str:
-        return super().problem or self._persisted.problem or self._unconfirmed
+        return super().problem or self._persisted.problem or self._feeder.problem
 
     @property
     def next_ms(self) -> float:

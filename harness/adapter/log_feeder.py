@@ -31,6 +31,9 @@ class LogFeeder:
         subtask: name of the source.
         patience_ms: see arrival.Window; longer for an engine that persists rarely, or takes long to start.
 
+    Attributes:
+        problem: why it is not known that the engine could read what was appended; set by `finish`, empty: it is known.
+
     Raises:
         OSError: what is preloaded is not taken.
     """
@@ -43,6 +46,7 @@ class LogFeeder:
             inputs, _Emitted(appender, recorder, subtask), self._window, record=partial(recorder.record, HARNESS)
         )
         self._ready_ms: float | None = None
+        self.problem = ""
         self._due_ms = 0.0
         self._feeder.preload()
 
@@ -98,17 +102,19 @@ class LogFeeder:
         self._feeder.advance(now_ms)
         self._due_ms = now_ms + FEED_INTERVAL_MS
 
-    def unconfirmed(self) -> str:
-        """Why it is not known that the engine could read all that was appended, at the end of its run; empty: it is.
-        What the log refused is none of its losses."""
+    def finish(self) -> None:
+        """At the end of a run: what the log refused, or has not confirmed by now, is a problem of the run, since it is
+        none of the engine's losses."""
         until_s = time.monotonic() + _CONFIRM_LIMIT_S
         try:
             while (left := self._feeder.settle()) and time.monotonic() < until_s:
                 time.sleep(_LOOK_S)
         except OSError as error:
-            return str(error)
-        has = plural(left, "record that was appended has", "records that were appended have")
-        return f"{has} no confirmation of the input after {_CONFIRM_LIMIT_S:.0f} s." if left else ""
+            self.problem = str(error)
+            return
+        if left:
+            has = plural(left, "record that was appended has", "records that were appended have")
+            self.problem = f"{has} no confirmation of the input after {_CONFIRM_LIMIT_S:.0f} s."
 
 
 class Calls:

@@ -88,8 +88,10 @@ def test_what_the_log_has_no_room_for_is_appended_with_the_next_step() -> None:
 def test_a_record_that_the_log_refused_is_no_loss_of_the_engine() -> None:
     """It ends the run, whether anything is due just now or not, and whether the engine has begun or not."""
     fed = Fed(100)
-    assert fed.feeder.unconfirmed() == ""
+    fed.feeder.finish()
+    assert fed.feeder.problem == ""
     fed.refused = "topic input does not take a record: too large."
     with pytest.raises(OSError, match=fed.refused):
         fed.feeder.tend(0, ready=False)
-    assert fed.feeder.unconfirmed() == fed.refused
+    fed.feeder.finish()
+    assert fed.feeder.problem == fed.refused
