@@ -16,11 +16,12 @@ from holdfast.harness.adapter.child import Child
 from holdfast.harness.adapter.committed_output import CommittedOutput
 from holdfast.harness.adapter.controls import worker_controls
 from holdfast.harness.adapter.deployment import ProcessDeployment
-from holdfast.harness.adapter.links import Links, Strangers
+from holdfast.harness.adapter.links import LinkOf, Links, Strangers, offer_links
 from holdfast.harness.adapter.log_feeder import Calls, LogFeeder
 from holdfast.harness.adapter.place import Place
 from holdfast.harness.adapter.reader import Reader
 from holdfast.harness.adapter.recorder import Recorder
+from holdfast.harness.adapter.relay_process import RelayProcess
 from holdfast.harness.adapter.worker import Worker
 from holdfast.harness.label import end_labelled
 from holdfast.harness.model.capability import EXACTLY_ONCE, Capability, Claims, Guarantee, OutputMode
@@ -34,7 +35,6 @@ from holdfast.harness.model.target import Role, Target
 from holdfast.harness.model.topology import process_name, subtask_name
 from holdfast.harness.spi.code import SystemCode
 from holdfast.harness.spi.controls import Controls
-from holdfast.harness.spi.controls.link import MECHANISMS
 from holdfast.harness.spi.fault import UndoRecord
 from holdfast.harness.spi.system import Deployment, OptionAccount, OptionUse, Recording
 
@@ -315,11 +315,13 @@ class EngineDeployment(ProcessDeployment):
             engine.begin()
             begun.callback(engine.end)
             recorder = Recorder()
-            links = Links(engine.links, folder, logs / "links.log") if engine.links else None
-            self._strangers = Strangers(dict if links is None else links.refused)
-            if links is not None:
-                begun.callback(links.close)
-                engine.place = replace(engine.place, links={each: links.address(each) for each in engine.links})
+            relay = None
+            if engine.links:
+                targets = {str(link): service for link, service in engine.links.items()}
+                relay = RelayProcess(targets, folder, logs / "links.log")
+                begun.callback(relay.kill)
+                engine.place = replace(engine.place, links={each: relay.address(str(each)) for each in engine.links})
+            self._strangers = Strangers(dict if relay is None else relay.refused)
             self._persisted = Persisted(engine)
             source = subtask_name(plan.job.of_kind(VertexKind.SOURCE)[0].name, 0)
             log = Calls(engine.append, engine.undelivered)
@@ -339,9 +341,8 @@ class EngineDeployment(ProcessDeployment):
                 EngineWorker(engine, index, self._persisted, logs, recorder) for index in range(engine.place.workers)
             ]
             controls = worker_controls(workers, recorder.acting)
-            if links is not None:
-                for mechanism in MECHANISMS:
-                    controls.offer(mechanism, links, stamps=False)
+            if relay is not None:
+                offer_links(controls, _declared(Links(relay), engine.links))
             engine.controls(controls)
             recorder.start_clock()
             self._end = begun.pop_all()
@@ -397,3 +398,14 @@ class EngineDeployment(ProcessDeployment):
             for worker in self._workers:
                 worker.deaths.acknowledge()
         self._feeder.persisted(now, self.now_ms)
+
+
+def _declared(links: Links, declared: Mapping[Target, str]) -> LinkOf:
+    """The links that an engine has declared."""
+
+    def of(target: Target) -> tuple[Links, str]:
+        if target not in declared:
+            raise ValueError(f"link {target} is unknown; known are {', '.join(map(str, declared))}.")
+        return links, str(target)
+
+    return of

@@ -1,185 +1,258 @@
-"""Links between an engine and the services that it uses: it connects to our relay, where they are impaired."""
+"""Links: what faults do to them by now, and the relay that stands in front of each and does it.
+
+Rules of this file
+- Links bear names. Which link a target is, the owner of a deployment says.
+- Each fault of a link is undone on its own; of those of a kind that are left, the newest counts.
+- There are two relays: `relay_process`, and Toxiproxy, whose client a base must not import.
+"""
 
 from __future__ import annotations
 
-import sys
-import time
+import threading
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
+from typing import Protocol
 
-import msgspec
-
-from holdfast.harness.adapter.child import Child, wait_for
 from holdfast.harness.adapter.holds import Holds
-from holdfast.harness.adapter.network import relay
-from holdfast.harness.adapter.network.relay import DONE, REFUSED, Impair, Order, Reset, Targets
-from holdfast.harness.adapter.network.sockets import Address
+from holdfast.harness.adapter.network.carrier import Impairments
+from holdfast.harness.adapter.network.pipe import Impairment
 from holdfast.harness.model.events import ConnectionsRefused
 from holdfast.harness.model.target import Target
-from holdfast.harness.spi.controls.link import BACKWARD, BOTH, FORWARD, Detail
+from holdfast.harness.spi.controls import NOBODY, Acting, Controls
+from holdfast.harness.spi.controls.link import BACKWARD, BOTH, FORWARD, MECHANISMS, Detail
 
-_CUT, _SLOW, _LIMIT, _BLACK_HOLE = KINDS = ("cut", "slow", "limit", "black-hole")
-_ANSWER_LIMIT_S = 10.0
+CUT, SLOW, LIMIT, BLACK_HOLE = KINDS = ("cut", "slow", "limit", "black-hole")
+"""Nothing passes a cut, however slow the link is besides: it comes first where one must be named."""
+_DIRECTIONS = (FORWARD, BACKWARD, BOTH)
 
 
-class RelayProcess:
-    """The relay, and what is said to it; by one thread at a time.
+class Relay(Protocol):
+    """What stands in front of links.
 
-    Args:
-        targets: by link, where it leads.
-        folder: the label of its process.
-        log: takes its standard error.
-
-    Raises:
-        OSError: it does not start.
-
-    Attributes:
-        listening: by link, where it listens.
-        refused: by link, how many connections it had refused when it answered last.
+    All raise ValueError for a link that it does not have, and OSError for what it does not obey.
     """
 
-    def __init__(self, targets: Mapping[str, Address], folder: Path, log: Path) -> None:
-        self.refused: Counter[str] = Counter()
-        self._child = Child([sys.executable, "-P", "-m", relay.__name__], folder, log)
-        self._child.send(msgspec.json.encode(Targets(dict(targets))))
-        try:
-            self.listening = msgspec.json.decode(self._answer(), type=Targets).links
-        except OSError:
-            self.close()
-            raise
+    def address(self, link: str) -> str:
+        """`host:port` that leads through a link."""
+
+    def impair(self, link: str, kind: str, wanted: Impairments) -> bool:
+        """Let a link do from now on what is wanted of it.
+
+        Args:
+            link: of them.
+            kind: of the fault that came or went. Who keeps kinds apart leaves what it does of others alone.
+            wanted: by all faults of the link.
+
+        Returns:
+            Whether what it did until now befell anything, as far as the relay tells.
+        """
+
+    def does(self, link: str, kind: str, wanted: Impairments) -> bool:
+        """Whether a link does what is wanted of it, and nothing else of a kind."""
+
+    def reset(self, link: str) -> bool:
+        """Break the connections of a link; whether there was one, as far as the relay tells."""
+
+    def lead(self, link: str, target: str = "") -> None:
+        """New connections of a link lead to another `host:port`; empty: to the first that it led to."""
+
+    def refused(self) -> Mapping[str, int]:
+        """By link, how many connections were refused so far, because they are not of the run; see `acceptor`."""
+
+
+class Witness(Protocol):
+    """Who records what links do.
+
+    Attributes:
+        acting: the fault that acts just now.
+    """
 
     @property
-    def dead(self) -> bool:
-        return self._child.dead
+    def acting(self) -> Acting: ...
 
-    def order(self, order: Order) -> None:
-        """Returns when it is in force.
+    def struck(self, fault: int, what: str) -> None:
+        """Record an effect of a fault on a link; of NOBODY there is none."""
 
-        Raises:
-            OSError: the relay is gone, or silent.
-        """
-        if self._child.dead:
-            raise OSError(f"the relay of the links ended: {self._child.last_words()}")
-        self._child.send(msgspec.json.encode(order))
-        if (answer := self._answer()) != DONE:
-            raise OSError(f"the relay says {answer!r}.")
-
-    def end(self) -> None:
-        """Kill it, in any thread. Idempotent."""
-        self._child.end()
-
-    def close(self) -> None:
-        """End it, and free what it took. Idempotent."""
-        self._child.close()
-
-    def _answer(self) -> bytes:
-        until_s = time.monotonic() + _ANSWER_LIMIT_S
-        while time.monotonic() < until_s:
-            lines = self._child.lines()
-            self.refused.update(line[len(REFUSED) :].decode() for line in lines if line.startswith(REFUSED))
-            if answers := [line for line in lines if not line.startswith(REFUSED)]:
-                return answers[0]
-            if self._child.ended:
-                raise OSError(f"the relay of the links ended: {self._child.last_words()}")
-            wait_for([self._child], until_s - time.monotonic())
-        raise OSError(f"the relay of the links does not answer within {_ANSWER_LIMIT_S:.0f} s.")
+    def fail(self, problem: str) -> None:
+        """What a link does is not known any more, because of this."""
 
 
 class Links:
-    """spi.controls.link.LinkImpairment. Each fault of a link is undone on its own; of those left the newest counts.
+    """Which faults act on links by now.
 
     Args:
-        targets: by link, `host:port` of the service that it leads to.
-        folder: the label of the relay's process.
-        log: takes its standard error.
-
-    Raises:
-        OSError: the relay does not start.
+        relay: does what they want.
+        witness: tells faults apart, and takes what the relay tells of their effects; None: nobody does.
     """
 
-    def __init__(self, targets: Mapping[Target, str], folder: Path, log: Path) -> None:
-        self._held: Holds[Detail] = Holds()
-        self._names = {target: str(target) for target in targets}
-        led = {self._names[target]: _address(text) for target, text in targets.items()}
-        self._relay = RelayProcess(led, folder, log)
+    def __init__(self, relay: Relay, witness: Witness | None = None) -> None:
+        self._relay = relay
+        self._witness = witness
+        self._held: Holds[Detail] = Holds(None if witness is None else witness.acting)
+        self._lock = threading.RLock()
 
-    def address(self, link: Target) -> str:
-        """`host:port` that leads through a link."""
-        host, port = self._relay.listening[self._name(link)]
-        return f"{host}:{port}"
+    def act(self, link: str, kind: str, detail: Detail = "") -> None:
+        """One more fault acts.
+
+        Args:
+            link: on this.
+            kind, detail: see spi.controls.link.LinkControl.restore.
+
+        Raises:
+            ValueError: there is no such link, kind or direction.
+            OSError: the relay does not obey; the fault does not act then.
+        """
+        held = _checked(kind, detail)
+        with self._lock:
+            former = self._by(link)
+            self._held.take((link, kind), held)
+            try:
+                self._settle(link, kind, former)
+            except (OSError, ValueError):
+                self._held.give_back((link, kind), held)
+                raise
+
+    def reset(self, link: str) -> None:
+        """Break connections; new ones are let through."""
+        touched = self._asked(lambda: self._relay.reset(link))
+        if touched and self._witness is not None:
+            self._witness.struck(self._witness.acting.fault, link)
+
+    def restore(self, link: str, kind: str = "", detail: Detail | None = None) -> None:
+        """Undo faults.
+
+        Args:
+            link: of them.
+            kind: of them; empty: all.
+            detail: which of a kind; None: all of it.
+        """
+        with self._lock:
+            for each in (kind,) if kind else KINDS:
+                former = self._by(link)
+                if detail is None:
+                    self._held.give_all_back((link, each))
+                else:
+                    self._held.give_back((link, each), _checked(each, detail))
+                self._settle(link, each, former)
+
+    def whole(self, link: str, kind: str = "", detail: Detail | None = None) -> bool:
+        """Whether no such fault acts on a link, as the relay says; arguments as of `restore`."""
+        kinds, held = (kind,) if kind else KINDS, None if detail is None else _checked(kind, detail)
+        with self._lock:
+            acts = any(self._held.acts((link, each), held) for each in kinds)
+            return not acts and all(self._relay.does(link, each, self._wanted(link)) for each in kinds)
+
+    def lead(self, link: str, target: str = "") -> None:
+        """Let a link lead elsewhere; its connections are closed. See Relay.lead."""
+        self._relay.lead(link, target)
+        self._relay.reset(link)
+
+    def _by(self, link: str) -> int:
+        """Whose work it is what a link does."""
+        return next((self._held.by((link, each)) for each in KINDS if self._held.acts((link, each))), NOBODY)
+
+    def _settle(self, link: str, kind: str, former: int) -> None:
+        """Let a link do what the faults that are left want of it, and record what it did for the one before."""
+        touched = self._asked(lambda: self._relay.impair(link, kind, self._wanted(link)))
+        if touched and self._witness is not None:
+            self._witness.struck(former, link)
+
+    def _asked(self, ask: Callable[[], bool]) -> bool:
+        try:
+            return ask()
+        except OSError as error:
+            if self._witness is not None:
+                self._witness.fail(str(error))
+            raise
+
+    def _wanted(self, link: str) -> Impairments:
+        forward, backward = (
+            Impairment(
+                cut=any(each in (direction, BOTH) for each in self._held.acting((link, CUT))),
+                delay_ms=int(self._held.newest((link, SLOW)) or 0),
+                kilobytes_per_second=int(self._held.newest((link, LIMIT)) or 0),
+                swallow=self._held.acts((link, BLACK_HOLE)),
+            )
+            for direction in (FORWARD, BACKWARD)
+        )
+        return Impairments(forward, backward)
+
+
+class NamedLinks(Protocol):
+    """Links, or what stands in front of them; see there."""
+
+    def act(self, link: str, kind: str, detail: Detail = "") -> None: ...
+
+    def reset(self, link: str) -> None: ...
+
+    def restore(self, link: str, kind: str, detail: Detail) -> None: ...
+
+    def whole(self, link: str, kind: str, detail: Detail) -> bool: ...
+
+
+LinkOf = Callable[[Target], tuple[NamedLinks, str]]
+"""The link that a target is. Raises ValueError where there is none, and OSError where no fault may act on it."""
+
+
+class LinksOfTargets:
+    """spi.controls.link.LinkImpairment.
+
+    Args:
+        of: the link that a target is.
+    """
+
+    def __init__(self, of: LinkOf) -> None:
+        self._of = of
 
     def cut(self, link: Target, direction: str = BOTH) -> None:
-        self._act(link, _CUT, direction)
+        self._act(link, CUT, direction)
 
     def slow(self, link: Target, delay_ms: int) -> None:
-        self._act(link, _SLOW, delay_ms)
+        self._act(link, SLOW, delay_ms)
 
     def limit(self, link: Target, kilobytes_per_second: int) -> None:
-        self._act(link, _LIMIT, kilobytes_per_second)
+        self._act(link, LIMIT, kilobytes_per_second)
 
     def black_hole(self, link: Target) -> None:
-        self._act(link, _BLACK_HOLE, "")
+        self._act(link, BLACK_HOLE)
 
     def reset(self, link: Target) -> None:
-        self._relay.order(Reset(self._name(link)))
+        links, name = self._of(link)
+        links.reset(name)
 
     def restore(self, link: Target, kind: str, detail: Detail = "") -> None:
-        self._held.give_back((link, _known(kind)), detail)
-        self._settle(link)
-        if kind == _BLACK_HOLE and not self._held.acts((link, _BLACK_HOLE)):
-            self.reset(link)  # What it swallowed never comes.
+        links, name = self._of(link)
+        links.restore(name, kind, detail)
 
     def whole(self, link: Target, kind: str, detail: Detail = "") -> bool:
-        return not self._held.acts((link, _known(kind)), detail) and not self._relay.dead
+        links, name = self._of(link)
+        return links.whole(name, kind, detail)
 
-    def refused(self) -> Mapping[str, int]:
-        """By link, how many connections were refused, because they are not of the run; see the rules of `acceptor`."""
-        if not self._relay.dead:
-            self._settle(next(iter(self._names)))  # What it has told by its answer is known.
-        return self._relay.refused
-
-    def close(self) -> None:
-        """End the relay. Idempotent."""
-        self._relay.close()
-
-    def _act(self, link: Target, kind: str, detail: Detail) -> None:
-        self._name(link)
-        self._held.take((link, kind), detail)
-        self._settle(link)
-
-    def _settle(self, link: Target) -> None:
-        """Let a link do what the faults that are left want of it."""
-        for direction in (FORWARD, BACKWARD):
-            cut = any(each in (direction, BOTH) for each in self._held.acting((link, _CUT)))
-            self._relay.order(
-                Impair(
-                    self._name(link),
-                    direction,
-                    cut=cut,
-                    delay_ms=int(self._held.newest((link, _SLOW)) or 0),
-                    kilobytes_per_second=int(self._held.newest((link, _LIMIT)) or 0),
-                    swallow=self._held.acts((link, _BLACK_HOLE)),
-                )
-            )
-
-    def _name(self, link: Target) -> str:
-        if link not in self._names:
-            raise ValueError(f"link {link} is unknown; known are {', '.join(self._names.values())}.")
-        return self._names[link]
+    def _act(self, link: Target, kind: str, detail: Detail = "") -> None:
+        links, name = self._of(link)
+        links.act(name, kind, detail)
 
 
-def _known(kind: str) -> str:
+def offer_links(controls: Controls, of: LinkOf) -> None:
+    """Offer all that can be done to links. Their effects are seen in what crosses them, which does not say for whom."""
+    links = LinksOfTargets(of)
+    for mechanism in MECHANISMS:
+        controls.offer(mechanism, links, stamps=False)
+
+
+def _checked(kind: str, detail: Detail) -> Detail:
+    """What tells a fault from others of its kind.
+
+    Raises:
+        ValueError: there is no such kind or direction.
+    """
     if kind not in KINDS:
         raise ValueError(f"kind {kind!r} of a link's fault is unknown; allowed are {', '.join(KINDS)}.")
-    return kind
-
-
-def _address(text: str) -> Address:
-    host, _, port = text.rpartition(":")
-    if not (host and port.isdecimal()):
-        raise ValueError(f"a link leads to {text!r}: write host:port.")
-    return Address(host, int(port))
+    if kind == CUT and (detail or BOTH) not in _DIRECTIONS:
+        raise ValueError(f"direction {detail!r} is unknown; allowed are {', '.join(_DIRECTIONS)}.")
+    if kind == CUT:
+        return detail or BOTH
+    return "" if kind == BLACK_HOLE else int(detail)
 
 
 class Strangers:

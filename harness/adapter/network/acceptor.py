@@ -48,6 +48,7 @@ class Acceptor:
         on_stream: takes each connection that is admitted; what follows the token is still to be read.
         on_refused: called once for each that is not.
         limit_s: how long one may take to say the token.
+        guarded: where there is none, who is not of the run is refused; if not, whoever comes is admitted.
 
     Attributes:
         refused: how many were not admitted.
@@ -61,6 +62,8 @@ class Acceptor:
         on_stream: Callable[[socket.socket], None],
         on_refused: Callable[[], None] = uncounted,
         limit_s: float = TOKEN_LIMIT_S,
+        *,
+        guarded: bool = True,
     ) -> None:
         self.refused = 0
         self._loop = loop
@@ -69,6 +72,7 @@ class Acceptor:
         self._on_stream = on_stream
         self._on_refused = on_refused
         self._limit_s = limit_s
+        self._guarded = guarded
         self._kin = Kin(os.getppid())
         self._waiting: dict[socket.socket, _Caller] = {}
         listener.setblocking(False)
@@ -92,7 +96,7 @@ class Acceptor:
                 self._look_at(stream)
 
     def _look_at(self, stream: socket.socket) -> None:
-        peer = peer_of(stream, os.getuid(), kin=self._kin)
+        peer = peer_of(stream, os.getuid(), kin=self._kin) if self._guarded else Peer.UNKNOWN
         if peer is Peer.FOREIGN:
             self._refuse(stream)
         elif peer is Peer.GONE:

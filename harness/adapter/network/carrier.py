@@ -1,20 +1,24 @@
 """A relayed link: whoever connects to its listening socket is connected to its target, through pipes that can be cut,
-slowed, narrowed and emptied."""
+slowed, narrowed and emptied, and that hold back requests."""
 
 from __future__ import annotations
 
 import socket
 import struct
 from collections.abc import Callable
+from typing import NamedTuple
 
-from holdfast.harness.adapter.network.acceptor import Acceptor, uncounted
+from holdfast.harness.adapter.network.acceptor import Acceptor
 from holdfast.harness.adapter.network.loop import Loop
-from holdfast.harness.adapter.network.pipe import Pipe, Wire
+from holdfast.harness.adapter.network.pipe import Hold, Impairment, Pipe, Wire
 from holdfast.harness.adapter.network.sockets import Address, Outgoing, connect
-from holdfast.harness.spi.controls.link import BACKWARD, BOTH, FORWARD
 
-_TO_BYTES = 1_000
-_TO_NS = 1_000_000
+
+class Impairments(NamedTuple):
+    """What is done to what comes from who connects, and to what goes back."""
+
+    forward: Impairment
+    backward: Impairment
 
 
 class Carrier:
@@ -25,52 +29,56 @@ class Carrier:
         listener: where clients connect.
         target: where they are led to; None: not known yet, and connections are closed at once.
         token: that clients must say and the target is told; empty: it is a service, which knows of none.
-        on_refused: called for each client that is refused.
+        guarded: who is not of the run is refused, where there is no token; see Acceptor.
 
     Attributes:
         target: of connections that are made from now on.
     """
 
     def __init__(
-        self,
-        loop: Loop,
-        listener: socket.socket,
-        target: Address | None,
-        token: bytes = b"",
-        on_refused: Callable[[], None] = uncounted,
+        self, loop: Loop, listener: socket.socket, target: Address | None, token: bytes = b"", *, guarded: bool = True
     ) -> None:
         self.target = target
         self._token = token
-        self._wires = {FORWARD: Wire(), BACKWARD: Wire()}
+        self._forward, self._backward = Wire(), Wire()
         self._loop = loop
         self._connections: list[_Connection] = []
-        Acceptor(loop, listener, token, self._carry, on_refused)
+        self._acceptor = Acceptor(loop, listener, token, self._carry, guarded=guarded)
 
-    def impair(
-        self, direction: str, *, cut: bool, delay_ms: int = 0, kilobytes_per_second: int = 0, swallow: bool = False
-    ) -> bool:
-        """Set what the link does from now on, also to what is under way.
+    @property
+    def does(self) -> Impairments:
+        """What the link does now."""
+        return Impairments(self._forward.does, self._backward.does)
 
-        Args:
-            direction: FORWARD (from who connects), BACKWARD or BOTH.
-            cut: take nothing and pass nothing.
-            delay_ms: pass everything so much later.
-            kilobytes_per_second: pass no more than that; 0: as much as comes.
-            swallow: take everything and pass nothing, ever.
+    @property
+    def refused(self) -> int:
+        """How many clients were refused so far."""
+        return self._acceptor.refused
+
+    def impair(self, wanted: Impairments) -> bool:
+        """Set what the link does from now on, also to what is under way. At the end of swallowing all connections are
+        reset: what was swallowed never comes.
 
         Returns:
             Whether what it did until now befell anything.
         """
-        touched = 0
-        for each, wire in self._wires.items():
-            if direction in (each, BOTH):
-                touched += wire.change(
-                    cut=cut,
-                    delay_ns=delay_ms * _TO_NS,
-                    bytes_per_second=kilobytes_per_second * _TO_BYTES,
-                    swallow=swallow,
-                )
+        swallowed = self._forward.does.swallow and not wanted.forward.swallow
+        touched = self._forward.change(wanted.forward) + self._backward.change(wanted.backward)
+        if swallowed:
+            self.reset()
         return bool(touched)
+
+    def hold(self, beginning: bytes, occurrence: int, on_held: Callable[[], None]) -> None:
+        """Hold back a request when it comes; holds are numbered from 0. See Hold."""
+        self._forward.holds.append(Hold(beginning, occurrence, on_held))
+
+    def release(self, hold: int, *, lost: bool) -> None:
+        """Let the request of a hold go, or lose it. See Hold."""
+        which = self._forward.holds[hold]
+        if lost:
+            which.drop()
+        else:
+            which.release()
 
     def reset(self) -> bool:
         """Break all connections with a reset at both ends, and forget what they carried; whether there was any."""
@@ -85,13 +93,13 @@ class Carrier:
             stream.close()
         else:
             far = connect(self.target, self._token)
-            self._connections.append(_Connection(self._loop, stream, far, self._wires))
+            self._connections.append(_Connection(self._loop, stream, far, self._forward, self._backward))
 
 
 class _Connection:
     """Two sockets, two pipes. They carry nothing before the greeting has gone to the target, whatever the link does."""
 
-    def __init__(self, loop: Loop, near: socket.socket, outgoing: Outgoing, wires: dict[str, Wire]) -> None:
+    def __init__(self, loop: Loop, near: socket.socket, outgoing: Outgoing, forward: Wire, backward: Wire) -> None:
         far, self._greeting = outgoing
         for stream in (near, far):
             stream.setblocking(False)
@@ -99,8 +107,8 @@ class _Connection:
         self.closed = False
         self._loop = loop
         self._near, self._far = near, far
-        self._forward = Pipe(loop, wires[FORWARD], near, far, self._watch)
-        self._backward = Pipe(loop, wires[BACKWARD], far, near, self._watch)
+        self._forward = Pipe(loop, forward, near, far, self._watch)
+        self._backward = Pipe(loop, backward, far, near, self._watch)
         self._greet()
 
     def reset(self) -> None:

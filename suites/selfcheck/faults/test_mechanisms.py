@@ -34,16 +34,14 @@ def _simulated() -> Controls:
 
 def _of_processes() -> Controls:
     reach = Reach(NOTHING, PLAN.job, PLAN.topology, 2)
-    controls = process_controls(
-        reach, Pages(NOTHING, NOTHING, NOTHING, NOTHING, NOTHING), NOTHING, frozenset(), NOTHING
-    )
-    offer_services(controls, reach, frozenset(), NOTHING, NOTHING)
+    controls = process_controls(reach, Pages(NOTHING, NOTHING, NOTHING, NOTHING, NOTHING), NOTHING, NOTHING, NOTHING)
+    offer_services(controls, NOTHING, NOTHING, NOTHING)
     return controls
 
 
 def _of_a_stage() -> Controls:
     reach = Reach(NOTHING, PLAN.job, PLAN.topology, 2)
-    return stage_controls(reach, Pages(NOTHING, NOTHING, NOTHING, NOTHING), frozenset())
+    return stage_controls(reach, Pages(NOTHING, NOTHING, NOTHING, NOTHING), NOTHING)
 
 
 def test_every_fault_is_given_the_mechanism_that_it_names() -> None:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 
-from holdfast.fixtures.systems.flink.links import RelayedLinks, unreached
+from holdfast.fixtures.systems.flink.links import MovingLinks, unreached
+from holdfast.harness.adapter.links import LinksOfTargets
 from holdfast.harness.model.target import COORDINATOR, Role, Target
 from holdfast.suites.conformance.flink.links import BETWEEN
 from holdfast.suites.conformance.flink.twins import flink
@@ -23,48 +25,54 @@ class Scripted:
         return lambda *words: self.orders.append((verb, *words))
 
 
+def moving(relay: Any, host: Callable[[Target], int]) -> tuple[MovingLinks, LinksOfTargets]:
+    """Links that move, and how faults reach them."""
+    links = MovingLinks(relay, str, flink(), host)
+    return links, LinksOfTargets(lambda target: (links, str(target)))
+
+
 def test_it_is_undone_where_it_was_done_though_the_sender_runs_elsewhere_now() -> None:
     relay, hosts = Scripted(), [2]
-    links = RelayedLinks(relay, flink(), lambda worker: hosts[0] + worker.index)
-    links.cut(BETWEEN, "forward")
-    links.slow(COORDINATOR, 20)
+    links, faults = moving(relay, lambda worker: hosts[0] + worker.index)
+    faults.cut(BETWEEN, "forward")
+    faults.slow(COORDINATOR, 20)
     hosts[0] = 1
-    assert not links.whole(BETWEEN, "cut", "forward")
-    links.restore(BETWEEN, "cut", "forward")
-    assert links.whole(BETWEEN, "cut", "forward")
+    assert not faults.whole(BETWEEN, "cut", "forward")
+    faults.restore(BETWEEN, "cut", "forward")
+    assert faults.whole(BETWEEN, "cut", "forward")
     links.heal()
-    third = Target(Role.WORKER, 2)
+    third, coordinator = str(Target(Role.WORKER, 2)), str(COORDINATOR)
     assert relay.orders == [
-        ("cut", third, "backward"),
-        ("slow", COORDINATOR, 20),
+        ("act", third, "cut", "backward"),
+        ("act", coordinator, "slow", 20),
         ("restore", third, "cut", "backward"),
-        ("restore", COORDINATOR, "slow", 20),
+        ("restore", coordinator, "slow", 20),
     ]
 
 
 def test_equal_faults_that_overlap_are_undone_one_by_one() -> None:
     relay, hosts = Scripted(), [2]
-    links = RelayedLinks(relay, flink(), lambda worker: hosts[0] + worker.index)
-    links.cut(BETWEEN)
+    _, faults = moving(relay, lambda worker: hosts[0] + worker.index)
+    faults.cut(BETWEEN)
     hosts[0] = 1
-    links.cut(BETWEEN)
-    links.restore(BETWEEN, "cut", "both")
-    assert not links.whole(BETWEEN, "cut", "both")
-    links.restore(BETWEEN, "cut", "both")
-    assert links.whole(BETWEEN, "cut", "both")
-    places = [Target(Role.WORKER, index) for index in (2, 1)]
-    acts = [("cut", place, "both") for place in places]
+    faults.cut(BETWEEN)
+    faults.restore(BETWEEN, "cut", "both")
+    assert not faults.whole(BETWEEN, "cut", "both")
+    faults.restore(BETWEEN, "cut", "both")
+    assert faults.whole(BETWEEN, "cut", "both")
+    places = [str(Target(Role.WORKER, index)) for index in (2, 1)]
+    acts = [("act", place, "cut", "both") for place in places]
     assert relay.orders == [*acts, *(("restore", place, "cut", "both") for place in places)]
 
 
 def test_all_faults_are_undone_for_the_next_run() -> None:
     relay = Scripted()
-    links = RelayedLinks(relay, flink(), lambda worker: worker.index)
-    links.black_hole(BETWEEN)
-    links.black_hole(BETWEEN)
+    links, faults = moving(relay, lambda worker: worker.index)
+    faults.black_hole(BETWEEN)
+    faults.black_hole(BETWEEN)
     links.heal()
-    assert [order[0] for order in relay.orders] == ["black_hole", "black_hole", "restore", "restore"]
-    assert links.whole(BETWEEN, "black-hole")
+    assert [order[0] for order in relay.orders] == ["act", "act", "restore", "restore"]
+    assert faults.whole(BETWEEN, "black-hole")
 
 
 def test_of_equal_faults_that_which_acts_is_undone_before_that_which_waits() -> None:
@@ -75,26 +83,26 @@ def test_of_equal_faults_that_which_acts_is_undone_before_that_which_waits() -> 
             raise OSError(f"{worker} runs nothing at the moment.")
         return hosts[worker.index]
 
-    links = RelayedLinks(relay, flink(), host)
-    links.slow(BETWEEN, 20)
+    _, faults = moving(relay, host)
+    faults.slow(BETWEEN, 20)
     hosts.clear()
-    links.slow(BETWEEN, 20)
-    links.restore(BETWEEN, "slow", 20)
-    assert [order[0] for order in relay.orders] == ["slow", "restore"]
-    assert not links.whole(BETWEEN, "slow", 20)
+    faults.slow(BETWEEN, 20)
+    faults.restore(BETWEEN, "slow", 20)
+    assert [order[0] for order in relay.orders] == ["act", "restore"]
+    assert not faults.whole(BETWEEN, "slow", 20)
 
 
 def test_equal_faults_that_wait_are_forgotten_one_by_one() -> None:
     def nobody(worker: Target) -> int:
         raise OSError(f"{worker} runs nothing at the moment.")
 
-    links = RelayedLinks(Scripted(), flink(), nobody)
-    links.cut(BETWEEN)
-    links.cut(BETWEEN)
-    links.restore(BETWEEN, "cut", "both")
-    assert not links.whole(BETWEEN, "cut", "both")
-    links.restore(BETWEEN, "cut", "both")
-    assert links.whole(BETWEEN, "cut", "both")
+    _, faults = moving(Scripted(), nobody)
+    faults.cut(BETWEEN)
+    faults.cut(BETWEEN)
+    faults.restore(BETWEEN, "cut", "both")
+    assert not faults.whole(BETWEEN, "cut", "both")
+    faults.restore(BETWEEN, "cut", "both")
+    assert faults.whole(BETWEEN, "cut", "both")
 
 
 def test_it_waits_while_nobody_runs_the_sender_and_is_forgotten_when_it_is_undone_before() -> None:
@@ -106,17 +114,17 @@ def test_it_waits_while_nobody_runs_the_sender_and_is_forgotten_when_it_is_undon
         except KeyError:
             raise OSError(f"{worker} runs nothing at the moment.") from None
 
-    links = RelayedLinks(relay, flink(), host)
-    links.slow(BETWEEN, 20)
-    links.slow(BETWEEN, 30)
-    assert not links.whole(BETWEEN, "slow", 20)
-    links.restore(BETWEEN, "slow", 30)
+    links, faults = moving(relay, host)
+    faults.slow(BETWEEN, 20)
+    faults.slow(BETWEEN, 30)
+    assert not faults.whole(BETWEEN, "slow", 20)
+    faults.restore(BETWEEN, "slow", 30)
     assert relay.orders == []
     hosts[0] = hosts[1] = 2
     links.tend()
     links.tend()
-    assert relay.orders == [("slow", Target(Role.WORKER, 2), 20)]
-    assert links.whole(BETWEEN, "slow", 30)
+    assert relay.orders == [("act", str(Target(Role.WORKER, 2)), "slow", 20)]
+    assert faults.whole(BETWEEN, "slow", 30)
 
 
 @pytest.mark.parametrize(("channel", "problem"), [(0, "within one"), (1, ""), (2, ""), (3, "within one")])

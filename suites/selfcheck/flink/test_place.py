@@ -15,6 +15,8 @@ from holdfast.fixtures.systems.flink import configuration, services
 from holdfast.fixtures.systems.flink.cluster import MASTER, FlinkProcess
 from holdfast.fixtures.systems.flink.place import THIS_MACHINE, Door
 from holdfast.fixtures.systems.flink.system import Flink
+from holdfast.harness.adapter.network.carrier import Impairments
+from holdfast.harness.adapter.network.pipe import NOTHING, Impairment
 from holdfast.harness.model import profile
 from holdfast.harness.model.case import Tier
 from holdfast.harness.model.plan import FaultSpec, Plan
@@ -27,8 +29,8 @@ pytest.importorskip("docker")
 FIRST = Target(Role.WORKER, 0)
 
 
-class Links:
-    """fixtures.services.toxiproxy.Links, for which any order is a line."""
+class Relay:
+    """fixtures.services.toxiproxy.Toxiproxy, for which any order is a line."""
 
     def __init__(self) -> None:
         self.orders: list[tuple[Any, ...]] = []
@@ -36,6 +38,9 @@ class Links:
     def create(self, name: str, upstream: str, port: int) -> str:
         self.orders.append(("create", name, upstream, port))
         return f"toxiproxy:{port}"
+
+    def address(self, link: str) -> str:
+        return f"toxiproxy:{link.rpartition('-')[2]}"
 
     def __getattr__(self, verb: str) -> Any:
         return lambda *words: self.orders.append((verb, *words))
@@ -62,7 +67,7 @@ class AStack:
     """fixtures.services.stack.Stack, of which nothing runs."""
 
     def __init__(self, exchange: Path) -> None:
-        self.exchange, self.links = exchange, Links()
+        self.exchange, self.relay = exchange, Relay()
         self.started: list[Sleeper] = []
 
     def run_program(self, command: Sequence[str], **given: Any) -> Sleeper:
@@ -127,19 +132,20 @@ def test_each_process_has_its_host_and_is_reached_through_toxiproxy(stack: AStac
     own = configuration.settings(Path("/tmp"), place.host(MASTER), (1, 2, 3))
     assert {own[key] for key in ("rest.address", "rest.bind-address", "jobmanager.bind-host")} == {MASTER}
     doors = {COORDINATOR: Door(MASTER, 5), FIRST: Door("taskmanager-0", 6)}
-    relay = place.relay(doors, [Door(MASTER, 7)], Path("/tmp"))
-    assert (relay.address(COORDINATOR), relay.address(FIRST)) == ("toxiproxy:5", "toxiproxy:6")
-    relay.cut(FIRST, "forward")
-    relay.restore(FIRST, "cut", "forward")
-    relay.close()
-    made = [order[2:] for order in stack.links.orders if order[0] == "create"]
+    inner = place.relay(doors, [Door(MASTER, 7)], Path("/tmp"))
+    assert (inner.address(COORDINATOR), inner.address(FIRST)) == ("toxiproxy:5", "toxiproxy:6")
+    inner.links.act(inner.name(FIRST), "cut", "forward")
+    inner.links.restore(inner.name(FIRST), "cut", "forward")
+    inner.close()
+    orders = stack.relay.orders
+    made = [order[2:] for order in orders if order[0] == "create"]
     assert made == [(f"{MASTER}:5", 5), ("taskmanager-0:6", 6), (f"{MASTER}:7", 7)]
-    assert stack.links.orders[3:5] == [
-        ("cut", "flink-taskmanager-0-6", "forward"),
-        ("restore", "flink-taskmanager-0-6", "cut", "forward"),
+    assert orders[3:5] == [
+        ("impair", "flink-taskmanager-0-6", "cut", Impairments(Impairment(cut=True), NOTHING)),
+        ("impair", "flink-taskmanager-0-6", "cut", Impairments(NOTHING, NOTHING)),
     ]
-    assert {order[0] for order in stack.links.orders[5:]} == {"remove"}
-    assert len(stack.links.orders) == 8
+    assert {order[0] for order in orders[5:]} == {"remove"}
+    assert len(orders) == 8
 
 
 def test_a_cluster_is_kept_for_the_stack_that_it_is_in(stack: AStack, tmp_path: Path) -> None:

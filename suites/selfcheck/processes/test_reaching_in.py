@@ -17,6 +17,7 @@ from holdfast.faults.network import slow
 from holdfast.faults.process import kill
 from holdfast.fixtures.reference.drivers.processes.framing import LARGEST_PAYLOAD, FrameKind, header
 from holdfast.fixtures.systems.reference import ReferenceSystem
+from holdfast.harness.adapter.process_stat import process_stat
 from holdfast.harness.engine.cases.results import run_result
 from holdfast.harness.model.case import Tier
 from holdfast.harness.model.events import ConnectionsRefused
@@ -61,12 +62,22 @@ KNOCKS: dict[str, Knock] = {
 }
 
 
+def holders() -> list[Path]:
+    """This process, which holds the listening sockets of nodes, and its children: a relay listens itself."""
+    processes = (int(path.name) for path in Path("/proc").glob("[0-9]*"))
+    stats = {pid: process_stat(pid) for pid in processes}
+    children = [pid for pid, stat in stats.items() if stat is not None and stat.parent == os.getpid()]
+    return [Path("/proc", str(pid)) for pid in (os.getpid(), *children)]
+
+
 def listening_ports() -> set[int]:
-    """Of this process, which holds the listening sockets of its deployments."""
+    """Of these."""
     inodes = set()
-    for descriptor in Path("/proc/self/fd").iterdir():
-        with suppress(OSError):
-            inodes.add(os.readlink(descriptor).removeprefix("socket:[").removesuffix("]"))
+    for holder in holders():
+        with suppress(OSError):  # It may end meanwhile.
+            for descriptor in (holder / "fd").iterdir():
+                with suppress(OSError):
+                    inodes.add(os.readlink(descriptor).removeprefix("socket:[").removesuffix("]"))
     rows = [line.split() for line in Path("/proc/net/tcp").read_text().splitlines()[1:]]
     return {int(row[1].partition(":")[2], 16) for row in rows if row[3] == LISTENING and row[9] in inodes}
 

@@ -58,7 +58,7 @@ def test_what_stands_still_is_not_alive_and_goes_on(server: Database) -> None:
 
 
 def test_its_link_can_be_cut_and_the_host_goes_past_it(stack: Stack, server: Database, probe: Container) -> None:
-    stack.links.cut("database")
+    stack.links.act("database", "cut")
     assert (asked(probe, server), becomes(server.serves)) == ("", True)
     stack.links.restore("database")
     assert asked(probe, server) == "[(7,)]"

@@ -90,7 +90,7 @@ def test_every_address_leads_to_the_broker(broker: Kafka, topic: str, send: Send
 
 
 def test_a_cut_link_stops_the_system_alone(stack: Stack, broker: Kafka, topic: str, send: Send) -> None:
-    stack.links.cut("kafka")
+    stack.links.act("kafka", "cut")
     assert not send(broker.proxied, topic, "system", SOON_S)
     assert send(broker.internal, topic, "harness")
     assert serves(broker)

@@ -48,7 +48,7 @@ def left_by(end: signal.Signals) -> tuple[str, Path]:
 def test_what_a_killed_harness_left_is_found_and_swept(stack: Stack) -> None:
     from holdfast.fixtures.services.provider import Provider
 
-    assert stack.links.container.running
+    assert stack.relay.container.running
     before = ours(stack.run)
     run, exchange = left_by(signal.SIGKILL)
     left = ours(run)
@@ -60,7 +60,7 @@ def test_what_a_killed_harness_left_is_found_and_swept(stack: Stack) -> None:
     assert not exchange.exists()
     assert not any(run in found for found in Provider().leftovers())
     assert ours(stack.run) == before, "what a living harness uses was touched"
-    assert stack.links.container.running
+    assert stack.relay.container.running
 
 
 def test_an_interrupted_harness_leaves_nothing() -> None:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from minio import Minio
 
     from holdfast.fixtures.services.stack import Stack
-    from holdfast.fixtures.services.toxiproxy import Links
+    from holdfast.harness.adapter.links import Links
 
 pytestmark = pytest.mark.tier("containers")
 LINK = "object-store"
@@ -35,7 +35,7 @@ def store(stack: Stack) -> Minio:
 
     stack.object_store.create_bucket(BUCKET)
     keys = stack.object_store.keys
-    address = f"{stack.links.container.address}:19000"
+    address = f"{stack.relay.container.address}:19000"
     return Minio(address, keys.access_key, keys.secret_key, secure=False, region="us-east-1")
 
 
@@ -71,26 +71,25 @@ def read(store: Minio) -> bytes:
         answer.release_conn()
 
 
-@pytest.mark.parametrize(("direction", "times"), [(FORWARD, 1), (BACKWARD, 1), (BOTH, 2)])
-def test_a_slow_link_delays_a_put_by_so_much(links: Links, store: Minio, direction: str, times: int) -> None:
+def test_a_slow_link_delays_a_put_each_way(links: Links, store: Minio) -> None:
     assert prompt(store)
-    links.slow(LINK, round(DELAY_S * 1_000), direction)
+    links.act(LINK, "slow", round(DELAY_S * 1_000))
     assert not links.whole(LINK)
-    assert put(store) >= times * DELAY_S
+    assert put(store) >= 2 * DELAY_S
     links.restore(LINK)
     assert links.whole(LINK)
     assert prompt(store)
 
 
 def test_another_delay_replaces_the_first(links: Links, store: Minio) -> None:
-    links.slow(LINK, 30_000)
-    links.slow(LINK, 1)
+    links.act(LINK, "slow", 30_000)
+    links.act(LINK, "slow", 1)
     assert prompt(store)
 
 
 def test_of_two_delays_the_one_that_is_healed_goes(links: Links, store: Minio) -> None:
-    links.slow(LINK, round(DELAY_S * 1_000))
-    links.slow(LINK, 1)
+    links.act(LINK, "slow", round(DELAY_S * 1_000))
+    links.act(LINK, "slow", 1)
     links.restore(LINK, "slow", 1)
     assert put(store) >= 2 * DELAY_S
 
@@ -99,7 +98,7 @@ def test_of_two_delays_the_one_that_is_healed_goes(links: Links, store: Minio) -
 def test_what_a_cut_holds_back_arrives_whole_after_the_heal(links: Links, store: Minio, direction: str) -> None:
     content = bytes(range(256)) * 2_000
     with ThreadPoolExecutor(1) as pool:
-        links.cut(LINK, direction)
+        links.act(LINK, "cut", direction)
         attempt = pool.submit(put, store, content)
         with pytest.raises(TimeoutError):
             attempt.result(PATIENCE_S)
@@ -111,7 +110,7 @@ def test_what_a_cut_holds_back_arrives_whole_after_the_heal(links: Links, store:
 
 def test_a_limited_link_carries_only_so_much(links: Links, store: Minio) -> None:
     assert prompt(store, LARGE)
-    links.limit(LINK, 200)
+    links.act(LINK, "limit", 200)
     assert put(store, LARGE) >= len(LARGE) / 200_000 - 0.2
     links.restore(LINK)
     assert prompt(store, LARGE)
@@ -120,9 +119,9 @@ def test_a_limited_link_carries_only_so_much(links: Links, store: Minio) -> None
 def test_a_black_hole_swallows_and_the_heal_closes_what_was_swallowed(links: Links, stack: Stack, store: Minio) -> None:
     import urllib3
 
-    url = f"http://{stack.links.container.address}:19000/minio/health/live"
+    url = f"http://{stack.relay.container.address}:19000/minio/health/live"
     with urllib3.PoolManager(retries=False) as pool, ThreadPoolExecutor(1) as threads:
-        links.black_hole(LINK)
+        links.act(LINK, "black-hole")
         attempt = threads.submit(pool.request, "GET", url)
         with pytest.raises(TimeoutError):
             attempt.result(PATIENCE_S)
@@ -135,9 +134,9 @@ def test_a_black_hole_swallows_and_the_heal_closes_what_was_swallowed(links: Lin
 def test_a_reset_closes_a_connection_and_lets_the_next_one_through(links: Links, stack: Stack, store: Minio) -> None:
     import urllib3
 
-    url = f"http://{stack.links.container.address}:19000/minio/health/live"
+    url = f"http://{stack.relay.container.address}:19000/minio/health/live"
     with urllib3.PoolManager(retries=False) as pool, ThreadPoolExecutor(1) as threads:
-        links.slow(LINK, 30_000)
+        links.act(LINK, "slow", 30_000)
         attempt = threads.submit(pool.request, "GET", url)
         with pytest.raises(TimeoutError):
             attempt.result(PATIENCE_S)
@@ -151,25 +150,26 @@ def test_a_reset_closes_a_connection_and_lets_the_next_one_through(links: Links,
 def test_a_link_can_lead_elsewhere_and_back(links: Links, stack: Stack, store: Minio) -> None:
     import urllib3
 
-    api = f"http://{stack.links.container.address}:19000/proxies"
+    api = f"http://{stack.relay.container.address}:19000/proxies"
     with urllib3.PoolManager(retries=False) as pool:
-        links.retarget(LINK, "toxiproxy:8474")
+        links.lead(LINK, "toxiproxy:8474")
         assert LINK in pool.request("GET", api).json()
-        links.retarget(LINK)
+        links.lead(LINK)
         assert pool.request("GET", api).headers["Server"] == "MinIO"
     assert prompt(store)
 
 
-def test_a_link_of_ones_own_comes_and_goes(links: Links) -> None:
-    assert links.create("own", upstream="object-store:9000", port=19100) == "toxiproxy:19100"
-    links.cut("own")
+def test_a_link_of_ones_own_comes_and_goes(links: Links, stack: Stack) -> None:
+    assert stack.relay.create("own", upstream="object-store:9000", port=19100) == "toxiproxy:19100"
+    assert stack.relay.address("own") == "toxiproxy:19100"
+    links.act("own", "cut")
     assert links.whole(LINK)
-    links.remove("own")
+    stack.relay.remove("own")
     with pytest.raises(ValueError, match=r"link 'own' is unknown; known are .*object-store"):
-        links.cut("own")
+        links.act("own", "cut")
 
 
 def test_an_unknown_direction_is_refused(links: Links) -> None:
     with pytest.raises(ValueError, match="direction 'sideways' is unknown; allowed are forward, backward, both"):
-        links.cut(LINK, "sideways")
+        links.act(LINK, "cut", "sideways")
     assert links.whole(LINK)

@@ -62,7 +62,7 @@ def containers(stack: Stack) -> dict[str, tuple[Container, set[int]]]:
         "database": (stack.database.container, {database.INTERNAL}),
         "kafka": (stack.kafka.container, {kafka.INTERNAL, kafka.PROXIED, kafka.EXTERNAL}),
         "object-store": (stack.object_store.container, {object_store.INTERNAL}),
-        "toxiproxy": (stack.links.container, {TOXIPROXY_API, database.PROXIED, kafka.PROXIED, object_store.PROXIED}),
+        "toxiproxy": (stack.relay.container, {TOXIPROXY_API, database.PROXIED, kafka.PROXIED, object_store.PROXIED}),
     }
 
 

@@ -76,7 +76,7 @@ def test_what_stands_still_is_not_alive_and_goes_on(server: Queues) -> None:
 
 
 def test_its_link_can_be_cut_and_the_host_goes_past_it(stack: Stack, server: Queues, probe: Container) -> None:
-    stack.links.cut("queues")
+    stack.links.act("queues", "cut")
     assert (greeted(probe, server), becomes(server.serves)) == ("", True)
     stack.links.restore("queues")
     assert greeted(probe, server) == "1"

@@ -58,7 +58,7 @@ def test_a_stack_is_labelled_and_goes_with_everything_of_it(tmp_path: Path) -> N
 
     with closing(Stack()) as stack:
         assert ours(stack.run) == []
-        assert stack.links.container.running
+        assert stack.relay.container.running
         assert sorted(ours(stack.run)) == [f"holdfast-{stack.run}", f"holdfast-{stack.run}-toxiproxy"]
         assert stack.exchange.is_dir()
         stack.save_logs(tmp_path)
@@ -102,7 +102,7 @@ def test_a_container_that_never_serves() -> None:
 def test_a_port_that_is_taken(open_stack: Callable[..., Stack], stack: Stack, monkeypatch: pytest.MonkeyPatch) -> None:
     from holdfast.fixtures.services import ports
 
-    taken = next(iter(stack.links.container.published.values()))
+    taken = next(iter(stack.relay.container.published.values()))
     monkeypatch.setattr(ports, "free_ports", lambda count: [taken] * count)
     with pytest.raises(OSError, match=f"container toxiproxy: a port of {taken} is taken by another program"):
         _ = open_stack().links
@@ -172,7 +172,7 @@ def test_faults_on_the_link_to_a_store_of_others_where_allowed(open_stack: Calla
     )
     assert given.object_store.proxied == "http://toxiproxy:19000"
     given.require_faults_allowed("object-store")
-    given.links.cut("object-store")
+    given.links.act("object-store", "cut")
     assert not given.links.whole("object-store")
     given.links.restore("object-store")
     assert given.links.whole("object-store")

@@ -43,9 +43,13 @@ class Nothing:
         return None
 
 
+def no_channel(channel: str, receiver: Address) -> None:
+    raise AssertionError(f"{channel} has no relay")
+
+
 def test_the_end_of_a_run_closes_connections_of_those_who_never_said_who_they_are(tmp_path: Path) -> None:
     session = Session(cluster := Nothing())
-    supervisor = StageSupervisor(tmp_path, session, {})
+    supervisor = StageSupervisor(tmp_path, session, {}, no_channel)
     assert cluster.harness is not None
     with call(cluster.harness, session.token, LIMIT_S) as silent:
         supervisor.turn(LIMIT_S)
@@ -56,7 +60,7 @@ def test_the_end_of_a_run_closes_connections_of_those_who_never_said_who_they_ar
 
 def test_who_does_not_say_the_token_of_the_session_is_refused(tmp_path: Path) -> None:
     session = Session(cluster := Nothing())
-    supervisor = StageSupervisor(tmp_path, session, {})
+    supervisor = StageSupervisor(tmp_path, session, {}, no_channel)
     assert cluster.harness is not None
     with call(cluster.harness, bytes(TOKEN_BYTES), LIMIT_S) as stranger:
         supervisor.turn(LIMIT_S)

@@ -1,4 +1,4 @@
-"""Faults of one link that act at a time: each is undone on its own."""
+"""Faults of one link of a Toxiproxy that act at a time: each is undone on its own."""
 
 from __future__ import annotations
 
@@ -6,9 +6,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from holdfast.fixtures.services.impairment import Impairment
-from holdfast.fixtures.services.toxics import Toxics
-from holdfast.fixtures.services.toxiproxy_server import ToxiproxyServer
+from holdfast.fixtures.services.toxiproxy import Toxiproxy
+from holdfast.harness.adapter.links import Links
 from holdfast.harness.spi.controls.link import BACKWARD, BOTH, FORWARD, Detail
 from holdfast.suites.selfcheck.services.toxiproxy_twin import LINK, ToxiproxyTwin
 
@@ -30,14 +29,14 @@ def twin() -> ToxiproxyTwin:
 
 
 @pytest.fixture
-def toxics(twin: ToxiproxyTwin) -> Iterator[Toxics]:
+def links(twin: ToxiproxyTwin) -> Iterator[Links]:
     with twin.serving() as port:
-        yield Toxics(ToxiproxyServer(port))
+        yield Links(Toxiproxy(port))
 
 
-def impair(toxics: Toxics, *faults: Fault) -> None:
+def impair(links: Links, *faults: Fault) -> None:
     for kind, detail in faults:
-        toxics.impair(LINK, kind, Impairment.of(kind, detail))
+        links.act(LINK, kind, detail)
 
 
 def attributes(twin: ToxiproxyTwin) -> dict[str, dict[str, int]]:
@@ -45,47 +44,47 @@ def attributes(twin: ToxiproxyTwin) -> dict[str, dict[str, int]]:
 
 
 @pytest.mark.parametrize(("first", "second"), [*PAIRS, *((second, first) for first, second in PAIRS)])
-def test_one_is_undone_and_the_other_goes_on(toxics: Toxics, twin: ToxiproxyTwin, first: Fault, second: Fault) -> None:
-    impair(toxics, second)
+def test_one_is_undone_and_the_other_goes_on(links: Links, twin: ToxiproxyTwin, first: Fault, second: Fault) -> None:
+    impair(links, second)
     alone = attributes(twin)
-    toxics.restore(LINK, *second)
-    impair(toxics, first, second)
-    toxics.restore(LINK, *first)
+    links.restore(LINK, *second)
+    impair(links, first, second)
+    links.restore(LINK, *first)
     assert attributes(twin) == alone
-    assert toxics.whole(LINK, *first)
-    assert not toxics.whole(LINK, *second)
-    assert not toxics.whole(LINK)
-    toxics.restore(LINK, *second)
-    assert toxics.whole(LINK, *second)
-    assert toxics.whole(LINK)
+    assert links.whole(LINK, *first)
+    assert not links.whole(LINK, *second)
+    assert not links.whole(LINK)
+    links.restore(LINK, *second)
+    assert links.whole(LINK, *second)
+    assert links.whole(LINK)
 
 
-def test_the_newest_of_two_delays_counts(toxics: Toxics, twin: ToxiproxyTwin) -> None:
-    impair(toxics, ("slow", 700), ("slow", 50))
+def test_the_newest_of_two_delays_counts(links: Links, twin: ToxiproxyTwin) -> None:
+    impair(links, ("slow", 700), ("slow", 50))
     assert attributes(twin) == {"slow-upstream": {"latency": 50}, "slow-downstream": {"latency": 50}}
 
 
-def test_a_cut_lets_nothing_through_while_another_is_healed(toxics: Toxics, twin: ToxiproxyTwin) -> None:
+def test_a_cut_lets_nothing_through_while_another_is_healed(links: Links, twin: ToxiproxyTwin) -> None:
     """A toxic that is replaced would let through what it has held back."""
-    impair(toxics, ("cut", BOTH), ("cut", FORWARD))
-    toxics.restore(LINK, "cut", BOTH)
+    impair(links, ("cut", BOTH), ("cut", FORWARD))
+    links.restore(LINK, "cut", BOTH)
     assert twin.destroyed == ["cut-downstream"]
 
 
-def test_what_toxiproxy_does_not_take_does_not_act(toxics: Toxics, twin: ToxiproxyTwin) -> None:
+def test_what_toxiproxy_does_not_take_does_not_act(links: Links, twin: ToxiproxyTwin) -> None:
     twin.refuses = "latency"
     with pytest.raises(OSError, match="Toxiproxy refuses a request: InvalidToxic"):
-        impair(toxics, ("slow", 50))
+        impair(links, ("slow", 50))
     twin.refuses = ""
-    impair(toxics, ("cut", FORWARD))
-    assert toxics.whole(LINK, "slow", 50)
+    impair(links, ("cut", FORWARD))
+    assert links.whole(LINK, "slow", 50)
     assert attributes(twin) == {"cut-upstream": {"rate": 0}}
 
 
-def test_what_somebody_else_left_is_undone(toxics: Toxics, twin: ToxiproxyTwin) -> None:
-    impair(toxics, ("slow", 50), ("cut", BOTH))
+def test_what_somebody_else_left_is_undone(links: Links, twin: ToxiproxyTwin) -> None:
+    impair(links, ("slow", 50), ("cut", BOTH))
     with twin.serving() as port:
-        another = Toxics(ToxiproxyServer(port))
+        another = Links(Toxiproxy(port))
         assert not another.whole(LINK, "slow", 50)
         another.restore(LINK, "slow", 50)
         assert another.whole(LINK, "slow", 50)
@@ -94,11 +93,11 @@ def test_what_somebody_else_left_is_undone(toxics: Toxics, twin: ToxiproxyTwin) 
         assert another.whole(LINK)
 
 
-def test_an_unknown_kind_is_refused(toxics: Toxics) -> None:
+def test_an_unknown_kind_is_refused(links: Links) -> None:
     with pytest.raises(ValueError, match="kind 'tickle' of a link's fault is unknown; allowed are cut, slow, limit"):
-        toxics.restore(LINK, "tickle", "")
+        links.restore(LINK, "tickle", "")
 
 
-def test_an_unknown_link_is_refused(toxics: Toxics) -> None:
+def test_an_unknown_link_is_refused(links: Links) -> None:
     with pytest.raises(ValueError, match="link 'own' is unknown; known are object-store"):
-        toxics.restore("own")
+        links.restore("own")

@@ -1,0 +1,363 @@
+"""The relay cuts without closing, slows without reordering, resets, and holds requests back."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import closing, suppress
+from http.client import HTTPConnection
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from holdfast.harness.adapter.links import CUT
+from holdfast.harness.adapter.network import pipe
+from holdfast.harness.adapter.network.acceptor import make_token
+from holdfast.harness.adapter.network.carrier import Impairments
+from holdfast.harness.adapter.network.loop import Loop
+from holdfast.harness.adapter.network.pipe import NOTHING, Impairment
+from holdfast.harness.adapter.network.sockets import address_of, call, listen
+from holdfast.harness.adapter.relay_process import RelayProcess
+from holdfast.suites.selfcheck.services.listener import becomes
+
+LIMIT_S = 30.0
+SILENCE_S = 0.05
+TOKEN = make_token()
+CHANNEL = "source[0]->sum[1]"
+
+
+class Wire:
+    """A relayed connection with its two ends."""
+
+    def __init__(self, folder: Path) -> None:
+        self.target = listen()
+        self.relay = RelayProcess({CHANNEL: str(address_of(self.target))}, folder, folder / "log", token=TOKEN)
+        self.entrance = self.relay.listening[CHANNEL]
+        self.sender = call(self.entrance, TOKEN, LIMIT_S)
+        self.receiver, _ = self.target.accept()
+        self.receiver.settimeout(LIMIT_S)
+        assert receive(self.receiver, len(TOKEN)) == TOKEN
+
+    def impair(self, *, cut: bool = False, delay_ms: int = 0) -> None:
+        does = Impairment(cut, delay_ms)
+        self.relay.impair(CHANNEL, CUT, Impairments(does, does))
+
+    def close(self) -> None:
+        for each in (self.sender, self.receiver, self.target):
+            each.close()
+        self.relay.kill()
+
+
+@pytest.fixture
+def wire(tmp_path: Path) -> Iterator[Wire]:
+    with closing(Wire(tmp_path)) as wire:
+        yield wire
+
+
+def receive(stream: socket.socket, length: int) -> bytes:
+    content = b""
+    while len(content) < length and (chunk := stream.recv(length - len(content))):
+        content += chunk
+    return content
+
+
+def silent(stream: socket.socket) -> bool:
+    stream.settimeout(SILENCE_S)
+    try:
+        stream.recv(1, socket.MSG_PEEK)
+    except TimeoutError:
+        return True
+    finally:
+        stream.settimeout(LIMIT_S)
+    return False
+
+
+def test_it_passes_both_ways(wire: Wire) -> None:
+    wire.sender.sendall(b"records")
+    assert receive(wire.receiver, 7) == b"records"
+    wire.receiver.sendall(b"credit")
+    assert receive(wire.sender, 6) == b"credit"
+
+
+def test_what_is_sent_into_a_cut_arrives_in_order_after_it(wire: Wire) -> None:
+    wire.impair(cut=True)
+    wire.sender.sendall(b"first ")
+    assert silent(wire.receiver)
+    wire.sender.sendall(b"second")
+    wire.impair()
+    assert receive(wire.receiver, 12) == b"first second"
+
+
+def test_the_end_of_a_connection_does_not_pass_a_cut_either(wire: Wire) -> None:
+    wire.impair(cut=True)
+    wire.sender.sendall(b"last words")
+    wire.sender.close()
+    assert silent(wire.receiver)
+    wire.impair()
+    assert receive(wire.receiver, 100) == b"last words"
+
+
+def test_a_cut_of_one_direction_leaves_the_other(wire: Wire) -> None:
+    wire.relay.impair(CHANNEL, CUT, Impairments(NOTHING, Impairment(cut=True)))
+    wire.sender.sendall(b"records")
+    assert receive(wire.receiver, 7) == b"records"
+    wire.receiver.sendall(b"credit")
+    assert silent(wire.sender)
+
+
+def test_a_cut_holds_the_sender_back_in_the_end(wire: Wire) -> None:
+    wire.impair(cut=True)
+    wire.sender.settimeout(SILENCE_S)
+    with pytest.raises(TimeoutError):
+        wire.sender.sendall(bytes(1 << 26))
+
+
+def test_slow_delays_and_keeps_the_order(wire: Wire) -> None:
+    wire.impair(delay_ms=1_000)
+    started = time.monotonic()
+    wire.sender.sendall(b"first ")
+    assert silent(wire.receiver)
+    wire.sender.sendall(b"second")
+    assert receive(wire.receiver, 12) == b"first second"
+    assert time.monotonic() - started >= 1 + SILENCE_S
+
+
+def test_a_shorter_delay_never_lets_later_bytes_overtake(wire: Wire) -> None:
+    wire.impair(delay_ms=60_000)
+    wire.sender.sendall(b"first ")
+    assert silent(wire.receiver)
+    wire.impair(delay_ms=1)
+    wire.sender.sendall(b"second")
+    assert receive(wire.receiver, 12) == b"first second"
+
+
+def test_restoring_a_slow_channel_delivers_at_once(wire: Wire) -> None:
+    wire.impair(delay_ms=60_000)
+    wire.sender.sendall(b"records")
+    assert silent(wire.receiver)
+    wire.impair()
+    assert receive(wire.receiver, 7) == b"records"
+
+
+def test_a_reset_breaks_both_ends(wire: Wire) -> None:
+    wire.sender.sendall(b"x")
+    assert receive(wire.receiver, 1) == b"x"
+    assert wire.relay.reset(CHANNEL)
+    for stream in (wire.sender, wire.receiver):
+        stream.settimeout(LIMIT_S)
+        with pytest.raises(ConnectionResetError):
+            stream.recv(1)
+
+
+def test_a_large_stream_passes_whole(wire: Wire) -> None:
+    content = bytes(range(256)) * 4096
+    wire.impair(delay_ms=5)
+    wire.sender.setblocking(False)
+    sent, received = 0, b""
+    while len(received) < len(content):
+        with suppress(BlockingIOError):
+            sent += wire.sender.send(content[sent:])
+        received += wire.receiver.recv(1 << 16)
+    assert received == content
+
+
+def test_it_says_how_it_ended(wire: Wire) -> None:
+    assert wire.relay.ended() == ""
+    os.kill(wire.relay._child.pid, signal.SIGKILL)
+    assert becomes(lambda: wire.relay.ended() == "SIGKILL")
+
+
+def test_who_does_not_say_the_token_reaches_nobody(wire: Wire) -> None:
+    with call(wire.entrance, bytes(len(TOKEN)), LIMIT_S) as stranger:
+        assert stranger.recv(1) == b""
+    assert wire.relay.refused() == {CHANNEL: 1}
+    wire.sender.sendall(b"x")
+    assert receive(wire.receiver, 1) == b"x"
+
+
+def test_a_cut_channel_still_says_the_token(wire: Wire) -> None:
+    """Else the receiver would take whoever connects during a long cut for a stranger."""
+    wire.impair(cut=True)
+    with call(wire.entrance, TOKEN, LIMIT_S) as sender:
+        sender.sendall(b"x")
+        wire.target.settimeout(LIMIT_S)
+        receiver, _ = wire.target.accept()
+        with receiver:
+            receiver.settimeout(LIMIT_S)
+            assert receive(receiver, len(TOKEN)) == TOKEN
+            assert silent(receiver)
+            wire.impair()
+            assert receive(receiver, 1) == b"x"
+
+
+def test_a_channel_whose_receiver_is_known_later_leads_there(tmp_path: Path) -> None:
+    relay = RelayProcess({CHANNEL: None}, tmp_path, tmp_path / "log", token=TOKEN)
+    try:
+        with listen() as target:
+            with call(relay.listening[CHANNEL], TOKEN, LIMIT_S) as early:
+                assert early.recv(1) == b""
+            relay.lead(CHANNEL, str(address_of(target)))
+            with call(relay.listening[CHANNEL], TOKEN, LIMIT_S) as sender:
+                receiver, _ = target.accept()
+                with receiver:
+                    sender.sendall(b"records")
+                    assert receive(receiver, len(TOKEN) + 7) == TOKEN + b"records"
+    finally:
+        relay.kill()
+
+
+def test_a_wire_says_how_much_it_has_held_up() -> None:
+    loop, wire = Loop(), pipe.Wire()
+    near, source = socket.socketpair()
+    drain, far = socket.socketpair()
+    with near, source, drain, far:
+        source.setblocking(False)
+        one = pipe.Pipe(loop, wire, source, drain, lambda: None)
+        assert wire.change(Impairment(cut=True)) == 0
+        near.send(b"abc")
+        assert wire.change(Impairment(delay_ms=1)) == 3, "the cut held it back"
+        one.read()
+        assert wire.change(NOTHING) == 3, "then it was late"
+        near.send(b"de")
+        one.read()
+        assert wire.change(NOTHING) == 0
+        one.close()
+    loop.close()
+
+
+# --- requests that are held back -------------------------------------------------------------------------------------
+
+STORE = "object-store"
+
+
+class _Store(BaseHTTPRequestHandler):
+    """Keeps the paths of what was put."""
+
+    protocol_version = "HTTP/1.1"
+    paths: list[str] = []
+
+    def do_PUT(self) -> None:
+        self.rfile.read(int(self.headers["Content-Length"]))
+        self.paths.append(self.path)
+        self.send_response(200)
+        self.send_header("Content-Length", "0")
+        self.end_headers()
+
+    def log_message(self, *_: Any) -> None:
+        pass
+
+
+@pytest.fixture
+def store() -> Iterator[ThreadingHTTPServer]:
+    _Store.paths = []
+    server = ThreadingHTTPServer(("127.0.0.1", 0), _Store)
+    server.daemon_threads = True
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    yield server
+    server.shutdown()
+    thread.join()
+    server.server_close()
+
+
+class Requests:
+    """To a store, through a relay."""
+
+    def __init__(self, port: int, folder: Path) -> None:
+        self.relay = RelayProcess({STORE: f"127.0.0.1:{port}"}, folder, folder / "log", guarded=False)
+        self.close = self.relay.kill
+
+    def held(self) -> list[int]:
+        """The holds that come to hold something next."""
+        held: list[int] = []
+
+        def told() -> bool:
+            held.extend(each.hold for each in self.relay.held())
+            return bool(held)
+
+        assert becomes(told)
+        return held
+
+    def put(self, path: str) -> HTTPConnection:
+        """A request on a connection of its own; its answer is not waited for."""
+        connection = HTTPConnection("127.0.0.1", self.relay.listening[STORE].port, timeout=LIMIT_S)
+        try:
+            connection.request("PUT", path, body=b"content")
+        except OSError:  # The relay may break it before the body is sent.
+            connection.close()
+            raise
+        return connection
+
+
+@pytest.fixture
+def requests(store: ThreadingHTTPServer, tmp_path: Path) -> Iterator[Requests]:
+    with closing(Requests(store.server_port, tmp_path)) as requests:
+        yield requests
+
+
+def answered(connection: HTTPConnection) -> int:
+    status = connection.getresponse().status
+    connection.close()
+    return status
+
+
+def test_everything_passes_that_nobody_holds(requests: Requests) -> None:
+    assert answered(requests.put("/a/offsets/0")) == 200
+    assert _Store.paths == ["/a/offsets/0"]
+
+
+def test_the_occurrence_that_is_meant_is_held_and_released(requests: Requests) -> None:
+    requests.relay.hold(STORE, "PUT /a/commits/", 2)
+    assert answered(requests.put("/a/commits/0")) == 200
+    held = requests.put("/a/commits/1")
+    assert requests.held() == [0]
+    assert answered(requests.put("/a/offsets/2")) == 200
+    assert _Store.paths == ["/a/commits/0", "/a/offsets/2"]
+    requests.relay.release(STORE, 0)
+    assert answered(held) == 200
+    assert answered(requests.put("/a/commits/2")) == 200
+    assert _Store.paths[2:] == ["/a/commits/1", "/a/commits/2"]
+
+
+def test_what_is_dropped_never_reaches_the_store(requests: Requests) -> None:
+    requests.relay.hold(STORE, "PUT /a/commits/", 1)
+    held = requests.put("/a/commits/0")
+    assert requests.held() == [0]
+    requests.relay.release(STORE, 0, lost=True)
+    with pytest.raises(OSError):
+        held.getresponse()
+    held.close()
+    assert answered(requests.put("/a/commits/1")) == 200
+    assert _Store.paths == ["/a/commits/1"]
+
+
+def test_a_hold_that_is_dropped_before_it_holds_awaits_the_next_client(requests: Requests) -> None:
+    """A driver program died, and the gate of a later fault was not reached yet."""
+    requests.relay.hold(STORE, "PUT /a/commits/", 1)
+    requests.relay.release(STORE, 0, lost=True)
+    held = requests.put("/a/commits/0")
+    assert requests.held() == [0]
+    requests.relay.release(STORE, 0, lost=True)
+    with pytest.raises(OSError):
+        held.getresponse()
+    held.close()
+    assert answered(requests.put("/a/commits/1")) == 200
+
+
+def test_a_hold_that_is_released_before_it_holds_is_forgotten(requests: Requests) -> None:
+    requests.relay.hold(STORE, "PUT /a/commits/", 1)
+    requests.relay.release(STORE, 0)
+    assert answered(requests.put("/a/commits/0")) == 200
+
+
+def test_connections_are_broken_where_there_is_no_store(tmp_path: Path) -> None:
+    with socket.socket() as silent:  # Bound and not listening: who connects is refused.
+        silent.bind(("127.0.0.1", 0))
+        with closing(Requests(silent.getsockname()[1], tmp_path)) as requests, pytest.raises(OSError):
+            answered(requests.put("/a/offsets/0"))
