@@ -19,7 +19,6 @@ EXCEPTIONS = {
     "fixtures/services/given_spark.py": "asks whether a Spark master answers",
     "fixtures/services/worker_probe.py": "asks whether an executor reaches an address; it says nothing",
     "fixtures/systems/flink/cluster.py": "asks whether Flink's endpoint answers",
-    "fixtures/systems/structured_streaming/relay.py": "in front of an object store, whose clients know no token",
 }
 
 
