@@ -1,0 +1,67 @@
+"""What every system needs is there once: one class whose verbs act on links of targets, one that knows which faults act
+on a link, and two relays."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from importlib.resources import files
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(str(files("holdfast.harness"))).parent
+SIMULATED = "fixtures/reference/drivers/simulated/"
+"""The simulator has a network of its own, and no relay."""
+
+
+def classes() -> Iterator[tuple[str, ast.ClassDef]]:
+    """All of what runs processes, each with its file and name, but for protocols."""
+    for folder in ("harness/adapter", "fixtures"):
+        for path in sorted((ROOT / folder).rglob("*.py")):
+            file = str(path.relative_to(ROOT))
+            for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+                if isinstance(node, ast.ClassDef) and not any("Protocol" in ast.unparse(base) for base in node.bases):
+                    yield f"{file}:{node.name}", node
+
+
+def with_verbs(*verbs: str) -> set[str]:
+    """Classes that define all of these."""
+    found = set()
+    for name, node in classes():
+        methods = {each.name for each in node.body if isinstance(each, ast.FunctionDef)}
+        if methods.issuperset(verbs) and not name.startswith(SIMULATED):
+            found.add(name)
+    return found
+
+
+@pytest.mark.parametrize(
+    ("verbs", "implementations"),
+    [
+        (("cut", "slow", "restore", "whole"), {"harness/adapter/links.py:LinksOfTargets"}),
+        (
+            ("impair", "does", "lead"),
+            {"harness/adapter/relay_process.py:RelayProcess", "fixtures/services/toxiproxy.py:Toxiproxy"},
+        ),
+        (
+            ("act", "restore", "whole"),
+            {"harness/adapter/links.py:Links", "fixtures/systems/flink/links.py:MovingLinks"},
+        ),
+        (("change", "passed"), {"harness/adapter/network/pipe.py:Wire"}),
+    ],
+    ids=["verbs of a link", "relays", "faults of a link by name", "what is done to bytes"],
+)
+def test_each_is_there_once(verbs: tuple[str, ...], implementations: set[str]) -> None:
+    """Flink's stands in front of the one: a channel is where its sender runs."""
+    assert with_verbs(*verbs) == implementations
+
+
+def test_whoever_cuts_a_link_is_counted() -> None:
+    """By its own verb alone, so that one that has fewer is found as well."""
+    found = {
+        name
+        for name, node in classes()
+        for each in node.body
+        if isinstance(each, ast.FunctionDef) and each.name == "cut" and "direction" in {a.arg for a in each.args.args}
+    }
+    assert {name for name in found if not name.startswith(SIMULATED)} == {"harness/adapter/links.py:LinksOfTargets"}
