@@ -1,18 +1,14 @@
-"""The relay cuts without closing, slows without reordering, resets, and holds requests back."""
+"""The relay cuts without closing, slows without reordering, and resets."""
 
 from __future__ import annotations
 
 import os
 import signal
 import socket
-import threading
 import time
 from collections.abc import Iterator
 from contextlib import closing, suppress
-from http.client import HTTPConnection
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -22,7 +18,7 @@ from holdfast.harness.adapter.network.acceptor import make_token
 from holdfast.harness.adapter.network.carrier import Impairments
 from holdfast.harness.adapter.network.loop import Loop
 from holdfast.harness.adapter.network.pipe import NOTHING, Impairment
-from holdfast.harness.adapter.network.sockets import address_of, call, listen
+from holdfast.harness.adapter.network.sockets import LOOPBACK, address_of, call, listen
 from holdfast.harness.adapter.relay_process import RelayProcess
 from holdfast.suites.selfcheck.services.listener import becomes
 
@@ -231,133 +227,14 @@ def test_a_wire_says_how_much_it_has_held_up() -> None:
     loop.close()
 
 
-# --- requests that are held back -------------------------------------------------------------------------------------
-
-STORE = "object-store"
-
-
-class _Store(BaseHTTPRequestHandler):
-    """Keeps the paths of what was put."""
-
-    protocol_version = "HTTP/1.1"
-    paths: list[str] = []
-
-    def do_PUT(self) -> None:
-        self.rfile.read(int(self.headers["Content-Length"]))
-        self.paths.append(self.path)
-        self.send_response(200)
-        self.send_header("Content-Length", "0")
-        self.end_headers()
-
-    def log_message(self, *_: Any) -> None:
-        pass
-
-
-@pytest.fixture
-def store() -> Iterator[ThreadingHTTPServer]:
-    _Store.paths = []
-    server = ThreadingHTTPServer(("127.0.0.1", 0), _Store)
-    server.daemon_threads = True
-    thread = threading.Thread(target=server.serve_forever)
-    thread.start()
-    yield server
-    server.shutdown()
-    thread.join()
-    server.server_close()
-
-
-class Requests:
-    """To a store, through a relay."""
-
-    def __init__(self, port: int, folder: Path) -> None:
-        self.relay = RelayProcess({STORE: f"127.0.0.1:{port}"}, folder, folder / "log", guarded=False)
-        self.close = self.relay.kill
-
-    def held(self) -> list[int]:
-        """The holds that come to hold something next."""
-        held: list[int] = []
-
-        def told() -> bool:
-            held.extend(each.hold for each in self.relay.held())
-            return bool(held)
-
-        assert becomes(told)
-        return held
-
-    def put(self, path: str) -> HTTPConnection:
-        """A request on a connection of its own; its answer is not waited for."""
-        connection = HTTPConnection("127.0.0.1", self.relay.listening[STORE].port, timeout=LIMIT_S)
-        try:
-            connection.request("PUT", path, body=b"content")
-        except OSError:  # The relay may break it before the body is sent.
-            connection.close()
-            raise
-        return connection
-
-
-@pytest.fixture
-def requests(store: ThreadingHTTPServer, tmp_path: Path) -> Iterator[Requests]:
-    with closing(Requests(store.server_port, tmp_path)) as requests:
-        yield requests
-
-
-def answered(connection: HTTPConnection) -> int:
-    status = connection.getresponse().status
-    connection.close()
-    return status
-
-
-def test_everything_passes_that_nobody_holds(requests: Requests) -> None:
-    assert answered(requests.put("/a/offsets/0")) == 200
-    assert _Store.paths == ["/a/offsets/0"]
-
-
-def test_the_occurrence_that_is_meant_is_held_and_released(requests: Requests) -> None:
-    requests.relay.hold(STORE, "PUT /a/commits/", 2)
-    assert answered(requests.put("/a/commits/0")) == 200
-    held = requests.put("/a/commits/1")
-    assert requests.held() == [0]
-    assert answered(requests.put("/a/offsets/2")) == 200
-    assert _Store.paths == ["/a/commits/0", "/a/offsets/2"]
-    requests.relay.release(STORE, 0)
-    assert answered(held) == 200
-    assert answered(requests.put("/a/commits/2")) == 200
-    assert _Store.paths[2:] == ["/a/commits/1", "/a/commits/2"]
-
-
-def test_what_is_dropped_never_reaches_the_store(requests: Requests) -> None:
-    requests.relay.hold(STORE, "PUT /a/commits/", 1)
-    held = requests.put("/a/commits/0")
-    assert requests.held() == [0]
-    requests.relay.release(STORE, 0, lost=True)
-    with pytest.raises(OSError):
-        held.getresponse()
-    held.close()
-    assert answered(requests.put("/a/commits/1")) == 200
-    assert _Store.paths == ["/a/commits/1"]
-
-
-def test_a_hold_that_is_dropped_before_it_holds_awaits_the_next_client(requests: Requests) -> None:
-    """A driver program died, and the gate of a later fault was not reached yet."""
-    requests.relay.hold(STORE, "PUT /a/commits/", 1)
-    requests.relay.release(STORE, 0, lost=True)
-    held = requests.put("/a/commits/0")
-    assert requests.held() == [0]
-    requests.relay.release(STORE, 0, lost=True)
-    with pytest.raises(OSError):
-        held.getresponse()
-    held.close()
-    assert answered(requests.put("/a/commits/1")) == 200
-
-
-def test_a_hold_that_is_released_before_it_holds_is_forgotten(requests: Requests) -> None:
-    requests.relay.hold(STORE, "PUT /a/commits/", 1)
-    requests.relay.release(STORE, 0)
-    assert answered(requests.put("/a/commits/0")) == 200
-
-
-def test_connections_are_broken_where_there_is_no_store(tmp_path: Path) -> None:
+def test_connections_are_broken_where_nobody_listens(tmp_path: Path) -> None:
     with socket.socket() as silent:  # Bound and not listening: who connects is refused.
-        silent.bind(("127.0.0.1", 0))
-        with closing(Requests(silent.getsockname()[1], tmp_path)) as requests, pytest.raises(OSError):
-            answered(requests.put("/a/offsets/0"))
+        silent.bind((LOOPBACK, 0))
+        relay = RelayProcess({CHANNEL: str(address_of(silent))}, tmp_path, tmp_path / "log", guarded=False)
+        try:
+            with socket.create_connection(relay.listening[CHANNEL], LIMIT_S) as sender:
+                sender.sendall(b"x")
+                with suppress(ConnectionResetError):
+                    assert sender.recv(1) == b""
+        finally:
+            relay.kill()
