@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -65,5 +67,28 @@ def test_who_does_not_say_the_token_of_the_session_is_refused(tmp_path: Path) ->
     with call(cluster.harness, bytes(TOKEN_BYTES), LIMIT_S) as stranger:
         supervisor.turn(LIMIT_S)
         assert stranger.recv(1) == b""
+    supervisor.close()
+    session.close()
+
+
+@pytest.mark.parametrize("problem", ["", "the relay is silent"])
+def test_a_node_is_welcome_when_its_channels_lead_to_it(tmp_path: Path, problem: str) -> None:
+    session, receiver = Session(Nothing()), Address(LOOPBACK, 7)
+    led: list[tuple[str, Address]] = []
+    welcomed: list[int] = []
+
+    def lead(channel: str, to: Address) -> None:
+        if problem:
+            raise OSError(problem)
+        led.append((channel, to))
+
+    supervisor = StageSupervisor(tmp_path, session, {"worker-1": ["a", "b"]}, lead)
+    begun: Any = SimpleNamespace(started_ns=0)
+    connection = SimpleNamespace(send=lambda kind, payload: welcomed.append(len(led)))
+    life: Any = SimpleNamespace(node="worker-1.0", arrived=SimpleNamespace(listens=receiver), connection=connection)
+    supervisor._begin = begun
+    supervisor._route(life)
+    assert supervisor.problem == problem
+    assert (led, welcomed) == (([], []) if problem else ([("a", receiver), ("b", receiver)], [2]))
     supervisor.close()
     session.close()
