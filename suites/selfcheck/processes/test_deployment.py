@@ -23,6 +23,7 @@ from holdfast.fixtures.workloads.synthetic import Synthetic
 from holdfast.harness.adapter.network.sockets import address_of, listen
 from holdfast.harness.adapter.process import Process
 from holdfast.harness.engine.executor.run import Run
+from holdfast.harness.label import labelled
 from holdfast.harness.model.case import Tier
 from holdfast.harness.model.events import (
     AttemptStarted,
@@ -72,8 +73,8 @@ def run(plan: Plan, folder: Path, variant: str = "") -> Run:
     return counting_run(plan, ReferenceSystem(variant), Tier.PROCESS, folder)
 
 
-def deploy(folder: Path, **changed: Any) -> ProcessDeployment:
-    told = plan()
+def deploy(folder: Path, *faults: FaultSpec, **changed: Any) -> ProcessDeployment:
+    told = plan(*faults)
     arguments = {"variant": Variant(), "port": 0, **changed}
     inputs = Synthetic().generate(told.workload.parameters, told.run_seed)
     return ProcessDeployment(told, inputs, configuration=configure(told), folder=folder, **arguments)
@@ -127,6 +128,7 @@ def after(checkpoints: int, gate: Gate | None = None) -> Schedule:
     return Schedule(after_checkpoint=checkpoints, gate=gate)
 
 
+CUT = FaultSpec("cut", Target(Role.CHANNEL, 0), after(2), duration_ms=600)
 STORAGE_ERROR: dict[str, int | str] = {"operation": "publish-metadata", "occurrences": 1, "after_effect": 1}
 
 
@@ -138,7 +140,7 @@ STORAGE_ERROR: dict[str, int | str] = {"operation": "publish-metadata", "occurre
         FaultSpec("pause", WORKER, after(2), duration_ms=150),
         FaultSpec("pause", COORDINATOR, after(2), duration_ms=150),
         FaultSpec("cut", Target(Role.CHANNEL, 1), after(2), duration_ms=600),
-        FaultSpec("cut", Target(Role.CHANNEL, 0), after(2), duration_ms=600),
+        CUT,
         FaultSpec("slow", Target(Role.CHANNEL, 2), after(2), duration_ms=600, parameters={"delay_ms": 40}),
         FaultSpec("storage-error", STORAGE, after(2), duration_ms=1_500, parameters=STORAGE_ERROR),
         FaultSpec("forge", Target(Role.TASK), after(2), parameters={"message": "acknowledge", "subtask": "sum[0]"}),
@@ -254,8 +256,8 @@ def advance_to_the_end(deployment: ProcessDeployment) -> None:
 HARNESS = """
 import sys
 from pathlib import Path
-from holdfast.suites.selfcheck.processes.test_deployment import deploy
-deployment = deploy(Path(sys.argv[1]))
+from holdfast.suites.selfcheck.processes.test_deployment import CUT, deploy
+deployment = deploy(Path(sys.argv[1]), CUT)
 print("stands", flush=True)
 while True:
     deployment.advance(1e9)
@@ -266,8 +268,8 @@ def test_after_a_sigkill_of_the_harness_nothing_lives_on(tmp_path: Path) -> None
     with subprocess.Popen([sys.executable, "-c", HARNESS, str(tmp_path)], stdout=subprocess.PIPE) as harness:
         assert harness.stdout is not None
         assert harness.stdout.readline() == b"stands\n"
-        living = processes(tmp_path)
-        assert len(living) == 5
+        living = [*processes(tmp_path), *map(Process, labelled(tmp_path.resolve()))]
+        assert len(living) == 5 + 1, "and the relay"
         harness.kill()
         assert all(process.wait_end(LIMIT_S) for process in living)
     assert end_leftovers(tmp_path) == []
