@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from holdfast.faults.landing import window_of
 from holdfast.harness.model.capability import Capability
 from holdfast.harness.model.consequence import Consequence
-from holdfast.harness.model.events import BatchProcessed, StorageSlowed
+from holdfast.harness.model.events import BatchProcessed, SourceEmitted, StorageSlowed
 from holdfast.harness.model.history import History
 from holdfast.harness.model.plan import FaultSpec, Schedule
 from holdfast.harness.model.target import Role, Target
@@ -80,8 +80,8 @@ class SlowTask:
         return control.whole(spec.target, self._delay_ms(spec))
 
     def landed(self, history: History, fault: int) -> bool:
-        """The subtask processed at least two batches meanwhile, most of them so far apart as it was made slow; or it
-        reports itself that it was held up twice."""
+        """The subtask processed or read at least two batches meanwhile, most of them so far apart as it was made slow;
+        or it reports itself that it was held up twice."""
         window = window_of(history, fault)
         if window is None:
             return False
@@ -91,11 +91,9 @@ class SlowTask:
         held_up = [event for event in history.of(StorageSlowed) if event.path == subtask]
         if sum(window.holds(event.time_ns) for event in held_up) > 1:
             return True
-        times_ns = [
-            event.time_ns
-            for event in history.of(BatchProcessed)
-            if event.channel.endswith(f"->{subtask}") and window.holds(event.time_ns)
-        ]
+        processed = [event for event in history.of(BatchProcessed) if event.channel.endswith(f"->{subtask}")]
+        read = [event for event in history.of(SourceEmitted) if event.subtask == subtask]
+        times_ns = [event.time_ns for event in (*processed, *read) if window.holds(event.time_ns)]
         gaps_ns = [later - earlier for earlier, later in pairwise(times_ns)]
         apart = sum(4 * gap_ns >= 3 * self._delay_ms(spec) * _MILLISECOND_NS for gap_ns in gaps_ns)
         return bool(gaps_ns) and 2 * apart >= len(gaps_ns)

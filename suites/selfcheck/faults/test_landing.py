@@ -200,6 +200,19 @@ class TestSlowTask:
     def test_the_subtask_reports_that_it_was_held_up(self) -> None:
         assert landed(self.spec, self.held_up(110, 120))
 
+    def emitted(self, *times_ms: float, subtask: str = "source[0]") -> list[events.Event]:
+        emitted = [
+            events.SourceEmitted(subtask=subtask, partition=0, first_offset=offset, next_offset=offset + 1)
+            for offset in range(len(times_ms))
+        ]
+        return [at(time_ms, "worker-0.0", event) for time_ms, event in zip(times_ms, emitted, strict=True)]
+
+    def test_a_source_reads_its_batches_so_far_apart(self) -> None:
+        spec = FaultSpec("slow-task", Target(Role.TASK), parameters={"delay_ms": 5})
+        assert landed(spec, self.emitted(110, 115, 120))
+        assert not landed(spec, self.emitted(110, 112, 114))
+        assert not landed(spec, self.emitted(110, 115, 120, subtask="source[1]"))
+
     def test_once_or_another_or_earlier_is_no_proof(self) -> None:
         assert not landed(self.spec, self.held_up(110))
         assert not landed(self.spec, self.held_up(110, 120, subtask="sum[1]"))
