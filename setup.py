@@ -31,6 +31,7 @@ COMPILED = (
     "harness/oracles/*/*.py",
     "fixtures/reference/protocol/**/*.py",
     "fixtures/reference/drivers/simulated/*.py",
+    "fixtures/reference/drivers/*node.py",
     "fixtures/reference/drivers/audit.py",
     "fixtures/reference/drivers/*outbox.py",
     "fixtures/reference/drivers/message_faults.py",

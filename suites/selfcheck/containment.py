@@ -21,7 +21,7 @@ from holdfast.harness.model.plan import Plan
 from holdfast.harness.spi.system import System
 
 ENTRIES = ("deliver", "release", "resume")
-"""By which a node of the simulator is made to do something."""
+"""By which a process of the simulator is made to do something."""
 
 
 class Hung(BaseException):
@@ -50,17 +50,17 @@ class Containment:
     def installed(self) -> Iterator[None]:
         """Nodes of the simulator are held while the context lasts. The main thread only."""
         # Loaded late: whoever tries a mutant loads the runtime after everything else.
-        from holdfast.fixtures.reference.drivers.simulated.process_node import ProcessNode
+        from holdfast.fixtures.reference.drivers.simulated.host import Host
 
-        originals = {name: getattr(ProcessNode, name) for name in ENTRIES}
+        originals = {name: getattr(Host, name) for name in ENTRIES}
         former = signal.signal(signal.SIGPROF, self._interrupt)
         for name, original in originals.items():
-            setattr(ProcessNode, name, self._contained(original))
+            setattr(Host, name, self._contained(original))
         try:
             yield
         finally:
             for name, original in originals.items():
-                setattr(ProcessNode, name, original)
+                setattr(Host, name, original)
             signal.signal(signal.SIGPROF, former)
 
     def run(self, plan: Plan, system: System, tools: Toolbox) -> Run:
@@ -86,24 +86,23 @@ class Containment:
             raise Hung
 
     def _contained(self, original: Callable[..., None]) -> Callable[..., None]:
-        def contained(node: Any, *arguments: Any) -> None:
+        def contained(host: Any, *arguments: Any) -> None:
             if self._inside:  # delivered to in the middle of another delivery
-                original(node, *arguments)
+                original(host, *arguments)
                 return
             try:
                 self._inside = True
                 if self._late:
                     raise Hung
-                original(node, *arguments)
+                original(host, *arguments)
                 self._inside = False
             except Hung:
                 self._inside = self._late = False
                 self.hangs += 1
-                node.paused = True
+                host.paused = True
             except Exception as error:
                 self._inside = False
-                node.held = None
-                node.die(f"{type(error).__name__}: {error}", by_error=True)
+                host.die(f"{type(error).__name__}: {error}", by_error=True)
 
         return contained
 

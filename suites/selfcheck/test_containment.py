@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from holdfast.fixtures.reference.drivers.simulated.process_node import ProcessNode
+from holdfast.fixtures.reference.drivers.simulated.host import Host
 from holdfast.fixtures.reference.parts import REFERENCE
 from holdfast.fixtures.reference.protocol.effects import Block, Effects
 from holdfast.fixtures.reference.protocol.messages import Records
@@ -146,10 +146,10 @@ def test_a_right_runtime_is_let_alone() -> None:
 
 
 def test_the_simulator_is_as_it_was_afterwards() -> None:
-    before = [getattr(ProcessNode, name) for name in ENTRIES]
+    before = [getattr(Host, name) for name in ENTRIES]
     with Containment(1.0).installed():
-        assert [getattr(ProcessNode, name) for name in ENTRIES] != before
-    assert [getattr(ProcessNode, name) for name in ENTRIES] == before
+        assert [getattr(Host, name) for name in ENTRIES] != before
+    assert [getattr(Host, name) for name in ENTRIES] == before
 
 
 def test_a_module_is_substituted_only_where_the_runtime_is_not_loaded() -> None:

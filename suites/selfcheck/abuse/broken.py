@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from holdfast.fixtures.reference.drivers.processes import worker_node
+from holdfast.fixtures.reference.drivers.processes import worker_host
 from holdfast.fixtures.reference.drivers.processes.deployment import ProcessDeployment
 from holdfast.fixtures.reference.parts import Variant
 from holdfast.fixtures.systems.json_lines.system import JsonLines
@@ -19,7 +19,7 @@ class WorkersDie(ReferenceSystem):
     """Its workers are programs that do not exist."""
 
     def deploy(self, plan: Plan, inputs: InputLog, tier: Tier, folder: Path | None) -> Deployment:
-        worker_node.ENTRY = "holdfast.nowhere:run"
+        worker_host.ENTRY = "holdfast.nowhere:run"
         return super().deploy(plan, inputs, tier, folder)
 
 

@@ -17,10 +17,10 @@ def test_one_burden_is_healed_and_the_other_goes_on(tmp_path: Path, healed: int,
     supervisor, worker = (Burdens(tmp_path, plan()) for _ in range(2))
     for delay_ms in (20, 700):
         supervisor.take(SUM, delay_ms)
-        assert worker.delay_ms(SUM) == delay_ms
+        assert worker.get(SUM) == delay_ms
     supervisor.take(OTHER, 5)
     supervisor.give_back(SUM, healed)
-    assert (worker.delay_ms(SUM), worker.delay_ms(OTHER)) == (left, 5)
+    assert (worker.get(SUM), worker.get(OTHER)) == (left, 5)
     assert (supervisor.act(SUM, healed), supervisor.act(SUM, left)) == (False, True)
     supervisor.give_back(SUM, left)
-    assert (worker.delay_ms(SUM), supervisor.act(SUM, left), supervisor.act(OTHER, 5)) == (0, False, True)
+    assert (worker.get(SUM), supervisor.act(SUM, left), supervisor.act(OTHER, 5)) == (0, False, True)

@@ -123,10 +123,17 @@ class Ends:
     def __init__(self) -> None:
         self.loop = Loop()
         self.lost: list[str] = []
+        self.room: list[bool] = []
         self.receiver: Receiver
         self._listener = listen()
         self.sender = OutputChannel(
-            self.loop, connect(address_of(self._listener), b""), OPENING, CAPACITY, to_arrow, self.lost.append
+            self.loop,
+            connect(address_of(self._listener), b""),
+            OPENING,
+            CAPACITY,
+            to_arrow,
+            self.lost.append,
+            lambda: self.room.append(self.sender.output.has_room),
         )
         stream, _ = self._listener.accept()
         self._connection = Connection(self.loop, stream, self._on_open, self.lost.append)
@@ -289,7 +296,7 @@ def full(channel: LocalChannel) -> bool:
 
 def local_channel(capacity: int) -> tuple[LocalChannel, InputBuffers]:
     """A local channel, and what waits at its end."""
-    channel, buffers = LocalChannel(capacity), InputBuffers(capacity)
+    channel, buffers = LocalChannel(capacity, nobody), InputBuffers(capacity)
     channel.open(buffers, buffers.arrive)
     return channel, buffers
 
@@ -310,8 +317,39 @@ def test_a_local_channel_is_bounded_and_in_order() -> None:
     assert [each.position for each in taken if isinstance(each, Records)] == list(range(4))
 
 
+def test_who_sends_hears_of_room(ends: Ends) -> None:
+    fill(ends)
+    ends.room.clear()
+    while not ends.sender.output.has_room:
+        ends.turn_until(lambda: arrived(ends.receiver) > 0)
+        take(ends.receiver)
+        ends.loop.turn(0.02)
+    assert ends.room[-1]
+
+
+def test_who_sends_on_a_local_channel_hears_of_room() -> None:
+    heard: list[bool] = []
+    channel, buffers = LocalChannel(1, lambda: heard.append(channel.output.has_room)), InputBuffers(1)
+    channel.open(buffers, buffers.arrive)
+    for position in range(2):
+        channel.send(records(position))
+    assert (channel.output.has_room, heard) == (False, [])
+    buffers.take(lambda: True)
+    channel.grant()
+    assert heard == [True]
+    channel.send(records(2))
+    channel.resize(2)
+    assert heard == [True, True]
+
+
+def test_what_arrives_makes_its_task_ready() -> None:
+    task, (first, _), _ = unattached()
+    task.arrive(records(0, first))
+    assert task.ready == [task.subtask]
+
+
 def test_what_is_sent_on_a_local_channel_waits_for_its_receiver() -> None:
-    channel = LocalChannel(1)
+    channel = LocalChannel(1, nobody)
     channel.send(barrier(1))
     channel.send(records(0))
     buffers = InputBuffers(1)
@@ -322,12 +360,16 @@ def test_what_is_sent_on_a_local_channel_waits_for_its_receiver() -> None:
     assert len(buffers.arrived) == 2, "a channel that was closed passes on nothing"
 
 
+def nobody() -> None:
+    """Is told of room, and does nothing."""
+
+
 def unattached(*, announces: bool = True) -> tuple[HostedTask, list[str], OutputBuffers]:
     """A task with two inputs that are not there yet, and room for one batch below."""
     graph = execution_graph(REBALANCE, Topology(parallelism=2), chaining=False)
-    task = HostedTask(graph.tasks["map[0]"], 2, lambda name: CAPACITY, size_bytes, announces=announces)
+    task = HostedTask(graph.tasks["map[0]"], 2, lambda name: CAPACITY, size_bytes, [], [], announces=announces)
     (edge,) = graph.tasks["map[0]"].outputs
-    output = task.outputs[edge.channels[0]] = LocalChannel(1)
+    output = task.outputs[edge.channels[0]] = LocalChannel(1, nobody)
     return task, list(graph.tasks["map[0]"].inputs), output.output
 
 
@@ -335,15 +377,22 @@ def hosted() -> tuple[HostedTask, list[str], OutputBuffers]:
     """As `unattached`; its inputs are there, and hold two batches and a barrier each."""
     task, names, output = unattached()
     for name in names:
-        channel = LocalChannel(CAPACITY)
+        channel = LocalChannel(CAPACITY, nobody)
         task.attach(name, channel)
         for element in (records(0, name), records(1, name), barrier(1, channel=name)):
             channel.send(element)
     return task, names, output
 
 
+def take_of(task: HostedTask) -> Element | None:
+    element = task.inputs.take()
+    if isinstance(element, Records):
+        task.grant(element.channel)
+    return element
+
+
 def taken(task: HostedTask) -> tuple[str, int] | None:
-    element = task.take()
+    element = take_of(task)
     if element is None:
         return None
     assert isinstance(element, Records | Barrier)
@@ -375,7 +424,7 @@ def test_nothing_is_taken_while_state_is_written_and_what_was_in_flight_comes_fi
     assert taken(task) is None
     assert task.inputs.resume("sink[0]")
     assert not task.inputs.resume("sink[0]"), "it goes on already"
-    element = task.take()
+    element = take_of(task)
     assert isinstance(element, Records)
     assert (element.channel, element.position, element.origin) == (first, 7, 1)
     assert [taken(task), taken(task)] == [(second, 0), (first, 0)]
@@ -385,11 +434,11 @@ def test_a_barrier_that_overtakes_needs_no_room_and_brings_what_it_overtook() ->
     task, (_, second), output = unattached()
     task.inputs.buffers[second].restore((records(7, second, origin=1),))
     output.offer(records(0))
-    channel = LocalChannel(CAPACITY)
+    channel = LocalChannel(CAPACITY, nobody)
     task.attach(second, channel)
     for sent in (records(0, second), barrier(2, overtakes=True, channel=second)):
         channel.send(sent)
-    element = task.take()
+    element = take_of(task)
     assert isinstance(element, Barrier)
     assert (element.channel, element.checkpoint, element.unaligned) == (second, 2, True)
     assert [(each.origin, each.position) for each in element.overtaken] == [(1, 7), (0, 0)]
@@ -400,7 +449,7 @@ def test_a_barrier_that_overtakes_comes_before_the_turn_of_others_and_says_what_
     task, (first, second), _ = hosted()
     set_blocked(task, first, True)
     task.arrive(barrier(2, overtakes=True, channel=second))
-    element = task.take()
+    element = take_of(task)
     assert isinstance(element, Barrier)
     assert (element.channel, element.checkpoint) == (second, 2)
     assert element.held_bytes == 2 * size_bytes(batch(0)), "what waits behind the barrier of the other input"
@@ -418,7 +467,7 @@ def test_what_was_in_flight_is_taken_before_its_channel_is_there_and_uses_buffer
     task, (first, _), _ = unattached()
     task.inputs.buffers[first].restore(tuple(records(position, first, origin=1) for position in range(CAPACITY + 1)))
     assert taken(task) == (first, 0)
-    channel = LocalChannel(CAPACITY)
+    channel = LocalChannel(CAPACITY, nobody)
     task.attach(first, channel)
     for position in range(CAPACITY):
         channel.send(records(position, first))

@@ -11,12 +11,11 @@ import pytest
 from msgspec.structs import replace
 
 from holdfast.fixtures.reference.drivers.processes import deployment
-from holdfast.fixtures.reference.drivers.simulated.coordinator_node import CoordinatorNode
-from holdfast.fixtures.reference.drivers.simulated.node_events import MESSAGE
+from holdfast.fixtures.reference.drivers.simulated.coordinator_host import CoordinatorHost
 from holdfast.fixtures.reference.drivers.simulated.source_reader import SourceReader
-from holdfast.fixtures.reference.drivers.simulated.worker_node import WorkerNode
+from holdfast.fixtures.reference.drivers.worker_node import WorkerNode
 from holdfast.fixtures.reference.protocol.channels.task_inputs import TaskInputs
-from holdfast.fixtures.reference.protocol.effects import Fetch, PartitionEnded
+from holdfast.fixtures.reference.protocol.effects import Fetch, PartitionEnded, Poll
 from holdfast.fixtures.systems.reference import ReferenceSystem
 from holdfast.harness.engine.executor.run import run_plan
 from holdfast.harness.engine.site.registry import toolbox
@@ -81,11 +80,11 @@ def test_both_drivers_follow_the_same_parts(name: str, tmp_path: Path, monkeypat
 def takes_by_itself(patch: pytest.MonkeyPatch) -> None:
     """A driver that takes everything from one input before it looks at the next."""
 
-    def drain(node: WorkerNode, subtask: str) -> None:
-        inputs = node.channels.received[subtask]
+    def drain(node: WorkerNode[Any], subtask: str) -> None:
+        inputs = node._received[subtask]
         if node.worker.takes(subtask):
             for waiting in inputs.buffers.values():
-                while (element := waiting.take(lambda: node.channels.has_room(subtask))) is not None:
+                while (element := waiting.take(lambda: node._channels.has_room(subtask))) is not None:
                     node.step(element)
 
     patch.setattr(WorkerNode, "drain", drain)
@@ -116,24 +115,21 @@ def takes_in_place(patch: pytest.MonkeyPatch) -> None:
 
 def listens_to_everybody(patch: pytest.MonkeyPatch) -> None:
     """A driver that gives every message to the job master."""
-    take = CoordinatorNode.take
 
-    def hears(node: CoordinatorNode, kind: int, event: Any) -> None:
-        if kind == MESSAGE:
-            node.step(event[1])
-        else:
-            take(node, kind, event)
+    def hears(host: CoordinatorHost, event: Any) -> None:
+        host.coordinator.step(event[1])
 
-    patch.setattr(CoordinatorNode, "take", hears)
+    patch.setattr(CoordinatorHost, "hear", hears)
 
 
 def ends_early(patch: pytest.MonkeyPatch) -> None:
     """A driver that decides by itself when a partition is over."""
 
-    def ended(reader: SourceReader, effect: Fetch, attempt: int) -> PartitionEnded:
+    def ended(reader: SourceReader, effect: Fetch | Poll) -> PartitionEnded:
+        assert isinstance(effect, Fetch)
         return PartitionEnded(effect.attempt, effect.subtask, effect.partition)
 
-    patch.setattr(SourceReader, "fetch_now", ended)
+    patch.setattr(SourceReader, "read", ended)
 
 
 @pytest.mark.parametrize(
