@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 
@@ -11,13 +11,12 @@ from markupsafe import Markup
 
 from holdfast.harness.model.appearance import STATUS_WORDS
 from holdfast.harness.model.journal import Status, Title
-from holdfast.harness.model.matrix import Matrix, MatrixCell, MatrixColumn
+from holdfast.harness.model.matrix import Matrix, MatrixCell, MatrixColumn, MatrixRow
 from holdfast.reports import pages, text
 from holdfast.reports.files import replace_folder, write_file
 from holdfast.reports.svg import element
 
 STYLE_SHEETS = ("report.css", "matrix.css")
-NO_RULE = "no rule of this area binds it"
 BADGE_COLOURS = {
     Title.CERTIFIED: "#1c7447",
     Title.PARTIAL: "#8d5a00",
@@ -72,7 +71,7 @@ def page(matrix: Matrix) -> str:
 @cache
 def _environment() -> Environment:
     environment = pages.environment()
-    environment.filters.update(binding=binding, long=long, mark=mark)
+    environment.filters.update(beside=beside, binding=binding, mark=mark, others=others, place=place, slug=text.slug)
     environment.globals.update(
         words=STATUS_WORDS, marks=text.STATUS_MARKS, meanings=text.STATUS_MEANINGS, Status=Status
     )
@@ -99,9 +98,20 @@ def binding(cell: MatrixCell) -> int:
     return sum(count for status, count in cell.counts.items() if status is not Status.NOT_APPLICABLE)
 
 
-def long(cell: MatrixCell) -> str:
-    """Each status with its count."""
-    return text.statuses_in_words(cell.counts) or NO_RULE
+def others(cell: MatrixCell) -> str:
+    """What neither passed nor is named, with its count: no area looks better than it is."""
+    shown = (Status.PASS, Status.FAIL)
+    return text.statuses_in_words({each: number for each, number in cell.counts.items() if each not in shown})
+
+
+def place(cell: MatrixCell, rule: str) -> str:
+    """Where a report shows a refuted rule: its finding, with the run; or the rule itself."""
+    return f"finding-{cell.findings[rule]}" if rule in cell.findings else f"rule-{text.slug(rule)}"
+
+
+def beside(columns: Sequence[MatrixColumn], row: MatrixRow) -> Iterable[tuple[MatrixColumn, MatrixCell]]:
+    """The cells of a row, each with its certificate."""
+    return zip(columns, row.cells, strict=True)
 
 
 def markdown(matrix: Matrix) -> str:

@@ -38,10 +38,12 @@ class MatrixCell(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     Attributes:
         counts: by status, worst first; empty: no rule of the area binds the subject.
         refuted: ids of rules.
+        findings: by refuted rule, the number of its finding in the report; what no finding names has none.
     """
 
     counts: dict[Status, int] = {}
     refuted: tuple[str, ...] = ()
+    findings: dict[str, int] = {}
 
     @property
     def worst(self) -> Status | None:

@@ -65,7 +65,11 @@ def _column(certified: Certified, name: str) -> MatrixColumn:
 def _cell(journal: Journal, area: str) -> MatrixCell:
     rules = [each for each in journal.rules if each.rule.area == area and each.counts_for(journal.subject)]
     counts = Counter(each.status for each in rules)
+    refuted = tuple(each.rule.id for each in rules if each.status is Status.FAIL)
+    # Of several findings that name a rule the first one stays.
+    numbers = {rule: number for number, each in reversed([*enumerate(journal.findings, 1)]) for rule in each.rules}
     return MatrixCell(
         {status: counts[status] for status in reversed(Status) if counts[status]},
-        tuple(each.rule.id for each in rules if each.status is Status.FAIL),
+        refuted,
+        {rule: numbers[rule] for rule in refuted if rule in numbers},
     )

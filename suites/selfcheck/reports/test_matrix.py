@@ -15,8 +15,8 @@ from holdfast.harness.engine.artefacts.journal_file import write_journal
 from holdfast.harness.engine.views.matrix import Certified, matrix
 from holdfast.harness.model.journal import Journal, Status
 from holdfast.harness.model.matrix import Matrix, MatrixCell
+from holdfast.reports import html, view
 from holdfast.reports import matrix as reports
-from holdfast.reports import view
 from holdfast.suites.selfcheck.reports import journals
 
 
@@ -56,6 +56,28 @@ def test_each_cell_counts_the_rules_of_its_certificate() -> None:
 )
 def test_what_does_not_apply_is_not_the_worst_of_an_area(counts: dict[Status, int], worst: Status | None) -> None:
     assert MatrixCell(counts).worst is worst
+
+
+def test_a_cell_leads_to_its_rules_and_a_refuted_rule_to_its_finding() -> None:
+    journal = journals.refused()
+    unknown = msgspec.structs.replace(journal, findings=())
+    for each in (journal, unknown):
+        page = reports.page(matrix([Certified(each, "a", "a/report.html")]))
+        led = re.findall(r'href="a/report\.html#([^"]+)"', page)
+        report = html.page(each)
+        assert {f"area-{area.code}" for area in view.areas(each)} <= set(led)
+        assert [place for place in led if f'id="{place}"' not in report] == []
+    table_of = table(journal)
+    refuted = {rule: cell.findings[rule] for row in table_of.rows for cell in row.cells for rule in cell.refuted}
+    assert refuted
+    assert all(rule in journal.findings[number - 1].rules for rule, number in refuted.items())
+    assert "href" not in reports.page(table_of)
+
+
+def test_a_cell_says_how_many_rules_are_open() -> None:
+    cell = MatrixCell({Status.FAIL: 1, Status.INCONCLUSIVE: 2, Status.UNTESTED: 3, Status.PASS: 4}, ("BAR-01",))
+    assert reports.others(cell) == "2 inconclusive, 3 untested"
+    assert reports.others(MatrixCell({Status.PASS: 4})) == ""
 
 
 def test_the_command_takes_certificates_and_folders_of_them(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

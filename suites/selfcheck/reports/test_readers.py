@@ -201,6 +201,23 @@ def test_every_status_in_a_trend_has_a_word_and_a_sign() -> None:
                 assert text.STATUS_MARKS[Status[status]] in signs
 
 
+def test_a_cell_of_the_matrix_is_told_in_words() -> None:
+    page = tree("matrix")
+    (table,) = page.all("table")
+    assert next(table.all("caption")).name
+    cells = with_class("cell", table)
+    assert any("fail" in cell.name for cell in cells)
+    for cell in cells:
+        assert re.match(r"no rule$|not applicable\b|[a-z ]+ \d+ of \d+ rules passed\b", cell.name), cell.name
+        for chip in with_class("chip", cell):
+            assert any(mark in text_of(chip) for mark in text.STATUS_MARKS.values())
+
+
+def text_of(element: Element) -> str:
+    """All that is written in it, also what only eyes see."""
+    return "".join(each if isinstance(each, str) else text_of(each) for each in element.children)
+
+
 def test_a_trend_leads_to_each_night_that_has_a_page() -> None:
     links = [each.attributes["href"] for each in tree("trend").all("a")]
     assert "2026-11-24/report.html" in links
