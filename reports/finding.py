@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 
 from holdfast.harness.model.finding import Finding, Violation
 from holdfast.harness.model.journal import Journal, RuleResult
 from holdfast.harness.model.status import Status
-from holdfast.reports.text import count, plural
+from holdfast.reports.text import beginning, count, one_line, plural
 from holdfast.reports.view import runs_of
 
 SHOWN_CASES = 3
+MOST_LINES = 4
+"""Of the evidence, beside when it was: a reader takes in no more before asking why."""
+LONG_LINE = 200
+"""Characters beyond which a line of the evidence is shown in part first."""
 
 NOTHING_STORED = "no run of it was stored; run the same command again"
 PASTE_HERE = "Paste commands in the folder of this file."
@@ -40,6 +45,36 @@ def lines(finding: Finding, folder: str | None = None) -> tuple[tuple[str, str],
     if finding.next is not None:
         following = finding.next.line_in_report() if folder is None else finding.next.line(folder)
     return ("what", finding.what), ("when", finding.when), ("why", finding.why), ("next", following)
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """The evidence of a finding that is shown before anything is opened.
+
+    Attributes:
+        lines: of the witness, each with its number; the last ones lead to the wrong step.
+        left_out: how many lines are between the first one and the others.
+        cut: sentences of which only the beginning is shown, in full.
+        more: whether something of it, or of the cause, is not shown.
+    """
+
+    lines: tuple[tuple[int, str], ...]
+    left_out: int
+    cut: tuple[str, ...]
+    more: bool
+
+
+def seen(finding: Finding) -> Seen:
+    """The evidence in some lines: all of it, or the first line and the last ones."""
+    cause = finding.cause
+    numbered = list(enumerate(cause.witness, start=1)) if cause is not None else []
+    shown = numbered if len(numbered) <= MOST_LINES else [numbered[0], *numbered[2 - MOST_LINES :]]
+    lines = tuple((number, one_line(words, LONG_LINE)) for number, words in shown)
+    left_out = len(numbered) - len(shown)
+    cut = tuple(words for words in (finding.what, finding.why) if beginning(words) != one_line(words))
+    is_long = any(len(one_line(words)) > LONG_LINE for _, words in shown)
+    unnamed = cause is not None and (bool(cause.more) or cause.name not in finding.why)
+    return Seen(lines, left_out, cut, bool(left_out or cut or is_long or unnamed))
 
 
 def in_text(finding: Finding) -> list[str]:

@@ -159,6 +159,7 @@ def _environment() -> Environment:
         idle=notes.idle,
         oracles=_oracles,
         rules_of=finding.rules_of,
+        seen=finding.seen,
         shared=finding.shared,
         window_title=_window_title,
         scope=finding.scope,

@@ -17,7 +17,7 @@ from holdfast.harness.model.journal import Certificate, Journal, Timeline, Title
 from holdfast.harness.model.place import Part, Place
 from holdfast.harness.model.run_details import RunDetails
 from holdfast.harness.model.units import duration
-from holdfast.reports import text, view
+from holdfast.reports import finding, text, view
 from holdfast.reports.html import HtmlReporter, page
 from holdfast.suites.selfcheck.reports import journals, sample
 
@@ -231,6 +231,57 @@ def test_a_finding_begins_with_four_lines() -> None:
     assert start < when < why < following
     assert "Refutes 4 rules: BAR-03, BAR-05, E2E-02, REC-03" in shown
     assert "1 consequence" in shown
+
+
+def shown_at_once(source: str) -> str:
+    """What of the first finding is read without opening anything."""
+    article = re.search(r"<article.*?</article>", source, flags=re.DOTALL)
+    assert article is not None
+    unfolded = re.sub(r"<summary>.*?</summary>", "", article[0], flags=re.DOTALL)
+    while (inner := re.sub(r"<details[^>]*>(?:(?!<details).)*?</details>", "", unfolded, flags=re.DOTALL)) != unfolded:
+        unfolded = inner
+    return Page(unfolded).text
+
+
+def test_what_is_not_needed_at_once_is_folded() -> None:
+    value = journals.refused()
+    first, *_ = value.findings
+    assert first.cause is not None
+    source = page(value)
+    shown = shown_at_once(source)
+    assert re.findall(r"\b(What|When|Seen|Why|Rule|Next|Ran)\b", shown) == [
+        "What",
+        "When",
+        "Seen",
+        "Why",
+        "Rule",
+        "Next",
+    ]
+    assert all(line in shown for line in first.cause.witness)
+    rule = next(each.rule for each in value.rules if each.rule.id in first.rules)
+    assert rule.why in shown
+    assert rule.text not in shown
+    for each in first.consequences:
+        assert each.name not in shown
+        assert each.message in Page(source).text
+
+
+def test_long_evidence_is_its_first_and_last_lines_first() -> None:
+    value = journals.refused()
+    first, *others = value.findings
+    assert first.cause is not None
+    lines = (*(f"worker-0.0 #{number}: event" for number in range(1, 9)), f"worker-0.0 #9: {'file ' * 90}end")
+    long = msgspec.structs.replace(
+        first, what=f"{first.what} {'and more ' * 90}at last", cause=msgspec.structs.replace(first.cause, witness=lines)
+    )
+    assert [number for number, _ in finding.seen(long).lines] == [1, 8, 9]
+    source = page(msgspec.structs.replace(value, findings=(long, *others)))
+    shown = shown_at_once(source)
+    assert "6 lines between" in shown
+    assert "at last" not in shown
+    assert len(shown.split()) < 200
+    for words in (*lines, long.what):
+        assert words in Page(source).text
 
 
 def test_the_smallest_witness_is_shown() -> None:
