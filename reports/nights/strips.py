@@ -6,7 +6,7 @@ colour stands alone: a status has its sign, and each place is named by its night
 
 from __future__ import annotations
 
-from collections.abc import Container, Sequence
+from collections.abc import Container, Mapping, Sequence
 
 from markupsafe import Markup
 
@@ -25,6 +25,8 @@ LEAST_PLACES = 14
 FILLED = 0.8
 """Of its place, that a cell fills."""
 CELL, BAR, LINE = 16.0, 72.0, 34.0
+LEAST_PART = 3.0
+"""Of a bar: what is there is seen, however much there is of the rest."""
 SIGN = 9.0
 """Of what is lower there is no sign."""
 AXIS = 18.0
@@ -56,8 +58,7 @@ def statuses(columns: Sequence[Column], reported: Container[str] = ()) -> Markup
             continue
         counts = status_counts(column.found.rules.values())
         bottom, parts = BAR, []
-        for status, number_ in reversed(counts.items()):
-            high = BAR * number_ / len(column.found.rules)
+        for status, high in reversed(_heights(counts).items()):
             bottom -= high
             parts += _of_status(status, index, _places(columns), bottom, high)
         place = _place(f"{column.name}: {statuses_in_words(counts)}", *parts)
@@ -65,6 +66,14 @@ def statuses(columns: Sequence[Column], reported: Container[str] = ()) -> Markup
             place = element("a", place, href=report_in(column.name), tabindex="-1")
         drawn.append(place)
     return _strip(drawn, BAR, "bars", "Rules by status")
+
+
+def _heights(counts: Mapping[Status, int]) -> dict[Status, float]:
+    """Of the parts of a bar: the largest gives what the smallest need to be seen."""
+    whole = sum(counts.values())
+    heights = {status: max(LEAST_PART, BAR * each / whole) for status, each in counts.items()}
+    largest = max(heights, key=heights.__getitem__)
+    return {**heights, largest: heights[largest] + BAR - sum(heights.values())}
 
 
 def inconclusive(columns: Sequence[Column]) -> Markup:

@@ -8,6 +8,7 @@ from functools import cache
 from html.parser import HTMLParser
 from itertools import pairwise
 
+import msgspec
 import pytest
 
 from holdfast.harness.engine.views.matrix import Certified, matrix
@@ -17,6 +18,7 @@ from holdfast.harness.model.status import Status
 from holdfast.reports import html, pages, text
 from holdfast.reports import matrix as matrices
 from holdfast.reports.nights import overview, trend
+from holdfast.reports.nights.strips import BAR, LEAST_PART
 from holdfast.suites.selfcheck.contrast import LEAST, LEAST_OF_SHAPES, channels, contrast, mixed
 from holdfast.suites.selfcheck.reports import journals, sample
 from holdfast.suites.selfcheck.reports.nights import finding, night, system, waived
@@ -216,6 +218,25 @@ def test_a_cell_of_the_matrix_is_told_in_words() -> None:
 def text_of(element: Element) -> str:
     """All that is written in it, also what only eyes see."""
     return "".join(each if isinstance(each, str) else text_of(each) for each in element.children)
+
+
+def test_one_rule_of_many_is_seen_in_a_bar() -> None:
+    rules = {f"BAR-{number:03}": Status.FAIL if number == 7 else Status.PASS for number in range(118)}
+    page = Tree(trend.page([night("2026-11-24", system(rules=rules))], set())).root
+    (bars,) = with_class("bars", page)
+    heights = {each.attributes["class"]: float(each.attributes["height"]) for each in bars.all("rect")}
+    assert heights["fill-fail"] == LEAST_PART
+    assert sum(heights.values()) == BAR
+
+
+def test_findings_that_share_something_are_told_apart_by_number() -> None:
+    value = journals.refused()
+    first = next(each for each in value.findings if each.status is Status.FAIL)
+    page = Tree(html.page(msgspec.structs.replace(value, findings=(first, first)))).root
+    assert [next(each.all("h3")).name.partition(" ")[0] for each in page.all("article")] == ["1", "2"]
+    (brief,) = with_class("in-brief", page)
+    assert [each.attributes["value"] for each in brief.all("li")] == ["1", "2"]
+    assert re.search(r"\.in-brief \{[^}]*list-style: decimal", pages.asset("report.css"))
 
 
 def test_a_trend_leads_to_each_night_that_has_a_page() -> None:
