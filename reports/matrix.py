@@ -100,7 +100,7 @@ def binding(cell: MatrixCell) -> int:
 
 def others(cell: MatrixCell) -> str:
     """What neither passed nor is named, with its count: no area looks better than it is."""
-    shown = (Status.PASS, Status.FAIL)
+    shown = [Status.PASS, Status.FAIL, *([cell.worst] if len(cell.counts) == 1 else [])]
     return text.statuses_in_words({each: number for each, number in cell.counts.items() if each not in shown})
 
 
