@@ -2,6 +2,9 @@
 // What the theme makes in the browser without a name, or without a stop for the keyboard.
 document$.subscribe(() => {
   document.querySelector("[data-md-component=search]")?.setAttribute("aria-label", "Search");
+  document.querySelectorAll(".md-code__nav").forEach((each, index) => {
+    each.setAttribute("aria-label", `Code ${index + 1}`);
+  });
   for (const [selector, name] of [[".md-typeset__scrollwrap", "Table"], [".md-typeset pre", "Code"]]) {
     for (const box of document.querySelectorAll(selector)) {
       box.tabIndex = 0;
