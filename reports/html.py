@@ -35,6 +35,8 @@ MOST_TIMELINES = 60
 MOST_CHECKPOINT_HISTORIES = 20
 MOST_FAILURES = 12
 """Pictures of the run around a violation, with the first findings: each has some tens of kB."""
+MOST_IN_BRIEF = 3
+"""Findings that are listed before the first one is shown: it must not be pushed off the first screen."""
 MOST_RUNS_OF_A_CASE = 60
 """Enough to see a pattern; the rest is in `results.json`, and the page says how many it left out."""
 
@@ -88,6 +90,7 @@ def page(journal: Journal, details: Mapping[str, RunDetails] | None = None) -> s
             levels=view.levels(journal),
             refuted=[each for each in numbered if each[1].status is Status.FAIL],
             undecided=[each for each in numbered if each[1].status in view.UNDECIDED],
+            most_in_brief=MOST_IN_BRIEF,
             waived=[each for each in numbered if each[1].status is Status.WAIVED],
             cases=view.cases_by_id(journal),
             groups=_groups(journal),

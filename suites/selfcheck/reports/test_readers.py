@@ -232,10 +232,13 @@ def test_one_rule_of_many_is_seen_in_a_bar() -> None:
 def test_findings_that_share_something_are_told_apart_by_number() -> None:
     value = journals.refused()
     first = next(each for each in value.findings if each.status is Status.FAIL)
-    page = Tree(html.page(msgspec.structs.replace(value, findings=(first, first)))).root
-    assert [next(each.all("h3")).name.partition(" ")[0] for each in page.all("article")] == ["1", "2"]
-    (brief,) = with_class("in-brief", page)
-    assert [each.attributes["value"] for each in brief.all("li")] == ["1", "2"]
+    page = Tree(html.page(msgspec.structs.replace(value, findings=(first,) * 5))).root
+    numbers = ["1", "2", "3", "4", "5"]
+    assert [next(each.all("h3")).name.partition(" ")[0] for each in page.all("article")] == numbers
+    brief, folded = with_class("in-brief", page)
+    shown = [each.attributes["value"] for each in brief.all("li")]
+    assert len(shown) == html.MOST_IN_BRIEF
+    assert [*shown, *(each.attributes["value"] for each in folded.all("li"))] == numbers
     assert re.search(r"\.in-brief \{[^}]*list-style: decimal", pages.asset("report.css"))
 
 
