@@ -23,6 +23,7 @@ from typing import Any, NamedTuple, TypeVar, Union, cast, get_args, get_origin, 
 import msgspec
 from hypothesis.errors import HypothesisException, StopTest
 
+from holdfast.harness.spi.words import text_of
 from holdfast.suites.certify.check import CannotTry, Violation
 from holdfast.suites.certify.excerpt import excerpt, unlike
 from holdfast.suites.certify.time_limit import Overdue
@@ -32,6 +33,8 @@ KEPT = 4
 """So many answers are kept, and looked at once more when there are later ones."""
 MOST_ITEMS = 64
 """Of a longer answer only the first ones are looked at again."""
+NUMBERS = range(-(1 << 63), 1 << 64)
+"""What is stored has 64 bits, with a sign or without."""
 _HERE = __file__
 _KITS = str(Path(__file__).parent)
 _SIMPLE = (bytes, str, int, float, bool)
@@ -119,7 +122,7 @@ class Answers:
 
     def _look_again(self, kept: _Kept) -> None:
         if (now := _image(kept.answer)) != kept.image:
-            arguments = ", ".join(excerpt(repr(each)) for each in kept.arguments)
+            arguments = ", ".join(excerpt(text_of(each, repr)) for each in kept.arguments)
             was, shown = unlike(kept.image, now)
             raise Violation(
                 self.rule,
@@ -130,7 +133,7 @@ class Answers:
     def wrong(self, call: str, seen: object, expected: str) -> Violation:
         """An answer is of no type that the contract allows."""
         kind = "" if seen is None else f", a {type(seen).__name__}"
-        return Violation(self.rule, f"{call}() returned {excerpt(repr(seen))}{kind}; {expected} is right.")
+        return Violation(self.rule, f"{call}() returned {excerpt(text_of(seen, repr))}{kind}; {expected} is right.")
 
 
 class _Answering:
@@ -181,11 +184,23 @@ def _method(name: str, declared: types.FunctionType) -> Callable[..., Any]:
         for each in given:
             if type(each) is list and each is not answer:
                 each.clear()
-        seen = looks(self.answers, name, answer)
-        self.answers.keep(name, arguments, answer)
+        try:
+            seen = looks(self.answers, name, answer)
+            self.answers.keep(name, arguments, answer)
+        except Exception as error:
+            if isinstance(error, (Violation, *_OF_KITS)) or not _is_ours(error):
+                raise
+            raise Violation(
+                self.answers.rule, f"{name}() returned a {type(answer).__name__} that cannot be looked at: {error}."
+            ) from error
         return seen
 
     return call
+
+
+def _is_ours(error: BaseException) -> bool:
+    """Whether no code of a part raised it, but what was done with an answer of one."""
+    return all(frame.f_code.co_filename.startswith(_KITS) for frame, _ in walk_tb(error.__traceback__))
 
 
 def _found(self: _Answering, name: str) -> Callable[..., Any]:
@@ -227,11 +242,13 @@ def _instance(expected: type) -> Looks:
     exact = _EXACT.get(expected)
 
     def looks(answers: Answers, call: str, answer: Any) -> Any:
-        if type(answer) is expected:
-            return answer
-        if not isinstance(answer, expected):
-            raise answers.wrong(call, answer, expected.__name__)
-        return exact(answer) if exact is not None else answer
+        if type(answer) is not expected:
+            if not isinstance(answer, expected):
+                raise answers.wrong(call, answer, expected.__name__)
+            answer = exact(answer) if exact is not None else answer
+        if expected is int and answer not in NUMBERS:
+            raise answers.wrong(call, answer, "a number of 64 bits")
+        return answer
 
     return looks
 

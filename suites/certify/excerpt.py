@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from itertools import zip_longest
 
+from holdfast.harness.spi.words import text_of
+
 WHOLE = 180
 """Characters that are shown of what is no longer."""
 SHOWN, BEFORE = 140, 40
@@ -17,7 +19,7 @@ def excerpt(thing: object, at: int = 0) -> str:
         thing: what is shown.
         at: character that must be seen.
     """
-    text = thing if isinstance(thing, str) else repr(thing)
+    text = thing if isinstance(thing, str) else text_of(thing, repr)
     if len(text) <= WHOLE:
         return text
     start = max(min(at - BEFORE, len(text) - SHOWN), 0)
@@ -28,7 +30,7 @@ def excerpt(thing: object, at: int = 0) -> str:
 
 def unlike(found: object, wanted: object) -> tuple[str, str]:
     """Two things that are not equal, each with what stands around their first difference."""
-    first, second = repr(found), repr(wanted)
+    first, second = text_of(found, repr), text_of(wanted, repr)
     pairs = enumerate(zip_longest(first, second))
     at = next((at for at, (one, other) in pairs if one != other), 0)  # Some that differ read alike.
     return excerpt(first, at), excerpt(second, at)

@@ -9,6 +9,7 @@ from types import TracebackType
 from typing import Any, Protocol, TypeVar
 
 from holdfast.harness.model.status import Status
+from holdfast.harness.spi.words import words_of
 from holdfast.suites.certify import time_limit
 from holdfast.suites.certify.answers import Answers, called
 from holdfast.suites.certify.check import CannotTry, Check, Violation
@@ -97,7 +98,7 @@ def _judged(check: Check[BenchT], make_bench: Callable[[], BenchT], factory_rule
     except Overdue:
         return overdue(check, "the factory")
     except Exception as error:
-        return CheckVerdict(check, Status.FAIL, factory_rule, f"the factory raised {error!r}")
+        return CheckVerdict(check, Status.FAIL, factory_rule, f"the factory raised {words_of(error, repr)}")
     failed: list[Exception] = []
     closed = True
     try:
@@ -111,7 +112,7 @@ def _judged(check: Check[BenchT], make_bench: Callable[[], BenchT], factory_rule
     if not closed and verdict.status is Status.PASS:
         return overdue(check, "close()", limit_s=CLOSE_LIMIT_S)
     if failed and verdict.status is not Status.FAIL:
-        sentence = f"close() raised {failed[0]!r}"
+        sentence = f"close() raised {words_of(failed[0], repr)}"
         return CheckVerdict(check, Status.FAIL, check.rule, sentence, _witness(failed[0], bench.steps))
     return verdict
 
@@ -153,7 +154,8 @@ def overdue(check: Check[Any], what: str, witness: Sequence[str] = (), limit_s: 
 
 def _witness(error: BaseException, steps: Sequence[str]) -> Sequence[str]:
     """The steps of a shrunk machine, or the last ones of a directed check."""
-    shrunk = [note for note in getattr(error, "__notes__", ()) if "state" in note and "(" in note]
+    notes = getattr(error, "__notes__", ())
+    shrunk = [note for note in notes if "state" in note and "(" in note] if type(notes) is list else []
     if shrunk:
         return [line for note in shrunk for line in note.splitlines()]
     left_out = len(steps) - WITNESS_STEPS
@@ -165,7 +167,7 @@ def _raised(error: BaseException) -> str:
     trace = _innermost(error)
     place = f" ({Path(trace.tb_frame.f_code.co_filename).name}:{trace.tb_lineno})" if trace else ""
     call = f"{found} raised " if (found := called(error)) else ""
-    return f"{call}{type(error).__name__}: {error}{place}"
+    return f"{call}{type(error).__name__}: {words_of(error)}{place}"
 
 
 def _is_ours(error: BaseException) -> bool:

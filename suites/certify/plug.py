@@ -8,6 +8,7 @@ from typing import Any, TypeVar, cast
 
 from holdfast.harness.model.status import Status
 from holdfast.harness.spi.kit import KitCheck
+from holdfast.harness.spi.words import LONGEST, words_of
 from holdfast.suites.certify.check import Check
 from holdfast.suites.certify.verdict import CheckVerdict
 
@@ -95,5 +96,6 @@ def listed(checks: Sequence[Check[Any]]) -> tuple[KitCheck, ...]:
 
 def shown(verdict: CheckVerdict) -> KitCheck:
     """As the command line takes it."""
-    check, witness, figures = verdict.check, tuple(verdict.witness), tuple(verdict.figures)
-    return KitCheck(check.id, check.purpose, verdict.rule, verdict.status, verdict.reason, witness, figures=figures)
+    check, figures = verdict.check, tuple(verdict.figures)
+    reason, *witness = (words_of(each, longest=2 * LONGEST) for each in (verdict.reason, *verdict.witness))
+    return KitCheck(check.id, check.purpose, verdict.rule, verdict.status, reason, tuple(witness), figures=figures)

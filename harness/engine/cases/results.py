@@ -15,6 +15,7 @@ from holdfast.harness.model.journal import RunResult
 from holdfast.harness.model.plan import ExpectedEnd, Plan
 from holdfast.harness.model.verdict import Outcome
 from holdfast.harness.model.window import Window
+from holdfast.harness.spi.words import words_of
 
 HARNESS_ERROR = "harness error: "
 """How the reason of a run begins that broke the harness instead of being judged."""
@@ -56,7 +57,7 @@ def run_result(run: Run, case: str, number: int, wall_ms: float, demanded: Itera
         plan_digest=plan_digest(plan),
         plan_text=plan_in_words(plan),
         outcome=run.outcome,
-        reason=run.reason,
+        reason=_as_said(run.reason),
         verdicts=run.verdicts,
         trace_hash=run.trace_hash,
         events=len(history.events),
@@ -81,6 +82,11 @@ def run_result(run: Run, case: str, number: int, wall_ms: float, demanded: Itera
     )
 
 
+def _as_said(reason: str) -> str:
+    """The reason of a run that was judged, which a system may word as it likes: it says nothing of the harness."""
+    return f"it is said: {reason}" if reason.startswith(HARNESS_ERROR) else reason
+
+
 def broke(result: RunResult) -> bool:
     """Whether the harness broke instead of judging the run."""
     return result.reason.startswith(HARNESS_ERROR)
@@ -89,7 +95,8 @@ def broke(result: RunResult) -> bool:
 def broken_result(plan: Plan, tier: Tier, case: str, number: int, error: Exception) -> RunResult:
     """What stays of a run in which the harness itself broke, or the system broke its process."""
     blamed = isinstance(error, Blamed)
-    said = f"{error}" if isinstance(error, ForeignError | Blamed) else f"{type(error).__name__}: {error}"
+    said = words_of(error)
+    said = said if isinstance(error, ForeignError | Blamed) else f"{type(error).__name__}: {said}"
     return RunResult(
         id=run_id(case, tier, number),
         case=case,

@@ -17,6 +17,7 @@ from types import FrameType
 
 from holdfast.harness.engine.errors import ForeignError, NotApplicable, UsageError
 from holdfast.harness.engine.site.interruption import any_heard
+from holdfast.harness.spi.words import words_of
 
 SHIPPED = "holdfast."
 """How the names of modules begin that ship with Holdfast."""
@@ -140,7 +141,7 @@ def raised_by(names: Sequence[str], error: BaseException) -> str:
     if isinstance(error, ForeignError) and error.__cause__ is not None:
         error = error.__cause__
     if isinstance(error, WrongAnswer):
-        return f"{', '.join(names)} {error}" if names else ""
+        return f"{', '.join(names)} {words_of(error)}" if names else ""
     lacking = isinstance(error, MemoryError) or (isinstance(error, OSError) and error.errno in _OF_THE_MACHINE)
     packages = {_package(name) for name in names}
     call = place = owner = ""
@@ -184,5 +185,5 @@ def in_words(error: BaseException) -> str:
 
 
 def _kind_and_words(error: BaseException) -> str:
-    said = " ".join(str(error).split())
+    said = " ".join(words_of(error).split())
     return f"{type(error).__name__}{f': {said}' if said else ''}"

@@ -29,6 +29,7 @@ from holdfast.harness.spi.system import (
     Recording,
     System,
 )
+from holdfast.harness.spi.words import words_of
 
 ToldT = TypeVar("ToldT")
 _LENGTH = 80
@@ -123,7 +124,7 @@ class _Checked(Deployment):
     @property
     def now_ms(self) -> float:
         told = self._inner.now_ms
-        _require(told, isinstance(told, int | float) and math.isfinite(told), "now_ms", "a number of milliseconds")
+        _require(told, _is_finite(told), "now_ms", "a number of milliseconds")
         return told
 
     def advance(self, until_ms: float) -> Sequence[Event | GateReached]:
@@ -148,6 +149,8 @@ class _Checked(Deployment):
         _require(told, isinstance(told, Recording), "stop", "a Recording")
         _require(told.output, isinstance(told.output, Output), "stop", "a Recording whose output is an Output")
         _require(told.problem, isinstance(told.problem, str), "stop", "a Recording whose problem is a text")
+        for each, kind in ((told.problem, str), (told.trace_hash, str), (told.dispatched, int), (told.ordered, bool)):
+            _valid(each, kind, "stop")
         nodes = told.nodes
         in_lists = isinstance(nodes, tuple | list) and all(isinstance(each, Sequence) for each in nodes)
         _require(nodes, in_lists, "stop", "a Recording with the events of each node")
@@ -193,11 +196,18 @@ _ENCODER = msgspec.msgpack.Encoder()
 _DECODERS: dict[Any, msgspec.msgpack.Decoder[Any]] = {}
 
 
+def _is_finite(told: object) -> bool:
+    try:
+        return isinstance(told, int | float) and math.isfinite(told)
+    except OverflowError:  # A whole number beyond all of those with a point.
+        return False
+
+
 def _require(told: object, right: bool, call: str, allowed: str) -> None:
     if not right:
         raise WrongAnswer(f"answered {_shown(told)} to {call}; allowed is {allowed}")
 
 
 def _shown(told: object) -> str:
-    text = " ".join(repr(told).split())
+    text = " ".join(words_of(told, repr).split())
     return f"{type(told).__name__} {text if len(text) <= _LENGTH else f'{text[:_LENGTH]}...'}"

@@ -24,12 +24,22 @@ from holdfast.harness.model.plural import plural
 from holdfast.harness.model.records import Output
 from holdfast.harness.spi.system import Recording
 
+class Wordless(Exception):
+    def __str__(self):
+        raise ValueError
+
+    __repr__ = __str__
+
+
 ANSWERS = {
     "text": "as you like",
     "nothing": None,
     "number": 7,
     "claims-of-texts": Claims(state=frozenset({"all"}), output="all"),
     "list-of-texts": ["all"],
+    "beyond": 10**400,
+    "wordless": Wordless(),
+    "counts-beyond": Recording((), ordered=True, output=Output(), dispatched=10**40),
     "event-of-texts": Recording(([JobSubmitted(node=0, sequence="1")],), ordered=True, output=Output()),
 }
 HOW = {
@@ -39,6 +49,9 @@ HOW = {
     "no-room": lambda: fail(OSError(ENOSPC, "No space left on device")),
     "no-memory": lambda: fail(MemoryError()),
     "exit": lambda: fail(SystemExit(0)),
+    "in-our-words": lambda: fail(OSError("harness error: none")),
+    "wordless-error": lambda: fail(Wordless()),
+    "at-length": lambda: fail(ValueError("x" * 1_000_000)),
 }
 
 
@@ -139,6 +152,9 @@ def test_what_a_system_raises_refutes_it(moment: str, how: str, tmp_path: Path) 
         ("advance", "nothing", "answered NoneType None to advance; allowed is a sequence of Event and GateReached"),
         ("advance", "list-of-texts", "to advance; allowed is a sequence of Event and GateReached"),
         ("now_ms", "text", "answered str 'as you like' to now_ms; allowed is a number of milliseconds"),
+        ("now_ms", "beyond", " to now_ms; allowed is a number of milliseconds"),
+        ("advance", "wordless", "answered Wordless <a Wordless that cannot be shown> to advance; allowed is "),
+        ("stop", "counts-beyond", "to stop; allowed is int ("),
         ("stop", "number", "answered int 7 to stop; allowed is a Recording"),
         ("stop", "event-of-texts", "allowed is an event whose fields are of their types (Expected `str`, got `int`"),
     ],
@@ -189,6 +205,27 @@ def test_an_exit_in_a_run_refutes_too(tmp_path: Path) -> None:
     assert code == 1
     [reason] = {each.reason for each in journal.cases if each.status is Status.FAIL}
     assert "raising:System raised SystemExit: 0 (raising.py:" in reason
+
+
+@pytest.mark.parametrize(
+    ("how", "words"),
+    [("wordless-error", "Wordless: <a Wordless that cannot"), ("at-length", "... (1000000 characters)")],
+)
+@pytest.mark.share(2)
+def test_what_an_error_cannot_say_keeps_nobody_from_being_blamed(how: str, words: str, tmp_path: Path) -> None:
+    code, journal = certified(f"advance/{how}", tmp_path)
+    assert code == 1
+    [reason] = {each.reason for each in journal.cases if each.status is Status.FAIL}
+    assert "raising:System raised " in reason
+    assert words in reason
+    assert len(reason) < 5_000
+
+
+def test_a_system_does_not_say_that_the_harness_broke(tmp_path: Path) -> None:
+    """It chose exit code 4 by these words."""
+    code, journal = certified("advance/in-our-words", tmp_path)
+    assert code == 2
+    assert not any(each.status is Status.ERROR for each in journal.cases)
 
 
 def test_before_there_is_a_case_the_line_is_the_same(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import cast
 
+import msgspec
 import pytest
 from hypothesis import reject
 
@@ -15,11 +16,16 @@ from holdfast.fixtures.sinks.memory import MemoryReader, MemorySink, MemoryWrite
 from holdfast.fixtures.sources.log import LogSource
 from holdfast.fixtures.sources.reader import Reader
 from holdfast.harness.model.status import Status
+from holdfast.harness.spi.kit import KitCheck
+from holdfast.harness.spi.restart_strategy import Failure, RestartContext, RestartStrategy
 from holdfast.harness.spi.sink import Committable, Outcome, Row, SinkContext, SinkFactory
 from holdfast.harness.spi.source import Batch
 from holdfast.harness.spi.state import Reduce, SnapshotKind, StateDescriptor
-from holdfast.suites.certify import sink, source, state_backend
+from holdfast.suites.certify import restart_strategy, sink, source, state_backend
 from holdfast.suites.certify.check import CannotTry
+from holdfast.suites.certify.plug import shown
+from holdfast.suites.certify.restart_strategy.kit import judge as judge_strategy
+from holdfast.suites.certify.scaffolds.restart_strategy.right import Strategy
 from holdfast.suites.certify.sink.kit import judge as judge_sink
 from holdfast.suites.certify.source.kit import judge as judge_source
 from holdfast.suites.certify.state_backend.kit import judge as judge_backend
@@ -28,6 +34,7 @@ from holdfast.suites.certify.verdict import CheckVerdict
 BACKEND_CHECKS = {check.id: check for check in state_backend.CHECKS}
 SINK_CHECKS = {check.id: check for check in sink.CHECKS}
 SOURCE_CHECKS = {check.id: check for check in source.CHECKS}
+STRATEGY_CHECKS = {check.id: check for check in restart_strategy.CHECKS}
 
 
 class AnswersNone(MemorySink):
@@ -228,3 +235,76 @@ def test_a_part_ends_no_check_with_the_words_of_a_kit(verdict: Callable[[], Chec
     assert found.status is Status.FAIL, found
     assert words in found.reason
     assert "with which a kit ends a check or a program" in found.reason
+
+
+class Wordless(Exception):
+    def __str__(self) -> str:
+        raise ValueError("no words")
+
+    __repr__ = __str__
+
+
+class Number(Exception):
+    def __str__(self) -> str:
+        return cast("str", 5)
+
+    __repr__ = __str__
+
+
+class SaysThatItIsANumber:
+    __class__ = int  # type: ignore[assignment]
+
+
+class Shapeless:
+    def __repr__(self) -> str:
+        return cast("str", None)
+
+
+def answering(answer: object) -> type[RestartStrategy]:
+    """A strategy that answers this, or raises it."""
+
+    class Answering(Strategy):
+        def failed(self, failure: Failure, now_ms: float) -> int | None:
+            if isinstance(answer, BaseException):
+                raise answer
+            return cast("int", answer)
+
+    return Answering
+
+
+@pytest.mark.parametrize(
+    ("answer", "words"),
+    [
+        (Wordless(), "failed() raised Wordless: <a Wordless that cannot be shown> (test_answers.py:"),
+        (Number(), "failed() raised Number: <a Number that cannot be shown> (test_answers.py:"),
+        (ValueError("\udc80"), "failed() raised ValueError: \\udc80 (test_answers.py:"),
+        (10**5_000, "failed() returned <a int that cannot be shown>, a int; a number of 64 bits is right."),
+        (10**400, "(401 characters), a int; a number of 64 bits is right."),
+        (SaysThatItIsANumber(), "failed() returned a SaysThatItIsANumber that cannot be looked at: "),
+        (Shapeless(), "failed() returned <a Shapeless that cannot be shown>, a Shapeless; int is right."),
+    ],
+    ids=["words", "number", "surrogate", "digits", "large", "class", "shape"],
+)
+def test_what_cannot_be_shown_is_blamed_on_the_part(answer: object, words: str) -> None:
+    """The kit broke on it, and the command ended with 4."""
+    verdict = judge_strategy(STRATEGY_CHECKS["RST-07/unrecoverable"], answering(answer))
+    told = shown(verdict)
+    assert (told.status, told.rule) == (Status.FAIL, "RST-07")
+    assert words in told.reason
+    assert msgspec.json.decode(msgspec.json.encode(told), type=KitCheck) == told
+
+
+def test_a_factory_that_cannot_say_what_is_wrong_is_refuted() -> None:
+    def factory(context: RestartContext) -> RestartStrategy:
+        raise Wordless
+
+    verdict = judge_strategy(STRATEGY_CHECKS["RST-07/unrecoverable"], factory)
+    assert (verdict.status, verdict.reason) == (Status.FAIL, "the factory raised <a Wordless that cannot be shown>")
+
+
+def test_a_long_complaint_is_cut() -> None:
+    """It filled the memory of the harness, and every report."""
+    told = shown(judge_strategy(STRATEGY_CHECKS["RST-07/unrecoverable"], answering(ValueError("x" * 1_000_000))))
+    assert told.status is Status.FAIL
+    assert "... (1000000 characters) (test_answers.py:" in told.reason
+    assert len(msgspec.json.encode(told)) < 10_000
