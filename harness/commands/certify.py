@@ -16,6 +16,7 @@ from holdfast.harness.commands.own_process import is_apart
 from holdfast.harness.commands.parts import parts_to_try, with_parts
 from holdfast.harness.commands.progress import CaseProgress
 from holdfast.harness.commands.reports import load_reporters, write_reports, written_by
+from holdfast.harness.engine.artefacts.sweep import names_of
 from holdfast.harness.engine.certification.begun import Begun, begun_now, identity_of, working_in
 from holdfast.harness.engine.certification.certify import Certification
 from holdfast.harness.engine.certification.request import Request, check_request
@@ -43,6 +44,7 @@ def certify(
     require_certified: bool,
     waivers: Path | None = None,
     begun: Begun | None = None,
+    trust: bool = False,
     why_not: str = "",
 ) -> int:
     """Certify and report. The report is written also after an interruption.
@@ -53,6 +55,7 @@ def certify(
         require_certified: less than that title is no success.
         waivers: file of the findings that are set aside today.
         begun: its folder is that of a report where this was begun, and what is finished there counts; None: it begins.
+        trust: of `begun`: whatever its folder names may be run.
         why_not: nothing runs, for this reason; what is finished is reported. Empty: what is left runs.
     """
     if (names := strangers_in(request.system)) and not is_apart():
@@ -80,7 +83,7 @@ def certify(
                 CaseProgress(progress, request, quiet=json) as observer,
             ):
                 load_reporters()
-                tidy(folder, log.kept)
+                tidy(folder, log.kept, names_of(request.system), trust=trust)
                 parts = parts_to_try(request)
                 kits = [each.run for each in parts if each.run is not None]
                 journal = Certification(request, observer, interruption, log, kits).run()

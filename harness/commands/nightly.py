@@ -15,6 +15,7 @@ from holdfast.harness.commands.progress import CaseProgress
 from holdfast.harness.commands.reports import load_reporters, write_reports
 from holdfast.harness.commands.trend import write_night_reports
 from holdfast.harness.engine.artefacts.files import make_folder
+from holdfast.harness.engine.artefacts.sweep import names_of
 from holdfast.harness.engine.certification.certify import Certification
 from holdfast.harness.engine.certification.request import Request, check_request
 from holdfast.harness.engine.certification.result_log import ResultLog
@@ -162,7 +163,7 @@ class _NightRun:
             ResultLog(folder, f"{system} {self._seed}", now) as log,
             CaseProgress(self._progress, request, quiet=self._quiet) as observer,
         ):
-            tidy(folder, log.kept)
+            tidy(folder, log.kept, names_of(system))
             certification = Certification(request, observer, self._interruption, log)
             journal = certification.run()
         waived = waived_findings(journal, settings.waivers, self._today)

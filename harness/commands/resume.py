@@ -54,6 +54,7 @@ def go_on(
             require_certified=require_certified,
             waivers=Path(begun.waivers) if begun.waivers else None,
             begun=begun,
+            trust=trust,
             why_not=why_not,
         )
     return certify_part(request, folder, json=json, require_certified=require_certified, begun=begun, why_not=why_not)

@@ -6,7 +6,7 @@ Only folders with a record of ours, that belong to the user, are touched; no lin
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from io import BytesIO
 from pathlib import Path
 
@@ -34,12 +34,13 @@ def unfinished(root: Path) -> list[Path]:
     )
 
 
-def sweep(root: Path, *, trust: bool) -> Iterator[str]:
+def sweep(root: Path, *, trust: bool, named: Collection[str] = ()) -> Iterator[str]:
     """Undo, end and remove what is left below an output folder; says what it did, one sentence each.
 
     Args:
         root: where to look.
         trust: run the code of systems that are not registered.
+        named: of these systems that code may be run in any case, as the user has named them.
 
     Raises:
         UsageError: last of all, if there is a run whose system is neither registered nor trusted; it stays.
@@ -48,7 +49,7 @@ def sweep(root: Path, *, trust: bool) -> Iterator[str]:
     for folder in unfinished(root):
         try:
             name = _system_of(folder)
-            if name and not trust and registry.needs_trust(name, repeats=False):
+            if name and not trust and name not in named and registry.needs_trust(name, repeats=False):
                 refusal = UsageError(
                     f"{folder}: it stays, as to clean up the code of its system {name!r} would be run, which no "
                     "installed package registers: look at that code, then add --trust."
@@ -62,6 +63,11 @@ def sweep(root: Path, *, trust: bool) -> Iterator[str]:
         yield f"{folder}: {'cannot be removed' if folder.exists() else 'removed'}."
     if refusal is not None:
         raise refusal
+
+
+def names_of(system: str) -> frozenset[str]:
+    """What a system may be called in the plans of its runs, by the name that the user gave it."""
+    return frozenset({system, registry.system(system).name})
 
 
 def _system_of(folder: Path) -> str:

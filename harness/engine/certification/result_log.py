@@ -17,6 +17,9 @@ from typing import Self
 
 import msgspec
 
+from holdfast.harness.engine.artefacts.details_file import DETAILS
+from holdfast.harness.engine.artefacts.safe_path import inside
+from holdfast.harness.engine.certification.run_store import RUNS
 from holdfast.harness.engine.errors import UsageError
 from holdfast.harness.model.case import Tier
 from holdfast.harness.model.journal import CaseResult, RunResult
@@ -133,7 +136,21 @@ class ResultLog:
             if isinstance(entry, LoggedCheck):
                 self.checks.setdefault(entry.kit, []).append(entry.check)
                 continue
+            if isinstance(entry, LoggedRun):
+                _require_inside(path.parent, entry.result)
+                _require_inside(path.parent, entry.kept or entry.result)
             self.entries.setdefault((entry.result.case, entry.result.tier), []).append(entry)
+
+
+def _require_inside(folder: Path, result: RunResult) -> None:
+    """The log may be somebody else's: nothing that a run is found by leads out of its folder.
+
+    Raises:
+        UsageError: it does.
+    """
+    place = f"{RUNS}/{inside(folder / RUNS, result.id).name}"
+    if result.artefacts not in ("", place) or result.details not in ("", f"{place}/{DETAILS}"):
+        raise UsageError(f"{folder}: run {result.id} is said to lie elsewhere; begin anew.")
 
 
 def read_log(path: Path, lines: PackedLines | None = None) -> Iterator[LogHeader | Logged | LoggedCheck]:

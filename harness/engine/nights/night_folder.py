@@ -11,7 +11,7 @@ from __future__ import annotations
 import hashlib
 import re
 import shutil
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from itertools import count
 from pathlib import Path
 
@@ -19,6 +19,7 @@ from holdfast.harness.engine.artefacts.decode import check_version, decode
 from holdfast.harness.engine.artefacts.files import make_folder, read_content, write_readable
 from holdfast.harness.engine.artefacts.journal_file import read_journal
 from holdfast.harness.engine.artefacts.owner import claim, remove_owner
+from holdfast.harness.engine.artefacts.safe_path import require_folder
 from holdfast.harness.engine.artefacts.sweep import sweep
 from holdfast.harness.engine.certification.begun import Begun, code_of, end_begun, read_begun, write_begun
 from holdfast.harness.engine.certification.run_store import RUNS
@@ -108,12 +109,23 @@ def identity_of(settings: Settings, seed: int) -> str:
     return digest.hexdigest()
 
 
-def tidy(folder: Path, kept: Iterable[str]) -> None:
-    """End what a killed harness left in the folder of a certificate, and remove stored runs that no log names."""
-    list(sweep(folder, trust=True))
-    known = frozenset(kept)
-    for path in (folder / RUNS).iterdir() if (folder / RUNS).is_dir() else ():
-        if path.name not in known:
+def tidy(folder: Path, kept: Iterable[str], named: Collection[str], *, trust: bool = False) -> None:
+    """End what a killed harness left in the folder of a certificate, and remove stored runs that no log names. The
+    folder may be somebody else's: no link is followed, and what is no folder stays.
+
+    Args:
+        folder: of the certificate.
+        kept: names of the runs that stay.
+        named: systems that the user has named.
+        trust: run the code of any other system, too.
+
+    Raises:
+        UsageError: `runs` leads elsewhere, or as of sweep.
+    """
+    runs, known = require_folder(folder / RUNS), frozenset(kept)
+    list(sweep(folder, trust=trust, named=named))
+    for path in runs.iterdir() if runs.is_dir() else ():
+        if path.name not in known and path.is_dir() and not path.is_symlink():
             shutil.rmtree(path)
 
 

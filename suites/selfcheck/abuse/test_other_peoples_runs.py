@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -23,9 +24,14 @@ from holdfast.harness.engine.artefacts.history_files import MANIFEST, OUTPUTS, R
 from holdfast.harness.engine.artefacts.owner import OURS, Owner
 from holdfast.harness.engine.artefacts.plan_file import read_plan_file
 from holdfast.harness.engine.artefacts.stored_run import open_run_folder, store_run
+from holdfast.harness.engine.cases.results import broken_result
+from holdfast.harness.engine.certification.begun import begun_now, identity_of, read_begun, write_begun
+from holdfast.harness.engine.certification.request import Request
+from holdfast.harness.engine.certification.result_log import LoggedRun, ResultLog
 from holdfast.harness.engine.executor.run import run_plan
 from holdfast.harness.engine.site import registry
 from holdfast.harness.engine.site.plan_code import code_named_by
+from holdfast.harness.model.case import Tier
 from holdfast.harness.model.configuration import Call, ConfigurationFile
 from holdfast.harness.model.history import Manifest
 from holdfast.harness.model.plan import FaultSpec, Schedule
@@ -186,6 +192,68 @@ def test_a_sweep_runs_and_removes_nothing_without_permission(
     assert execute(["sweep", "out", "--trust"]) == 0
     assert planted.exists()
     assert not part.exists()
+
+
+def begun(folder: Path) -> Path:
+    """A certification of the reference that was interrupted, and comes from somebody else."""
+    (folder / "runs").mkdir(parents=True)
+    request = Request(command="", system="reference", folder=folder, tiers=frozenset({Tier.SIM}))
+    write_begun(folder, begun_now(request, identity_of(request)))
+    return folder
+
+
+@pytest.mark.parametrize("system", ["planted:renamed", "spark+planted.py"])
+def test_going_on_runs_nothing_that_a_run_names_without_permission(
+    system: str, planted: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """What was left in the folder was swept, whatever code that named."""
+    folder = begun(tmp_path / "theirs")
+    part = open_run_folder(folder / "runs" / "left", replace(plan(), system=system))
+    (part / "owner.json").write_bytes(GONE)
+    assert execute(["report", str(folder)]) == 3
+    assert f"the code of its system {system!r} would be run" in one_sentence(capsys)
+    assert part.is_dir()
+    assert not planted.exists()
+    assert execute(["report", str(folder), "--trust"]) == 2
+    assert planted.exists()
+    assert not part.exists()
+
+
+def test_going_on_removes_nothing_elsewhere(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """All folders were removed of the one that `runs` was a link to."""
+    folder, precious = begun(tmp_path / "theirs"), tmp_path / "precious"
+    (precious / "work").mkdir(parents=True)
+    (folder / "runs").rmdir()
+    (folder / "runs").symlink_to(precious)
+    assert execute(["report", str(folder)]) == 3
+    assert "is a link; allowed is a folder" in one_sentence(capsys)
+    assert (precious / "work").is_dir()
+    (folder / "runs").unlink()
+    (folder / "runs" / "no-run").mkdir(parents=True)
+    (folder / "runs" / "linked").symlink_to(precious)
+    (folder / "runs" / "notes.txt").write_text("somebody's")
+    assert execute(["report", str(folder)]) == 2
+    assert (precious / "work").is_dir()
+    assert sorted(each.name for each in (folder / "runs").iterdir()) == ["linked", "notes.txt"]
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [{"id": "../../elsewhere"}, {"id": "/tmp/elsewhere"}, {"artefacts": "runs/../.."}, {"details": "/etc/passwd"}],
+    ids=str,
+)
+def test_going_on_reads_and_writes_no_run_elsewhere(
+    changes: dict[str, str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A smaller plan of a run was stored where its name led."""
+    folder = begun(tmp_path / "theirs")
+    identity = read_begun(folder)
+    assert identity is not None
+    named = replace(broken_result(plan(), Tier.SIM, "a/case", 1, ValueError("no")), **changes)
+    with ResultLog(folder, identity.identity, "2026-11-20T00:00:00+00:00") as log:
+        log.add(LoggedRun(1.0, named, named))
+    assert execute(["report", str(folder)]) == 3
+    assert re.search("is no name of a file in it|is said to lie elsewhere", one_sentence(capsys))
 
 
 OWNERS = (
