@@ -31,5 +31,5 @@ def main() -> None:
         if os.getpid() == ours:  # Else a part has forked, and its child came here.
             result_stream().flush()
             sys.stderr.flush()
-            connection.send(heard.exit_code or code)
+            connection.send_bytes(b"%d" % (heard.exit_code or code))
     leave(0)

@@ -27,6 +27,7 @@ from holdfast.harness.engine.artefacts.sweep import sweep
 from holdfast.harness.engine.artefacts.temporary_folder import TemporaryFolder
 from holdfast.harness.engine.certification.apart_process import begin, blame
 from holdfast.harness.engine.certification.last_call import ASK, last_call
+from holdfast.harness.engine.errors import HARNESS_ERROR
 from holdfast.harness.engine.site.interruption import EXIT_CODE_BASE, Interruption, listening
 from holdfast.harness.engine.site.services import sweep_services
 from holdfast.harness.label import NAME as LABEL
@@ -48,6 +49,9 @@ POOL_END_LIMIT_S = 60.0
 _LOOK_S = 0.1
 _ANSWER_S = 0.5
 _LEAVING_S = 2.0
+_MOST_BYTES = 64
+"""Of one message."""
+_CODES = frozenset((*range(HARNESS_ERROR + 1), *(EXIT_CODE_BASE + number for number in Signals)))
 _LAST_CALL = "last-call"
 _FIXTURES = Path(__file__).parents[2] / "fixtures"
 """What ships with Holdfast and calls parts."""
@@ -105,7 +109,7 @@ class _Apart:
         self._temporary = TemporaryFolder()
         self._folder = self._temporary.path
         self._heard_s = monotonic()
-        self._hangs = False
+        self._hangs = self._disturbed = False
         self._code: int | None = None
         arguments = [str(self._folder / _LAST_CALL), ",".join(names), *here.arguments]
         environment = {**os.environ, LABEL: str(self._temporary.label)}  # noqa: TID251 - the edge
@@ -134,12 +138,15 @@ class _Apart:
     def _listen(self) -> None:
         try:
             while self._connection.poll(_LOOK_S):
-                self._heard_s, message = monotonic(), self._connection.recv()
-                self._limit_s = self._own_limit_s
-                self._code = message if isinstance(message, int) else self._code
-        except (EOFError, OSError):
+                self._take(self._connection.recv_bytes(_MOST_BYTES))
+        except EOFError:
             with suppress(subprocess.TimeoutExpired):
                 self._process.wait(_LOOK_S)
+        except (OSError, ValueError):
+            with suppress(subprocess.TimeoutExpired):
+                self._process.wait(_ANSWER_S)
+            self._disturbed = self._process.poll() is None
+            self._process.kill()
         late = self._interruption.since_s > self._end_limit_s
         if monotonic() - self._heard_s > self._limit_s or late or self._code is not None:
             if self._code is None:
@@ -148,6 +155,17 @@ class _Apart:
             with suppress(subprocess.TimeoutExpired):
                 self._process.wait(_ANSWER_S)
             self._process.kill()
+
+    def _take(self, message: bytes) -> None:
+        """An exit code, or that a run is over. Nothing else is believed: a part may have written it.
+
+        Raises:
+            ValueError: it is neither.
+        """
+        if message and int(message) not in _CODES:
+            raise ValueError(message)
+        self._heard_s, self._limit_s = monotonic(), self._own_limit_s
+        self._code = int(message) if message else self._code
 
     def _end_the_rest(self) -> bool:
         """Whether the process left others behind, which are ended."""
@@ -184,7 +202,8 @@ class _Apart:
     def _lost(self) -> int:
         code = self._process.returncode
         call = last_call(self._folder / _LAST_CALL, _FIXTURES)
-        sentence, certain = blame(self._names, code, call, self._limit_s if self._hangs else None)
+        silent_s = self._limit_s if self._hangs else None
+        sentence, certain = blame(self._names, code, call, silent_s, disturbed=self._disturbed)
         return say(Outcome.FAIL if certain else Outcome.INCONCLUSIVE, sentence)
 
 

@@ -45,7 +45,7 @@ def command(arguments: Sequence[str]) -> Iterator[None]:
 def run_ended() -> None:
     """A run of the command is over: the limit begins anew."""
     if here.reports is not None:
-        here.reports.send(None)
+        here.reports.send_bytes(b"")
 
 
 def note_parent(descriptor: int, stack: Path, names: str) -> Connection:

@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
 from multiprocessing import Pipe
 from multiprocessing.connection import Connection
 from signal import SIG_BLOCK, SIG_SETMASK, SIGKILL, Signals, pthread_sigmask
+from socket import SO_RCVTIMEO, SOL_SOCKET, socket  # noqa: TID251 - a limit for the pipe, which is one
+from struct import pack
 from typing import NamedTuple
 
 from holdfast.harness.engine.site.interruption import signals
 from holdfast.harness.spi.surroundings import python_path
 
 KILLED = "killed from outside by SIGKILL, perhaps because memory ran out"
+DISTURBED = "wrote into the connection of its process, or closed it"
+MOST_BYTES = 256 << 20
+"""Of one message."""
+MESSAGE_LIMIT_S = 20
+"""How long the rest of a message may take of which something has come: whoever waits for it does nothing else."""
 
 
 class Begun(NamedTuple):
@@ -45,6 +53,8 @@ def begin(
     """
     path = python_path(sys.path)
     connection, theirs = Pipe()
+    with socket(fileno=os.dup(connection.fileno())) as ours:
+        ours.setsockopt(SOL_SOCKET, SO_RCVTIMEO, pack("ll", MESSAGE_LIMIT_S, 0))
     held = pthread_sigmask(SIG_BLOCK, signals())
     try:
         process = subprocess.Popen(
@@ -74,7 +84,7 @@ class Blame(NamedTuple):
     certain: bool
 
 
-def blame(names: str, code: int, call: str, silent_s: float | None) -> Blame:
+def blame(names: str, code: int, call: str, silent_s: float | None, *, disturbed: bool = False) -> Blame:
     """Whom a lost process is laid to.
 
     Args:
@@ -82,7 +92,10 @@ def blame(names: str, code: int, call: str, silent_s: float | None) -> Blame:
         code: exit code as subprocess gives it.
         call: that was under way, as last_call gives it.
         silent_s: it was ended because it was silent for so long; None: it ended otherwise.
+        disturbed: it was ended because it said what it never says.
     """
+    if disturbed:
+        return Blame(f"{names} {DISTURBED}{call}", True)
     if silent_s is not None:
         return Blame(f"{names} did not return within {silent_s:g} s{call}", False)
     if code == -SIGKILL:

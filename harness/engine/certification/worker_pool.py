@@ -21,7 +21,7 @@ import msgspec
 
 from holdfast.harness.engine.artefacts.sweep import sweep
 from holdfast.harness.engine.artefacts.temporary_folder import TemporaryFolder, sweep_temporary_folders
-from holdfast.harness.engine.certification.apart_process import KILLED, begin, blame, how
+from holdfast.harness.engine.certification.apart_process import KILLED, MOST_BYTES, begin, blame, how
 from holdfast.harness.engine.certification.case_runner import CaseEnded, RunEnded, WorkerLost
 from holdfast.harness.engine.certification.kit_runner import CheckEnded, KitAssignment, KitEnded
 from holdfast.harness.engine.certification.last_call import ASK, last_call
@@ -213,7 +213,7 @@ class _Worker(Generic[Key]):
         if isinstance(first, KitAssignment):
             place["TMPDIR"] = str(self._folder)
             noted.append(AT_ONCE)
-        self._hangs = False
+        self._hangs = self._disturbed = False
         self._heard_s = monotonic()
         # What a part prints is no result.
         self._process, self.connection = begin(PROGRAM, noted, {**inherited, **place}, stdout=_STANDARD_ERROR)
@@ -254,12 +254,23 @@ class _Worker(Generic[Key]):
         if self.is_gone():
             return self._lost()
         try:
-            content = self.connection.recv_bytes()
-        except (EOFError, OSError):
+            message: AnyMessage = msgspec.msgpack.decode(self.connection.recv_bytes(MOST_BYTES), type=AnyMessage)
+        except (EOFError, OSError, msgspec.MsgspecError, UnicodeDecodeError):
+            self._end_if_it_lives()
             return self._lost()
         self._heard_s = monotonic()
-        message: AnyMessage = msgspec.msgpack.decode(content, type=AnyMessage)
         return message
+
+    def _end_if_it_lives(self) -> None:
+        """Whoever cannot be heard any more."""
+        try:
+            self._process.wait(_ANSWER_S)
+        except subprocess.TimeoutExpired:
+            self._disturbed = True
+            self._process.send_signal(ASK)
+            with suppress(subprocess.TimeoutExpired):
+                self._process.wait(_ANSWER_S)
+            self._process.kill()
 
     def _lost(self) -> WorkerLost:
         code, assignment = self._process.wait(), self.assignment
@@ -268,6 +279,8 @@ class _Worker(Generic[Key]):
             return self._lost_to(f"{assignment.contract} {assignment.factory}", kit, code)
         if entry_points.strangers_in(self.queue.settings.system):
             return self._lost_to(f"system {self.queue.settings.system}", _FIXTURES, code)
+        if self._disturbed:
+            return WorkerLost("the worker process of the case said what it never says")
         if self._hangs:
             return WorkerLost(f"the worker process of the case hung: no run ended for {self._limit_s:.0f} s")
         if code == -SIGKILL:
@@ -278,7 +291,8 @@ class _Worker(Generic[Key]):
         """Somebody else's code is blamed by its name, and by its call where that is known: `caller` made it."""
         assert self._folder is not None
         call = last_call(self._folder / _LAST_CALL, caller)
-        sentence, certain = blame(name, code, call, self._limit_s if self._hangs else None)
+        silent_s = self._limit_s if self._hangs else None
+        sentence, certain = blame(name, code, call, silent_s, disturbed=self._disturbed)
         return WorkerLost(sentence, blamed=certain)
 
     def sweep(self) -> None:

@@ -7,6 +7,7 @@ import signal
 import sys
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from threading import Event
 
@@ -66,6 +67,14 @@ def detach() -> None:
     os.wait()
 
 
+def disturb(message: bytes) -> None:
+    """Write into every socket that this process has from whoever began it."""
+    for name in os.listdir("/proc/self/fd"):
+        with suppress(OSError):
+            if os.readlink(f"/proc/self/fd/{name}").startswith("socket:"):
+                os.write(int(name), message)
+
+
 def peek() -> None:
     """Also where a process keeps what it was started with."""
     if SECRET in os.environ or SECRET.encode() in Path("/proc/self/environ").read_bytes():  # noqa: TID251
@@ -88,5 +97,8 @@ Prints = at_a_snapshot(lambda: os.write(1, b"words of a part\n"))
 Stays = at_a_snapshot(stay)
 Forks = at_a_snapshot(fork)
 ForksAndReturns = at_a_snapshot(fork_and_return)
+Disturbs = at_a_snapshot(lambda: disturb(b"\0\0\0\x05hello"))
+DisturbsAtLength = at_a_snapshot(lambda: disturb(b"\x7f\0\0\0hello"))
+DisturbsInPart = at_a_snapshot(lambda: (disturb(b"\0\0\0\x40hello"), FOREVER.wait()))
 Detaches = at_a_snapshot(detach)
 Terminates = at_a_snapshot(lambda: os.kill(os.getpid(), signal.SIGTERM))

@@ -12,7 +12,7 @@ import pytest
 
 from holdfast.harness import cli
 from holdfast.harness.engine.artefacts.journal_file import read_journal
-from holdfast.harness.engine.certification import kit_run
+from holdfast.harness.engine.certification import apart_process, kit_run
 from holdfast.harness.engine.certification.kit_run import KitRequest, KitRun
 from holdfast.harness.engine.site.surroundings import part_surroundings
 from holdfast.harness.label import variables_of
@@ -44,11 +44,18 @@ def certified(part: str, out: Path) -> tuple[int, dict[Status, list[CaseResult]]
         ("Crashes", "ended its process by SIGSEGV in snapshot (cell_backend.py:"),
         ("Interrupts", "raised KeyboardInterrupt (ends.py:"),
         ("Leaves", "raised SystemExit: 0 (ends.py:"),
+        ("Disturbs", "wrote into the connection of its process, or closed it"),
+        ("DisturbsAtLength", "wrote into the connection of its process, or closed it"),
+        ("DisturbsInPart", "wrote into the connection of its process, or closed it in snapshot (cell_backend.py:"),
     ],
 )
-@pytest.mark.share(2)
-def test_a_part_that_ends_its_process_fails_one_check(part: str, what: str, tmp_path: Path) -> None:
-    """The command ended with the exit code of the part, or by it, and had no report."""
+@pytest.mark.share(3)
+def test_a_part_that_ends_its_process_fails_one_check(
+    part: str, what: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The command ended with the exit code of the part, or by it, and had no report. It broke on what a part wrote into
+    its connection, or waited for the rest of that for ever."""
+    monkeypatch.setattr(apart_process, "MESSAGE_LIMIT_S", 2)
     code, checks = certified(part, tmp_path)
     assert code == 1
     assert checks[Status.FAIL]

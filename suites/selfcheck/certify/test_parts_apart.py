@@ -80,6 +80,8 @@ def ran(part: str, tmp_path: Path, *arguments: str) -> int:
         ("Leaves", 1, f"raised SystemExit: 0 ({MODULE}.py:"),
         ("Raises", 1, f"ends by itself, with ValueError: once ({MODULE}.py, line"),
         ("Terminates", 1, f"FAIL: {MODULE}:Terminates sent its own process SIGTERM"),
+        ("Disturbs", 1, f"FAIL: {MODULE}:Disturbs wrote into the connection of its process, or closed it"),
+        ("DisturbsAtLength", 1, "wrote into the connection of its process, or closed it"),
         ("Forks", 1, f"FAIL: {MODULE}:Forks left processes behind, which were ended"),
         ("Detaches", 1, f"FAIL: {MODULE}:Detaches left processes behind, which were ended"),
         ("Prints", 0, "PASS"),
