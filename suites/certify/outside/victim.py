@@ -36,6 +36,8 @@ _CALLS = frozenset({
 })  # fmt: skip
 _HEAP_TYPE = 1 << 9
 """Flag of a type that an interpreter did not come with."""
+_told, _heard = 1, 0
+"""Descriptors of what goes to the kit, and of what comes from it."""
 
 
 def leaves_python(function: Any) -> bool:
@@ -94,9 +96,19 @@ class Stops:
         hear()  # Told to go on.
 
 
+def keep_apart() -> None:
+    """From now on what a part prints goes to standard error, and it finds nothing to read: the kit is spoken to by
+    descriptors of our own."""
+    global _told, _heard
+    _told, _heard = os.dup(1), os.dup(0)
+    os.dup2(2, 1)
+    with open(os.devnull) as nothing:
+        os.dup2(nothing.fileno(), 0)
+
+
 def tell(told: Told) -> None:
     """One line for the kit. It must not be a point itself: it is written while nothing is counted."""
-    os.write(1, msgspec.json.encode(told) + b"\n")
+    os.write(_told, msgspec.json.encode(told) + b"\n")
 
 
 def hear() -> bytes:
@@ -108,7 +120,7 @@ def hear() -> bytes:
 def _exactly(length: int) -> bytes:
     message = bytearray()
     while len(message) < length:
-        piece = os.read(0, length - len(message))
+        piece = os.read(_heard, length - len(message))
         if not piece:
             return b""
         message += piece
@@ -141,6 +153,7 @@ def _outcome(performer: Performer, thing: Any, act: Act) -> Outcome:
 
 
 def main() -> None:
+    keep_apart()
     setting = msgspec.json.decode(hear(), type=Setting)
     Watch.install()  # Before the storage is imported: it may keep the functions that are watched.
     performer: Performer = cast("Any", import_module(setting.performer))

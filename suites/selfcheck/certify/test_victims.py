@@ -67,6 +67,30 @@ def test_another_process_finds_what_this_one_can_import(tmp_path: Path, monkeypa
     assert not outcome.error, outcome.text
 
 
+PRINTS = f"""
+import sys
+from {FileSink.__module__} import FileSink
+print("imported", flush=True)
+class Sink(FileSink):
+    def __init__(self, context):
+        print("made", sys.stdin.read(), flush=True)
+        super().__init__(context)
+"""
+
+
+def test_what_a_part_prints_is_no_answer(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """The kit broke on it."""
+    (tmp_path / "prints.py").write_text(PRINTS)
+    monkeypatch.syspath_prepend(tmp_path)
+    setting = Setting(sink_performer.__name__, "prints:Sink", (tmp_path / "rows").as_uri(), "job", {})
+    with closing(Victims(setting)) as ours:
+        [outcome] = ours.run([Act("begin", epoch=1)]).outcomes
+    assert not outcome.error, outcome.text
+    assert capfd.readouterr().err.split() == ["imported", "made"]
+
+
 def test_a_factory_that_no_other_process_finds_is_not_tried(tmp_path: Path) -> None:
     setting = Setting(sink_performer.__name__, "__main__:NoSuchSink", tmp_path.as_uri(), "job", {})
     with pytest.raises(CannotTry, match=r"another process cannot import its factory: .*NoSuchSink"):
