@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from holdfast.harness.adapter.child import Child, wait_for
+from holdfast.harness.adapter.child import LONGEST_LINE_BYTES, Child, wait_for
 
 LAST = b"last"
 """The line that asks for the last look."""
@@ -23,6 +23,7 @@ class ReaderOwner:
         log: takes its standard error.
         take: called with each line that it says.
         stop: what stands behind its last words, where these are no sentence.
+        longest: line that it may say, in bytes.
 
     Attributes:
         child: the process.
@@ -31,14 +32,21 @@ class ReaderOwner:
     """
 
     def __init__(
-        self, module: str, settings: bytes, folder: Path, log: Path, take: Callable[[bytes], None], stop: str = ""
+        self,
+        module: str,
+        settings: bytes,
+        folder: Path,
+        log: Path,
+        take: Callable[[bytes], None],
+        stop: str = "",
+        longest: int = LONGEST_LINE_BYTES,
     ) -> None:
         self._take = take
         self._stop = stop
         self.finished = False
         self.problem = ""
         # Safe: only what is installed, or on PYTHONPATH, is imported before the settings say where else to look.
-        self.child = Child([sys.executable, "-P", "-m", module], folder, log)
+        self.child = Child([sys.executable, "-P", "-m", module], folder, log, longest=longest)
         self.child.send(settings)
 
     def hear(self) -> None:

@@ -8,11 +8,12 @@ differs. A further line asks for the last look, which ends it; so does the end o
 
 from __future__ import annotations
 
+import os
 import sys
 import time
 from collections.abc import Callable, Iterator
 from importlib import import_module
-from typing import Any
+from typing import Any, BinaryIO
 
 import msgspec
 
@@ -207,30 +208,35 @@ def _made(reader: Reader) -> Any:
 
 
 def main() -> None:
-    orders = open(0, "rb", buffering=0, closefd=False)  # noqa: SIM115 - what is buffered, `select` does not see.
+    # Apart from what the code of an engine reads and prints.
+    reports = open(os.dup(1), "wb")  # noqa: SIM115 - until this process ends
+    os.dup2(2, 1)
+    orders = open(os.dup(0), "rb", buffering=0)  # noqa: SIM115 - what is buffered, `select` does not see.
+    with open(os.devnull) as nothing:
+        os.dup2(nothing.fileno(), 0)
     settings = msgspec.json.decode(orders.readline(), type=Settings)
     raise_limits(settings.limits)
     sys.path += [each for each in settings.path if each not in sys.path]
     reader = OutputReader(watch_of(settings.reader), settings.interval_ms)
     reader.looks.due_ns = time.monotonic_ns()
     try:
-        look_until_asked(lambda: _look(reader), orders)
-        _look_last(reader)
+        look_until_asked(lambda: _look(reader, reports), orders)
+        _look_last(reader, reports)
     except (OSError, ValueError) as error:
-        _say(Unreadable(str(error)))
+        _say(Unreadable(str(error)), reports)
     else:
-        _say(reader.finished())
+        _say(reader.finished(), reports)
 
 
-def _look(reader: OutputReader) -> int:
+def _look(reader: OutputReader, reports: BinaryIO) -> int:
     """Look once; returns when the next look is due."""
     for change in reader.poll(final=False):
-        _say(change)
+        _say(change, reports)
     reader.looks.rest(time.monotonic_ns())
     return reader.looks.due_ns
 
 
-def _look_last(reader: OutputReader) -> None:
+def _look_last(reader: OutputReader, reports: BinaryIO) -> None:
     """Look for the last time, as soon as the output can be read. Errors as of OutputReader.poll."""
     until_s = time.monotonic() + _LAST_READ_LIMIT_S
     while True:
@@ -242,12 +248,12 @@ def _look_last(reader: OutputReader) -> None:
                 raise
             time.sleep(_AGAIN_S)
     for change in changes:
-        _say(change)
+        _say(change, reports)
 
 
-def _say(report: Report) -> None:
-    sys.stdout.buffer.write(msgspec.json.encode(report) + b"\n")
-    sys.stdout.buffer.flush()
+def _say(report: Report, reports: BinaryIO) -> None:
+    reports.write(msgspec.json.encode(report) + b"\n")
+    reports.flush()
 
 
 if __name__ == "__main__":

@@ -30,6 +30,15 @@ from holdfast.harness.spi import outside_files
 from holdfast.harness.spi.outside_files import DOCUMENT_BYTES
 from holdfast.suites.selfcheck.systems.driving import LIMIT_MS
 
+PRINTING = f"""
+import sys
+from {TableFiles.__module__} import TableFiles
+print("imported", flush=True)
+class Files(TableFiles):
+    def rows(self):
+        print("read", repr(sys.stdin.read()), flush=True)
+        return super().rows()
+"""
 EVEN = FoldRow("even", 2, (0, 1), 7)
 ODD = FoldRow("odd", 1, (1, 0), 8)
 MORE_ODD = FoldRow("odd", 4, (2, 0), 9)
@@ -219,6 +228,36 @@ class TestCommittedOutput:
             with closing(CommittedOutput(reader, str(table), 2, recorder, table.parent, log)) as output:
                 output.finish()
                 assert (problem in output.problem, bool(problem)) == (True, bool(output.problem))
+
+    def test_many_rows_at_once_are_seen(self, committed: CommittedOutput, recorder: Recorder, table: Path) -> None:
+        """A report of more than a megabyte was cut, and the harness broke on it."""
+        persist(table, FoldRow("k" * 3_000_000, 1, (0, 1), 7))
+        self.seen(committed, recorder, RowsVisible)
+        assert committed.problem == ""
+
+    def test_more_rows_at_once_than_are_read_are_a_problem(
+        self, committed: CommittedOutput, recorder: Recorder, table: Path
+    ) -> None:
+        persist(table, FoldRow("k" * 20_000_000, 1, (0, 1), 7))
+        while not committed.problem and recorder.now_ms < LIMIT_MS:
+            wait_for([committed.child], 1)
+            committed.hear()
+        assert committed.problem == f"{table} shows more than 16,777,216 bytes of rows at once."
+
+    def test_what_the_code_of_an_engine_prints_is_no_report(
+        self, recorder: Recorder, table: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """The harness broke on it."""
+        monkeypatch.syspath_prepend(table.parent)
+        (table.parent / "printing.py").write_text(PRINTING)
+        reader = Reader("printing:Files", (str(table.parent), table.name, str(table.with_name("damages"))))
+        log = table.with_name("reader.log")
+        persist(table, EVEN)
+        with closing(CommittedOutput(reader, str(table), 2, recorder, table.parent, log)) as output:
+            self.seen(output, recorder, RowsVisible)
+            output.finish()
+            assert output.problem == ""
+        assert log.read_text().startswith("imported\nread ''\n")
 
     def test_a_reader_that_dies_is_a_problem_of_ours(self, committed: CommittedOutput, recorder: Recorder) -> None:
         committed.child.end()
