@@ -192,6 +192,16 @@ def test_what_a_life_may_not_say_is_refused(offers: tuple[Offer, ...], said: lis
         begun.hear(line(**said[-1]))
 
 
+@pytest.mark.parametrize("path", ["/no/such/savepoint", "/" + "x" * 5_000, "nul\0", ""])
+def test_a_savepoint_that_is_not_there_is_refused(path: str) -> None:
+    """A name that no file can have was an error of the harness."""
+    begun, _ = life(Offer.SAVEPOINT)
+    begun.hear(line(**READY))
+    begun.ending = True
+    with pytest.raises(Garbage, match="which is not there"):
+        begun.hear(line(type="savepoint", path=path))
+
+
 def test_what_it_restores_and_completes_is_recorded_on_its_word() -> None:
     begun, recorder = life(Offer.CHECKPOINTS)
     for message in ({"type": "restored", "checkpoint": 1}, READY, CHECKPOINT):
