@@ -92,6 +92,7 @@ class Finished(msgspec.Struct, frozen=True, tag="finished"):
     gaps: tuple[tuple[int, int], ...]
 
 
+_NUMBERS, _DIGESTS = range(-(1 << 63), 1 << 63), range(1 << 64)
 _LAST_READ_LIMIT_S = 4.0
 _AGAIN_S = 0.1
 Change = Version | Altered
@@ -182,6 +183,8 @@ class OutputReader:
             self.looks.start(time_ns)
         try:
             changes = list(self._watch.changes(poll, time_ns, final=final))
+            for row in (row for change in changes if isinstance(change, Version) for row in change.rows):
+                _require_stored(row)
         except OSError:
             if final:
                 raise
@@ -189,6 +192,19 @@ class OutputReader:
         self.looks.note(time_ns)
         self.polls = poll + 1
         return changes
+
+
+def _require_stored(row: Row) -> None:
+    """Its numbers are such as a run is stored with.
+
+    Raises:
+        ValueError: one is larger.
+    """
+    for name in row.__struct_fields__:
+        value = getattr(row, name)
+        allowed = _DIGESTS if name == "digest" else _NUMBERS
+        if not all(each in allowed for each in (value if isinstance(value, tuple) else (value,)) if type(each) is int):
+            raise ValueError(f"{name} is {value}, allowed are whole numbers from {allowed.start} to {allowed[-1]}")
 
 
 def watch_of(reader: Reader) -> TableWatch | LogWatch:

@@ -85,6 +85,23 @@ class TestTableReader:
             reader.poll(final=False)
         assert reader.finished() == Finished(4, 80_000_000 // 3, ((110_000_000, 170_000_000),))
 
+    @pytest.mark.parametrize(
+        "row",
+        [
+            FoldRow("k", 1 << 63, (0, 1), 7),
+            FoldRow("k", 1, (0, -(10**40)), 7),
+            FoldRow("k", 1, (0, 1), -1),
+            FoldRow("k", 1, (0, 1), 1 << 64),
+        ],
+    )
+    def test_numbers_that_no_run_can_be_stored_with_are_refused(self, row: FoldRow, tmp_path: Path) -> None:
+        """The harness broke when it stored the run."""
+        table = tmp_path / "table.json"
+        reader = table_reader(table)
+        persist(table, row)
+        with pytest.raises(ValueError, match="allowed are whole numbers from"):
+            reader.poll(final=False)
+
     def test_rows_that_vanish_are_seen(self, tmp_path: Path) -> None:
         table = tmp_path / "table.json"
         reader = table_reader(table)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import stat
+from collections.abc import Callable
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ import numpy as np
 import pytest
 
 import holdfast.fixtures.systems
+from holdfast.fixtures.systems.json_lines import life as life_of_a_program
 from holdfast.fixtures.systems.json_lines.gates import Gates
 from holdfast.fixtures.systems.json_lines.identity_hash import SELF_TEST, identity_hash
 from holdfast.fixtures.systems.json_lines.introduction import Introduction, init_of, introduced
@@ -200,6 +202,31 @@ def test_a_savepoint_that_is_not_there_is_refused(path: str) -> None:
     begun.ending = True
     with pytest.raises(Garbage, match="which is not there"):
         begun.hear(line(type="savepoint", path=path))
+
+
+@pytest.mark.parametrize(
+    ("offer", "said"),
+    [
+        (Offer.CHECKPOINTS, lambda number: {"type": "restored", "checkpoint": number}),
+        (Offer.CHECKPOINTS, lambda number: {"type": "checkpoint", "checkpoint": number, "positions": [0, 0]}),
+        (Offer.GATES, lambda number: {"type": "ack", "partition": 0, "offset": 0}),
+    ],
+    ids=["restored", "checkpoint", "held ack"],
+)
+def test_one_that_never_stops_talking_is_given_up(
+    offer: Offer, said: Callable[[int], dict[str, Any]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each message was kept, however many there were: the memory of the harness filled up."""
+    monkeypatch.setattr(life_of_a_program, "MOST_SAID", 10)
+    begun, recorder = life(offer)
+    if "restored" not in str(said(1)):
+        begun.hear(line(**READY))
+    begun._gates.arm(Gate("acknowledge", WORKER))
+    for number in range(1, 11):
+        begun.hear(line(**said(number)))
+    with pytest.raises(Garbage, match="sent more than 10 messages in one life"):
+        begun.hear(line(**said(11)))
+    assert len(recorder.nodes["worker-0.0"]) < 20
 
 
 def test_what_it_restores_and_completes_is_recorded_on_its_word() -> None:
