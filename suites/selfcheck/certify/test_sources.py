@@ -23,6 +23,7 @@ from holdfast.harness.model.status import Status
 from holdfast.harness.spi.errors import Damaged
 from holdfast.harness.spi.source import SourceContext, SourceFactory, SourceFlag
 from holdfast.suites.certify import source
+from holdfast.suites.certify.scaffolds.source.right import Source as Example
 from holdfast.suites.certify.source.kit import judge
 from holdfast.suites.certify.verdict import CheckVerdict
 from holdfast.suites.spec import load_rules
@@ -153,6 +154,13 @@ class Backwards(LogSource):
 
     def look(self) -> Sequence[Position]:
         return list(reversed(super().look()))
+
+
+@pytest.mark.parametrize("check", sorted({check for check in KILLED_BY.values() if not check.endswith("/program")}))
+def test_the_same_check_accepts_the_one_to_begin_with(check: str) -> None:
+    """It fixed what a bounded job reads before there were readers."""
+    verdict = judge(CHECKS[check], Example)
+    assert verdict.status in {Status.PASS, Status.NOT_APPLICABLE}, verdict.text
 
 
 def test_another_order_of_splits_is_right() -> None:

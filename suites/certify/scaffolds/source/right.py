@@ -114,12 +114,12 @@ class Enumerator:
         self.handed_out = 0
 
     def assign(self, readers: Sequence[int], *, now_ms: int) -> Mapping[int, Sequence[SourceSplit]]:
-        # A bounded job reads what is there when it first starts, also behind a restore.
+        # A bounded job reads what is there when it first hands something out, also behind a restore.
         if not (self.source.context.bounded and self.known.looked):
             new = [name for name in self.source.names() if name not in self.known.found]
             self.known.found += new
             self.known.waiting += [Position(name, 0) for name in new]
-            self.known.looked = True
+            self.known.looked = bool(readers)
         assigned: dict[int, list[SourceSplit]] = {}
         while self.known.waiting and readers:
             reader = readers[self.handed_out % len(readers)]
