@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from contextlib import ExitStack, suppress
+from errno import ELOOP, ENAMETOOLONG
 from pathlib import Path
 from traceback import print_exc
 from typing import Any
@@ -25,8 +26,11 @@ from holdfast.harness.engine.site.foreign import NotHere, foreign, only_what_shi
 from holdfast.harness.engine.site.interruption import OwnSignals
 from holdfast.harness.engine.site.room import in_one_sentence
 from holdfast.harness.spi.errors import UnusableSystem
+from holdfast.harness.spi.words import text_of
 
 PROGRAM = "holdfast"
+_OF_NAMES = (ENAMETOOLONG, ELOOP)
+"""What no machine takes for the name of a file."""
 
 
 def run_process(signals: OwnSignals) -> None:
@@ -79,6 +83,9 @@ def run_once(arguments: list[str]) -> int:
     if not arguments:
         typer.echo(f"holdfast: {WORDS}\n\n{BEGINNING.removeprefix(WHOLE_LINES)}", err=True)
         return WRONG_USAGE
+    for each in arguments:
+        if text_of(each) != each:
+            return _refuse(f"{each!r} is no text in UTF-8, and no report could name it: give it another name.")
     try:
         with own_process.command(arguments), foreign("the system under test or a plug-in"), own_process.blaming():
             return _run(arguments)
@@ -91,7 +98,7 @@ def run_once(arguments: list[str]) -> int:
     except MemoryError:
         return _give_up("there is not enough memory; allow more, or do less at a time with --jobs 1.")
     except OSError as error:  # Of the machine: no room, no permission, no more files. A bug of ours is none of these.
-        return _give_up(in_one_sentence(error))
+        return (_refuse if error.errno in _OF_NAMES else _give_up)(in_one_sentence(error))
     except Exception as error:
         # The command line library's own complaint, whose exit code would be 2; it may be vendored, so go by its method.
         complaint = getattr(error, "format_message", None)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from itertools import count
 from pathlib import Path
+from tempfile import gettempdir
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
@@ -33,6 +34,20 @@ class Connected(NamedTuple):
 
 HERE = Connected()
 """A folder of the kit's own, and no options."""
+
+
+def require_place(location: str) -> None:
+    """What is certified can be told by a URI where it is tried.
+
+    Args:
+        location: as of Connected.
+
+    Raises:
+        ValueError: the temporary folder of this machine has a name that no two readers of a URI take for the same.
+    """
+    folder = gettempdir()
+    if not location and (odd := sorted(set(folder) & set("%#?"))):
+        raise ValueError(f"the temporary folder {folder!r} has {' '.join(odd)} in its name: set TMPDIR to another one.")
 
 
 def folder_of(uri: str) -> Path:

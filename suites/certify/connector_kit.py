@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from holdfast.harness.spi.kit import KitCheck
 from holdfast.suites.certify import judge, plug
 from holdfast.suites.certify.check import Check
-from holdfast.suites.certify.connected import HERE, Connected
+from holdfast.suites.certify.connected import HERE, Connected, require_place
 from holdfast.suites.certify.verdict import CheckVerdict
 
 BenchT = TypeVar("BenchT", bound=judge.Bench)
@@ -123,6 +123,7 @@ class RegisteredConnectorKit:
         location: str = "",
         options: Mapping[str, str] | None = None,
     ) -> Iterator[KitCheck]:
+        require_place(location)
         connected = Connected(location, options or {})
         chosen = plug.chosen(self.whole.checks, checks)
         verdicts = self.whole.certify(factory, chosen, seed, connected)

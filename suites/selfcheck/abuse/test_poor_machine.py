@@ -60,6 +60,29 @@ def test_a_terminal_of_another_alphabet(encoding: str, command: str, tmp_path: P
     assert "Traceback" not in complaint
 
 
+LONG = "n" * 300
+
+
+@pytest.mark.parametrize(
+    ("command", "sentence"),
+    [
+        ("certify reference --tier sim --rule BAR-09 --out $'o\\xff'", r"'o\udcff' is no text in UTF-8, and no report"),
+        (f"certify reference --tier sim --rule BAR-09 --out {LONG}", "File name too long."),
+        (f"replay {LONG}", "File name too long."),
+        ("certify --source holdfast.fixtures.sources.log:LogSource --rule E2E-05", "has # % ? in its name: set TMPDIR"),
+    ],
+    ids=["no text", "long output", "long run", "temporary folder"],
+)
+def test_a_name_that_cannot_be_used_is_one_sentence(command: str, sentence: str, tmp_path: Path) -> None:
+    """A name that is no text had a traceback, a long one the exit code of a harness that failed; and of a temporary
+    folder with such a name each right source was refuted."""
+    (tmp_path / "a%20#?").mkdir()
+    code, _, complaint = run_shell(f"TMPDIR='{tmp_path}/a%20#?' {HOLDFAST} {command}", tmp_path)
+    assert code == 3
+    assert sentence in complaint.splitlines()[-1]
+    assert "Traceback" not in complaint
+
+
 @pytest.mark.parametrize("limit_kb", [100_000, 200_000, 400_000])
 @pytest.mark.share(2)
 def test_too_little_memory(limit_kb: int, tmp_path: Path, any_plan: Path) -> None:
