@@ -45,8 +45,13 @@ def python_path(folders: Iterable[str]) -> str:
         folders: where this one finds them; an empty one, the current folder, is left out.
 
     Raises:
-        UnusableSystem: the name of one would be read as two folders, and modules of another one be imported.
+        UnusableSystem: the name of one would be read as two folders, and modules of another one be imported; or no
+            process can be started, as the current folder is gone.
     """
+    try:
+        Path.cwd()
+    except FileNotFoundError as error:
+        raise UnusableSystem("the current folder is gone, and no process begins in it: choose another one.") from error
     named = [each for each in folders if each]
     for each in named:
         if os.pathsep in each:

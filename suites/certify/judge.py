@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Sequence, Set
 from pathlib import Path
+from shutil import disk_usage
+from tempfile import gettempdir
 from types import TracebackType
 from typing import Any, Protocol, TypeVar
 
@@ -22,6 +24,8 @@ _HERE = str(Path(__file__).parent)
 CHECK_LIMIT_S = 600.0
 """For one random program, or one step of any other check."""
 CLOSE_LIMIT_S = 60.0
+ROOM_BYTES = 2 << 20
+"""What a check may need on disk, and more."""
 MOST_POOLED = 64
 """So many threads may a pool begin one after the other that a part keeps for its whole process."""
 
@@ -98,11 +102,12 @@ def _judged(check: Check[BenchT], make_bench: Callable[[], BenchT], factory_rule
     except Overdue:
         return overdue(check, "the factory")
     except Exception as error:
-        return CheckVerdict(check, Status.FAIL, factory_rule, f"the factory raised {words_of(error, repr)}")
+        reason = f"the factory raised {words_of(error, repr)}"
+        return _where_there_is_room(CheckVerdict(check, Status.FAIL, factory_rule, reason))
     failed: list[Exception] = []
     closed = True
     try:
-        verdict = _tried(check, bench)
+        verdict = _where_there_is_room(_tried(check, bench))
     finally:
         try:
             with limited(check.id, CLOSE_LIMIT_S), only_here():
@@ -115,6 +120,15 @@ def _judged(check: Check[BenchT], make_bench: Callable[[], BenchT], factory_rule
         sentence = f"close() raised {words_of(failed[0], repr)}"
         return CheckVerdict(check, Status.FAIL, check.rule, sentence, _witness(failed[0], bench.steps))
     return verdict
+
+
+def _where_there_is_room(verdict: CheckVerdict) -> CheckVerdict:
+    """The verdict; nobody is refuted where the disk is full."""
+    folder = gettempdir()
+    if verdict.status is not Status.FAIL or disk_usage(folder).free >= ROOM_BYTES:
+        return verdict
+    reason = f"{folder} has less than {ROOM_BYTES >> 20} MiB of room, so that it may have failed for that: "
+    return verdict._replace(status=Status.INCONCLUSIVE, rule=verdict.check.rule, reason=f"{reason}{verdict.reason}")
 
 
 def _tried(check: Check[BenchT], bench: BenchT) -> CheckVerdict:

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from holdfast.suites.certify.scaffolds.source.right import Source
 from holdfast.suites.selfcheck.abuse.conftest import Invoke
 from holdfast.suites.selfcheck.soon import ends_within
 
@@ -58,6 +59,29 @@ def test_a_terminal_of_another_alphabet(encoding: str, command: str, tmp_path: P
     code, _, complaint = run_shell(f"LC_ALL=C PYTHONIOENCODING={encoding} {HOLDFAST} {command}", tmp_path)
     assert code == (0 if command == "rules" else 3), complaint
     assert "Traceback" not in complaint
+
+
+def test_a_full_disk_refutes_no_part(tmp_path: Path) -> None:
+    """A right source was, by what could not be written."""
+    (tmp_path / "room").mkdir()
+    (tmp_path / "mine.py").write_text(f"from {Source.__module__} import Source\n")
+    part = f"{HOLDFAST} certify --source mine:Source --rule REC-02 --tier sim --out {tmp_path / 'out'}"
+    mounted = "mount -t tmpfs -o size=64k none room && "
+    if run_shell(f"{mounted}true", tmp_path, within=NAMESPACE)[0]:
+        pytest.skip("this user can mount nothing")
+    code, said, complaint = run_shell(f"{mounted}TMPDIR={tmp_path / 'room'} {part}", tmp_path, within=NAMESPACE)
+    assert code == 2, complaint
+    assert "has less than 2 MiB of room, so that it may have failed for that: " in said
+    assert "FAIL" not in said
+
+
+def test_a_folder_that_is_gone_is_one_sentence(tmp_path: Path) -> None:
+    """Each worker ended with a fatal error of Python."""
+    line = f"mkdir gone && cd gone && rmdir ../gone && {HOLDFAST} certify reference --tier sim --out {tmp_path / 'out'}"
+    code, _, complaint = run_shell(line, tmp_path)
+    assert code == 3
+    sentence = "holdfast: the current folder is gone, and no process begins in it: choose another one."
+    assert complaint.splitlines() == [sentence]
 
 
 LONG = "n" * 300
