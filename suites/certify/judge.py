@@ -102,8 +102,8 @@ def _judged(check: Check[BenchT], make_bench: Callable[[], BenchT], factory_rule
     except Overdue:
         return overdue(check, "the factory")
     except Exception as error:
-        reason = f"the factory raised {words_of(error, repr)}"
-        return _where_there_is_room(CheckVerdict(check, Status.FAIL, factory_rule, reason))
+        raised = f"the factory raised {words_of(error, repr)}"
+        return _where_there_is_room(CheckVerdict(check, Status.FAIL, factory_rule, raised))
     failed: list[Exception] = []
     closed = True
     try:

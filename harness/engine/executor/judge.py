@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
+from msgspec.structs import replace
+
 from holdfast.harness.engine.site.foreign import foreign
 from holdfast.harness.model.capability import Claims
 from holdfast.harness.model.events import KIND_NAMES, ConnectionsRefused, Event
@@ -12,8 +14,9 @@ from holdfast.harness.model.fault_fate import FATES_IN_WORDS, FaultFate
 from holdfast.harness.model.history import History
 from holdfast.harness.model.plural import plural
 from holdfast.harness.model.succession import of_the_job
-from holdfast.harness.model.verdict import CRASHED, Outcome, Verdict, without_clauses
+from holdfast.harness.model.verdict import CRASHED, Anomaly, Outcome, Verdict, without_clauses
 from holdfast.harness.spi.oracle import Oracle
+from holdfast.harness.spi.words import LONGEST, words_of
 
 
 def observed(oracle: Oracle, evidence: Mapping[str, Evidence]) -> bool:
@@ -129,12 +132,31 @@ def judge(
             with foreign(f"oracle {oracle.name}"):
                 if oracle.applies(judged):
                     verdict = oracle.judge(judged)
-                    verdicts.append(_seen_part(verdict, unseen))
+                    verdicts.append(_seen_part(_shortened(verdict), unseen))
         except Exception as error:  # Whatever an oracle raises, the other oracles still judge.
             verdicts.append(
-                Verdict(oracle.name, Outcome.INCONCLUSIVE, reason=f"{CRASHED} {type(error).__name__}: {error}")
+                Verdict(
+                    oracle.name, Outcome.INCONCLUSIVE, reason=f"{CRASHED} {type(error).__name__}: {words_of(error)}"
+                )
             )
     return tuple(verdicts)
+
+
+def _shortened(verdict: Verdict) -> Verdict:
+    """A verdict whose sentences fill no report: a system may use names of any length."""
+    said = (verdict.reason, *verdict.information, *(line for each in verdict.anomalies for line in _lines(each)))
+    if max(map(len, said)) <= LONGEST:
+        return verdict
+    anomalies = (
+        replace(each, message=words_of(each.message), witness=tuple(map(words_of, each.witness)))
+        for each in verdict.anomalies
+    )
+    information = tuple(map(words_of, verdict.information))
+    return replace(verdict, anomalies=tuple(anomalies), reason=words_of(verdict.reason), information=information)
+
+
+def _lines(anomaly: Anomaly) -> tuple[str, ...]:
+    return (anomaly.message, *anomaly.witness)
 
 
 def _seen_part(verdict: Verdict, unseen: frozenset[str]) -> Verdict:

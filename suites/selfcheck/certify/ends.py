@@ -67,12 +67,13 @@ def detach() -> None:
     os.wait()
 
 
-def disturb(message: bytes) -> None:
+def disturb(message: bytes, behind: Callable[[], object] = lambda: None) -> None:
     """Write into every socket that this process has from whoever began it."""
     for name in os.listdir("/proc/self/fd"):
         with suppress(OSError):
             if os.readlink(f"/proc/self/fd/{name}").startswith("socket:"):
                 os.write(int(name), message)
+    behind()
 
 
 def peek() -> None:
@@ -99,6 +100,6 @@ Forks = at_a_snapshot(fork)
 ForksAndReturns = at_a_snapshot(fork_and_return)
 Disturbs = at_a_snapshot(lambda: disturb(b"\0\0\0\x05hello"))
 DisturbsAtLength = at_a_snapshot(lambda: disturb(b"\x7f\0\0\0hello"))
-DisturbsInPart = at_a_snapshot(lambda: (disturb(b"\0\0\0\x40hello"), FOREVER.wait()))
+DisturbsInPart = at_a_snapshot(lambda: disturb(b"\0\0\0\x40hello", FOREVER.wait))
 Detaches = at_a_snapshot(detach)
 Terminates = at_a_snapshot(lambda: os.kill(os.getpid(), signal.SIGTERM))

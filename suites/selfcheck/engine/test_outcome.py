@@ -14,9 +14,10 @@ from holdfast.harness.engine.executor.run import run_plan
 from holdfast.harness.engine.site import machine
 from holdfast.harness.model.case import Tier
 from holdfast.harness.model.events import SnapshotTaken
+from holdfast.harness.model.history import History
 from holdfast.harness.model.jobs import KEYED_SUM
 from holdfast.harness.model.plan import Plan
-from holdfast.harness.model.verdict import Outcome
+from holdfast.harness.model.verdict import Anomaly, Outcome, Verdict
 from holdfast.harness.spi.system import Deployment
 from holdfast.suites.selfcheck.engine.scripted import (
     LENGTHS,
@@ -57,6 +58,20 @@ def test_the_worst_verdict_wins_and_a_crash_is_never_a_pass(
 ) -> None:
     run = run_plan(plan(), ScriptedSystem(Checkpoints()), toolbox(*oracles))
     assert (run.outcome, run.reason) == (outcome, reason)
+
+
+class Wordy(ScriptedOracle):
+    def judge(self, history: History) -> Verdict:
+        long = Anomaly("clause", "x" * 1_000_000, ("y" * 1_000_000,))
+        return msgspec.structs.replace(super().judge(history), anomalies=(long,))
+
+
+@pytest.mark.parametrize("oracle", [Wordy("F", Outcome.FAIL), ScriptedOracle("C", RuntimeError("z" * 1_000_000))])
+def test_a_name_of_any_length_fills_no_report(oracle: ScriptedOracle) -> None:
+    """A key of two megabytes stood in every report several times."""
+    run = run_plan(plan(), ScriptedSystem(Checkpoints()), toolbox(oracle))
+    assert "... (1000000 characters)" in f"{run.verdicts}{run.reason}"
+    assert len(msgspec.json.encode((run.verdicts, run.reason))) < 20_000
 
 
 @pytest.mark.parametrize(
