@@ -20,7 +20,7 @@ from holdfast.harness.commands.reports import load_reporters, write_reports
 from holdfast.harness.engine.certification.begun import Begun, Work, begun_now, identity_of, working_in
 from holdfast.harness.engine.certification.kit_journal import same_cause
 from holdfast.harness.engine.certification.kit_run import KitRequest, KitRun, run_kit
-from holdfast.harness.engine.certification.request import Request
+from holdfast.harness.engine.certification.request import MOST_SEED, Request, require_numbers
 from holdfast.harness.engine.certification.result_log import LoggedCheck, ResultLog
 from holdfast.harness.engine.errors import HARNESS_ERROR, UsageError
 from holdfast.harness.engine.site import entry_points, registry
@@ -104,8 +104,9 @@ def part_request(
         tiers: where it may run; empty: everywhere.
 
     Raises:
-        UsageError: there is no such kit, rule or area.
+        UsageError: there is no such kit, rule or area, or the seed is too large.
     """
+    require_numbers(seed=(seed, MOST_SEED))
     chosen = _chosen(registry.kit(contract).rules, rules, areas, contract)
     return KitRequest(contract, factory, command, chosen, seed, location, options or {}, tiers)
 

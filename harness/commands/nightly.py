@@ -41,7 +41,7 @@ def run_night(settings: Settings, out: Path, seed: int | None, *, command: str, 
     """Run, or go on with, the night of today; the reports are written also after an interruption."""
     today = datetime.now().date()  # noqa: TID251 - a night is named after its day
     seed = int(f"{today:%Y%m%d}") if seed is None else seed
-    _check(settings)
+    _check(settings, seed)
     require_reachable()
     now = datetime.now(UTC).isoformat(timespec="seconds")  # noqa: TID251 - for the report alone
     progress = consoles.progress()
@@ -77,7 +77,7 @@ def exit_code(night: Night) -> int:
     return 2 if Title.INCONCLUSIVE in titles else 0
 
 
-def _check(settings: Settings) -> None:
+def _check(settings: Settings, seed: int) -> None:
     """Refuse what can never be answered here, before anything runs."""
     if not settings.systems:
         raise UsageError(
@@ -91,7 +91,7 @@ def _check(settings: Settings) -> None:
                 f"system {name!r} runs on none of the tiers {', '.join(settings.tiers)}; allowed are "
                 f"{', '.join(capabilities)}: add one of these, or leave the system out."
             )
-    check_request(Request(command="", system="", folder=Path(), tiers=frozenset(settings.tiers)))
+    check_request(Request(command="", system="", folder=Path(), seed=seed, tiers=frozenset(settings.tiers)))
 
 
 class _NightRun:

@@ -16,6 +16,8 @@ from holdfast.harness.model.journal import CaseResult, RunResult
 from holdfast.harness.model.title import Scope
 from holdfast.harness.spi.kit import KitCheck
 
+MOST_SEED, MOST_RUNS, MOST_JOBS = 10**12, 10**9, 10**6
+"""A million draw seeds belong to a seed, and each is a number of 64 bits."""
 Seed = Annotated[int, msgspec.Meta(ge=0)]
 
 
@@ -72,8 +74,10 @@ def check_request(request: Request) -> None:
     """Refuse what can never be answered here.
 
     Raises:
-        UsageError: it names a rule or an area that does not exist, or a tier that this machine lacks.
+        UsageError: it names a rule or an area that does not exist, a tier that this machine lacks, or a number that
+            is too large.
     """
+    require_numbers(seed=(request.seed, MOST_SEED), runs=(request.runs, MOST_RUNS), jobs=(request.jobs, MOST_JOBS))
     known = {rule.id for rule in registry.rules()}
     for rule in request.rules - known:
         raise entry_points.unknown("rule", rule, known)
@@ -83,6 +87,20 @@ def check_request(request: Request) -> None:
     for tier in request.required | request.tiers:
         if reason := lacking(tier):
             raise UsageError(f"tier {tier} was chosen, but it {reason}.")
+
+
+def require_numbers(**given: tuple[int | None, int]) -> None:
+    """Refuse numbers that nobody can count to.
+
+    Args:
+        given: by name of the option, its value and the largest one.
+
+    Raises:
+        UsageError: one is larger.
+    """
+    for name, (value, most) in given.items():
+        if value is not None and value > most:
+            raise UsageError(f"--{name} is {value}; allowed is a whole number up to {most}.")
 
 
 class Observer(Protocol):

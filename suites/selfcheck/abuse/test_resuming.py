@@ -168,6 +168,27 @@ def test_nothing_else_is_said_beside_resume(
     assert f"leave out {named}." in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    ("command", "option"),
+    [
+        (["certify", "reference", "--tier", "sim"], "--seed"),
+        (["certify", "reference", "--tier", "sim"], "--runs"),
+        (["certify", "--sink", "memory"], "--seed"),
+        (["nightly"], "--seed"),
+    ],
+    ids=str,
+)
+def test_a_number_that_is_too_large_is_refused(
+    command: list[str], option: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The harness broke when it told its workers."""
+    (tmp_path / "holdfast.toml").write_text('systems = ["reference"]\ntiers = ["sim"]\nbudget-minutes = 1\n')
+    monkeypatch.chdir(tmp_path)
+    assert cli.execute([*command, option, "9" * 23, "--out", "out"]) == 3
+    assert f"{option} is {'9' * 23}; allowed is a whole number up to 1000000000" in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()
+
+
 def test_only_the_same_code_and_settings_go_on(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     write_begun(tmp_path, Begun(identity="other", request=Request(command="", system="reference", folder=Path())))
     assert cli.execute(["certify", "--resume", str(tmp_path)]) == 3
