@@ -29,7 +29,7 @@ from holdfast.harness.spi.system import (
     Recording,
     System,
 )
-from holdfast.harness.spi.words import words_of
+from holdfast.harness.spi.words import text_of, words_of
 
 ToldT = TypeVar("ToldT")
 _LENGTH = 80
@@ -42,17 +42,18 @@ def require_told(system: System) -> None:
     Raises:
         WrongAnswer: see above.
     """
-    _require(system.name, isinstance(system.name, str), "name", "a text")
-    _require(system.profile, isinstance(system.profile, str), "profile", "a text")
+    _require(system.name, _is_text(system.name), "name", "a text")
+    _require(system.profile, _is_text(system.profile), "profile", "a text")
     able = system.capabilities
     by_tier = isinstance(able, Mapping) and all(
-        isinstance(tier, Tier) and isinstance(each, frozenset | set) and all(isinstance(word, str) for word in each)
+        isinstance(tier, Tier) and isinstance(each, frozenset | set) and all(map(_is_text, each))
         for tier, each in able.items()
     )
     _require(able, by_tier, "capabilities", "by Tier, a frozenset of texts")
-    _require(system.gates, isinstance(system.gates, frozenset | set), "gates", "a frozenset of texts")
-    supplied = system.supplied_by_author
-    _require(supplied, isinstance(supplied, tuple | list), "supplied_by_author", "a tuple of texts")
+    gates, supplied = system.gates, system.supplied_by_author
+    _require(gates, isinstance(gates, frozenset | set) and all(map(_is_text, gates)), "gates", "a frozenset of texts")
+    in_texts = isinstance(supplied, tuple | list) and all(map(_is_text, supplied))
+    _require(supplied, in_texts, "supplied_by_author", "a tuple of texts")
     evidence_of(system)
 
 
@@ -73,7 +74,7 @@ def evidence_of(system: System) -> Mapping[str, Evidence]:
     """By event kind, how it is supplied; errors as of require_told."""
     told = _called(system.evidence)
     right = isinstance(told, Mapping) and all(isinstance(each, Evidence) for each in told.values())
-    _require(told, right and all(isinstance(kind, str) for kind in told), "evidence", "by event kind, an Evidence")
+    _require(told, right and all(map(_is_text, told)), "evidence", "by event kind, an Evidence")
     return told
 
 
@@ -194,6 +195,11 @@ def _decoder(kind: Any) -> msgspec.msgpack.Decoder[Any]:
 
 _ENCODER = msgspec.msgpack.Encoder()
 _DECODERS: dict[Any, msgspec.msgpack.Decoder[Any]] = {}
+
+
+def _is_text(told: object) -> bool:
+    """Whether it is one that can be stored."""
+    return isinstance(told, str) and text_of(told) == told
 
 
 def _is_finite(told: object) -> bool:

@@ -39,6 +39,8 @@ ANSWERS = {
     "list-of-texts": ["all"],
     "beyond": 10**400,
     "wordless": Wordless(),
+    "surrogate": chr(0xDC80),
+    "surrogates": (chr(0xDC80),),
     "counts-beyond": Recording((), ordered=True, output=Output(), dispatched=10**40),
     "event-of-texts": Recording(([JobSubmitted(node=0, sequence="1")],), ordered=True, output=Output()),
 }
@@ -70,6 +72,14 @@ class System(ReferenceSystem):
         if moment != self.moment:
             return answer
         return ANSWERS[self.how] if self.how in ANSWERS else HOW[self.how]()
+
+    @property
+    def profile(self):
+        return self.reach("profile", super().profile)
+
+    @property
+    def supplied_by_author(self):
+        return self.reach("supplied_by_author", super().supplied_by_author)
 
     def account(self, plan):
         return self.reach("account", super().account(plan))
@@ -177,6 +187,19 @@ def test_a_call_that_does_not_take_what_its_contract_gives_refutes_too(tmp_path:
     assert code == 1
     [reason] = {each.reason for each in journal.cases if each.status is Status.FAIL}
     assert "raising:Narrow cannot be called as its contract says: " in reason
+
+
+@pytest.mark.parametrize(("moment", "how"), [("profile", "surrogate"), ("supplied_by_author", "surrogates")])
+@pytest.mark.share(2)
+def test_a_text_that_cannot_be_stored_is_none(
+    moment: str, how: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """The report could not be written."""
+    command = ["certify", f"raising:System+{moment}/{how}", "--tier", "sim", "--rule", "BAR-09"]
+    assert cli.execute([*command, "--out", str(tmp_path)]) == 1
+    shown = capfd.readouterr()
+    assert f" to {moment}; allowed is a t" in shown.out
+    assert "Traceback" not in shown.err
 
 
 @pytest.mark.parametrize("moment", ["account", "evidence", "certified_parts"])
