@@ -18,8 +18,6 @@ from holdfast.harness.spi.fault import command_of, needs_of
 
 KINDS = frozenset(registry.toolbox().faults)
 ROOTS = [Path(each.__path__[0]) for each in (fixtures, adapter)]
-NODES = {"node.py", "worker_node.py"}
-"""Processes of the reference that look up whether a fault of their plan will need them to watch a file."""
 
 
 def spelled(source: str) -> Iterator[tuple[int, str]]:
@@ -62,7 +60,7 @@ def test_no_adapter_spells_the_kind_of_a_fault() -> None:
         for file in root.rglob("*.py")
         if "mutants" not in file.parts and (lines := list(spelled(file.read_text())))
     }
-    assert {file: lines for file, lines in found.items() if file.name not in NODES} == {}
+    assert found == {}
 
 
 @pytest.mark.parametrize(
