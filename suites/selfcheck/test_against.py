@@ -122,8 +122,11 @@ def test_sources_that_do_not_run_are_told(root: Path) -> None:
 @pytest.mark.parametrize("heard", [signal.SIGINT, signal.SIGTERM])
 def test_a_checkout_is_gone_after_a_signal(root: Path, heard: signal.Signals) -> None:
     program = (
-        "import sys; from pathlib import Path; from holdfast.suites.bench.against import checkout\n"
-        f"with checkout(Path({str(root)!r}), 'HEAD') as tree: print(tree.place, flush=True); sys.stdin.read()"
+        "import select, sys; from pathlib import Path; from holdfast.suites.bench.against import checkout\n"
+        f"with checkout(Path({str(root)!r}), 'HEAD') as tree:\n"
+        "    print(tree.place, flush=True)\n"
+        # A signal that comes just before a read without a limit is heard when that is over.
+        "    while not select.select([sys.stdin], [], [], 0.1)[0]: pass"
     )
     command = [sys.executable, "-c", program]
     with subprocess.Popen(command, stdin=-1, stdout=-1, stderr=subprocess.DEVNULL, text=True) as process:
