@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import msgspec
@@ -10,13 +11,22 @@ from msgspec.structs import replace
 
 from holdfast.fixtures.mutants.sinks import VARIANTS
 from holdfast.fixtures.sinks.files import FileSink
-from holdfast.fixtures.sinks.memory import MemoryLog, MemorySink, MemoryStagedTable, MemoryTable
+from holdfast.fixtures.sinks.memory import MemoryLog, MemorySink, MemoryStagedTable, MemoryTable, MemoryWriter
 from holdfast.fixtures.sinks.sqlite import SqliteSink, SqliteUpsertSink
 from holdfast.fixtures.sinks.transaction import Transaction
 from holdfast.harness import cli
 from holdfast.harness.model.journal import Journal, Title
 from holdfast.harness.model.status import Status
-from holdfast.harness.spi.sink import Outcome, OutcomeKind, SinkContext, SinkFactory, SinkFlag
+from holdfast.harness.spi.errors import Fenced
+from holdfast.harness.spi.sink import (
+    Committable,
+    Outcome,
+    OutcomeKind,
+    Row,
+    SinkContext,
+    SinkFactory,
+    SinkFlag,
+)
 from holdfast.suites.certify import sink
 from holdfast.suites.certify.connected import Connected
 from holdfast.suites.certify.sink.kit import judge
@@ -68,6 +78,10 @@ KILLED_BY = {
     "joins-names": "TPC-06/other-operators",
     "knows-its-process": "TPC-06/another-process",
     "aborts-by-prefix": "TPC-06/other-jobs",
+    "names-as-patterns": "TPC-06/other-operators",
+    "names-without-case": "TPC-06/other-operators",
+    "aborts-up-to-a-gap": "TPC-06/gaps",
+    "commits-what-others-restored": "TPC-06/zombie-restored",
     "fences-nobody": "TPC-06/zombie-writer",
     "fences-writers-only": "TPC-06/zombie-commit",
     "begins-backwards": "TPC-06/zombie-begin",
@@ -83,6 +97,7 @@ KILLED_BY = {
     "claims-too-much": "E2E-01/claim",
     "takes-any-option": "E2E-01/options",
     "sorts-rows": "E2E-06/order",
+    "long-ones-last": "E2E-06/lengths",
     "numbers-without-zeros": "E2E-06/order",
     "parts-as-text": "E2E-06/many-rows",
     "pieces-as-text": "E2E-01/any-bytes",
@@ -179,6 +194,49 @@ class CommitsInOrder(MemorySink):
 
 def test_a_commit_that_waits_for_earlier_ones_is_right() -> None:
     assert judge(CHECKS["TPC-02/alone"], CommitsInOrder).status is Status.PASS
+
+
+class AnswersInWords(MemorySink):
+    """A near miss: a commit of an attempt that is over has no effect, and is not Fenced."""
+
+    def commit(self, committables: Sequence[Committable], *, now_ms: int) -> Sequence[Outcome]:
+        try:
+            return super().commit(committables, now_ms=now_ms)
+        except Fenced as error:
+            return [Outcome(OutcomeKind.RETRY, str(error))] * len(committables)
+
+
+@pytest.mark.parametrize("check", ["TPC-06/zombie-commit", "TPC-06/zombie-restored"])
+def test_a_late_commit_without_an_effect_is_right(check: str) -> None:
+    assert judge(CHECKS[check], AnswersInWords).status is Status.PASS
+
+
+class KeepsLongOnesApart(MemorySink):
+    """A near miss: long values are laid aside, and put in their places by the first phase."""
+
+    def writer(self, subtask: int, *, now_ms: int) -> MemoryWriter:
+        return _KeepsLongOnesApart(self, subtask)
+
+
+class _KeepsLongOnesApart(MemoryWriter):
+    def __init__(self, sink: MemorySink, subtask: int) -> None:
+        super().__init__(sink, subtask)
+        self.apart: list[tuple[int, Row]] = []
+
+    def append(self, rows: Sequence[Row]) -> None:
+        already = len(self.sink.place.open.get(self.transaction, ()))
+        self.apart += [(already + place, row) for place, row in enumerate(rows) if len(row.value) > 1_000]
+        super().append([row._replace(value=row.value[:1_000]) for row in rows])
+
+    def make_durable(self, transaction: Transaction, now_ms: int) -> None:
+        for place, row in self.apart:
+            self.sink.place.open[transaction][place] = row
+        self.apart = []
+        super().make_durable(transaction, now_ms)
+
+
+def test_long_rows_that_come_back_to_their_places_are_right() -> None:
+    assert judge(CHECKS["E2E-06/lengths"], KeepsLongOnesApart).status is Status.PASS
 
 
 @pytest.mark.parametrize("right", [FileSink, SqliteSink])

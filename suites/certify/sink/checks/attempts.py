@@ -6,13 +6,20 @@ from collections.abc import Callable
 from functools import partial
 
 from holdfast.harness.spi.errors import Fenced, Transient
-from holdfast.suites.certify.check import Check
+from holdfast.harness.spi.sink import OutcomeKind
+from holdfast.suites.certify.check import Check, Violation
 from holdfast.suites.certify.sink.bench import Attempt, Bench, Job
 from holdfast.suites.certify.sink.checks.phases import TWO_PHASE
 
 WIDE = 12
-ALIKE = (("a", "b-c"), ("a-b", "c"), ("a", "b_c"), ("a_b", "c"), ("ab", "c"), ("a", "bc"))
-"""Jobs and operators whose names are alike when they are written behind each other, with or without a sign between."""
+ALIKE = (
+    *(("a", "b-c"), ("a-b", "c"), ("a", "b_c"), ("a_b", "c"), ("ab", "c"), ("a", "bc")),
+    *(("A", "b-c"), ("A_B", "c"), ("a", "B_C"), ("axb", "c"), ("a", "bxc")),
+)
+"""Jobs and operators whose names are alike when they are written behind each other, with or without a sign between, in
+letters of another case, or where `_` stands for any sign."""
+WROTE = ((WIDE - 1,), (1, 4, WIDE - 1), (0, 2, 9))
+"""Subtasks that wrote, of an attempt each; the others did not."""
 
 
 def before_commit(bench: Bench) -> None:
@@ -65,6 +72,24 @@ def scaled_in(bench: Bench) -> None:
     bench.check_unfinished(job)
 
 
+def gaps(bench: Bench) -> None:
+    """Few of many subtasks wrote, with subtasks between them that did not: what each of those left is aborted."""
+    for case, subtasks in enumerate(WROTE):
+        job = bench.job(f"job{case}", parallelism=WIDE)
+        for subtask in subtasks:
+            job.write(subtask)
+        lost = job.pending[job.prepare()]
+        for subtask in subtasks:
+            job.write(subtask)
+        job.restart(1)
+        bench.check()
+        bench.check_unfinished(job)
+        kinds = {each.kind for each in job.commit_once(lost)}
+        if kinds != {OutcomeKind.FAILED}:
+            raise Violation(bench.rule, f"a commit of what begin() aborts is {min(kinds)}; failed is right.")
+        bench.check()
+
+
 def zombie_commit(bench: Bench) -> None:
     """A paused attempt goes on behind `begin` of the next: its late commit is refused, or changes nothing."""
     job = bench.job()
@@ -78,6 +103,32 @@ def zombie_commit(bench: Bench) -> None:
     ignored(bench, lambda: job.commit_once(late, old))
     bench.check()
     job.checkpoint()
+    bench.check()
+
+
+def zombie_restored(bench: Bench) -> None:
+    """Its late commit of what the next attempt goes on from, or has prepared itself, shows nothing before that one
+    does."""
+    job = bench.job()
+    job.write(0)
+    job.write(1)
+    job.complete(job.prepare())
+    old = job.attempt
+    job.crash()
+    restored = [each for promise in job.completed for each in promise.committables]
+    bench.step("attempt 2 begins, and has not committed yet")
+    bench.sink(job.name, 2).begin(restored, now_ms=bench.now_ms)
+    bench.hit("zombie")
+    ignored(bench, lambda: job.commit_once(job.completed, old))
+    bench.check()
+    job.start(2)
+    bench.check()
+    job.write(0)
+    checkpoint = job.prepare()
+    ignored(bench, lambda: job.commit_once(job.pending[checkpoint], old))
+    bench.check()
+    job.complete(checkpoint)
+    job.commit()
     bench.check()
 
 
@@ -148,14 +199,21 @@ def other_operators(bench: Bench) -> None:
     for job in jobs:
         job.write(0)
         job.complete(job.prepare())
-    for job in jobs:
-        job.write(1)
-        job.prepare()
-    for job in jobs:
-        job.restart()
+    for row in (jobs, jobs[::-1]):  # Each begins once before, and once behind any other.
+        for job in row:
+            job.write(1)
+            job.prepare()
+        for job in row:
+            job.restart()
+            bench.check()
+            job.write(0)
+            job.checkpoint()
         bench.check()
-        job.write(0)
-        job.checkpoint()
+        for job in row:
+            job.write(0)
+            job.complete(job.prepare())
+    for job in jobs:
+        job.commit()
     bench.check()
 
 
@@ -267,7 +325,15 @@ CHECKS = (
         "TPC-06/orphans", "What no checkpoint promised is aborted at the next start.", open_ones, TWO_PHASE, RESTARTED
     ),
     Check("TPC-06/scaled-in", "So it is where fewer subtasks go on.", scaled_in, TWO_PHASE, RESTARTED),
+    Check("TPC-06/gaps", "So it is where subtasks between them wrote nothing.", gaps, TWO_PHASE, RESTARTED),
     Check("TPC-06/zombie-commit", "An attempt that is over commits nothing.", zombie_commit, TWO_PHASE, ("zombie",)),
+    Check(
+        "TPC-06/zombie-restored",
+        "Nor does it commit what the next one goes on from.",
+        zombie_restored,
+        TWO_PHASE,
+        ("zombie",),
+    ),
     Check(
         "TPC-06/zombie-writer",
         "What an attempt that is over writes is never visible.",

@@ -12,6 +12,8 @@ from holdfast.suites.certify.sink.readers import READERS
 
 LONG = b"".join(b"%07d/" % number for number in range(100_000))
 """Longer than ten pieces of 64 KiB, no two of which are alike, and shorter than what brokers refuse by default."""
+LENGTHS = (0, 70_000, 0, 300, 5_000, 20_000, 0, 800_000, 100, 300_000, 0)
+"""From shorter to longer ones and back, so that each is behind a longer one; below what brokers refuse by default."""
 UPSERT = frozenset({SinkFlag.UPSERT})
 ORDERED = frozenset({SinkFlag.ORDERED})
 
@@ -147,6 +149,26 @@ def order(bench: Bench) -> None:
     bench.check_order(b"k", right)
 
 
+def lengths(bench: Bench) -> None:
+    """Rows of a key with values and keys of very different lengths, in one write and in many; a short one is the last,
+    and a long one."""
+    job = bench.job(parallelism=1)
+    for key in (b"k", b"k" * 5_000):
+        right: list[Row] = []
+        for lengths in (LENGTHS, LENGTHS[::-1]):
+            rows = [row._replace(value=row.value.ljust(length, b"x")) for row, length in
+                    ((job.row(key), length) for length in lengths)]  # fmt: skip
+            job.rewrite(rows)
+            for row in rows:
+                again = row._replace(value=b"again/" + row.value)
+                job.rewrite([again])
+                rows = [*rows, again]
+            right += rows
+            job.checkpoint()
+            bench.check()
+            bench.check_order(key, right)
+
+
 CHECKS = (
     Check("E2E-01/claim", "What it claims and what it declares fit together.", claim),
     Check("E2E-01/options", "An option that it does not have is refused.", options),
@@ -164,4 +186,5 @@ CHECKS = (
     ),
     Check("TPC-06/old-values", "An attempt that is over replaces nothing.", old_values, UPSERT, ("zombie",)),
     Check("E2E-06/order", "The rows of a key stay in order.", order, ORDERED),
+    Check("E2E-06/lengths", "They do, however long each of them is.", lengths, ORDERED),
 )
