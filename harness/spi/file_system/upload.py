@@ -17,7 +17,10 @@ class Upload(Protocol):
         """
 
     def publish(self) -> None:
-        """Make the file visible, whole and durable (STO-01, ASY-03). May be called again behind Transient.
+        """Make the file visible, whole and durable (STO-01, ASY-03).
+
+        May be called again behind Transient, and behind a return: whoever called may have lost the answer to a caller
+        of its own. As long as the file is there, that does nothing, or raises FileExistsError.
 
         Raises:
             FileExistsError: something is at its path. Nothing was changed (STO-02). It may be this very file, where an
