@@ -45,31 +45,32 @@ class Life:
             raise Violation("RST-07", f"failed() answered {delay_ms!r}; None or whole milliseconds from 0 are right.")
         return delay_ms
 
-    def expect(self, least_ms: int, most_ms: int | None = None) -> int:
+    def expect(self, least_ms: int, most_ms: int | None = None, *, subtask: str = "map-0") -> int:
         """A failure now is followed by a restart after such a delay; returns it.
 
         Args:
             least_ms: the shortest that is right.
             most_ms: the longest; None: the same.
+            subtask: that fails.
 
         Raises:
             Violation: it is not.
         """
         most_ms = least_ms if most_ms is None else most_ms
-        delay_ms = self.failed()
+        delay_ms = self.failed(subtask=subtask)
         if delay_ms is None or not least_ms <= delay_ms <= most_ms:
             right = f"{least_ms} ms" if least_ms == most_ms else f"{least_ms} to {most_ms} ms"
             said = "the job gives up" if delay_ms is None else f"the delay is {delay_ms} ms"
             raise Violation(self.bench.rule, f"{said}; a restart after {right} is right.")
         return delay_ms
 
-    def expect_end(self, why: str, *, recoverable: bool = True) -> None:
+    def expect_end(self, why: str, *, recoverable: bool = True, subtask: str = "map-0") -> None:
         """A failure now is final.
 
         Raises:
             Violation: it is not.
         """
-        delay_ms = self.failed(recoverable=recoverable)
+        delay_ms = self.failed(recoverable=recoverable, subtask=subtask)
         self.bench.hit("gave-up")
         if delay_ms is not None:
             raise Violation(self.bench.rule, f"the job restarts after {delay_ms} ms; None is right: {why}.")
@@ -91,6 +92,8 @@ class Life:
         self.strategy.running(self.now_ms)
 
 
+IN_TURN = ("map-0", "map-1", "sink-0", "")
+"""Subtasks that fail one after the other; the last one is the job itself."""
 START_MS = 1_000_000.0
 ANSWERS_RULE = "RST-07"
 """It is broken by an answer that is none, whatever was asked."""

@@ -7,7 +7,7 @@ from itertools import repeat
 from holdfast.harness.model import profile
 from holdfast.harness.spi.restart_strategy import StrategyKind
 from holdfast.suites.certify.check import Check, Violation
-from holdfast.suites.certify.restart_strategy.bench import Bench
+from holdfast.suites.certify.restart_strategy.bench import IN_TURN, Bench
 
 EXPONENTIAL = frozenset({StrategyKind.EXPONENTIAL_DELAY})
 RESET_MS = 600_000
@@ -29,6 +29,14 @@ def growth(bench: Bench) -> None:
         for row in range(9):
             right_ms = 100 * multiplier**row
             life.runs(life.expect(int(right_ms), int(right_ms) + 1))
+
+
+def in_turn(bench: Bench) -> None:
+    """Twice as long each time, though another subtask fails each time, or the job itself."""
+    life = bench.life(NO_JITTER)
+    for row, subtask in enumerate(IN_TURN * 2):
+        right_ms = 100 * 2**row
+        life.runs(life.expect(right_ms, right_ms + 1, subtask=subtask))
 
 
 def maximum(bench: Bench) -> None:
@@ -114,6 +122,7 @@ def attempts(bench: Bench) -> None:
 
 
 CHECKS = (
+    Check("RST-06/in-turn", "They do, whoever fails.", in_turn, EXPONENTIAL, ("restarted",)),
     Check("RST-06/growth", "Each delay is the last one times the multiplier.", growth, EXPONENTIAL, ("restarted",)),
     Check("RST-06/maximum", "No delay is longer than the maximum, however many there are.", maximum, EXPONENTIAL),
     Check("RST-06/bounds", "Jitter keeps within first delay and maximum, whatever is drawn.", bounds, EXPONENTIAL),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from holdfast.harness.model import profile
 from holdfast.harness.spi.restart_strategy import StrategyKind
 from holdfast.suites.certify.check import Check
-from holdfast.suites.certify.restart_strategy.bench import Bench
+from holdfast.suites.certify.restart_strategy.bench import IN_TURN, Bench
 
 FIXED = frozenset({StrategyKind.FIXED_DELAY})
 NONE = frozenset({StrategyKind.NONE})
@@ -23,6 +23,16 @@ def attempts(bench: Bench) -> None:
     for _ in range(3):
         life.expect(10_000)
     life.expect_end("each failure counts, also while a restart is awaited")
+
+
+def in_turn(bench: Bench) -> None:
+    """Failures of different subtasks, and of the job itself, are failures of one job."""
+    for first in range(len(IN_TURN)):
+        life = bench.life(THREE_TIMES)
+        *three, last = IN_TURN[first:] + IN_TURN[:first]
+        for subtask in three:
+            life.runs(life.expect(10_000, subtask=subtask))
+        life.expect_end("3 restarts are allowed, and were, whoever failed", subtask=last)
 
 
 def no_attempt(bench: Bench) -> None:
@@ -51,6 +61,7 @@ def final(bench: Bench) -> None:
 
 CHECKS = (
     Check("RST-03/attempts", "So many restarts after the delay, and then none.", attempts, FIXED, ("gave-up",)),
+    Check("RST-03/in-turn", "So many in all, whoever fails.", in_turn, FIXED, ("restarted", "gave-up")),
     Check("RST-03/no-attempt", "None and one are numbers, too; so is a delay of nothing.", no_attempt, FIXED),
     Check("RST-03/for-good", "Time gives no restart back.", for_good, FIXED, ("restarted", "gave-up")),
     Check("RST-05/final", "The first failure is final, whenever it comes.", final, NONE, ("gave-up",)),

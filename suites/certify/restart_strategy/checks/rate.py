@@ -5,7 +5,7 @@ from __future__ import annotations
 from holdfast.harness.model import profile
 from holdfast.harness.spi.restart_strategy import StrategyKind
 from holdfast.suites.certify.check import Check
-from holdfast.suites.certify.restart_strategy.bench import START_MS, Bench
+from holdfast.suites.certify.restart_strategy.bench import IN_TURN, START_MS, Bench
 
 RATE = frozenset({StrategyKind.FAILURE_RATE})
 WINDOW_MS = 300_000
@@ -21,6 +21,15 @@ def rate(bench: Bench) -> None:
                 life.expect(10_000)
                 life.wait(apart_ms)
             life.expect_end(f"it is the fourth failure in {3 * apart_ms} ms, and 3 in {WINDOW_MS} ms are allowed")
+
+
+def in_turn(bench: Bench) -> None:
+    """Failures of different subtasks, and of the job itself, are in one window."""
+    life = bench.life(OFTEN)
+    *three, last = IN_TURN
+    for subtask in three:
+        life.runs(life.expect(10_000, subtask=subtask))
+    life.expect_end(f"it is the fourth failure in {WINDOW_MS} ms, whoever failed", subtask=last)
 
 
 def slides(bench: Bench) -> None:
@@ -64,6 +73,7 @@ def one(bench: Bench) -> None:
 
 CHECKS = (
     Check("RST-04/rate", "As many failures as are allowed restart, and one more does not.", rate, RATE, ("gave-up",)),
+    Check("RST-04/in-turn", "All failures count, whoever fails.", in_turn, RATE, ("restarted", "gave-up")),
     Check("RST-04/slides", "Failures that no window holds together never end the job.", slides, RATE, ("restarted",)),
     Check(
         "RST-04/edges", "Each failure leaves the window when its own time is over.", edges, RATE, ("slid", "gave-up")
