@@ -2,21 +2,30 @@
 
 from __future__ import annotations
 
+from functools import partial
 from hashlib import shake_128
+
+from msgspec.structs import replace
 
 from holdfast.fixtures.storages.fault_points import StorageFault
 from holdfast.harness.spi.errors import Transient
-from holdfast.harness.spi.state import Flag, Manifest, SnapshotKind
+from holdfast.harness.spi.state import Flag, KeyedStateBackend, Manifest, SnapshotKind, StateContext
 from holdfast.suites.certify.check import Check, Violation
-from holdfast.suites.certify.state_backend.bench import GROUPS, Bench, Completed, require_full
+from holdfast.suites.certify.state_backend.bench import GROUPS, Bench, Completed, paths_of, require_full
 from holdfast.suites.certify.state_backend.checks.filling import change_everything, fill
 from holdfast.suites.certify.state_backend.live import Live, Taken
+from holdfast.suites.certify.state_backend.model import Model
 
 GROUP = GROUPS.start
 VALUES = 400
 VALUE_BYTES = 100
 SHARE = 2
 """An increment of one changed value in 400 has less than this fraction of the bytes of a full snapshot."""
+OPERATORS = (
+    *(("map 1", 0), ("map-1", 0), ("map_1", 0), ("map.1", 0), ("Map-1", 0), ("map", 0), ("map1", 0), ("map1", 1)),
+    *(("map-1", 1), ("map", 11), ("map-1-1", 1), ("map/1", 0), ("map" * 50 + "1", 0), ("map" * 50 + "2", 0)),
+)
+"""Names and subtasks that are alike when signs are left out, or when they are written behind each other."""
 INCREMENTAL = frozenset({Flag.INCREMENTAL})
 
 
@@ -175,18 +184,51 @@ def late_confirmed(bench: Bench) -> None:
 
 
 def savepoint_between(bench: Bench) -> None:
+    """What changed and what was removed before it is in the next checkpoint, whose base it is not."""
     live = bench.fresh()
     fill(live)
+    live.put("value", GROUP, b"n", [(b"removed", b"v"), (b"stays", b"v")])
+    live.put("value", GROUP, b"cleared", [(b"k", b"v")])
     checkpointed(bench, live)
+    change_everything(live)
     live.put("value", GROUP, b"", [(b"k", b"in the savepoint")])
+    live.remove("value", GROUP, b"n", [b"removed"])
+    live.clear("value", GROUP, b"cleared")
     taken = live.snapshot(SnapshotKind.SAVEPOINT)
     bench.upload(taken)
     live.backend.confirmed(taken.checkpoint)
     bench.sweep(taken.checkpoint)
     bench.step("the user deletes the savepoint")
     live.put("value", GROUP, b"", [(b"l", b"behind the savepoint")])
-    bench.restored(checkpointed(bench, live)).compare()
+    bench.restored(checkpointed(bench, live)).compare(drain_timers=True)
     bench.check_leaks()
+
+
+def operators(bench: Bench) -> None:
+    """Subtasks of operators with names that are alike store a checkpoint: none of their files have one name."""
+    number, owners = bench.next_checkpoint(), dict[str, str]()
+    for seat, (operator, subtask) in enumerate(OPERATORS):
+        who = f"subtask {subtask} of operator {operator!r}"
+        bench.step(who)
+        factory = partial(_of_operator, bench, operator, subtask)
+        live = bench.adopt(bench.backend(factory, subtask=seat), GROUPS, Model(), register=False)
+        live.register(bench.states)
+        fill(live, operator.encode())
+        taken = live.snapshot(checkpoint=number)
+        try:
+            paths = paths_of([bench.upload(taken)])
+        except FileExistsError as error:
+            raise Violation("INC-02", f"{who} gives a file the name of another one's: {error}") from error
+        taken.snapshot.release()
+        if taken_over := sorted(paths & owners.keys()):
+            raise Violation(
+                "INC-02", f"{who} gives a file the name {taken_over[0]!r}, as {owners[taken_over[0]]} does."
+            )
+        owners.update(dict.fromkeys(paths, who))
+
+
+def _of_operator(bench: Bench, operator: str, subtask: int, context: StateContext) -> KeyedStateBackend:
+    return bench.factory(replace(context, operator=operator, subtask=subtask))
 
 
 def names(bench: Bench) -> None:
@@ -279,6 +321,7 @@ CHECKS = (
           late_confirmed, windows=("two-in-flight",)),
     Check("INC-02/unclaimed", "Files that nobody claimed are not referred to.", unclaimed),
     Check("INC-02/savepoint-between", "A savepoint that is deleted takes no file along.", savepoint_between),
+    Check("INC-02/operators", "Operators whose names are alike never give one name to two files.", operators),
     Check("INC-02/names", "Lives from one checkpoint never give one name to two contents.", names,
           windows=("several-lives-from-one-checkpoint",)),
     Check("INC-03/quiescence", "No file is left over, also behind aborted and failed uploads.", quiescence,

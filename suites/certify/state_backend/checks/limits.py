@@ -138,16 +138,16 @@ def emptied_budget(bench: Bench) -> None:
         raise CannotTry("it declares spills, so that no budget is full")
     live = bench.fresh(memory_bytes=BUDGET_BYTES // 4)
     fit, key = _filled(live, 0), b"t" * min(VALUE_BYTES // 2, bench.limits["max_key_bytes"])
-    for how in ("clear", "remove", "put over", "clear", "poll", "delete", "clear"):
+    for how in ("clear", "remove", "put over", "put over in its batch", "clear", "poll", "delete", "clear"):
         keys = [b"%d" % number for number in range(fit)]
         timers = [Timer(number, GROUP, b"", key) for number in range(fit // 2)]
         if how == "remove":
             live.remove("value", GROUP, b"", keys)
         else:
             live.clear("value", GROUP, b"")
-        if how == "put over":
+        if how.startswith("put over"):
             for _ in keys:
-                live.put("value", GROUP, b"", [(b"over", b"v" * VALUE_BYTES)])
+                live.put("value", GROUP, b"", [(b"over", b"v" * VALUE_BYTES)] * (1 if how == "put over" else 2))
             live.remove("value", GROUP, b"", [b"over"])
         elif how in ("poll", "delete") and Flag.TIMERS in bench.flags:
             live.add_timers("event-timers", timers)

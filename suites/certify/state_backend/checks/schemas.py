@@ -72,13 +72,17 @@ def same_again(bench: Bench) -> None:
 def migration(bench: Bench) -> None:
     """Whatever comes first behind the registration, each value is converted once, and keeps the time that is left."""
     completed = _stored(bench)
-    newer = [replace(each, value_format="tagged", version=5) for each in _kept(bench)]
     bench.now_ms += TTL_MS // 2
-    for first in ("get", "scan", "merge", "entries", "snapshot"):
+    both = [("tagged", 5, first) for first in ("get", "scan", "merge", "entries", "snapshot")]
+    for value_format, version, first in (*both, (STORED.value_format, 5, "snapshot"), ("tagged", 2, "snapshot")):
+        newer = [replace(each, value_format=value_format, version=version) for each in _kept(bench)]
         live = bench.restored(completed, register=())
         for place, (value, expires_ms) in live.model.values.items():
             live.model.values[place] = (_convert(STORED.version, value), expires_ms)
-        bench.step(f"register version 5 with a function that converts version 2; then {first} is the first call")
+        bench.step(
+            f"register version {version}, format {value_format}, with a function that converts version 2; then {first} "
+            "is the first call"
+        )
         live.register(newer, _convert)
         for state in (each.name for each in newer):
             if first == "get":

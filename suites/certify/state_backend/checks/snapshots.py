@@ -10,7 +10,7 @@ from threading import get_ident
 from holdfast.harness.spi.state import Flag, SnapshotKind, StateDescriptor, StateKind, Timer
 from holdfast.harness.spi.storage import Scope
 from holdfast.suites.certify.check import Check, Violation
-from holdfast.suites.certify.state_backend.bench import EPOCH, GROUPS, Bench, never, require_manifest
+from holdfast.suites.certify.state_backend.bench import EPOCH, GROUPS, Bench, Completed, never, require_manifest
 from holdfast.suites.certify.state_backend.checks.filling import NAMESPACES, change, change_everything, fill
 from holdfast.suites.certify.state_backend.checks.increments import checkpointed
 from holdfast.suites.certify.state_backend.live import Live
@@ -201,16 +201,22 @@ def savepoint(bench: Bench) -> None:
     fill(live)
     before = live.snapshot()
     bench.complete(live, before, bench.upload(before))
+    _stands_alone(bench, live)  # Nothing has changed since.
     change_everything(live)
+    completed = _stands_alone(bench, live)
+    fill(live, b"behind")
+    bench.restored(completed, claimed=False).compare(drain_timers=True)
+
+
+def _stands_alone(bench: Bench, live: Live) -> Completed:
+    """A savepoint of now, which completes."""
     taken = live.snapshot(SnapshotKind.SAVEPOINT)
     manifest = bench.upload(taken)
     own = f"chk-{taken.checkpoint}/"
     for handle in manifest.handles:
         if handle.scope is not Scope.EXCLUSIVE or handle.reference is None or not handle.reference.path.startswith(own):
             raise Violation("SBK-02", f"a savepoint has {handle.name} in scope {handle.scope}: it is to stand alone.")
-    completed = bench.complete(live, taken, manifest)
-    fill(live, b"behind")
-    bench.restored(completed, claimed=False).compare(drain_timers=True)
+    return bench.complete(live, taken, manifest)
 
 
 def released(bench: Bench) -> None:

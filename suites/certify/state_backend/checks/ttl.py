@@ -55,7 +55,26 @@ def over_a_restore(bench: Bench) -> None:
     restored.compare()
 
 
+def unregistered(bench: Bench) -> None:
+    """Over two lives in which nothing, or everything else, is registered."""
+    others = [each for each in bench.states if each.ttl_ms is None]
+    for registered in ((), others):
+        live = bench.fresh()
+        live.put("mortal", GROUP, b"", [(b"a", b"1"), (b"b", b"1")])
+        completed = bench.checkpoint(live)
+        for _ in range(2):
+            bench.now_ms += TTL_MS // 4
+            completed = bench.checkpoint(bench.restored(completed, register=registered))
+        restored = bench.restored(completed)
+        restored.compare()
+        bench.now_ms += TTL_MS // 2
+        bench.hit("expired")
+        restored.compare()
+
+
 CHECKS = (
     Check("SBK-01/expiry", "A value is there until its time is over, and not at it.", expiry, TTL, ("expired",)),
+    Check("SBK-02/unregistered-expiry", "So does one of a state that nobody has registered.", unregistered, TTL,
+          ("expired",)),
     Check("SBK-02/expiry", "A restore keeps the time that is left.", over_a_restore, TTL, ("expired",)),
-)
+)  # fmt: skip
