@@ -104,6 +104,22 @@ def migration(bench: Bench) -> None:
     restored.compare()
 
 
+def under_a_snapshot(bench: Bench) -> None:
+    """A snapshot is open that was taken before the registration: it holds what was stored, by its old descriptors."""
+    completed = _stored(bench)
+    live = bench.restored(completed, register=())
+    taken = live.snapshot()
+    for place, (value, expires_ms) in live.model.values.items():
+        live.model.values[place] = (_convert(STORED.version, value), expires_ms)
+    newer = [replace(each, value_format="tagged", version=5) for each in _kept(bench)]
+    bench.step("register version 5 with a function that converts version 2, while that snapshot is open")
+    live.register(newer, _convert)
+    live.compare()
+    first = bench.complete(live, taken, bench.upload(taken), retain=9)
+    bench.restored(first, register=_kept(bench)).compare()
+    bench.restored(bench.checkpoint(live, retain=9), register=newer).compare()
+
+
 def refusing_function(bench: Bench) -> None:
     """One value cannot be converted, and others can: a function that works finds all of them as they were stored."""
 
@@ -258,6 +274,12 @@ CHECKS = (
         "SBK-04/migration",
         "Values of an older version are converted once, whatever reads them first.",
         migration,
+        MIGRATES,
+    ),
+    Check(
+        "SBK-04/under-a-snapshot",
+        "A snapshot that was taken before it holds values as they were stored.",
+        under_a_snapshot,
         MIGRATES,
     ),
     Check(
