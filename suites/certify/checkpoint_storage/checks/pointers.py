@@ -23,7 +23,9 @@ def published(bench: Bench) -> None:
         again = bench.storage().finish(checkpoint, epoch, metadata)
         if again != pointer:
             raise Violation("STO-09", f"finish repeated returned {again!r}; {pointer!r} is right, as before.")
-        for other in (metadata + b"x", b"other", metadata[:-1] if metadata else b"y"):
+        alike = [metadata[:at] + bytes([metadata[at] ^ 1]) + metadata[at + 1 :] for at in {0, len(metadata) - 1}
+                 if metadata]  # fmt: skip
+        for other in (metadata + b"x", b"other", metadata[:-1] if metadata else b"y", *alike):
             bench.refuses(
                 f"finish({checkpoint}) with other metadata",
                 FileExistsError,
