@@ -18,6 +18,7 @@ from holdfast.suites.selfcheck.certify.strange_mistakes import MISTAKES
 CHECKS = {check.id: check for check in checkpoint_storage.CHECKS}
 KILLED_BY = {
     "visible-while-written": "STO-01/invisible",
+    "answers-as-before": "STO-02/deleted",
     "compares-the-beginning": "STO-01/published",
     "overwrites": "STO-02/exclusive",
     "looks-at-create": "STO-08/one-name",

@@ -137,7 +137,10 @@ def deleted(bench: Bench) -> None:
     bench.require_content(streams, files["ab"], CONTENT)
     if list(storage.delete([], epoch)):
         raise Violation(bench.rule, "delete of nothing returned something.")
-    bench.step("the name is free again")
+    bench.step("the name is free again, for the same writer and content, too")
+    same = bench.write(streams, "a", CONTENT, Scope.SHARED)
+    bench.require_content(streams, same, CONTENT)
+    storage.delete([same], epoch)
     again = bench.write(streams, "a", b"other", Scope.SHARED, b"other")
     bench.require_content(streams, again, b"other")
     bench.step("delete 'a_', whose name some take for a pattern")
