@@ -68,7 +68,7 @@ def test_a_right_backend_is_certified_rule_by_rule(tmp_path: Path, capsys: pytes
     assert shown.err.startswith(f"state-backend {HASHMAP}: {checks} checks; the report goes to {one_dated(tmp_path)}")
     assert len(lines) <= 30
     assert (journal.subject, journal.certificate.title) == ("SB", Title.CERTIFIED)
-    assert any(line.split() == ["SBK-04", "PASS", "7", "checks"] for line in lines)
+    assert any(line.split() == ["SBK-04", "PASS", "8", "checks"] for line in lines)
     assert lines[0] == f"CERTIFIED on sim  state-backend {HASHMAP}, {len(journal.cases)} checks"
     assert lines[-1].startswith("Report: ")
     statuses = {each.rule.id: each.status for each in journal.rules}
@@ -81,10 +81,10 @@ def test_a_wrong_one_is_refused_with_its_steps(tmp_path: Path, capsys: pytest.Ca
     code, journal = certified([WRONG, "--rule", "SBK-04"], tmp_path)
     out = capsys.readouterr().out
     assert (code, journal.certificate.title) == (1, Title.REFUSED)
-    assert "SBK-04  FAIL            4 checks of 7\n" in out
+    assert "SBK-04  FAIL            5 checks of 8\n" in out
     assert "    SBK-04/incompatible: register another kind: it raised nothing; Incompatible is right.\n" in out
     assert f"    again: holdfast certify --state-backend {WRONG} --rule SBK-04\n" in out
-    assert [each.rules for each in journal.findings] == [("SBK-04",)] * 4
+    assert [each.rules for each in journal.findings] == [("SBK-04",)] * 5
     report = (tmp_path / "latest" / "report.html").read_text()
     assert "it raised nothing; Incompatible is right." in report
     assert "SBK-04/incompatible" in (tmp_path / "latest" / "junit.xml").read_text()
