@@ -318,10 +318,7 @@ class Certification:
         if not (is_control(entry.case) and self._limit.late_by(1 - DRAWN_SHARE)):
             return ""
         drawn = [each for each in self._entries if each.tier is entry.tier and self._agenda.is_drawn(each.case)]
-        if any(
-            each.case_run is None and each.result is None and self._agenda.applies(each.case, each.tier)
-            for each in drawn
-        ):
+        if any(each.waits and self._agenda.applies(each.case, each.tier) for each in drawn):
             return f"{DRAWN_SHARE:.0%} of the time limit of {self._limit.budget_s:.0f} s are left to drawn plans"
         return ""
 
@@ -330,8 +327,7 @@ class Certification:
         anybody computes beside them. Some of the time is left to drawn plans in any case."""
         if self._request.budget_s is None or self._limit.late_by(1 - DRAWN_SHARE):
             return False
-        written = [each for each in entries if not self._agenda.is_drawn(each.case)]
-        return any(each.case_run is None and each.result is None for each in written)
+        return any(each.waits and not self._agenda.is_drawn(each.case) for each in entries)
 
     def _case_run_of(self, entry: Entry) -> CaseRun | CaseResult:
         """How a case is run; or its result, if it is not."""

@@ -41,6 +41,11 @@ class Entry:
         self.stalled = 0
         self.first_number = 0
 
+    @property
+    def waits(self) -> bool:
+        """Whether it has neither begun nor ended."""
+        return self.case_run is None and self.result is None
+
     def take(self, ended: RunEnded) -> None:
         """Count a run."""
         self.tally.add(ended.result)
