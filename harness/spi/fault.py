@@ -158,19 +158,29 @@ def needs_of(spec: FaultSpec) -> str:
 
     By this an adapter makes ready what will be acted on, or objects, and never by a kind.
     """
-    fault = _registered().get(spec.kind)
+    fault = registered_faults().get(spec.kind)
     return fault.needs(spec) if fault is not None else ""
 
 
 def command_of(spec: FaultSpec) -> str:
     """The command that a fault of a plan gives the job; empty: it gives none."""
-    fault: object = _registered().get(spec.kind)
+    fault: object = registered_faults().get(spec.kind)
     return fault.command if isinstance(fault, Commanding) else ""
 
 
 @cache
-def _registered() -> Mapping[str, AnyFault]:
-    """By kind; whoever runs a plan has said before what is wrong with them (engine.site.registry)."""
-    named = [entry.load() for entry in entry_points(group="holdfast.faults")]
-    made = [factory() for each in named for factory in ((each,) if callable(each) else each)]
-    return {fault.kind: fault for fault in made}
+def registered_faults() -> Mapping[str, AnyFault]:
+    """Every registered fault by kind. An entry point is one factory or several; several come first, since what is drawn
+    depends on the order.
+
+    Raises:
+        ValueError: two faults have one kind.
+    """
+    entries = sorted(entry_points(group="holdfast.faults"), key=lambda each: each.name)
+    found: dict[str, AnyFault] = {}
+    for factories in sorted((entry.load() for entry in entries), key=callable):
+        for factory in (factories,) if callable(factories) else factories:
+            fault = factory()
+            if type(found.setdefault(fault.kind, fault)) is not type(fault):
+                raise ValueError(f"fault {fault.kind!r} is registered twice: give one of the two another kind.")
+    return found

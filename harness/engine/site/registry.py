@@ -75,14 +75,15 @@ def toolbox() -> Toolbox:
 
 
 def _faults() -> dict[str, AnyFault]:
-    """By kind; an entry point is one fault or several. Several come first: what is drawn depends on the order."""
-    found: dict[str, AnyFault] = {}
-    for factories in sorted(entry_points.things("faults").values(), key=callable):
-        for factory in (factories,) if callable(factories) else factories:
-            fault = entry_points.made(factory)
-            if type(found.setdefault(fault.kind, fault)) is not type(fault):
-                raise UsageError(f"fault {fault.kind!r} is registered twice: give one of the two another kind.")
-    return found
+    """By kind."""
+    from holdfast.harness.spi.fault import registered_faults
+
+    entry_points.things("faults")  # what cannot be imported is said by name
+    with loading("a registered fault", "mend it or uninstall its package"):
+        try:
+            return dict(registered_faults())
+        except ValueError as error:
+            raise UsageError(str(error)) from error
 
 
 def system(name: str) -> System:
