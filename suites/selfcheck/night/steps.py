@@ -74,7 +74,7 @@ STEPS = (
     # The newest PySpark, which a user may have instead; containers have the Spark of their image all the same.
     Step(
         "newest-pyspark",
-        6,
+        5,
         ("java",),
         'newest="$PWD/build/newest-venv"; [ -x "$newest/bin/python" ] || python -m venv "$newest"\n'
         '"$newest/bin/pip" install --quiet --upgrade --editable '
@@ -87,7 +87,7 @@ STEPS = (
     # 20 of one night almost always three quarters.
     Step(
         "mutants",
-        9,
+        8,
         (),
         f"python -m holdfast.suites.selfcheck.mutation --part {part(200)} --aim 75 "
         # What the runtime does untouched is of one commit.
@@ -106,7 +106,7 @@ STEPS = (
     # The rules of some areas, in turn, and wrong jobs; a few of these once more in containers.
     Step(
         "flink",
-        8,
+        10,
         ("java", "flink"),
         f"parts=({' '.join(repr(areas) for areas in AREAS_OF_FLINK)})\n"
         'holdfast certify flink --thorough --tier process --out "$NIGHT/flink" '
