@@ -56,7 +56,6 @@ EXCEPTIONS: Mapping[str, str] = {
     "fixtures/systems/structured_streaming/process_table.py": OWN_KERNEL,
     "fixtures/tables/sqlite_table.py": "opened behind require_regular_mode; its rows are read within limits",
     "fixtures/workloads/flights_file.py": "opened behind require_regular_mode; it looks at the footer first",
-    "harness/adapter/child.py": OWN_LOG,
     "harness/label.py": OWN_KERNEL,
     "harness/adapter/network/peer.py": OWN_KERNEL,
     "harness/adapter/process_stat.py": OWN_KERNEL,

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.harness.adapter import stopping
+from holdfast.harness.adapter import process
 from holdfast.harness.adapter.child import Child
 from holdfast.suites.selfcheck.services.listener import becomes
 from holdfast.suites.selfcheck.services.spawning import paused, spawns, states, stop_pending
@@ -42,7 +42,7 @@ def test_one_that_is_starting_a_child_stands_still_with_it(child: Child, fifo: P
 def test_a_pause_that_does_not_come_about_fails_and_is_undone(
     child: Child, fifo: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(stopping, "LIMIT_S", 0.2)
+    monkeypatch.setattr(process, "STANDSTILL_LIMIT_S", 0.2)
     with pytest.raises(OSError, match=r"process \d+ does not stand still 0\.2 s after SIGSTOP\."):
         child.pause()
     child.resume()

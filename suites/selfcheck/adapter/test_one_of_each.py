@@ -45,6 +45,23 @@ def defines(name: str) -> Recognised:
     )
 
 
+def mentions(name: str) -> Recognised:
+    """Whether it uses an attribute of this name."""
+    return lambda module: any(isinstance(node, ast.Attribute) and node.attr == name for node in ast.walk(module))
+
+
+def takes_the_last_line(module: ast.Module) -> bool:
+    """Whether it cuts a text at its last line break."""
+    return any(
+        isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Attribute)
+        and node.func.attr == "rpartition"
+        and isinstance(node.args[0], ast.Constant)
+        and node.args[0].value == "\n"
+        for node in ast.walk(module)
+    )
+
+
 def _is_self(node: ast.AST) -> bool:
     return isinstance(node, ast.Name) and node.id == "self"
 
@@ -102,6 +119,35 @@ IMPLEMENTATIONS: Mapping[str, tuple[Recognised, Mapping[str, str]]] = {
         },
     ),
     "how long a gap is": (defines("MOST_INTERVALS"), {"harness/adapter/looks.py": "the one"}),
+    "start of a process": (
+        mentions("Popen"),
+        {
+            "harness/adapter/launched.py": "the one",
+            "fixtures/reference/drivers/processes/spawner.py": "of the zygote, which outlives its thread",
+            "fixtures/services/processes/installation.py": "of a tool that installs, which ends by itself",
+            "fixtures/images/debian.py": "of a tool that makes images, which ends by itself",
+        },
+    ),
+    "death with the one that started it": (mentions("prctl"), {"harness/adapter/launch.py": "the one"}),
+    "wait until a process stands still": (
+        calls("stands_still"),
+        {
+            "harness/adapter/process.py": "the one",
+            "fixtures/services/processes/own_process.py": "says whether a service does",
+        },
+    ),
+    "who stops a process": (
+        mentions("SIGSTOP"),
+        {"harness/adapter/process.py": "the one", "harness/adapter/launched.py": "of the rest of its group"},
+    ),
+    "last words": (
+        takes_the_last_line,
+        {
+            "harness/adapter/last_words.py": "the one",
+            "fixtures/systems/flink/output.py": "the whole lines of a file that grows",
+            "fixtures/systems/structured_streaming/cluster_host.py": "of a container",
+        },
+    ),
     "names of nodes that are ours": (names_the_harness, {"harness/adapter/recorder.py": "the one"}),
 }
 

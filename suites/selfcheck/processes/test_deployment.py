@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import signal
 import subprocess
 import sys
 import time
@@ -241,7 +240,7 @@ def test_what_the_reader_saw_and_is_not_there_any_more_is_a_problem(
 
 def test_the_loss_of_the_reader_ends_the_run_with_a_problem(tmp_path: Path) -> None:
     deployment = deploy(tmp_path)
-    deployment.supervisor._lives["reader"].process.signal(signal.SIGKILL)
+    deployment.supervisor._lives["reader"].process.kill()
     with pytest.raises(OSError, match=r"reader\.0 ended.*: SIGKILL"):
         advance_to_the_end(deployment)
     deployment.close()

@@ -9,7 +9,7 @@ import sys
 from contextlib import closing
 
 from holdfast.harness.adapter.process import Process
-from holdfast.harness.adapter.process_stat import descendants, process_stat
+from holdfast.harness.adapter.process_stat import descendants, process_stat, stands_still
 
 LIMIT_S = 30.0
 ODD_NAME = "x) Z 1 (y"
@@ -28,9 +28,9 @@ def test_a_name_with_brackets_and_spaces_hides_nothing() -> None:
         assert held.wait_end(LIMIT_S)
         dead = process_stat(child.pid)  # not reaped yet
         assert dead is not None
-        assert (dead.state, dead.start_time, held.stands_still()) == ("Z", stat.start_time, True)
+        assert (dead.state, dead.start_time, stands_still(child.pid)) == ("Z", stat.start_time, True)
     assert process_stat(child.pid) is None
-    assert held.stands_still()
+    assert stands_still(child.pid)
     assert not held.signal(signal.SIGKILL)
 
 

@@ -17,7 +17,7 @@ from holdfast.fixtures.services.processes.database import DatabaseProcess, missi
 from holdfast.fixtures.services.processes.family import Family
 from holdfast.fixtures.services.processes.own_process import Session
 from holdfast.fixtures.services.processes.unprivileged import Unprivileged
-from holdfast.harness.adapter.process_stat import process_stat
+from holdfast.harness.adapter.process_stat import children_by_parent, process_stat
 from holdfast.suites.selfcheck.marks import unless
 from holdfast.suites.selfcheck.services.listener import becomes
 from holdfast.suites.selfcheck.services.spawning import paused, spawns, states
@@ -49,8 +49,8 @@ def family(session: Session) -> tuple[Family, int]:
     """A process and the only child that it has."""
     made = Family(session, "family", [sys.executable, "-c", PARENT])
     made.start()
-    assert becomes(lambda: len(list(made._children())) == 1)
-    [child] = made._children()
+    assert becomes(lambda: len(children_by_parent()[made.pid]) == 1)
+    [child] = children_by_parent()[made.pid]
     return made, child
 
 
