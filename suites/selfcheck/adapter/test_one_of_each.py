@@ -145,7 +145,6 @@ IMPLEMENTATIONS: Mapping[str, tuple[Recognised, Mapping[str, str]]] = {
         {
             "harness/adapter/last_words.py": "the one",
             "fixtures/systems/flink/output.py": "the whole lines of a file that grows",
-            "fixtures/systems/structured_streaming/cluster_host.py": "of a container",
         },
     ),
     "names of nodes that are ours": (names_the_harness, {"harness/adapter/recorder.py": "the one"}),

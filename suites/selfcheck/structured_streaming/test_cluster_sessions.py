@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import select
+import subprocess
+from collections.abc import Sequence
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -9,6 +13,9 @@ import pytest
 
 from holdfast.fixtures.pipelines.output.outgoing import DeltaOutput, IcebergOutput, TableOutput
 from holdfast.fixtures.systems.structured_streaming.additions import NOTHING, Additions, additions_of
+from holdfast.suites.selfcheck.services.listener import becomes
+
+LIMIT_MS = 30_000
 
 
 class Ending:
@@ -53,3 +60,60 @@ def test_only_tables_of_files_need_more_than_the_image_has_on_its_class_path() -
         "iceberg",
     ]
     assert "io.delta.sql.DeltaSparkSessionExtension" in told["spark.sql.extensions"]
+
+
+class Here:
+    """fixtures.services.container.Container, whose first process is one of this machine."""
+
+    def __init__(self, command: Sequence[str], log: Path) -> None:
+        self._log = log
+        self.calls: list[str] = []
+        with log.open("wb") as written:
+            self.process = subprocess.Popen(command, stderr=written)
+        self.pid = self.process.pid
+
+    def log(self) -> str:
+        return "".join(f"12:00 {line}" for line in self._log.read_text().splitlines(keepends=True))
+
+    def last_line(self) -> str:
+        return self.log().strip().rpartition("\n")[2].partition(" ")[2]
+
+    def remove(self) -> None:
+        self.process.wait()
+        self.calls.append("remove")
+
+    def forget(self) -> None:
+        self.calls.append("forget")
+
+
+def test_a_driver_program_in_a_container_is_spoken_to_dies_and_is_removed(tmp_path: Path) -> None:
+    pytest.importorskip("testcontainers")
+    from holdfast.fixtures.systems.structured_streaming.cluster_host import ContainerProgram
+
+    echo = "import sys; print(sys.stdin.readline(), end='', flush=True); print('that was it', file=sys.stderr)"
+    started: list[Here] = []
+
+    def run_driver(command: Sequence[str], **given: Any) -> Here:
+        started.append(Here(command, tmp_path / "written"))
+        return started[-1]
+
+    stack: Any = SimpleNamespace(run_driver=run_driver)
+    sleeps = f"{echo}; import time; time.sleep(60)"
+    program = ContainerProgram(stack, "driver", ["-c", sleeps], {}, tmp_path / "driver.log")
+    [container] = started
+    try:
+        assert (program.pid, program.dead, program.lines()) == (container.pid, False, [])
+        program.send(b"a line")
+        poll = select.poll()
+        program.watch(poll)
+        assert poll.poll(LIMIT_MS)
+        assert program.lines() == [b"a line"]
+        assert becomes(lambda: program.last_words() == "that was it")
+        assert program.end() == -9
+        assert program.dead
+    finally:
+        container.process.kill()
+        program.close()
+    program.close()
+    assert container.calls == ["remove", "forget"]
+    assert program.log() == "12:00 that was it\n"
