@@ -18,6 +18,7 @@ from holdfast.harness.adapter.controls import worker_controls
 from holdfast.harness.adapter.deployment import ProcessDeployment
 from holdfast.harness.adapter.links import LinkOf, Links, Strangers, offer_links
 from holdfast.harness.adapter.log_feeder import Calls, LogFeeder
+from holdfast.harness.adapter.nodes import Nodes
 from holdfast.harness.adapter.place import Place
 from holdfast.harness.adapter.reader import Reader
 from holdfast.harness.adapter.recorder import Recorder
@@ -229,14 +230,14 @@ class EngineWorker(Worker):
         engine: whose it is.
         index: which one, from 0.
         persisted: by partition, what is persisted; asked before a life begins.
-        logs, recorder: see Worker.
+        logs, nodes: see Worker.
     """
 
     evidence = Evidence.DERIVED
 
-    def __init__(self, engine: Engine, index: int, persisted: Persisted, logs: Path, recorder: Recorder) -> None:
+    def __init__(self, engine: Engine, index: int, persisted: Persisted, logs: Path, nodes: Nodes) -> None:
         process = process_name(Target(Role.WORKER, index))
-        super().__init__(process, f"{process} of {engine.name}", engine.place.folder, logs, recorder)
+        super().__init__(process, f"{process} of {engine.name}", engine.place.folder, logs, nodes)
         self._engine = engine
         self._index = index
         self._persisted = persisted
@@ -264,7 +265,7 @@ class EngineWorker(Worker):
 
     def _be_ready(self) -> None:
         self.ready = True
-        ready = ProgramReady(positions=self._persisted.positions, attempt=self.lives)
+        ready = ProgramReady(positions=self._persisted.positions, attempt=self.attempt)
         self._recorder.record(self.node, ready)
 
 
@@ -337,8 +338,9 @@ class EngineDeployment(ProcessDeployment):
                 engine.look_interval_ms,
             )
             begun.callback(committed.close)
+            nodes = Nodes(recorder)
             workers = [
-                EngineWorker(engine, index, self._persisted, logs, recorder) for index in range(engine.place.workers)
+                EngineWorker(engine, index, self._persisted, logs, nodes) for index in range(engine.place.workers)
             ]
             controls = worker_controls(workers, recorder.acting)
             if relay is not None:
@@ -391,7 +393,7 @@ class EngineDeployment(ProcessDeployment):
         progressed = [partition for partition, new in enumerate(now) if new > self._noted[partition]]
         for partition in progressed:
             self._noted[partition] = now[partition]
-            acknowledged = InputAcknowledged(partition=partition, next_offset=now[partition], attempt=first.lives)
+            acknowledged = InputAcknowledged(partition=partition, next_offset=now[partition], attempt=first.attempt)
             self._recorder.record(node, acknowledged, Evidence.DERIVED)
         if progressed:
             self._progressed_ms = self.now_ms

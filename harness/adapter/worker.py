@@ -8,8 +8,9 @@ from pathlib import Path
 
 from holdfast.harness.adapter.child import Child
 from holdfast.harness.adapter.deaths import Deaths
-from holdfast.harness.adapter.recorder import HARNESS, Recorder
-from holdfast.harness.model.events import BY_HARNESS, LEFT, NodeDied, NodeStarted, StateFound
+from holdfast.harness.adapter.nodes import Nodes
+from holdfast.harness.adapter.recorder import HARNESS
+from holdfast.harness.model.events import LEFT, StateFound
 from holdfast.harness.model.evidence import Evidence
 from holdfast.harness.model.own_deaths import OwnDeaths
 from holdfast.harness.model.topology import node_name
@@ -28,12 +29,12 @@ class Worker:
         what: it is, as the beginning of a sentence: `program /path/to/program`.
         folder: where it works; also the label of all that it starts.
         logs: folder of what it writes to its standard error, one file for each life.
-        recorder: takes what is seen of it.
+        nodes: takes what is seen of it.
 
     Attributes:
         child: the process; None between two lives.
         ready: this life can do its work.
-        lives: how many have begun.
+        attempt: what events of the present life are stamped with.
         away: it has left, and is not started again before it is to come back.
         heard_ms: when it last said something.
         deaths: those that nobody of us caused.
@@ -44,16 +45,17 @@ class Worker:
     evidence = Evidence.BOUNDARY
     """How it is known what a life begins from."""
 
-    def __init__(self, process: str, what: str, folder: Path, logs: Path, recorder: Recorder) -> None:
+    def __init__(self, process: str, what: str, folder: Path, logs: Path, nodes: Nodes) -> None:
         self._process = process
         self._what = what
         self._folder = folder
         self._logs = logs
-        self._recorder = recorder
+        self._nodes = nodes
+        self._recorder = nodes.recorder
         self._restart_ms = 0.0
         self.child: Child | None = None
         self.ready = False
-        self.lives = 0
+        self.attempt = 0
         self.away = False
         self.heard_ms = 0.0
         self.deaths = Deaths()
@@ -67,6 +69,10 @@ class Worker:
     def environment(self) -> Mapping[str, str]:
         """More variables for it."""
         return {}
+
+    def next_attempt(self) -> int:
+        """What events of the next life are stamped with."""
+        return self._nodes.begun(self._process) + 1
 
     def found(self) -> tuple[int, ...]:
         """By partition, how many records are persisted already: what the next life begins from."""
@@ -108,12 +114,7 @@ class Worker:
     @property
     def node(self) -> str:
         """The present life, or the last one."""
-        return node_name(self._process, self.lives - 1)
-
-    @property
-    def attempt(self) -> int:
-        """What events of the present life are stamped with."""
-        return self.lives
+        return self._nodes.last(self._process)
 
     @property
     def next_ms(self) -> float:
@@ -201,10 +202,11 @@ class Worker:
                 return
 
     def _begin(self) -> None:
-        self.lives += 1
+        self.attempt = self.next_attempt()
         self._recorder.record(HARNESS, StateFound(positions=self.found(), attempt=self.attempt), self.evidence)
-        self.child = Child(self.command(), self._folder, self._logs / f"{self.node}.log", self.environment())
-        self._recorder.record(self.node, NodeStarted(attempt=self.attempt))
+        log = self._logs / f"{node_name(self._process, self._nodes.begun(self._process))}.log"
+        self.child = Child(self.command(), self._folder, log, self.environment())
+        self._nodes.begin(self._process, self.attempt)
         self.started(self.child)
 
     def _end(self, child: Child, cause: str) -> None:
@@ -225,9 +227,7 @@ class Worker:
             cause, excused = died.cause, self.excused(died.cause)
             if not excused:
                 self.deaths.add(died.ended, died.last_words)
-        if cause in BY_HARNESS:
-            self._recorder.struck(self.node)
-        self._recorder.record(HARNESS, NodeDied(dead_node=self.node, cause=cause))
+        self._nodes.bury(self._process, cause)
         if not excused and (complaint := self.useless(cause) or self.deaths.complaint()):
             self.give_up(complaint, self.deaths.at_once)
         self.close()

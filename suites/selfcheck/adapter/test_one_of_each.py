@@ -147,6 +147,19 @@ IMPLEMENTATIONS: Mapping[str, tuple[Recognised, Mapping[str, str]]] = {
             "fixtures/systems/flink/output.py": "the whole lines of a file that grows",
         },
     ),
+    "who records deaths": (
+        calls("NodeDied"),
+        {
+            "harness/adapter/nodes.py": "the one",
+            "fixtures/reference/drivers/processes/supervisor.py": "of nodes that record their beginnings themselves",
+            "fixtures/reference/drivers/spark/stage_supervisor.py": "of nodes that arrive by themselves",
+            "fixtures/reference/drivers/processes/controls/service.py": "of services, which have logs of their own",
+            "fixtures/reference/drivers/simulated/host.py": "the simulator's",
+            "fixtures/systems/flink/deployment.py": "of services",
+            "fixtures/systems/structured_streaming/deployment.py": "of services",
+            "fixtures/systems/structured_streaming/superseded.py": "of lives that have a successor",
+        },
+    ),
     "names of nodes that are ours": (names_the_harness, {"harness/adapter/recorder.py": "the one"}),
 }
 

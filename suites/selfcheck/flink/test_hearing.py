@@ -117,7 +117,7 @@ def test_an_answer_waits_for_what_was_logged_before_it_and_for_nothing_else() ->
 def test_an_answer_is_of_who_gave_it_at_the_time_when_it_did() -> None:
     heard = Heard()
     heard.logs.hold(RescaleAccepted(parallelism=REQUIRED, attempt=1))
-    heard.lives._numbers = dict.fromkeys(heard.lives._hosts, 1)
+    heard.lives._nodes.bury("coordinator", "exit code 1")
     heard.logs.settle()
     [accepted] = [event for event in heard.recorder.nodes[NODE] if isinstance(event, RescaleAccepted)]
     assert accepted.time_ns == heard.recorder.since_start_ns(NOW_NS)

@@ -26,6 +26,7 @@ from holdfast.fixtures.systems.json_lines.points import Points
 from holdfast.fixtures.systems.json_lines.program_input import ProgramInput
 from holdfast.fixtures.systems.json_lines.run import Run
 from holdfast.harness import cli
+from holdfast.harness.adapter.nodes import Nodes
 from holdfast.harness.adapter.recorder import Recorder
 from holdfast.harness.model.events import CheckpointCompleted, StateRestored
 from holdfast.harness.model.evidence import Evidence
@@ -156,7 +157,7 @@ def life(*offers: Offer) -> tuple[Life, Recorder]:
     recorder, feeder, gates = Recorder(), ProgramInput(inputs()), ("here",) if Offer.GATES in offers else ()
     run = Run(
         command=("program",), introduction=Introduction(2, Claim.EXACTLY_ONCE, frozenset(offers), gates),
-        folder=Path(), partitions=2, digest_key=0, source="source", recorder=recorder, logs=Path(), ends=True,
+        folder=Path(), partitions=2, digest_key=0, source="source", nodes=Nodes(recorder), logs=Path(), ends=True,
         silence_ms=1, held=tuple, refuses=lambda reason: False, attempts=count(), numbers=count(),
     )  # fmt: skip
     begun = Life("worker-0.0", 1, run, feeder, Gates(count()), Points(count(), lambda message: None))
