@@ -1,54 +1,40 @@
-"""What befalls the processes of an engine: they are killed, they stand still, they leave and come back."""
+"""What befalls the processes of a system: they are killed, they stand still, they leave and come back."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from contextlib import suppress
 
+from holdfast.harness.adapter.crew import Crew
 from holdfast.harness.adapter.worker import Worker
-from holdfast.harness.model.target import Role, Target
-from holdfast.harness.spi.controls import Acting, Controls
-from holdfast.harness.spi.controls.process import MembershipControl, ProcessControl
+from holdfast.harness.model.target import COORDINATOR, Target
 
 
-def worker_controls(workers: Sequence[Worker], acting: Acting) -> Controls:
-    """All that can be done to workers; `workers[i]` is worker i. `acting` is that of their recorder."""
-    controls = Controls(acting)
-    processes = WorkerProcesses(workers)
-    controls.offer(ProcessControl, processes)
-    controls.offer(MembershipControl, processes)
-    return controls
+class CrewProcesses:
+    """spi.controls.process.ProcessControl and MembershipControl. Nobody coordinates but the harness, which lives."""
 
-
-class WorkerProcesses:
-    """spi.controls.process.ProcessControl and MembershipControl."""
-
-    def __init__(self, workers: Sequence[Worker]) -> None:
-        self._workers = workers
+    def __init__(self, crew: Crew[Worker]) -> None:
+        self._crew = crew
 
     def kill(self, target: Target, part: str = "") -> None:
-        self.worker(target).kill()
+        self._crew.member(target).kill()
 
     def pause(self, target: Target, part: str = "") -> None:
-        self.worker(target).pause()
+        self._crew.member(target).pause()
 
     def resume(self, target: Target) -> None:
-        self.worker(target).resume()
+        with suppress(OSError):  # Who is none at present does not stand still.
+            self._crew.member(target).resume()
 
     def alive(self, target: Target) -> bool:
-        return self.worker(target).alive
+        if target == COORDINATOR:
+            return True
+        try:
+            return self._crew.member(target).alive
+        except OSError:
+            return True  # There is nothing that could be dead.
 
     def leave(self, target: Target) -> None:
-        self.worker(target).leave()
+        self._crew.member(target).leave()
 
     def come_back(self, target: Target) -> None:
-        self.worker(target).come_back()
-
-    def worker(self, target: Target) -> Worker:
-        """
-        Raises:
-            ValueError: there is none of that target.
-        """
-        if target.role is not Role.WORKER or not 0 <= target.index < len(self._workers):
-            known = ", ".join(str(Target(Role.WORKER, index)) for index in range(len(self._workers)))
-            raise ValueError(f"target {target} is unknown; known are {known}.")
-        return self._workers[target.index]
+        self._crew.member(target).come_back()

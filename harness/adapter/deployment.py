@@ -7,12 +7,13 @@ from pathlib import Path
 
 from holdfast.harness.adapter.child import wait_for
 from holdfast.harness.adapter.committed_output import CommittedOutput
+from holdfast.harness.adapter.crew import Crew
 from holdfast.harness.adapter.recorder import HARNESS, Recorder
 from holdfast.harness.adapter.worker import Worker
 from holdfast.harness.label import end_labelled
 from holdfast.harness.model.events import Event
 from holdfast.harness.spi.controls import Controls
-from holdfast.harness.spi.system import DiedAtOnce, GateReached, Recording
+from holdfast.harness.spi.system import GateReached, Recording
 
 _LONGEST_WAIT_MS = 1_000
 
@@ -21,7 +22,7 @@ class ProcessDeployment:
     """What every spi.system.Deployment of processes does. Subclasses feed, and say when everything has taken effect.
 
     Args:
-        workers: the processes; worker i is `workers[i]`.
+        crew: the processes.
         committed: reads their output.
         recorder: takes what is seen.
         controls: what faults act on.
@@ -30,13 +31,13 @@ class ProcessDeployment:
 
     def __init__(
         self,
-        workers: Sequence[Worker],
+        crew: Crew[Worker],
         committed: CommittedOutput,
         recorder: Recorder,
         controls: Controls,
         label: Path,
     ) -> None:
-        self._workers = workers
+        self._crew = crew
         self._committed = committed
         self._recorder = recorder
         self._label = label
@@ -49,8 +50,7 @@ class ProcessDeployment:
     @property
     def problem(self) -> str:
         """Why the run says nothing; empty while all is well."""
-        problems = (*(worker.problem for worker in self._workers), self._committed.problem)
-        return next(filter(None, problems), "")
+        return self._crew.problem or self._committed.problem
 
     def advance(self, until_ms: float) -> Sequence[Event | GateReached]:
         """See the Protocol.
@@ -60,20 +60,17 @@ class ProcessDeployment:
             OSError: one said what it must not, fell silent, or is of no use otherwise.
         """
         while True:
-            for worker in self._workers:
-                worker.hear()
+            self._crew.hear()
             self._committed.hear()
             self._require_well()
-            for worker in self._workers:
-                worker.tend()
+            self._crew.tend()
             self.tend()
             happened: list[Event | GateReached] = [*self._recorder.happened(), *self.reached()]
             now_ms = self.now_ms
             if happened or now_ms >= until_ms:
                 return happened
-            children = [self._committed.child, *(worker.child for worker in self._workers if worker.child)]
-            due_ms = min(until_ms, self.next_ms, now_ms + _LONGEST_WAIT_MS, *(each.next_ms for each in self._workers))
-            wait_for(children, max(0.0, due_ms - now_ms) / 1000)
+            due_ms = min(until_ms, self.next_ms, now_ms + _LONGEST_WAIT_MS, self._crew.next_ms)
+            wait_for([self._committed.child, *self._crew.children], max(0.0, due_ms - now_ms) / 1000)
 
     def tend(self) -> None:
         """Do what is due beside hearing and starting the workers."""
@@ -111,18 +108,14 @@ class ProcessDeployment:
 
     def end_workers(self) -> None:
         """End them in good order."""
-        for worker in self._workers:
-            worker.close()
+        self._crew.close()
 
     def close(self) -> None:
-        for worker in self._workers:
-            worker.close()
+        self._crew.close()
         self._committed.close()
         end_labelled(self._label)  # what left the group of its worker
 
     def _require_well(self) -> None:
-        for worker in self._workers:
-            if worker.died_at_once is not None:
-                raise DiedAtOnce(worker.problem, worker.died_at_once)
+        self._crew.require_started()
         if self.problem:
             raise OSError(self.problem)

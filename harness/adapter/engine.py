@@ -14,7 +14,8 @@ from msgspec.structs import replace
 from holdfast.harness.adapter.arrival import PATIENCE_MS
 from holdfast.harness.adapter.child import Child
 from holdfast.harness.adapter.committed_output import CommittedOutput
-from holdfast.harness.adapter.controls import worker_controls
+from holdfast.harness.adapter.controls import CrewProcesses
+from holdfast.harness.adapter.crew import Crew
 from holdfast.harness.adapter.deployment import ProcessDeployment
 from holdfast.harness.adapter.links import LinkOf, Links, Strangers, offer_links
 from holdfast.harness.adapter.log_feeder import Calls, LogFeeder
@@ -36,6 +37,7 @@ from holdfast.harness.model.target import Role, Target
 from holdfast.harness.model.topology import process_name, subtask_name
 from holdfast.harness.spi.code import SystemCode
 from holdfast.harness.spi.controls import Controls
+from holdfast.harness.spi.controls.process import MembershipControl, ProcessControl
 from holdfast.harness.spi.fault import UndoRecord
 from holdfast.harness.spi.system import Deployment, OptionAccount, OptionUse, Recording
 
@@ -339,16 +341,17 @@ class EngineDeployment(ProcessDeployment):
             )
             begun.callback(committed.close)
             nodes = Nodes(recorder)
-            workers = [
-                EngineWorker(engine, index, self._persisted, logs, nodes) for index in range(engine.place.workers)
-            ]
-            controls = worker_controls(workers, recorder.acting)
+            workers = range(engine.place.workers)
+            crew = Crew([EngineWorker(engine, index, self._persisted, logs, nodes) for index in workers])
+            controls, processes = Controls(recorder.acting), CrewProcesses(crew)
+            controls.offer(ProcessControl, processes)
+            controls.offer(MembershipControl, processes)
             if relay is not None:
                 offer_links(controls, _declared(Links(relay), engine.links))
             engine.controls(controls)
             recorder.start_clock()
             self._end = begun.pop_all()
-        super().__init__(workers, committed, recorder, controls, folder)
+        super().__init__(crew, committed, recorder, controls, folder)
 
     def stop(self, *, audit: bool) -> Recording:
         for event in self._strangers.events():
@@ -370,7 +373,7 @@ class EngineDeployment(ProcessDeployment):
             self._persisted.ask()
             self._note()
             self._ask_ms = self.now_ms + _ASK_INTERVAL_MS
-        self._feeder.tend(now_ms, ready=any(worker.alive for worker in self._workers))
+        self._feeder.tend(now_ms, ready=self._crew.alive)
 
     def feed_markers(self) -> None:
         self._feeder.feed_markers()
@@ -378,7 +381,7 @@ class EngineDeployment(ProcessDeployment):
     def drained(self) -> bool:
         """What is persisted covers all input, and the output has shown it, or has been quiet for long; and nothing has
         changed for the settle window of the plan."""
-        if not (self._feeder.covered and any(worker.alive for worker in self._workers) and self._engine.idle()):
+        if not (self._feeder.covered and self._crew.alive and self._engine.idle()):
             return False
         return self._committed.settled(self._feeder.limits, self._progressed_ms, self._settle_ms)
 
@@ -388,7 +391,7 @@ class EngineDeployment(ProcessDeployment):
 
     def _note(self) -> None:
         """Record what was persisted since the last time."""
-        now, [first, *others] = self._persisted.positions, self._workers
+        now, [first, *others] = self._persisted.positions, self._crew.members
         node = _GROUP if others else first.node
         progressed = [partition for partition, new in enumerate(now) if new > self._noted[partition]]
         for partition in progressed:
@@ -397,7 +400,7 @@ class EngineDeployment(ProcessDeployment):
             self._recorder.record(node, acknowledged, Evidence.DERIVED)
         if progressed:
             self._progressed_ms = self.now_ms
-            for worker in self._workers:
+            for worker in self._crew.members:
                 worker.deaths.acknowledge()
         self._feeder.persisted(now, self.now_ms)
 

@@ -50,6 +50,19 @@ def mentions(name: str) -> Recognised:
     return lambda module: any(isinstance(node, ast.Attribute) and node.attr == name for node in ast.walk(module))
 
 
+def defines_method(*names: str) -> Recognised:
+    """Whether a class of it has methods of all of these names that take a target."""
+
+    def targeted(node: ast.AST) -> bool:
+        return isinstance(node, ast.FunctionDef) and [each.arg for each in node.args.args[1:2]] == ["target"]
+
+    return lambda module: any(
+        {each.name for each in node.body if isinstance(each, ast.FunctionDef) and targeted(each)} >= set(names)
+        for node in ast.walk(module)
+        if isinstance(node, ast.ClassDef)
+    )
+
+
 def takes_the_last_line(module: ast.Module) -> bool:
     """Whether it cuts a text at its last line break."""
     return any(
@@ -145,6 +158,17 @@ IMPLEMENTATIONS: Mapping[str, tuple[Recognised, Mapping[str, str]]] = {
         {
             "harness/adapter/last_words.py": "the one",
             "fixtures/systems/flink/output.py": "the whole lines of a file that grows",
+        },
+    ),
+    "who raises that it died at once": (calls("DiedAtOnce"), {"harness/adapter/crew.py": "the one"}),
+    "who kills and pauses what stands": (
+        defines_method("alive", "kill", "pause", "resume"),
+        {
+            "harness/adapter/controls.py": "the one",
+            "fixtures/reference/drivers/processes/controls/process.py": "of a supervisor, by name",
+            "fixtures/reference/drivers/simulated/controls/process.py": "the simulator's",
+            "fixtures/systems/flink/running_job.py": "of who runs the subtasks of a worker",
+            "fixtures/systems/structured_streaming/controls.py": "of executors, which a driver program starts",
         },
     ),
     "who records deaths": (

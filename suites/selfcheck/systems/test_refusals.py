@@ -197,7 +197,7 @@ def test_a_job_that_it_cannot_do_is_refused() -> None:
 
 def test_a_target_that_it_lacks_is_refused(tmp_path: Path) -> None:
     with closing(deployed(acknowledges_first(), records(), tmp_path)) as deployment:
-        with pytest.raises(ValueError, match=r"target worker\[1\] is unknown: the program is worker\[0\]"):
+        with pytest.raises(ValueError, match=r"target worker\[1\] is unknown: there is worker\[0\]"):
             deployment.controls[ProcessControl].kill(Target(Role.WORKER, 1))
         with pytest.raises(OSError, match="worker-0 is dead already"):
             deployment.controls[ProcessControl].kill(Target(Role.WORKER, 0))
