@@ -25,7 +25,7 @@ from holdfast.harness.adapter.reader import Reader
 from holdfast.harness.adapter.recorder import Recorder
 from holdfast.harness.adapter.relay_process import RelayProcess
 from holdfast.harness.adapter.worker import Worker
-from holdfast.harness.label import end_labelled
+from holdfast.harness.label import sweep_labelled
 from holdfast.harness.model.capability import EXACTLY_ONCE, Capability, Claims, Guarantee, OutputMode
 from holdfast.harness.model.case import Tier
 from holdfast.harness.model.events import InputAcknowledged, ProgramReady
@@ -205,8 +205,7 @@ class Engine(ABC):
 
     def sweep(self, folder: Path, undos: Sequence[UndoRecord]) -> Sequence[str]:
         """See spi.system.Sweeper. What was paused is gone like the rest."""
-        ended = end_labelled(folder.resolve() / STATE)
-        return [f"ended {ended} {'process' if ended == 1 else 'processes'} of {self.name}."] if ended else []
+        return sweep_labelled(self.name, folder.resolve() / STATE)
 
     def deploy(self, plan: Plan, inputs: InputLog, tier: Tier, folder: Path | None) -> Deployment:
         if folder is None:

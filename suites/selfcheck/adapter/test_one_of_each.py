@@ -63,6 +63,19 @@ def defines_method(*names: str) -> Recognised:
     )
 
 
+def stands_still_and_goes_on(module: ast.Module) -> bool:
+    """Whether a class of it is something that is paused and resumed by itself, without a target."""
+
+    def alone(node: ast.AST) -> bool:
+        return isinstance(node, ast.FunctionDef) and len(node.args.args) == 1
+
+    return any(
+        {each.name for each in node.body if isinstance(each, ast.FunctionDef) and alone(each)} >= {"pause", "resume"}
+        for node in ast.walk(module)
+        if isinstance(node, ast.ClassDef)
+    )
+
+
 def takes_the_last_line(module: ast.Module) -> bool:
     """Whether it cuts a text at its last line break."""
     return any(
@@ -152,6 +165,31 @@ IMPLEMENTATIONS: Mapping[str, tuple[Recognised, Mapping[str, str]]] = {
     "who stops a process": (
         mentions("SIGSTOP"),
         {"harness/adapter/process.py": "the one", "harness/adapter/launched.py": "of the rest of its group"},
+    ),
+    "life of a process": (
+        stands_still_and_goes_on,
+        {
+            "harness/adapter/process.py": "the one",
+            "harness/adapter/launched.py": "the one, of a process that leads a group of ours",
+            "harness/adapter/life.py": "what it does, wherever it runs",
+            "harness/adapter/worker.py": "a process through its lives",
+            "fixtures/reference/drivers/processes/life.py": "what a supervisor needs of it",
+            "fixtures/reference/drivers/spark/unreachable.py": "on a machine of somebody else",
+            "fixtures/services/container.py": "of a container, by the engine",
+            "fixtures/services/container_life.py": "of a container",
+            "fixtures/services/own_service.py": "what faults need of a service",
+            "fixtures/services/processes/own_process.py": "a service through its lives",
+            "fixtures/services/processes/family.py": "a service whose children do the work",
+        },
+    ),
+    "what is said of processes that were left": (
+        calls("sweep_labelled"),
+        {
+            "harness/adapter/engine.py": "of an engine",
+            "fixtures/systems/flink/system.py": "of Flink",
+            "fixtures/systems/json_lines/system.py": "of a program",
+            "fixtures/systems/structured_streaming/local_host.py": "of Spark",
+        },
     ),
     "last words": (
         takes_the_last_line,

@@ -1,0 +1,42 @@
+"""One life of a program, wherever it runs: `child.Child` on this machine, and one of a container elsewhere."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+
+class Life(Protocol):
+    """From its start to its death."""
+
+    @property
+    def pid(self) -> int:
+        """Of its first process, as this machine numbers it."""
+
+    @property
+    def dead(self) -> bool: ...
+
+    @property
+    def paused(self) -> bool:
+        """Whether it was stopped by us."""
+
+    def lines(self) -> list[bytes]:
+        """The whole lines that it has said since the last call; none, where somebody else takes them."""
+
+    def pause(self) -> None:
+        """Stop it; returns when it stands still.
+
+        Raises:
+            OSError: it does not in time.
+        """
+
+    def resume(self) -> None:
+        """Let it go on. Idempotent."""
+
+    def end(self) -> int:
+        """End it with all that it started; returns its exit code, negative for a signal. Idempotent."""
+
+    def close(self) -> None:
+        """End it and free what it took. Idempotent."""
+
+    def last_words(self) -> str:
+        """The last line of its log."""
