@@ -205,7 +205,7 @@ IMPLEMENTATIONS: Mapping[str, tuple[Recognised, Mapping[str, str]]] = {
             "harness/adapter/controls.py": "the one",
             "fixtures/reference/drivers/processes/controls/process.py": "of a supervisor, by name",
             "fixtures/reference/drivers/simulated/controls/process.py": "the simulator's",
-            "fixtures/systems/flink/running_job.py": "of who runs the subtasks of a worker",
+            "fixtures/systems/flink/lives.py": "of who runs the subtasks of a worker",
             "fixtures/systems/structured_streaming/controls.py": "of executors, which a driver program starts",
         },
     ),

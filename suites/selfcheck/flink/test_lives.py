@@ -16,7 +16,6 @@ from holdfast.fixtures.systems.flink.hearing import Hearing
 from holdfast.fixtures.systems.flink.lives import Lives
 from holdfast.fixtures.systems.flink.log import Line
 from holdfast.fixtures.systems.flink.master_log import MasterLog
-from holdfast.fixtures.systems.flink.running_job import Processes
 from holdfast.fixtures.systems.flink.stored import StoredCheckpoints
 from holdfast.harness.adapter.recorder import Recorder
 from holdfast.harness.model.events import JobSwitched
@@ -41,6 +40,10 @@ class Machine:
     def pause(self) -> None:
         assert not self.dead, "its number may be another's"
         self.paused = True
+
+    def resume(self) -> None:
+        assert not self.dead, "its number may be another's"
+        self.paused = False
 
 
 def lives(hear: Callable[[Lives], None] = lambda _: None) -> Lives:
@@ -73,7 +76,7 @@ def test_the_dead_are_not_signalled() -> None:
     made = lives()
     made.kill(COORDINATOR)
     with pytest.raises(OSError, match=r"coordinator\[0\] is dead"):
-        Processes(made).pause(COORDINATOR)
+        made.pause(COORDINATOR)
 
 
 def test_a_stop_between_two_looks_at_the_clocks_moves_no_event(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -106,3 +109,20 @@ def test_a_stop_between_two_looks_at_the_clocks_moves_no_event(monkeypatch: pyte
     first, second = (event for event in recorder.nodes["coordinator.0"] if isinstance(event, JobSwitched))
     assert first.time_ns == pytest.approx(recorder.since_start_ns(began_ns), abs=1000)
     assert second.time_ns - first.time_ns == pytest.approx(7 * 10**6, abs=1000)
+
+
+def test_who_was_paused_goes_on_though_its_subtasks_are_elsewhere_by_now() -> None:
+    made = lives()
+    paused = made.host(WORKER)
+    made.pause(WORKER)
+    made.deployed(WORKER, "taskmanager-1")
+    made.resume(WORKER)
+    made.resume(WORKER)
+    assert not paused.life.paused
+
+
+def test_the_dead_do_not_go_on() -> None:
+    made = lives()
+    made.pause(WORKER)
+    made.kill(WORKER)
+    made.resume(WORKER)
