@@ -179,11 +179,13 @@ def _when(history: History, event: Event | None, places: _Places, needed: Needed
         behind = f", after {plural(len(faults), 'fault')}, the last one {_fault(history, faults[-1])}" if faults else ""
         return f"seen when the run was over{behind}{ending}"
     position = history.position(event)
-    parts = [f"{duration(places.at_ms(event.time_ns))} into the run"]
+    into = duration(places.at_ms(event.time_ns))
+    parts = [f"{into} into the run"]
     before = [each for each in faults if history.position(each) < position]
     if before:
         since = duration((event.time_ns - before[-1].time_ns) / _MILLISECOND_NS)
-        parts.append(f"{since} after faults[{before[-1].fault}] ({_fault(history, before[-1])})")
+        fault = f"faults[{before[-1].fault}] ({_fault(history, before[-1])})"
+        parts.append(f"which began with {fault}" if since == into else f"{since} after {fault}")
     elif not history.plan.faults:
         parts.append("in a run without faults")
     elif needed.faults is None or needed.faults:

@@ -95,6 +95,15 @@ def test_a_moment_is_told_by_fault_checkpoint_and_time() -> None:
     assert found(LOSS).at_ms is None
 
 
+def test_one_time_is_not_told_twice() -> None:
+    at_once = history(TRIGGERED, msgspec.structs.replace(KILLED, time_ns=5 * MS), ABORTED)
+    finding = finding_of("r-1", at_once, [TRANSACTION], ORACLES, None)
+    assert finding is not None
+    assert finding.when == (
+        "60 ms into the run, which began with faults[0] (kill of worker 1), before the first complete checkpoint"
+    )
+
+
 @pytest.mark.parametrize(
     ("needed", "when"),
     [
