@@ -72,9 +72,14 @@ def account_of(system: System, plan: Plan) -> Sequence[OptionAccount]:
 
 def evidence_of(system: System) -> Mapping[str, Evidence]:
     """By event kind, how it is supplied; errors as of require_told."""
+    global _latest_evidence
     told = _called(system.evidence)
+    answer, looked_at = _latest_evidence
+    if told is answer and told == looked_at:  # Runs of one system ask for the same constant.
+        return told
     right = isinstance(told, Mapping) and all(isinstance(each, Evidence) for each in told.values())
     _require(told, right and all(map(_is_text, told)), "evidence", "by event kind, an Evidence")
+    _latest_evidence = told, dict(told)
     return told
 
 
@@ -195,6 +200,8 @@ def _decoder(kind: Any) -> msgspec.msgpack.Decoder[Any]:
 
 _ENCODER = msgspec.msgpack.Encoder()
 _DECODERS: dict[Any, msgspec.msgpack.Decoder[Any]] = {}
+_latest_evidence: tuple[object, Mapping[str, Evidence]] = (None, {})
+"""The last answer that was right, and a copy of it as it was then."""
 
 
 def _is_text(told: object) -> bool:
