@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from itertools import chain, count
+from collections.abc import Callable, Iterable, Sequence
+from itertools import chain
 from typing import TypeVar
 
 import msgspec
@@ -79,7 +79,7 @@ class History:
         end: how the phases went.
     """
 
-    __slots__ = ("_by_kind", "_derived", "_places", "_position", "claims", "end", "events", "inputs", "output", "plan")
+    __slots__ = ("_by_kind", "_derived", "_places", "_positions", "claims", "end", "events", "inputs", "output", "plan")
 
     def __init__(
         self, plan: Plan, claims: Claims, inputs: InputLog, output: Output, events: Sequence[Event], end: RunEnd
@@ -92,7 +92,7 @@ class History:
         self.end = end
         self._places: dict[type[Event], list[int]] | None = None
         self._by_kind: dict[type[Event], list[Event]] = {}
-        self._position: dict[int, int] | None = None
+        self._positions: dict[type[Event], dict[int, int]] = {}
         self._derived: dict[object, object] = {}
 
     def of(self, kind: type[EventKind]) -> list[EventKind]:
@@ -118,13 +118,12 @@ class History:
 
     def position(self, event: Event) -> int:
         """Index of an event of this history in `events`, to compare two events of different kinds."""
-        return self.positions()[id(event)]
-
-    def positions(self) -> Mapping[int, int]:
-        """By `id` of each event, its index in `events`."""
-        if self._position is None:
-            self._position = dict(zip(map(id, self.events), count()))
-        return self._position
+        kind = type(event)
+        found = self._positions.get(kind)
+        if found is None:  # Few kinds are asked for.
+            places = self._index().get(kind, ())
+            found = self._positions[kind] = {id(self.events[place]): place for place in places}
+        return found[id(event)]
 
     def derived(self, make: Callable[[History], Derived]) -> Derived:
         """What `make` makes of this history: made once, and kept with it. It must not hold the history, which would be

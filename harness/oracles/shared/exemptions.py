@@ -64,7 +64,7 @@ class Exemptions:
         for mended in history.of(events.ObjectMended):
             if mended.length is not None:
                 self._mended.setdefault(mended.path, []).append(history.position(mended))
-        self._position = history.positions() if self._damaged else {}
+        self._position = {id(event): place for place, event in enumerate(history.events)} if self._damaged else {}
         self._published: dict[tuple[int, int], events.MetadataPublished] = {}
         if self._damaged:
             for published in history.of(events.MetadataPublished):
