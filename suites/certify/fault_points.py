@@ -20,6 +20,7 @@ class FaultPoints:
         crash: it is the end of the process, and else an error.
         struck: it has happened.
         held: a call has stood still, as `hold` says.
+        broken: what was raised while it stood still, which the call may swallow; None: nothing was.
     """
 
     def __init__(self) -> None:
@@ -28,6 +29,7 @@ class FaultPoints:
         self.crash = False
         self.struck = False
         self.held = False
+        self.broken: Exception | None = None
         self._meanwhile: Callable[[], object] | None = None
 
     def arm(self, number: int, *, crash: bool) -> None:
@@ -38,7 +40,7 @@ class FaultPoints:
     def hold(self, number: int, meanwhile: Callable[[], object]) -> None:
         """Let a call stand still at the point so many points from here, until something else was done."""
         self.arrived.clear()
-        self.strikes, self._meanwhile, self.held = number, meanwhile, False
+        self.strikes, self._meanwhile, self.held, self.broken = number, meanwhile, False, None
 
     def disarm(self) -> None:
         """Nothing strikes any more."""
@@ -52,7 +54,11 @@ class FaultPoints:
         self.strikes = None
         if self._meanwhile is not None:
             meanwhile, self._meanwhile, self.held = self._meanwhile, None, True
-            meanwhile()
+            try:
+                meanwhile()
+            except Exception as error:
+                self.broken = error
+                raise
         else:
             self.struck = True
             raise Crashed if self.crash else Transient(f"no answer to {step}")

@@ -29,6 +29,7 @@ from holdfast.harness.spi.sink import (
 )
 from holdfast.suites.certify import sink
 from holdfast.suites.certify.connected import Connected
+from holdfast.suites.certify.scaffolds.sink.wrong import WrongSink
 from holdfast.suites.certify.sink.kit import judge
 from holdfast.suites.certify.verdict import CheckVerdict
 from holdfast.suites.spec import load_rules
@@ -181,6 +182,12 @@ class Late(FileSink):
 def test_a_late_commit_that_finds_nothing_is_right() -> None:
     assert judge(CHECKS["TPC-06/zombie-commit"], Late).status is Status.PASS
     assert judge(CHECKS["TPC-06/zombie-writer"], Late).status is Status.FAIL
+
+
+def test_what_the_next_attempt_meets_while_a_commit_stands_still_is_its_own() -> None:
+    verdict = judge(CHECKS["TPC-06/late-commit"], WrongSink)
+    assert verdict.status is Status.FAIL, verdict.text
+    assert "is not there" in verdict.reason
 
 
 class CommitsInOrder(MemorySink):

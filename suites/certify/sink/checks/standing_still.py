@@ -134,7 +134,10 @@ def _at_each_step(bench: Bench, name: str, setting: Callable[[Job], tuple[Call, 
         try:
             call()
         except Exception as error:  # Whatever it says, it must have no effect.
-            bench.step(f"    {type(error).__name__}: {error}")
+            if bench.points.broken is None:
+                bench.step(f"    {type(error).__name__}: {error}")
+        if bench.points.broken is not None:  # Of the attempt that lives.
+            raise bench.points.broken
         held = bench.points.held
         bench.points.disarm()
         if not held:  # All of the call was done, and nobody came.
