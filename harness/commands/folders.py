@@ -21,12 +21,12 @@ def new_folder(root: Path) -> Path:
         UsageError: none can be made there.
     """
     while True:
-        folder = free_folder(root)
         try:
+            folder = free_folder(root)
             folder.mkdir(parents=True)
+        except FileExistsError:
+            continue  # Somebody else was faster.
         except OSError as error:
-            if folder.is_dir():
-                continue  # Somebody else was faster.
             raise UsageError(
                 f"{root}: no folder can be made in it ({error.strerror}); choose another one with --out."
             ) from error
@@ -37,7 +37,7 @@ def free_folder(root: Path) -> Path:
     """A name for a folder that does not exist yet, after the time; it is made by whoever begins to fill it."""
     stamp = datetime.now().strftime("%Y-%m-%d-%H%M%S")  # noqa: TID251 - a name for people
     names = (stamp if number == 1 else f"{stamp}-{number}" for number in count(1))
-    return next(root / name for name in names if not (root / name).exists())
+    return next(root / name for name in names if not os.path.exists(root / name))  # False where one may not look.
 
 
 def way_back(folder: Path) -> str:

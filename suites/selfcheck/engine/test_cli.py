@@ -14,10 +14,11 @@ import pytest
 
 from holdfast.harness import cli
 from holdfast.harness.commands import console as consoles
-from holdfast.harness.commands.folders import free_folder
+from holdfast.harness.commands.folders import free_folder, new_folder
 from holdfast.harness.engine.artefacts.owner import OURS, Owner, owner_lives
 from holdfast.harness.engine.artefacts.plan_file import write_plan
 from holdfast.harness.engine.artefacts.stored_run import open_run_folder
+from holdfast.harness.engine.errors import UsageError
 from holdfast.harness.engine.site import registry
 from holdfast.harness.engine.swarm.draw import draw_plan
 from holdfast.harness.model.journal import Journal, Status, Title
@@ -181,6 +182,12 @@ def test_certify_narrowed_to_a_rule_and_whose_statuses_rules_shows(
         header = capsys.readouterr().out.splitlines()[0]
         assert header == f"statuses: reference, started {journal.started}, by {journal.command}"
     assert cli.execute(["certify", "reference", "--tier", "sim", "--rule", "BAR-09", "--require", "certified"]) == 2
+
+
+def test_a_place_that_may_not_be_looked_at_is_refused_with_advice(tmp_path: Path) -> None:
+    """As root there is none but this: what is asked of a name that is too long is refused, as in a folder of others."""
+    with pytest.raises(UsageError, match=r"no folder can be made in it \(File name too long\); choose another one"):
+        new_folder(tmp_path / ("x" * 300))
 
 
 def test_free_folder_never_names_one_that_exists(tmp_path: Path) -> None:
