@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import msgspec
@@ -20,7 +21,7 @@ from holdfast.harness.engine.site.told import evidence_of
 from holdfast.harness.engine.site.versions import on_tiers, versions
 from holdfast.harness.model.case import Tier
 from holdfast.harness.model.finding import Finding
-from holdfast.harness.model.journal import CaseResult, Journal, RuleResult, RunResult, TierReport
+from holdfast.harness.model.journal import CaseResult, Journal, RuleResult, RunResult, Status, TierReport
 from holdfast.harness.spi.oracle import titles_of
 
 Tallies = Mapping[tuple[str, str], Tally]
@@ -61,7 +62,7 @@ def journal_of(
     rules = _rules(agenda, results, tallies, placed=not ended.signal)
     binding = [each for each in rules if each.counts_for(system.subject)]
     shrink(findings(binding, results, _kept(entries), request.folder.name, tallies))
-    tiers = tuple(_tier_report(tier, agenda, tallies, ended) for tier in Tier)
+    tiers = tuple(_tier_report(tier, agenda, results, tallies, ended) for tier in Tier)
     return Journal(
         command=request.command,
         system=system.name,
@@ -139,13 +140,26 @@ def _kept(entries: Iterable[Entry]) -> tuple[RunResult, ...]:
     return tuple(kept for each in entries for kept in each.kept)
 
 
-def _tier_report(tier: Tier, agenda: Agenda, tallies: Tallies, ended: Ended) -> TierReport:
+def _tier_report(
+    tier: Tier, agenda: Agenda, results: Iterable[CaseResult], tallies: Tallies, ended: Ended
+) -> TierReport:
     runs = sum(tally.runs for (_, name), tally in tallies.items() if name == tier)
     if runs:
         return TierReport(tier, ran=True, reason="", runs=runs)
     if tier not in agenda.system.capabilities:
         return TierReport(tier, ran=False, reason=f"{agenda.system.name} does not run there")
-    return TierReport(tier, ran=False, reason=agenda.why_no_tier(tier) or ended.why_no_more or "no case runs there")
+    reason = (
+        agenda.why_no_tier(tier) or ended.why_no_more or _why_no_case(tier, results)
+    )
+    return TierReport(tier, ran=False, reason=reason)
+
+
+def _why_no_case(tier: Tier, results: Iterable[CaseResult]) -> str:
+    """What keeps most of them from applying; often the same thing is not installed."""
+    kept = (each for each in results if each.tier is tier and each.status is Status.NOT_APPLICABLE)
+    reasons = Counter(each.reason for each in kept)
+    most = f", most often because of this: {reasons.most_common(1)[0][0]}" if reasons else ""
+    return f"no case runs there{most}"
 
 
 def _digest_over(digests: Iterable[str]) -> str:

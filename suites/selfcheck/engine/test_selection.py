@@ -206,6 +206,20 @@ def test_what_was_left_out_runs_if_the_chosen_case_does_not_apply_after_all(
     assert journal.certificate.left_out == ()
 
 
+def test_a_tier_without_a_case_that_applies_says_what_keeps_most_from_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    odd, *others = (msgspec.structs.replace(case(), id=f"a/{n}", windows=()) for n in range(3))
+    monkeypatch.setattr(
+        "holdfast.harness.engine.certification.agenda.why_not_applicable",
+        lambda case, *_: "it has no gates" if case.id == odd.id else "it is not installed",
+    )
+    statuses, journal = journal_of(tmp_path, monkeypatch, odd, *others, costs={}, thorough=True)
+    assert set(statuses.values()) == {Status.NOT_APPLICABLE}
+    (reason,) = (each.reason for each in journal.tiers if each.tier is SIM)
+    assert reason == "no case runs there, most often because of this: it is not installed"
+
+
 @pytest.mark.parametrize(("thorough", "demanded"), [(False, DRAWN_PLANS), (True, 300)])
 def test_a_quick_certificate_draws_a_hundred_plans(
     thorough: bool, demanded: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
