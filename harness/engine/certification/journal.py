@@ -148,9 +148,7 @@ def _tier_report(
         return TierReport(tier, ran=True, reason="", runs=runs)
     if tier not in agenda.system.capabilities:
         return TierReport(tier, ran=False, reason=f"{agenda.system.name} does not run there")
-    reason = (
-        agenda.why_no_tier(tier) or ended.why_no_more or _why_no_case(tier, results)
-    )
+    reason = agenda.why_no_tier(tier) or ended.why_no_more or _why_no_case(tier, results)
     return TierReport(tier, ran=False, reason=reason)
 
 
