@@ -75,6 +75,7 @@ class CaseProgress:
         self._checks: dict[str, list[str]] = {}
         self._total = self._over = self._runs = 0
         self._refuted: set[tuple[str, str]] = set()
+        self._begun: dict[tuple[str, Tier], str] = {}
         self._current = ""
         self._is_announced = False
         self._ended = Event()
@@ -111,7 +112,8 @@ class CaseProgress:
         self._demanded[case, tier] = demanded
         self._left.began(tier, self._now_s)
         self._expect(case, tier)
-        self._show(f"{case} on {tier}")
+        self._begun[case, tier] = f"{case} on {tier}"
+        self._show(self._begun[case, tier])
 
     def ran(self, result: RunResult, kept: RunResult | None) -> None:
         key = result.case, result.tier
@@ -136,6 +138,8 @@ class CaseProgress:
         if key not in self._demanded:
             return
         del self._demanded[key]
+        if self._begun.pop(key, "") == self._current:  # Another one is under way, or none.
+            self._current = next(reversed(self._begun.values()), "")
         self._left.expect(*key, 0)
         runs = result.runs_passed + result.runs_failed + result.runs_inconclusive
         self._end(_area(result.case), result.status, runs)

@@ -174,6 +174,17 @@ def test_a_terminal_has_one_line_that_changes() -> None:
     assert "PASS" not in stream.getvalue()
 
 
+def test_a_log_names_a_case_that_is_under_way_and_none_that_is_over(clock: list[float]) -> None:
+    observer, stream = log()
+    observer.expect([(ONE, Tier.SIM), (OTHER, Tier.SIM)], WIDTHS)
+    observer.begin(OTHER.id, Tier.SIM, 1)
+    observer.begin(ONE.id, Tier.SIM, 1)
+    ended(observer)
+    clock[0] = 50.0
+    observer.look()
+    assert lines(stream)[-1].endswith(f"{OTHER.id} on sim")
+
+
 def test_what_is_refuted_is_said_once_for_each_kind() -> None:
     observer, stream = log()
     observer.expect([(ONE, Tier.SIM)], WIDTHS)
