@@ -6,12 +6,16 @@ from pathlib import Path
 
 import pytest
 
+from holdfast.fixtures.reference.drivers.controls.clock import WrongClocks
+from holdfast.fixtures.reference.drivers.controls.targets import Targets
 from holdfast.fixtures.reference.drivers.processes.clocks import Clocks
 from holdfast.fixtures.reference.drivers.wall_clock import WallClock
 from holdfast.harness.model.events import NodeStarted
 from holdfast.harness.model.plan import FaultSpec
 from holdfast.harness.model.target import COORDINATOR
+from holdfast.harness.spi.controls import NOBODY, Acting
 from holdfast.harness.spi.controls.clock import ClockError
+from holdfast.suites.conformance.plans import plan
 from holdfast.suites.selfcheck.faults.scene import WORKER, at, emitted, landed
 
 HOUR_MS = 3_600_000
@@ -52,14 +56,20 @@ def test_a_clock_shows_what_is_wrong_with_it(clock: WallClock, shows_ms: float) 
 
 
 def test_other_processes_see_what_the_newest_error_makes_of_a_clock(tmp_path: Path) -> None:
-    processes = ["coordinator", "worker-0"]
-    ours, theirs = Clocks(tmp_path, processes), Clocks(tmp_path, processes)
-    ours.mislead("worker-0", AHEAD, 100)
-    assert theirs.of("worker-0") == WallClock(100, HOUR_MS)
-    ours.mislead("worker-0", FAST, 200)
-    assert theirs.of("worker-0") == WallClock(200, percent=1_000)
-    ours.correct("worker-0", FAST, 300)
-    assert theirs.of("worker-0") == WallClock(300, HOUR_MS)
-    ours.correct("worker-0", AHEAD, 400)
-    assert theirs.of("worker-0") == theirs.of("coordinator") == WallClock()
-    assert not ours.act("worker-0", AHEAD)
+    processes, acting, times_ms = ["coordinator", "worker-0", "worker-1"], Acting(), iter((100.0, 200.0, 300.0))
+    ours, theirs, chosen = Clocks(tmp_path, processes), Clocks(tmp_path, processes), plan()
+    targets = Targets(chosen.job, chosen.topology, 2)
+    clocks = WrongClocks(targets, acting, lambda: next(times_ms), ours.set_clock)
+    acting.fault = 4
+    clocks.mislead(WORKER, AHEAD)
+    assert (theirs.of("worker-1"), theirs.by("worker-1")) == (WallClock(100, HOUR_MS), 4)
+    acting.fault = 5
+    clocks.mislead(WORKER, FAST)
+    assert (theirs.of("worker-1"), theirs.by("worker-1")) == (WallClock(200, percent=1_000), 5)
+    clocks.correct(WORKER, FAST)
+    assert (theirs.of("worker-1"), theirs.by("worker-1")) == (WallClock(300, HOUR_MS), 4)
+    acting.fault = 4
+    clocks.correct(WORKER, AHEAD)
+    assert theirs.of("worker-1") == theirs.of("coordinator") == WallClock()
+    assert theirs.by("worker-1") == NOBODY
+    assert clocks.right(WORKER, AHEAD)

@@ -24,7 +24,7 @@ from holdfast.suites.conformance.plans import plan
 from holdfast.suites.selfcheck.faults.scene import BY_KIND
 
 PLAN = plan()
-NOTHING: Any = SimpleNamespace(stack=SimpleNamespace(links=None), acting=Acting())
+NOTHING: Any = SimpleNamespace(stack=SimpleNamespace(links=None), acting=Acting(), burden=None)
 
 
 def _simulated() -> Controls:
