@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import pytest
 
 from holdfast.faults.local_copy import spoil_local_copy
-from holdfast.fixtures.reference.drivers.local_disks import SpoiltCopies
-from holdfast.harness.model.events import LocalCopySpoilt
+from holdfast.fixtures.reference.drivers.controls.local_disk import Copies, SpoiltDisks
+from holdfast.harness.model.events import Event, LocalCopySpoilt
+from holdfast.harness.spi.controls import Acting, stamp
 from holdfast.suites.selfcheck.faults.scene import at, landed
 
 OLD, NEW, OTHER = "job-0/sum[0]/copy-1", "job-0/sum[0]/copy-2", "job-0/sum[1]/copy-2"
@@ -34,6 +37,40 @@ def test_to_remember_changes_nothing_and_lands() -> None:
     assert landed(spoil_local_copy(0, "remember"), [at(150, "harness", spoilt(0, "remember"))])
 
 
+class Dictionaries:
+    """Disks that are dictionaries, and what the harness recorded."""
+
+    def __init__(self, disks: Copies) -> None:
+        self.disks = {worker: dict(files) for worker, files in disks.items()}
+        self.recorded: list[Event] = []
+        self.acting = Acting()
+        self.control = SpoiltDisks(self, self)
+
+    def record(self, events: Sequence[Event]) -> None:
+        self.recorded += events
+
+    def struck(self, fault: int, what: str) -> None:
+        self.recorded += stamp(fault, what)
+
+    def copies(self) -> Copies:
+        return self.disks
+
+    def leave_copy(self, worker: int, path: str, content: bytes | None) -> None:
+        if content is None:
+            del self.disks[worker][path]
+        else:
+            self.disks[worker][path] = content
+
+    def spoil(self, worker: int, way: str) -> dict[str, bytes | None]:
+        """What becomes of the files that change."""
+        before = {path: content for files in self.disks.values() for path, content in files.items()}
+        self.control.spoil(worker, way)
+        after = {path: content for files in self.disks.values() for path, content in files.items()}
+        changed = {path: after.get(path) for path, content in before.items() if after.get(path) != content}
+        assert self.recorded.pop() == LocalCopySpoilt(worker=worker, way=way, paths=tuple(changed))
+        return changed
+
+
 @pytest.mark.parametrize(
     ("way", "expected"),
     [
@@ -45,16 +82,17 @@ def test_to_remember_changes_nothing_and_lands() -> None:
     ],
 )
 def test_the_newest_copy_of_each_subtask_is_spoilt(way: str, expected: dict[str, bytes | None]) -> None:
-    assert SpoiltCopies().spoil(DISKS, 0, way) == expected
+    assert Dictionaries(DISKS).spoil(0, way) == expected
 
 
 def test_a_stale_copy_is_one_that_was_there_before() -> None:
-    copies = SpoiltCopies()
-    assert copies.spoil({0: {OLD: b"older"}}, 0, "remember") == {}
-    assert copies.spoil(DISKS, 0, "stale") == {NEW: b"older"}
-    assert copies.spoil({0: {OLD: b"older"}}, 0, "stale") == {}, "it is that copy"
+    disks = Dictionaries({0: {OLD: b"older"}})
+    assert disks.spoil(0, "remember") == {}
+    assert disks.spoil(0, "stale") == {}, "it is that copy"
+    disks.disks[0][NEW] = b"newer!"
+    assert disks.spoil(0, "stale") == {NEW: b"older"}
 
 
 def test_an_unknown_way_is_refused() -> None:
     with pytest.raises(ValueError, match="way 'burn' is unknown; there are: remove"):
-        SpoiltCopies().spoil(DISKS, 0, "burn")
+        Dictionaries(DISKS).spoil(0, "burn")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from types import SimpleNamespace
 from typing import Any, get_type_hints
 
 import pytest
@@ -24,7 +23,18 @@ from holdfast.suites.conformance.plans import plan
 from holdfast.suites.selfcheck.faults.scene import BY_KIND
 
 PLAN = plan()
-NOTHING: Any = SimpleNamespace(stack=SimpleNamespace(links=None), acting=Acting(), burden=None)
+
+
+class _Anything:
+    """Has whatever a mechanism asks for when it is made."""
+
+    acting = Acting()
+
+    def __getattr__(self, name: str) -> Any:
+        return self
+
+
+NOTHING: Any = _Anything()
 
 
 def _simulated() -> Controls:

@@ -70,27 +70,29 @@ KINDS = sorted({*CASES, CUT.kind})
 class Idle:
     """A fault whose mechanism records what it was seen to do, and does nothing."""
 
-    def __init__(self, fault: AnyFault, number: int, seen: tuple[str, ...]) -> None:
+    def __init__(self, fault: AnyFault, number: int, seen: tuple[str, ...], worlds: list[World]) -> None:
         self._fault = fault
         self._number = number
         self._seen = seen
+        self._worlds = worlds
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._fault, name)
 
     def inject(self, control: Any, spec: FaultSpec) -> None:
-        if control._world.acting.fault != self._number:
+        world = self._worlds[-1]
+        if world.acting.fault != self._number:
             self._fault.inject(control, spec)
             return
         for what in self._seen:
-            control._world.struck(self._number, what)
+            world.struck(self._number, what)
 
     def undo(self, control: Any, spec: FaultSpec) -> None:
-        if control._world.acting.fault != self._number:
+        if self._worlds[-1].acting.fault != self._number:
             self._fault.undo(control, spec)
 
     def healed(self, control: Any, spec: FaultSpec) -> bool:
-        return control._world.acting.fault == self._number or self._fault.healed(control, spec)
+        return self._worlds[-1].acting.fault == self._number or self._fault.healed(control, spec)
 
 
 def run(chosen: Plan, **faults: Any) -> Run:
@@ -148,9 +150,17 @@ def test_who_acts_and_does_not_record_it_proves_nothing(kind: str, monkeypatch: 
 
 
 @pytest.mark.parametrize("kind", sorted(set(KINDS) - ONLY_READ))
-def test_who_records_it_and_does_not_act_proves_nothing(kind: str) -> None:
+def test_who_records_it_and_does_not_act_proves_nothing(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
     before, number = hit(kind)
-    idle = Idle(BY_KIND[kind], number, struck(before, number))
+    worlds: list[World] = []
+    begin = World.__init__
+
+    def noted(world: World, *arguments: Any) -> None:
+        begin(world, *arguments)
+        worlds.append(world)
+
+    monkeypatch.setattr(World, "__init__", noted)
+    idle = Idle(BY_KIND[kind], number, struck(before, number), worlds)
     ended = run(before.history.plan, **{kind: idle})
     assert not ended.history.end.faults_acted[number] or struck(ended, number)
     assert ended.history.end.fault_fates[number] is not FaultFate.LANDED
