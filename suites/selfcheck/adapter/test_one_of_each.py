@@ -106,7 +106,7 @@ IMPLEMENTATIONS: Mapping[str, tuple[Recognised, Mapping[str, str]]] = {
         {
             "harness/adapter/feeder.py": "the one",
             "harness/adapter/arrival.py": "says when the next record arrives",
-            "fixtures/reference/drivers/processes/input_faults.py": "records that a surge had more arrive than usual",
+            "fixtures/reference/drivers/processes/input_pages.py": "records that a surge had more arrive than usual",
         },
     ),
     "window of what is unanswered": (

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from holdfast.faults import FAULTS
+from holdfast.fixtures.reference.drivers.controls.input import Suffered
 from holdfast.harness.model.capability import Claims
 from holdfast.harness.model.events import (
     Event,
@@ -22,11 +23,43 @@ from holdfast.harness.model.jobs import KEYED_SUM
 from holdfast.harness.model.plan import FaultSpec, Plan, WorkloadSpec
 from holdfast.harness.model.records import InputLog, Output, Partition
 from holdfast.harness.model.target import Role, Target
+from holdfast.harness.spi.controls import Acting, stamp
 
 MILLISECOND_NS = 1_000_000
 WORKER = Target(Role.WORKER, 1)
 NO_INPUT = InputLog((), ())
 BY_KIND = {fault.kind: fault for fault in (factory() for factory in FAULTS)}
+
+
+class NotedHarness:
+    """What mechanisms record."""
+
+    def __init__(self) -> None:
+        self.acting = Acting()
+        self.recorded: list[Event] = []
+
+    def record(self, events: Sequence[Event]) -> None:
+        self.recorded += events
+
+    def struck(self, fault: int, what: str) -> None:
+        self.recorded += stamp(fault, what)
+
+
+class NotedInput:
+    """An input of empty or full partitions, and what it suffers by now."""
+
+    suffered: Suffered
+
+    def __init__(self, *lengths: int, covered: Sequence[int] = ()) -> None:
+        columns = [np.zeros(length, dtype=np.int64) for length in lengths]
+        self.partitions = [Partition(column, column, len(column)) for column in columns]
+        self.covered = covered
+
+    def require(self, kind: str) -> None:
+        """Everything can be done to it."""
+
+    def suffer(self, suffered: Suffered) -> None:
+        self.suffered = suffered
 
 
 def landed(

@@ -6,16 +6,16 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.fixtures.reference.drivers.input_holds import LIST_PART, InputHolds
+from holdfast.fixtures.reference.drivers.controls.input import LIST_PART, InputFaults
 from holdfast.fixtures.reference.drivers.processes.file_log import FileLog, ListingPage, write_log
 from holdfast.harness.engine.site import registry
 from holdfast.harness.model.case import Tier
 from holdfast.harness.model.events import Event, SplitsListed
 from holdfast.harness.model.plan import FaultSpec, Plan
 from holdfast.harness.model.target import Role, Target
-from holdfast.harness.spi.controls import NOBODY, Acting
+from holdfast.harness.spi.controls import NOBODY
 from holdfast.suites.conformance.sources import FIRST_LISTINGS, LATER_LISTINGS
-from holdfast.suites.selfcheck.faults.scene import at, landed
+from holdfast.suites.selfcheck.faults.scene import NotedHarness, NotedInput, at, landed
 from holdfast.suites.selfcheck.oracles.builder import input_log
 from holdfast.suites.selfcheck.replaced_runs import assert_passes, counting_run
 
@@ -40,14 +40,15 @@ def test_an_earlier_listing_is_no_proof() -> None:
 
 
 def test_what_several_faults_leave_out_adds_up_until_each_is_undone() -> None:
-    holds = InputHolds(Acting())
-    holds.hide(0)
-    holds.hide(2)
-    assert set(holds.hidden) == {0, 2}
-    holds.give_back(LIST_PART, 0)
-    assert set(holds.hidden) == {2}
-    assert holds.acts(LIST_PART, 2)
-    assert not holds.acts(LIST_PART, 0)
+    noted = NotedInput(3, 3, 3)
+    faults = InputFaults(noted, NotedHarness())
+    faults.hide_partition(0)
+    faults.hide_partition(2)
+    assert set(noted.suffered.hidden) == {0, 2}
+    faults.restore(LIST_PART, 0)
+    assert set(noted.suffered.hidden) == {2}
+    assert not faults.whole(LIST_PART, 2)
+    assert faults.whole(LIST_PART, 0)
 
 
 def test_a_file_log_lists_what_the_page_does_not_hide(tmp_path: Path) -> None:

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import pytest
 
 from holdfast.faults.local_copy import spoil_local_copy
 from holdfast.fixtures.reference.drivers.controls.local_disk import Copies, SpoiltDisks
-from holdfast.harness.model.events import Event, LocalCopySpoilt
-from holdfast.harness.spi.controls import Acting, stamp
-from holdfast.suites.selfcheck.faults.scene import at, landed
+from holdfast.harness.model.events import LocalCopySpoilt
+from holdfast.suites.selfcheck.faults.scene import NotedHarness, at, landed
 
 OLD, NEW, OTHER = "job-0/sum[0]/copy-1", "job-0/sum[0]/copy-2", "job-0/sum[1]/copy-2"
 DISKS = {0: {OLD: b"older", NEW: b"newer!"}, 1: {OTHER: b"another"}}
@@ -42,15 +39,8 @@ class Dictionaries:
 
     def __init__(self, disks: Copies) -> None:
         self.disks = {worker: dict(files) for worker, files in disks.items()}
-        self.recorded: list[Event] = []
-        self.acting = Acting()
-        self.control = SpoiltDisks(self, self)
-
-    def record(self, events: Sequence[Event]) -> None:
-        self.recorded += events
-
-    def struck(self, fault: int, what: str) -> None:
-        self.recorded += stamp(fault, what)
+        self.harness = NotedHarness()
+        self.control = SpoiltDisks(self, self.harness)
 
     def copies(self) -> Copies:
         return self.disks
@@ -67,7 +57,7 @@ class Dictionaries:
         self.control.spoil(worker, way)
         after = {path: content for files in self.disks.values() for path, content in files.items()}
         changed = {path: after.get(path) for path, content in before.items() if after.get(path) != content}
-        assert self.recorded.pop() == LocalCopySpoilt(worker=worker, way=way, paths=tuple(changed))
+        assert self.harness.recorded.pop() == LocalCopySpoilt(worker=worker, way=way, paths=tuple(changed))
         return changed
 
 

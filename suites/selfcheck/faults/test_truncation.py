@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from holdfast.faults.truncation import truncate
-from holdfast.fixtures.reference.drivers.input_holds import TRUNCATE, InputHolds
+from holdfast.fixtures.reference.drivers.controls.input import TRUNCATE, InputFaults
 from holdfast.fixtures.systems.reference import ReferenceSystem
 from holdfast.harness.engine.executor.run import run_plan
 from holdfast.harness.engine.site import registry
@@ -24,10 +24,9 @@ from holdfast.harness.model.lossy_jobs import over_sockets
 from holdfast.harness.model.plan import FaultSpec, Plan
 from holdfast.harness.model.target import Role, Target
 from holdfast.harness.model.verdict import Outcome
-from holdfast.harness.spi.controls import Acting
 from holdfast.suites.conformance.plans import plan
 from holdfast.suites.conformance.source_systems import BEYOND_IT
-from holdfast.suites.selfcheck.faults.scene import at, landed
+from holdfast.suites.selfcheck.faults.scene import NotedHarness, NotedInput, at, landed
 
 SOURCE_SYSTEM = Target(Role.SOURCE_SYSTEM)
 
@@ -92,13 +91,20 @@ class TestOfAQueryWithoutTasks:
 
 
 def test_the_first_offset_that_is_left_lies_within_the_partition() -> None:
-    holds = InputHolds(Acting())
-    assert holds.truncate(-1, 3, (5, 9), (10, 10)) == {0: 8, 1: 10}
-    assert holds.truncate(0, -2, (5, 9), (10, 10)) == {0: 3}
-    assert holds.starts == {0: 8, 1: 10}
-    holds.give_back(TRUNCATE, (-1, 3, False))
-    assert holds.starts == {0: 3}
-    assert holds.truncate(1, -7, (), (10, 10)) == {1: 0}
+    noted, harness = NotedInput(10, 10, covered=(5, 9)), NotedHarness()
+    faults = InputFaults(noted, harness)
+    faults.truncate(-1, 3)
+    assert noted.suffered.starts == {0: 8, 1: 10}
+    faults.truncate(0, -2)
+    assert noted.suffered.starts == {0: 8, 1: 10}
+    assert harness.recorded[-1] == InputTruncated(partition=0, next_offset=3)
+    faults.restore(TRUNCATE, (-1, 3, False))
+    assert noted.suffered.starts == {0: 3}
+    noted.covered = ()
+    faults.truncate(1, -7)
+    assert noted.suffered.starts == {0: 3, 1: 0}
+    with pytest.raises(ValueError, match="partition 2 is unknown: the input has 2"):
+        faults.truncate(2, 0)
 
 
 @pytest.mark.parametrize("chosen", BEYOND_IT)
