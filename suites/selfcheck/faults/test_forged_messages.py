@@ -4,7 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from holdfast.fixtures.reference.drivers.forged_messages import forged_again, forged_decline
+from holdfast.fixtures.reference.drivers.forged_messages import (
+    acknowledged_again,
+    declined,
+    for_subtask,
+    what_to_decline,
+    what_was_acknowledged,
+)
 from holdfast.fixtures.reference.parts import REFERENCE
 from holdfast.fixtures.reference.protocol.checkpoints.completed_checkpoint_store import CompletedCheckpoint
 from holdfast.fixtures.reference.protocol.job.job_master import JobMaster
@@ -25,25 +31,26 @@ LAST = AcknowledgeCheckpoint(2, "sum[0]", 4, SubtaskState("sum[0]", files=(FILE,
 
 
 def test_a_repeated_ack_is_the_last_one() -> None:
-    assert forged_again("acknowledge", LAST, {}, 1.0) == LAST
+    assert acknowledged_again(LAST, {}) == LAST
 
 
 @pytest.mark.parametrize("shift", [{"attempt": -1}, {"checkpoint": 1}])
 def test_a_shifted_ack_names_no_file_of_another_checkpoint(shift: dict[str, int | str]) -> None:
-    forged = forged_again("acknowledge", LAST, shift, 1.0)
-    assert isinstance(forged, AcknowledgeCheckpoint)
+    forged = acknowledged_again(LAST, shift)
     assert (forged.state.files, forged.state.positions) == ((), ((0, 9),))
 
 
 def test_the_other_messages_are_about_the_checkpoint_that_was_acked() -> None:
-    shift: dict[str, int | str] = {"checkpoint": -1}
-    assert forged_again("trigger", LAST, shift, 1.0) == TriggerCheckpoint(2, "sum[0]", 3, 1.0)
-    assert forged_again("abort", LAST, {}, 1.0) == NotifyCheckpoint(2, "sum[0]", 4, completed=False)
+    subtask: dict[str, int | str] = {"subtask": "sum[0]"}
+    shifted = what_was_acknowledged(LAST, {**subtask, "checkpoint": -1})
+    assert for_subtask("trigger", shifted, 1.0) == TriggerCheckpoint(2, "sum[0]", 3, 1.0)
+    abort = for_subtask("abort", what_was_acknowledged(LAST, subtask), 1.0)
+    assert abort == NotifyCheckpoint(2, "sum[0]", 4, completed=False)
 
 
 def test_nothing_else_is_forged() -> None:
     with pytest.raises(ValueError, match="'ping' cannot be forged; there are acknowledge, decline, trigger, abort"):
-        forged_again("ping", LAST, {}, 1.0)
+        for_subtask("ping", what_was_acknowledged(LAST, {"subtask": "sum[0]"}), 1.0)
 
 
 def master(*pending: int) -> JobMaster:
@@ -56,12 +63,13 @@ def master(*pending: int) -> JobMaster:
     return master
 
 
-@pytest.mark.parametrize(("pending", "declined"), [((4, 5), 5), ((), 3)])
-def test_a_decline_is_of_the_newest_checkpoint_that_can_be_declined(pending: tuple[int, ...], declined: int) -> None:
+@pytest.mark.parametrize(("pending", "newest"), [((4, 5), 5), ((), 3)])
+def test_a_decline_is_of_the_newest_checkpoint_that_can_be_declined(pending: tuple[int, ...], newest: int) -> None:
     has_completed = master(*pending)
     has_completed.coordinator.store.add(CompletedCheckpoint(3, (), ()))
-    expected = DeclineCheckpoint(0, "sum[0]", declined, "forged", FailureReason.EXPIRED)
-    assert forged_decline(has_completed, {"subtask": "sum[0]", "cause": "expired"}) == expected
+    expected = DeclineCheckpoint(0, "sum[0]", newest, "forged", FailureReason.EXPIRED)
+    about = what_to_decline(has_completed, {"subtask": "sum[0]", "cause": "expired"})
+    assert declined(about) == expected
 
 
 @pytest.mark.parametrize(
@@ -70,4 +78,4 @@ def test_a_decline_is_of_the_newest_checkpoint_that_can_be_declined(pending: tup
 )
 def test_nothing_is_declined_that_no_task_could_decline(pending: tuple[int, ...], subtask: str, reason: str) -> None:
     with pytest.raises(OSError, match=reason):
-        forged_decline(master(*pending), {"subtask": subtask})
+        what_to_decline(master(*pending), {"subtask": subtask})

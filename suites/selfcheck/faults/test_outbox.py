@@ -13,12 +13,14 @@ from holdfast.fixtures.reference.protocol.messages import (
     AcknowledgeCheckpoint,
     AddSplits,
     CancelTasks,
+    DeclineCheckpoint,
     NotifyCheckpoint,
     Ping,
     SubtaskState,
     TriggerCheckpoint,
 )
-from holdfast.harness.model.events import Event, MessageDisturbed
+from holdfast.harness.model.checkpoint import FailureReason
+from holdfast.harness.model.events import Event, FaultStruck, MessageDisturbed
 from holdfast.harness.model.message_contract import Disturbance, MessageKind, Way
 from holdfast.harness.sim.streams import Stream
 from holdfast.suites.conformance.plans import plan
@@ -151,10 +153,10 @@ def test_the_faults_work_for_the_job_that_runs(wire: Wire) -> None:
 def test_a_worker_sends_only_to_a_coordinator_that_it_has(wire: Wire) -> None:
     wire.worker.send(ACK)
     with pytest.raises(OSError, match=r"worker-0\.0 has no connection"):
-        wire.worker.forge("acknowledge", {"subtask": "sum[0]"}, 1.0)
+        wire.worker.forge("acknowledge", {"subtask": "sum[0]"})
     wire.worker.line = "up"
     with pytest.raises(OSError, match="has not acknowledged anything yet"):
-        wire.worker.forge("acknowledge", {"subtask": "sum[0]"}, 1.0)
+        wire.worker.forge("acknowledge", {"subtask": "sum[0]"})
     wire.worker.send(ACK)
     assert wire.steps == [("carry", "up", ACK)]
 
@@ -163,7 +165,7 @@ def test_a_forged_acknowledgement_is_sent_and_is_not_the_last_one(wire: Wire) ->
     wire.worker.line = "up"
     wire.worker.send(ACK)
     for _ in range(2):
-        assert wire.worker.forge("acknowledge", {"subtask": "sum[0]", "checkpoint": -1}, 1.0) is None
+        assert wire.worker.forge("acknowledge", {"subtask": "sum[0]", "checkpoint": -1}) == {}
     sent = [message for _, _, message in wire.steps]
     assert [each.checkpoint for each in sent if isinstance(each, AcknowledgeCheckpoint)] == [4, 3, 3]
 
@@ -171,5 +173,22 @@ def test_a_forged_acknowledgement_is_sent_and_is_not_the_last_one(wire: Wire) ->
 def test_what_is_forged_for_a_worker_is_not_sent_by_it(wire: Wire) -> None:
     wire.worker.line = "up"
     wire.worker.send(ACK)
-    assert wire.worker.forge("trigger", {"subtask": "sum[0]"}, 1.0) == TriggerCheckpoint(2, "sum[0]", 4, 1.0)
+    found = wire.worker.forge("trigger", {"subtask": "sum[0]", "checkpoint": -1})
+    assert found == {"subtask": "sum[0]", "attempt": 2, "checkpoint": 3}
     assert len(wire.steps) == 1
+
+
+def test_a_forged_decline_is_sent_by_the_worker_of_its_subtask(wire: Wire) -> None:
+    wire.worker.line = "up"
+    about: dict[str, int | str] = {"subtask": "sum[0]", "attempt": 2, "checkpoint": 4, "cause": "expired"}
+    assert wire.worker.forge("decline", about, 6) == {}
+    declined = DeclineCheckpoint(2, "sum[0]", 4, "forged", FailureReason.EXPIRED)
+    assert wire.steps == [("carry", "up", declined)]
+    assert [each.fault for each in wire.recorded if isinstance(each, FaultStruck)] == [6]
+
+
+def test_a_forged_trigger_goes_to_the_worker_of_its_subtask(wire: Wire) -> None:
+    forged = TriggerCheckpoint(2, "sum[0]", 4, 1.0)
+    wire.coordinator.send_forged(forged, 6)
+    assert wire.steps == [("carry", "to-0", forged)]
+    assert [each.fault for each in wire.recorded if isinstance(each, FaultStruck)] == [6]

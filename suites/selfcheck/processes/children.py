@@ -53,10 +53,11 @@ def count(arguments: bytes, descriptors: Sequence[int]) -> None:
     folder, node = arguments.decode().rsplit("|", 1)
     loop = Loop()
 
-    def on_forge(message: str, parameters: Mapping[str, int | str]) -> None:
+    def on_forge(message: str, parameters: Mapping[str, int | str]) -> Mapping[str, int | str]:
         if message == "nonsense":
             raise ValueError("nonsense cannot be forged")
         recorder.record(node, TriggerSent(checkpoint=0, subtask=message))
+        return {"forged": message}
 
     leash = Leash(loop, socket.socket(fileno=descriptors[0]), on_forge, lambda: recorder.close())
     recorder = Recorder(Lines({node: LogFile(Path(folder), node)}, leash.tell))

@@ -153,8 +153,23 @@ def test_a_process_killed_at_a_gate_has_not_executed_the_effect(supervisor: Supe
 
 def test_a_message_can_be_forged(supervisor: Supervisor) -> None:
     launch(supervisor)
-    supervisor.order(WORKER, ForgeMessage(1, "acknowledge", {}))
+    assert supervisor.order(WORKER, ForgeMessage(1, "acknowledge", {})) == {"forged": "acknowledge"}
     assert eventually(supervisor, lambda: 0 in counted(supervisor, "worker-0.0"))
+
+
+def test_a_message_is_forged_at_a_gate_and_other_orders_wait(
+    supervisor: Supervisor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    launch(supervisor)
+    supervisor.order(WORKER, ArmGate(1, "count", "", "", 1))
+    take(supervisor, GateReached)
+    assert supervisor.order(WORKER, ForgeMessage(2, "decline", {})) == {"forged": "decline"}
+    monkeypatch.setattr(module, "ORDER_LIMIT_S", 0.05)
+    with pytest.raises(OSError, match="worker-0 did not answer"):
+        supervisor.order(WORKER, ForgeMessage(3, "checkpoint", {}))
+    monkeypatch.undo()
+    supervisor.send(WORKER, OpenGate(1))
+    assert supervisor.order(WORKER, ForgeMessage(4, "checkpoint", {})) == {"forged": "checkpoint"}
 
 
 def test_a_refused_order_says_why_and_one_to_a_paused_process_fails(
