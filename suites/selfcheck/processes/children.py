@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from holdfast.fixtures.reference.drivers.processes.leash import Leash
+from holdfast.fixtures.reference.protocol.messages import TriggerCheckpoint
 from holdfast.harness.adapter.network.loop import Loop
 from holdfast.harness.adapter.recorder import Lines, LogFile, Recorder
 from holdfast.harness.model.events import NodeStarted, TriggerSent
@@ -48,7 +49,7 @@ def describe(arguments: bytes, descriptors: Sequence[int]) -> None:
 
 
 def count(arguments: bytes, descriptors: Sequence[int]) -> None:
-    """A node that tells TriggerSent 1, 2, 3, ... as fast as it may, with the effect `count` behind each; a forged
+    """A node that tells TriggerSent 1, 2, 3, ... as fast as it may, each in front of an effect `send-trigger`; a forged
     message is told as a trigger of checkpoint 0."""
     folder, node = arguments.decode().rsplit("|", 1)
     loop = Loop()
@@ -66,7 +67,7 @@ def count(arguments: bytes, descriptors: Sequence[int]) -> None:
     while True:
         loop.turn(0.001)
         checkpoint += 1
-        gate = leash.holds("count", "source[0]") if leash.armed else None
-        if gate is not None:
-            leash.wait_at(gate)
+        gate = leash.take(TriggerCheckpoint(1, "source[0]", checkpoint, 0.0)) if leash.armed else 0
+        if gate:
+            leash.stands(gate)
         recorder.record(node, TriggerSent(checkpoint=checkpoint, subtask="source[0]"))

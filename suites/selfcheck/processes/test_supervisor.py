@@ -117,7 +117,7 @@ def test_a_paused_process_can_be_killed(supervisor: Supervisor) -> None:
 
 def test_a_gate_holds_in_front_of_the_effect_until_it_is_opened(supervisor: Supervisor) -> None:
     launch(supervisor)
-    supervisor.order(WORKER, ArmGate(1, "count", subtask="", vertex="source", occurrence=3))
+    supervisor.order(WORKER, ArmGate(1, "send-trigger", subtask="", vertex="source", occurrence=3))
     reached = take(supervisor, GateReached)
     assert reached == GateReached(1, "worker-0.0")
     held_at = counted(supervisor, "worker-0.0")
@@ -131,8 +131,8 @@ def test_a_gate_lets_other_effects_and_subtasks_pass(supervisor: Supervisor) -> 
     launch(supervisor)
     for order in (
         ArmGate(1, "commit", subtask="", vertex="", occurrence=1),
-        ArmGate(2, "count", subtask="source[1]", vertex="", occurrence=1),
-        ArmGate(3, "count", subtask="", vertex="sink", occurrence=1),
+        ArmGate(2, "send-trigger", subtask="source[1]", vertex="", occurrence=1),
+        ArmGate(3, "send-trigger", subtask="", vertex="sink", occurrence=1),
     ):
         supervisor.order(WORKER, order)
     before = counted(supervisor, "worker-0.0")
@@ -142,7 +142,7 @@ def test_a_gate_lets_other_effects_and_subtasks_pass(supervisor: Supervisor) -> 
 
 def test_a_process_killed_at_a_gate_has_not_executed_the_effect(supervisor: Supervisor) -> None:
     launch(supervisor)
-    supervisor.order(WORKER, ArmGate(1, "count", subtask="source[0]", vertex="", occurrence=1))
+    supervisor.order(WORKER, ArmGate(1, "send-trigger", subtask="source[0]", vertex="", occurrence=1))
     take(supervisor, GateReached)
     held_at = counted(supervisor, "worker-0.0")
     supervisor.kill(WORKER)
@@ -161,7 +161,7 @@ def test_a_message_is_forged_at_a_gate_and_other_orders_wait(
     supervisor: Supervisor, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     launch(supervisor)
-    supervisor.order(WORKER, ArmGate(1, "count", "", "", 1))
+    supervisor.order(WORKER, ArmGate(1, "send-trigger", "", "", 1))
     take(supervisor, GateReached)
     assert supervisor.order(WORKER, ForgeMessage(2, "decline", {})) == {"forged": "decline"}
     monkeypatch.setattr(module, "ORDER_LIMIT_S", 0.05)
@@ -237,7 +237,7 @@ def test_closing_ends_everything_paused_and_held_processes_included(tmp_path: Pa
     for process in ("worker-0", "worker-1", "worker-2"):
         launch(supervisor, process)
     supervisor.pause("worker-1")
-    supervisor.order("worker-2", ArmGate(1, "count", "", "", 1))
+    supervisor.order("worker-2", ArmGate(1, "send-trigger", "", "", 1))
     take(supervisor, GateReached)
     pids = [life.process.pid for life in supervisor._lives.values()] + [supervisor._zygote.pid]
     ends = [Process(pid) for pid in pids]
