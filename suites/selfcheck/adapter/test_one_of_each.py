@@ -88,6 +88,17 @@ def takes_the_last_line(module: ast.Module) -> bool:
     )
 
 
+def has_method(name: str) -> Recognised:
+    """Whether a class of it, which is no protocol, has a method of this name."""
+    return lambda module: any(
+        isinstance(each, ast.FunctionDef) and each.name == name
+        for node in ast.walk(module)
+        if isinstance(node, ast.ClassDef)
+        and not any(isinstance(base, ast.Name) and base.id == "Protocol" for base in node.bases)
+        for each in node.body
+    )
+
+
 def _is_self(node: ast.AST) -> bool:
     return isinstance(node, ast.Name) and node.id == "self"
 
@@ -222,6 +233,7 @@ IMPLEMENTATIONS: Mapping[str, tuple[Recognised, Mapping[str, str]]] = {
             "fixtures/systems/structured_streaming/superseded.py": "of lives that have a successor",
         },
     ),
+    "service that goes down and up": (has_method("take_down"), {"fixtures/services/service_controls.py": "the one"}),
     "names of nodes that are ours": (names_the_harness, {"harness/adapter/recorder.py": "the one"}),
 }
 

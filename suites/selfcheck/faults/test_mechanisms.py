@@ -9,7 +9,7 @@ import pytest
 
 from holdfast.fixtures.reference.drivers.processes.controls import Pages, process_controls, stage_controls
 from holdfast.fixtures.reference.drivers.processes.controls.reach import Reach
-from holdfast.fixtures.reference.drivers.processes.deployment_among_services import offer_services
+from holdfast.fixtures.services.service_controls import offer_services
 from holdfast.fixtures.systems.json_lines.controls import program_controls
 from holdfast.fixtures.systems.structured_streaming.controls import streaming_controls
 from holdfast.harness.engine.site import registry
@@ -45,7 +45,7 @@ def _simulated() -> Controls:
 def _of_processes() -> Controls:
     reach = Reach(NOTHING, PLAN.job, PLAN.topology, 2)
     controls = process_controls(reach, Pages(NOTHING, NOTHING, NOTHING, NOTHING, NOTHING), NOTHING, NOTHING, NOTHING)
-    offer_services(controls, NOTHING, NOTHING, NOTHING)
+    offer_services(controls, NOTHING, NOTHING)
     return controls
 
 
