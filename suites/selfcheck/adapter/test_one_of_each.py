@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache
 from importlib.resources import files
 from pathlib import Path
 
@@ -233,12 +234,18 @@ IMPLEMENTATIONS: Mapping[str, tuple[Recognised, Mapping[str, str]]] = {
             "fixtures/systems/structured_streaming/superseded.py": "of lives that have a successor",
         },
     ),
+    "waits until a service serves": (has_method("wait_until"), {"fixtures/services/session.py": "the one"}),
     "service that goes down and up": (has_method("take_down"), {"fixtures/services/service_controls.py": "the one"}),
     "names of nodes that are ours": (names_the_harness, {"harness/adapter/recorder.py": "the one"}),
 }
 
 
-def modules() -> Iterator[tuple[str, ast.Module]]:
+@cache
+def modules() -> Sequence[tuple[str, ast.Module]]:
+    return tuple(_modules())
+
+
+def _modules() -> Iterator[tuple[str, ast.Module]]:
     root = Path(str(files("holdfast.harness"))).parent
     for folder in ("harness/adapter", "fixtures"):
         for path in sorted((root / folder).rglob("*.py")):

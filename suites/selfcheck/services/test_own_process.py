@@ -113,7 +113,7 @@ def test_a_closed_session_leaves_nothing_and_starts_nothing(port: int) -> None:
     session.close()
     assert not session.folder.exists()
     assert not answers(port)
-    with pytest.raises(OSError, match="the services are closed"):
+    with pytest.raises(OSError, match="the stack is closed"):
         process.start_again()
 
 
