@@ -39,8 +39,8 @@ class StorageSlowed(Event, tag="storage_slowed"):
 
 
 class ObjectDamaged(Event, tag="object_damaged"):
-    """The harness damages a stored object. Recorded before it acts: what follows for this object is no fault of the
-    system under test.
+    """The harness damages a stored object. Recorded with the time before it acts: what follows for this object is no
+    fault of the system under test.
 
     Attributes:
         path: of the object.

@@ -26,11 +26,12 @@ from holdfast.fixtures.pipelines.output.outgoing import FileFormat, FilesOutput
 from holdfast.fixtures.systems.flink.log import LogTail
 from holdfast.fixtures.systems.flink.output import PartFiles
 from holdfast.fixtures.systems.flink.stored import StoredCheckpoints
-from holdfast.fixtures.systems.json_lines.store import FLIP, STATE, Store
+from holdfast.fixtures.systems.json_lines.store import STATE, Store
 from holdfast.fixtures.systems.json_lines.workers import Workers
 from holdfast.fixtures.systems.structured_streaming.batch_answer import _table
 from holdfast.fixtures.tables.row_files import RowFiles
 from holdfast.fixtures.tables.sqlite_table import SqliteTable
+from holdfast.harness.adapter.damaged_file import FLIP
 from holdfast.harness.adapter.recorder import Recorder
 from holdfast.suites.selfcheck.abuse.mutations.memory import MOST_MEGABYTES, grown_megabytes
 from holdfast.suites.selfcheck.abuse.test_hostile_files import LAID, sparse

@@ -235,6 +235,13 @@ IMPLEMENTATIONS: Mapping[str, tuple[Recognised, Mapping[str, str]]] = {
         },
     ),
     "waits until a service serves": (has_method("wait_until"), {"fixtures/services/session.py": "the one"}),
+    "damage of a stored checkpoint": (
+        calls("ObjectDamaged"),
+        {
+            "harness/adapter/damaged_file.py": "the one",
+            "fixtures/reference/drivers/damage.py": "of the simulator, whose files are in memory",
+        },
+    ),
     "service that goes down and up": (has_method("take_down"), {"fixtures/services/service_controls.py": "the one"}),
     "names of nodes that are ours": (names_the_harness, {"harness/adapter/recorder.py": "the one"}),
 }

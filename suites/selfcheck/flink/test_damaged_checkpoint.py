@@ -30,7 +30,9 @@ def folder(tmp_path: Path) -> Path:
 
 def of(folder: Path, recorded: list[Event]) -> DamagedCheckpoint:
     return DamagedCheckpoint(
-        lambda: StoredCheckpoints(folder, folder / "savepoints", "job"), recorded.append, lambda what: None
+        lambda: StoredCheckpoints(folder, folder / "savepoints", "job"),
+        lambda event, at_ns: recorded.append(event),
+        lambda what: None,
     )
 
 

@@ -20,6 +20,10 @@ RECORDED: list[Event] = []
 """What the harness recorded of all tests."""
 
 
+def stored_in(folder: Path, recorded: list[Event] = RECORDED) -> StoredCheckpoints:
+    return StoredCheckpoints(folder, lambda events, at_ns: recorded.extend(events), Acting())
+
+
 def record(folder: Path, checkpoint: int, epoch: int = 1) -> None:
     """Write down that a checkpoint is complete."""
     for path in (LAYOUT.claim(0, epoch), LAYOUT.job_record(0, epoch)):
@@ -49,7 +53,7 @@ def files(folder: Path) -> dict[str, bytes]:
 def test_the_newest_is_mended(tmp_path: Path, part: str, way: str) -> None:
     store(tmp_path, 1)
     whole = files(tmp_path)
-    stored = StoredCheckpoints(tmp_path, RECORDED.extend, Acting())
+    stored = stored_in(tmp_path)
     stored.damage(part, way)
     assert files(tmp_path) != whole
     stored.mend()
@@ -63,7 +67,7 @@ def test_a_longer_file_that_was_there_before_leaves_nothing_behind(tmp_path: Pat
         (tmp_path / path).write_bytes(b"much longer content than that of what comes later, whatever its name is" * 9)
     store(tmp_path, 2)
     whole = files(tmp_path)
-    stored = StoredCheckpoints(tmp_path, RECORDED.extend, Acting())
+    stored = stored_in(tmp_path)
     stored.damage(part, "stale")
     assert files(tmp_path) != whole
     stored.mend()
@@ -74,7 +78,7 @@ def test_a_longer_file_that_was_there_before_leaves_nothing_behind(tmp_path: Pat
 def test_one_that_is_retained_beside_a_newer_one_is_mended(tmp_path: Path, part: str, way: str) -> None:
     """A recovery reads the metadata of all that are retained."""
     store(tmp_path, 1)
-    stored = StoredCheckpoints(tmp_path, RECORDED.extend, Acting())
+    stored = stored_in(tmp_path)
     stored.damage(part, way)
     store(tmp_path, 2)
     stored.mend()
@@ -86,7 +90,7 @@ def test_one_that_is_retained_beside_a_newer_one_is_mended(tmp_path: Path, part:
 @pytest.mark.parametrize(("part", "way"), DAMAGES)
 def test_one_that_was_discarded_does_not_come_back(tmp_path: Path, part: str, way: str) -> None:
     store(tmp_path, 1)
-    stored = StoredCheckpoints(tmp_path, RECORDED.extend, Acting())
+    stored = stored_in(tmp_path)
     stored.damage(part, way)
     store(tmp_path, 2)
     for path in files(tmp_path):
@@ -105,10 +109,10 @@ def test_what_nobody_would_miss_is_not_removed(tmp_path: Path, epochs: tuple[int
     store(tmp_path, 2, recorded=False)
     whole = files(tmp_path)
     with pytest.raises(OSError, match="nobody would miss its metadata"):
-        StoredCheckpoints(tmp_path, RECORDED.extend, Acting()).damage("metadata", "remove")
+        stored_in(tmp_path).damage("metadata", "remove")
     assert files(tmp_path) == whole
     record(tmp_path, 2, epoch=2)
-    StoredCheckpoints(tmp_path, RECORDED.extend, Acting()).damage("metadata", "remove")
+    stored_in(tmp_path).damage("metadata", "remove")
     assert not (tmp_path / LAYOUT.metadata_path(2, 0)).exists()
 
 
@@ -116,7 +120,7 @@ def test_what_nobody_would_miss_is_not_removed(tmp_path: Path, epochs: tuple[int
 def test_what_is_damaged_and_there_is_noticed_by_anybody(tmp_path: Path, part: str, way: str) -> None:
     store(tmp_path, 1, recorded=False)
     whole = files(tmp_path)
-    StoredCheckpoints(tmp_path, RECORDED.extend, Acting()).damage(part, way)
+    stored_in(tmp_path).damage(part, way)
     assert files(tmp_path) != whole
 
 
@@ -127,7 +131,7 @@ def test_what_the_harness_did_is_recorded(tmp_path: Path) -> None:
     path = LAYOUT.metadata_path(2, 0)
     length = len(files(tmp_path)[path])
     events: list[Event] = []
-    stored = StoredCheckpoints(tmp_path, events.extend, Acting())
+    stored = stored_in(tmp_path, events)
     stored.damage("metadata", "remove")
     stored.mend()
     stored.damage("metadata", "remove")

@@ -30,7 +30,9 @@ class Checkpoint:
         files = LocalFiles(folder)
         self.log = CheckpointLog(files, "checkpoint", FileNotes(lambda name: (1,)), (0,))
         list(self.log.poll())
-        self.damages = DamagedFiles(files, "checkpoint", self.log, self.recorded.append, lambda what: None)
+        self.damages = DamagedFiles(
+            files, "checkpoint", self.log, lambda event, at_ns: self.recorded.append(event), lambda what: None
+        )
 
     def write(self, path: str, content: bytes) -> None:
         (self.folder / path).parent.mkdir(parents=True, exist_ok=True)
