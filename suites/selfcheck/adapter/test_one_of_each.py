@@ -242,6 +242,15 @@ IMPLEMENTATIONS: Mapping[str, tuple[Recognised, Mapping[str, str]]] = {
             "fixtures/reference/drivers/damage.py": "of the simulator, whose files are in memory",
         },
     ),
+    "armed gates": (
+        calls("GateReached"),
+        {
+            "harness/adapter/gates.py": "the one that counts",
+            "fixtures/systems/structured_streaming/gates.py": "the relay in front of the store counts requests",
+            "fixtures/reference/drivers/simulated/host.py": "of the simulator",
+            "fixtures/reference/drivers/processes/supervisor.py": "a process of the reference counts its own effects",
+        },
+    ),
     "service that goes down and up": (has_method("take_down"), {"fixtures/services/service_controls.py": "the one"}),
     "names of nodes that are ours": (names_the_harness, {"harness/adapter/recorder.py": "the one"}),
 }
