@@ -1,7 +1,9 @@
-"""Sessions on one cluster: with other additions another one, and one of them at a time."""
+"""Sessions on one cluster: with other additions another one, and one of them at a time. On this machine: one for each
+stack and additions."""
 
 from __future__ import annotations
 
+import atexit
 import select
 import subprocess
 from collections.abc import Sequence
@@ -12,6 +14,7 @@ from typing import Any
 import pytest
 
 from holdfast.fixtures.pipelines.output.outgoing import DeltaOutput, IcebergOutput, TableOutput
+from holdfast.fixtures.systems.structured_streaming import local_host
 from holdfast.fixtures.systems.structured_streaming.additions import NOTHING, Additions, additions_of
 from holdfast.suites.selfcheck.services.listener import becomes
 
@@ -48,6 +51,28 @@ def test_a_session_ends_when_one_with_other_additions_is_wanted(monkeypatch: pyt
     assert not with_tables.ended
     assert session("one", NOTHING) is plain
     assert (with_tables.ended, other.ended) == (True, False)
+
+
+def test_on_this_machine_each_stack_and_additions_have_a_session_until_it_is_closed(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(local_host, "_sessions", {})
+    monkeypatch.setattr(atexit, "register", lambda end: None)
+
+    def host(stack: object, additions: Additions) -> Any:
+        folder = tmp_path / str(len(local_host._sessions))
+        folder.mkdir(exist_ok=True)
+        return SimpleNamespace(folder=folder)
+
+    monkeypatch.setattr(local_host, "LocalHost", host)
+    stack: Any = SimpleNamespace(run="one")
+    alone, beside = local_host.session_here(), local_host.session_here(stack)
+    with_tables = local_host.session_here(stack, additions_of(DeltaOutput()))
+    assert len({alone, beside, with_tables}) == 3
+    assert [local_host.session_here(), local_host.session_here(stack)] == [alone, beside]
+    alone.host.folder.rmdir()
+    assert local_host.session_here() is not alone
+    assert local_host.session_here(stack) is beside
 
 
 def test_only_tables_of_files_need_more_than_the_image_has_on_its_class_path() -> None:

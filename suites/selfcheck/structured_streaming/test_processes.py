@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from holdfast.fixtures.systems.structured_streaming.deployment import StreamingDeployment
-from holdfast.fixtures.systems.structured_streaming.local_host import shared
+from holdfast.fixtures.systems.structured_streaming.local_host import session_here
 from holdfast.fixtures.systems.structured_streaming.session import SESSION_NOTE
 from holdfast.fixtures.systems.structured_streaming.system import StructuredStreaming
 from holdfast.fixtures.workloads.synthetic import Synthetic
@@ -72,7 +72,7 @@ def labelled(folder: Path) -> list[int]:
 
 @pytest.mark.nightly
 def test_executors_end_with_their_driver_and_a_session_with_its_close(tmp_path: Path) -> None:
-    folder = shared().host.folder
+    folder = session_here().host.folder
     with closing(standing(tmp_path)) as deployment:
         first = set(labelled(folder))
         assert len(first) >= 4  # Python and Java of the driver, two executors
@@ -80,7 +80,7 @@ def test_executors_end_with_their_driver_and_a_session_with_its_close(tmp_path: 
         assert not deployment.controls[ProcessControl].alive(COORDINATOR)
         await_true(lambda: deployment.advance(deployment.now_ms + 100) is not None and all_alive(deployment))
         assert not first & set(labelled(folder))
-    shared().close()
+    session_here().close()
     assert not labelled(folder)
     assert not folder.exists()
 
