@@ -1,4 +1,4 @@
-"""The simulated disk: files by path, changed in primitive steps so that a crash can fall between any two of them.
+"""The simulated disk: files by path, changed one by one so that a crash can fall between any two changes.
 
 It knows what would be left if the machine lost its power now: contents that were synced, under names that were, in
 folders that were. A renaming makes its target durable, and a removal is durable at once.
@@ -7,9 +7,25 @@ folders that were. A renaming makes its target durable, and a removal is durable
 from __future__ import annotations
 
 import zlib
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
 
-from holdfast.harness.model import storage_steps
 from holdfast.harness.model.events import FileReference
+
+
+class FileChange(NamedTuple):
+    """A change of a disk that a process still made when it died.
+
+    Attributes:
+        method: of `SimulatedDisk`.
+        path: of the file.
+        more: further arguments, and those with names.
+    """
+
+    method: Callable[..., None]
+    path: str
+    more: Sequence[Any] = ()
+    named: dict[str, bool] = {}
 
 
 class SimulatedDisk:
@@ -35,54 +51,92 @@ class SimulatedDisk:
         other.files = dict(self.files)
         return other
 
-    def take(self, step: storage_steps.StorageStep) -> bytes | bool | list[str] | None:
-        """Take one step.
-
-        Returns:
-            Its answer.
-
-        Raises:
-            FileExistsError: Create or Rename over a path that is taken.
-            FileNotFoundError: Read, Append, Rename or Replace of a path that is not there.
-            TypeError: a disk has no such step.
-        """
-        if storage_steps.is_file_change(step):
-            self._change(step)
-            return None
-        match step:
-            case storage_steps.Exists():
-                return step.path in self.files
-            case storage_steps.Read():
-                return self.read(step.path)
-            case storage_steps.ListPaths():
-                return self.below(step.path)
-            case _:
-                raise TypeError(f"a disk does not take {type(step).__name__}.")
-
-    def apply(self, steps: tuple[storage_steps.FileChange, ...]) -> None:
-        """Take steps in order.
-
-        Raises:
-            FileExistsError: Create or Rename over a path that is taken.
-            FileNotFoundError: Append, Rename or Replace of a path that is not there.
-        """
-        for step in steps:
-            self._change(step)
-
-    def crash(self, steps: tuple[storage_steps.FileChange, ...], share: float) -> None:
-        """Take a part of the steps, as a process that dies in the middle does.
+    def create(self, path: str, *, durable_folders: bool = True) -> None:
+        """Make an empty file.
 
         Args:
-            steps: what it was about to do.
-            share: how far it came, in [0, 1): measured over the steps, an Append counting by its bytes.
+            path: of the file.
+            durable_folders: the folder that it is in survives the machine, too.
+
+        Raises:
+            FileExistsError: the path is taken.
         """
-        lengths = [len(step.content) + 1 if isinstance(step, storage_steps.Append) else 1 for step in steps]
+        if path in self.files:
+            raise FileExistsError(f"{path} exists already.")
+        self.files[path] = b""
+        if durable_folders:
+            self._folders.add(_folder(path))
+        self.changes += 1
+
+    def append(self, path: str, content: bytes | memoryview) -> None:
+        """Add bytes to a file.
+
+        Raises:
+            FileNotFoundError: it is not there.
+        """
+        self.files[path] = self.read(path) + content
+        self.changes += 1
+
+    def sync(self, path: str, *, durable_name: bool = True) -> None:
+        """What was appended survives the machine.
+
+        Args:
+            path: of the file.
+            durable_name: its name survives as well.
+
+        Raises:
+            FileNotFoundError: it is not there.
+        """
+        self._synced[path] = self.read(path)
+        if durable_name:
+            self._durable.add(path)
+        self.changes += 1
+
+    def rename(self, path: str, target: str) -> None:
+        """Give a file another name.
+
+        Raises:
+            FileExistsError: the target is taken.
+            FileNotFoundError: the file is not there.
+        """
+        if target in self.files:
+            raise FileExistsError(f"{target} exists already.")
+        self.replace(path, target)
+
+    def replace(self, path: str, target: str) -> None:
+        """As `rename`, over whatever is there."""
+        self.files[target] = self.read(path)
+        del self.files[path]
+        self._synced[target] = self._synced.get(path, b"")
+        self._durable.add(target)
+        self._folders.add(_folder(target))
+        self._forget(path)
+        self.changes += 1
+
+    def remove(self, path: str) -> None:
+        """Remove a file; what is gone already is no error."""
+        self.files.pop(path, None)
+        self._forget(path)
+        self.changes += 1
+
+    def exists(self, path: str) -> bool:
+        """Whether there is something at a path."""
+        return path in self.files
+
+    def crash(self, changes: Sequence[FileChange], share: float) -> None:
+        """Make a part of some changes, as a process that dies in the middle does.
+
+        Args:
+            changes: what it was about to do.
+            share: how far it came, in [0, 1): measured over the changes, an append counting by its bytes.
+        """
+        lengths = [len(each.more[0]) + 1 if each.method is SimulatedDisk.append else 1 for each in changes]
         budget = int(share * (sum(lengths) + 1))
-        for step, length in zip(steps, lengths, strict=True):
+        for each, length in zip(changes, lengths, strict=True):
             if budget >= length:
-                self._change(step)
-            elif budget and isinstance(step, storage_steps.Append):
-                self._change(storage_steps.Append(step.path, step.content[:budget]))
+                each.method(self, each.path, *each.more, **each.named)
+            elif budget and each.method is SimulatedDisk.append:
+                self.append(each.path, each.more[0][:budget])
             budget = max(budget - length, 0)
             if not budget:
                 return
@@ -96,40 +150,11 @@ class SimulatedDisk:
     def put(self, path: str, content: bytes | None) -> None:
         """Somebody else changes a file for good; None: it is gone."""
         if content is None:
-            self._change(storage_steps.Remove(path))
+            self.remove(path)
             return
         self.files[path] = self._synced[path] = content
         self._durable.add(path)
         self._folders.add(_folder(path))
-        self.changes += 1
-
-    def _change(self, step: storage_steps.FileChange) -> None:
-        files = self.files
-        match step:
-            case storage_steps.Append():
-                files[step.path] = self.read(step.path) + step.content
-            case storage_steps.Create():
-                if step.path in files:
-                    raise FileExistsError(f"{step.path} exists already.")
-                files[step.path] = b""
-                if step.durable_folders:
-                    self._folders.add(_folder(step.path))
-            case storage_steps.Sync():
-                self._synced[step.path] = self.read(step.path)
-                if step.durable_name:
-                    self._durable.add(step.path)
-            case storage_steps.Remove():
-                files.pop(step.path, None)
-                self._forget(step.path)
-            case storage_steps.Rename() | storage_steps.Replace():
-                if isinstance(step, storage_steps.Rename) and step.target in files:
-                    raise FileExistsError(f"{step.target} exists already.")
-                files[step.target] = self.read(step.path)
-                del files[step.path]
-                self._synced[step.target] = self._synced.get(step.path, b"")
-                self._durable.add(step.target)
-                self._folders.add(_folder(step.target))
-                self._forget(step.path)
         self.changes += 1
 
     def _forget(self, path: str) -> None:

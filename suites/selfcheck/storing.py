@@ -1,39 +1,65 @@
-"""Sequences of storage steps, carried out on a store and a broker by themselves."""
+"""What storage operations stand in where a test is their driver."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any, NoReturn
 
-from holdfast.fixtures.reference.connectors.store import Broker, Store
-from holdfast.fixtures.reference.protocol.storage.sequence import carry_out
-from holdfast.fixtures.reference.protocol.storage.steps import Middle, Step, Steps, Watched
-from holdfast.harness.model.storage_steps import is_storage_step
-
-Result = TypeVar("Result")
+from holdfast.fixtures.reference.protocol.storage.operation import After, Operation, Outcome
+from holdfast.fixtures.reference.protocol.storage.storage_world import EncodedRows, Failure, Hold
+from holdfast.harness.model.events import Event
 
 
-def carried_out(
-    steps: Steps[Result], store: Store, middle: Callable[[], None] | None = None, broker: Broker | None = None
-) -> Result:
-    """Carry out a sequence.
+class TestWorld:
+    """See protocol.storage.storage_world.StorageWorld: nothing takes time, and nothing is there but stores.
 
-    Args:
-        steps: the sequence.
-        store: takes its steps.
-        middle: called in the middle of the sequence; None: nobody looks there.
-        broker: takes the steps of a sink on a broker.
-
-    Raises:
-        OSError: the sequence ends with it.
+    Attributes:
+        hold: called in the middle of an operation; None: nobody looks there.
+        failures: that strike, one at each call.
+        recorded: events.
     """
-    with store.opened() as take_step:
 
-        def take(step: Step) -> Any:
-            if isinstance(step, Watched):
-                return middle is not None
-            if isinstance(step, Middle):
-                return middle() if middle is not None else None
-            return take_step(step) if is_storage_step(step) else broker.take(step)  # type: ignore
+    __test__ = False
 
-        return carry_out(steps, take)
+    def __init__(self, hold: Hold | None = None, *failures: Failure) -> None:
+        self.hold = hold
+        self.failures = list(failures)
+        self.recorded: list[Event] = []
+
+    def delay_ms(self, operation: str) -> int:
+        return 0
+
+    def strike(self, operation: str) -> Failure | None:
+        return self.failures.pop(0) if self.failures else None
+
+    def record(self, event: Event) -> None:
+        self.recorded.append(event)
+
+    def listed(self, paths: list[str]) -> list[str]:
+        return paths
+
+    def reads(self, path: str) -> None:
+        pass
+
+    def end_offsets(self) -> tuple[int, ...]:
+        return ()
+
+    def encode(self, snapshot: Any) -> NoReturn:
+        raise NotImplementedError
+
+    def upload(self, upload: Any, streams: Any) -> NoReturn:
+        raise NotImplementedError
+
+    def encode_rows(self, batches: tuple[Any, ...]) -> EncodedRows:
+        raise NotImplementedError
+
+
+def outcome_of(operation: Operation) -> Outcome:
+    """Carry out an operation from its beginning to its end."""
+    stage: Callable[[], Outcome | After] | After = operation.stage
+    while True:
+        result = stage if isinstance(stage, After) else stage()
+        if not isinstance(result, After):
+            return result
+        result.call.begin()
+        stage = result.then

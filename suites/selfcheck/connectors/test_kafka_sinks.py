@@ -13,19 +13,16 @@ import pytest
 
 from holdfast.fixtures.reference.connectors.rows import encode_rows, load_rows
 from holdfast.fixtures.reference.connectors.settings import Connectors
-from holdfast.fixtures.reference.connectors.store import Broker
 from holdfast.fixtures.reference.connectors.units import TopicUnits
 from holdfast.fixtures.reference.protocol.effects import AbortTransactions, Commit, Precommit
 from holdfast.fixtures.reference.protocol.storage.file_layout import PENDING
-from holdfast.fixtures.reference.protocol.storage.medium import Medium
 from holdfast.fixtures.reference.protocol.storage.object_store import ObjectStore
 from holdfast.fixtures.reference.protocol.storage.sinks import AtLeastOnceBrokerSink, BrokerSink, Sink
-from holdfast.fixtures.reference.protocol.storage.steps import Steps, nothing
 from holdfast.harness.model.events import Event, RowsChanged, RowsVisible
 from holdfast.harness.model.job import Contract
 from holdfast.harness.model.jobs import FORWARD, KEYED_SUM
 from holdfast.harness.model.records import FoldColumns, FoldRow, IdentityColumns, IdentityRow
-from holdfast.suites.selfcheck.storing import carried_out
+from holdfast.suites.selfcheck.storing import TestWorld
 
 if TYPE_CHECKING:
     from holdfast.fixtures.services.polled_topic import PolledTopic
@@ -42,38 +39,35 @@ class Sinking:
         broker: that the rows go to.
     """
 
-    def __init__(self, connectors: Connectors, sink: Sink, broker: Broker) -> None:
-        from holdfast.fixtures.reference.connectors.s3_store import S3Store
-
-        self.broker: Any = broker
-        self._store = S3Store(connectors, LIMIT_S)
+    def __init__(self, sink: Sink, broker: Any, world: TestWorld) -> None:
+        self.broker = broker
         self._sink = sink
+        self._world = world
 
     def precommit(self, subtask: str, transaction: str, content: bytes) -> None:
-        carried_out(
-            self._sink.precommit(Precommit(1, subtask, transaction, 1, ()), content), self._store, broker=self.broker
-        )
+        self._sink.precommit(Precommit(1, subtask, transaction, 1, ()), content)
 
     def commit(self, subtask: str, attempt: int, transaction: str, middle: Callable[[], None] | None = None) -> bool:
-        return carried_out(self._sink.commit(Commit(attempt, subtask, transaction)), self._store, middle, self.broker)
+        self._world.hold = middle
+        return self._sink.commit(Commit(attempt, subtask, transaction))
 
     def abort(self, subtask: str, attempt: int, keep: Collection[str]) -> list[str]:
-        return carried_out(
-            self._sink.abort(AbortTransactions(attempt, subtask, tuple(keep))), self._store, broker=self.broker
-        )
+        return self._sink.abort(AbortTransactions(attempt, subtask, tuple(keep)))
 
 
-def committer_of(connectors: Connectors, medium: Medium | None = None) -> Sinking:
+def committer_of(connectors: Connectors, medium: type[ObjectStore] = ObjectStore) -> Sinking:
     from holdfast.fixtures.reference.connectors.kafka_committer import KafkaCommitter
+    from holdfast.fixtures.reference.connectors.s3_store import S3Store
 
-    return Sinking(connectors, BrokerSink(medium or ObjectStore()), KafkaCommitter(connectors, FORWARD, LIMIT_S))
+    committer, world = KafkaCommitter(connectors, FORWARD, LIMIT_S), TestWorld()
+    return Sinking(BrokerSink(committer, medium(S3Store(connectors, LIMIT_S)), world), committer, world)
 
 
 class NeverRemoves(ObjectStore):
     """Whoever uses it dies before it removes anything."""
 
-    def remove(self, paths: Sequence[str]) -> Steps[None]:
-        return nothing()
+    def remove(self, paths: Sequence[str]) -> None:
+        pass
 
 
 def pending(connectors: Connectors) -> list[str]:
@@ -85,7 +79,8 @@ def pending(connectors: Connectors) -> list[str]:
 def at_least_once(connectors: Connectors) -> Sinking:
     from holdfast.fixtures.reference.connectors.kafka_committer import AtLeastOnceKafkaCommitter
 
-    return Sinking(connectors, AtLeastOnceBrokerSink(), AtLeastOnceKafkaCommitter(connectors, FORWARD, LIMIT_S))
+    committer, world = AtLeastOnceKafkaCommitter(connectors, FORWARD, LIMIT_S), TestWorld()
+    return Sinking(AtLeastOnceBrokerSink(committer, world), committer, world)
 
 
 def output_of(connectors: Connectors, folder: Path, contract: Contract = Contract.RECORDS) -> PolledTopic:
@@ -225,7 +220,7 @@ def test_a_commit_whose_answer_was_lost_is_found_in_the_control_topic(connectors
 
 def test_a_committed_transaction_is_not_called_aborted(connectors: Connectors) -> None:
     """Its sink died after the commit and before it threw the rows away."""
-    first = committer_of(connectors, NeverRemoves())
+    first = committer_of(connectors, NeverRemoves)
     first.precommit(SINK, f"{SINK}-1-1", rows(0, 3))
     first.commit(SINK, 1, f"{SINK}-1-1")
     assert pending(connectors) == [f"{PENDING}{SINK}-1-1"]

@@ -10,13 +10,10 @@ from msgspec.structs import replace
 from holdfast.fixtures.reference.connectors.settings import Connectors
 from holdfast.fixtures.reference.protocol.storage.medium import read_as_written, reference_of
 from holdfast.fixtures.reference.protocol.storage.object_store import ObjectStore
-from holdfast.fixtures.reference.protocol.storage.steps import exists
 from holdfast.harness.model.events import FileReference
 from holdfast.suites.selfcheck.soon import ends_within
-from holdfast.suites.selfcheck.storing import carried_out
 
 if TYPE_CHECKING:
-    from holdfast.fixtures.reference.connectors.s3_store import S3Store
     from holdfast.fixtures.services.stack import Stack
 
 pytestmark = pytest.mark.tier("containers")
@@ -36,31 +33,13 @@ class Stored:
     def __init__(self, connectors: Connectors, limit_s: float = LIMIT_S) -> None:
         from holdfast.fixtures.reference.connectors.s3_store import S3Store
 
-        self._medium = ObjectStore()
-        self._store: S3Store = S3Store(connectors, limit_s)
-        self.read = self._store.read
-        self.below = self._store.below
-
-    def write(self, path: str, content: bytes) -> None:
-        carried_out(self._medium.write(path, content), self._store)
-
-    def publish(self, path: str, content: bytes) -> None:
-        carried_out(self._medium.publish(path, content), self._store)
-
-    def replace(self, path: str, content: bytes) -> None:
-        carried_out(self._medium.replace(path, content), self._store)
-
-    def remove(self, paths: list[str]) -> None:
-        carried_out(self._medium.remove(paths), self._store)
-
-    def seal(self, paths: list[str]) -> bool:
-        return carried_out(self._medium.seal(paths), self._store)
-
-    def exists(self, path: str) -> bool:
-        return carried_out(exists(path), self._store)
+        self._medium = medium = ObjectStore(S3Store(connectors, limit_s))
+        self.read, self.exists, self.below = medium.read, medium.exists, medium.below
+        self.write, self.publish, self.replace = medium.write, medium.publish, medium.replace
+        self.remove, self.seal = medium.remove, medium.seal
 
     def read_as_written(self, file: FileReference) -> bytes:
-        return carried_out(read_as_written(file), self._store)
+        return read_as_written(self.read, file)
 
 
 def test_what_is_published_is_never_overwritten(store: Stored) -> None:

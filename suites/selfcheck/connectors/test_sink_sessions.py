@@ -15,11 +15,9 @@ from holdfast.fixtures.reference.protocol.effects import AbortTransactions, Comm
 from holdfast.fixtures.reference.protocol.effects.transactions import Promised
 from holdfast.fixtures.reference.protocol.storage.file_system import FileSystem
 from holdfast.fixtures.reference.protocol.storage.plugged_sink import PluggedSink
-from holdfast.fixtures.reference.protocol.storage.sequence import carry_out
-from holdfast.fixtures.reference.protocol.storage.steps import CommitPrepared, OpenSink, PrepareRows, Step, Steps
+from holdfast.fixtures.reference.protocol.storage.storage_world import UNWATCHED
 from holdfast.fixtures.sinks.memory import MemorySink, place_of
 from holdfast.harness.model.records import IdentityRow
-from holdfast.harness.model.storage_steps import is_storage_step
 from holdfast.harness.sim.disk import SimulatedDisk
 from holdfast.harness.spi.errors import Damaged, Transient
 from holdfast.harness.spi.sink import Committable, Outcome, OutcomeKind, Row, SinkContext, SinkFactory
@@ -35,7 +33,7 @@ class World:
         self.uri = f"memory:///sessions-{next(_numbers)}"
         self.place = place_of(self.uri)
         self.disk = SimulatedDisk()
-        self.sink = PluggedSink(FileSystem(), two_phase=True)
+        self.files = FileSystem(self.disk)
 
     def process(
         self, factory: SinkFactory = MemorySink, lane: type[SameThread | OwnThread] = SameThread
@@ -47,33 +45,25 @@ class World:
 
         return SinkSessions(factory, context, decode_identity_rows, lambda: 1_000, lane)
 
-    def carried(self, steps: Steps[object], process: SinkSessions) -> object:
-        """What steps come to."""
-
-        def take(step: Step) -> object:
-            if is_storage_step(step):
-                return self.disk.take(step)
-            return process.take(step) if isinstance(step, OpenSink | PrepareRows | CommitPrepared) else None
-
-        return carry_out(steps, take)
+    def sink(self, process: SinkSessions) -> PluggedSink:
+        """The sink system as a process has it."""
+        return PluggedSink(process, self.files, UNWATCHED, two_phase=True)
 
     def precommit(self, process: SinkSessions, subtask: str, attempt: int, offset: int) -> Promised:
         """One row; what the checkpoint promises."""
         transaction = f"{subtask}-{attempt:06d}-{offset:06d}"
         effect = Precommit(attempt, subtask, transaction, offset, ())
         content = encode_rows(([IdentityRow(0, offset)],))
-        made = self.carried(self.sink.precommit(effect, content), process)
-        assert isinstance(made, tuple)
-        return ((transaction, made),)
+        return ((transaction, self.sink(process).precommit(effect, content)),)
 
-    def commit(self, process: SinkSessions, subtask: str, attempt: int, promised: Promised) -> object:
+    def commit(self, process: SinkSessions, subtask: str, attempt: int, promised: Promised) -> bool:
         [(transaction, committables)] = promised
         effect = Commit(attempt, subtask, transaction, committables, promised)
-        return self.carried(self.sink.commit(effect), process)
+        return self.sink(process).commit(effect)
 
-    def abort(self, process: SinkSessions, subtask: str, attempt: int, promised: Promised) -> object:
+    def abort(self, process: SinkSessions, subtask: str, attempt: int, promised: Promised) -> list[str]:
         effect = AbortTransactions(attempt, subtask, tuple(name for name, _ in promised), promised)
-        return self.carried(self.sink.abort(effect), process)
+        return self.sink(process).abort(effect)
 
     @property
     def keys(self) -> list[str]:

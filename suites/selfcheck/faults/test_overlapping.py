@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from holdfast.fixtures.reference.connectors.arrival_clock import NORMAL_PERCENT
 from holdfast.fixtures.reference.drivers.simulated.deployment import SimulatedDeployment
-from holdfast.fixtures.reference.protocol.storage.steps import Failure
+from holdfast.fixtures.reference.protocol.storage.storage_world import Failure
 from holdfast.harness.engine.executor.run import run_plan
 from holdfast.harness.engine.site import registry
 from holdfast.harness.model.case import Tier

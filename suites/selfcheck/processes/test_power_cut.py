@@ -12,60 +12,71 @@ from holdfast.fixtures.reference.protocol.effects import Commit, Precommit
 from holdfast.fixtures.reference.protocol.storage.file_layout import COMMITTED, PENDING, FileLayout
 from holdfast.fixtures.reference.protocol.storage.file_system import FileSystem
 from holdfast.fixtures.reference.protocol.storage.sinks import FileSink
+from holdfast.fixtures.reference.protocol.storage.storage_world import UNWATCHED
 from holdfast.harness.spi.storage import Scope
 from holdfast.suites.selfcheck.processes.power_cut import PowerCut
-from holdfast.suites.selfcheck.storing import carried_out
 
 LAYOUT = FileLayout()
-FILES = FileSystem()
 PRECOMMIT = Precommit(1, "sink[0]", "sink[0]-1-1", 1, ())
-SINK, AT_LEAST_ONCE = (FileSink(FILES, two_phase=two_phase) for two_phase in (True, False))
 METADATA = LAYOUT.metadata_path(7, 3)
 STATE = LAYOUT.state_path(7, 3_000_001, Scope.EXCLUSIVE, "sum-0", "sum[0]")
 
 
+def sink(disk: FileDisk, *, two_phase: bool = True) -> FileSink:
+    return FileSink(FileSystem(disk), UNWATCHED, two_phase=two_phase)
+
+
 def publish(disk: FileDisk) -> str:
-    carried_out(FILES.publish(METADATA, b"metadata"), disk)
+    FileSystem(disk).publish(METADATA, b"metadata")
     return METADATA
 
 
 def write_and_publish(disk: FileDisk) -> str:
     """Somebody else publishes what the state is a part of."""
-    carried_out(FILES.write(STATE, b"state"), disk)
-    publish(FileDisk(disk.root))
+    FileSystem(disk).write(STATE, b"state")
+    other = FileDisk(disk.root)
+    with other.opened():
+        publish(other)
     return STATE
 
 
 def replace(disk: FileDisk) -> str:
     path = LAYOUT.job_record(3, 1)
     for content in (b"old", b"new"):
-        carried_out(FILES.replace(path, content), disk)
+        FileSystem(disk).replace(path, content)
     return path
 
 
 def claim(disk: FileDisk) -> str:
     path = LAYOUT.claim(3, 1)
-    carried_out(FILES.claim(path), disk)
+    FileSystem(disk).claim(path)
     return path
 
 
 def precommit(disk: FileDisk) -> str:
-    carried_out(SINK.precommit(PRECOMMIT, b"rows"), disk)
+    sink(disk).precommit(PRECOMMIT, b"rows")
     return f"{PENDING}sink[0]-1-1"
 
 
 def commit(disk: FileDisk) -> str:
     precommit(disk)
-    carried_out(SINK.commit(Commit(1, "sink[0]", "sink[0]-1-1")), disk)
+    sink(disk).commit(Commit(1, "sink[0]", "sink[0]-1-1"))
     return f"{COMMITTED}sink[0]-1-1"
 
 
 def show(disk: FileDisk) -> str:
-    carried_out(AT_LEAST_ONCE.precommit(PRECOMMIT, b"rows"), disk)
+    sink(disk, two_phase=False).precommit(PRECOMMIT, b"rows")
     return f"{COMMITTED}sink[0]-1-1"
 
 
 EVERYTHING = (write_and_publish, publish, replace, claim, precommit, commit, show)
+
+
+def stored(store: Callable[[FileDisk], str], root: Path) -> str:
+    """Where something lies that was stored."""
+    disk = FileDisk(root)
+    with disk.opened():
+        return store(disk)
 
 
 @pytest.mark.parametrize("store", EVERYTHING)
@@ -75,7 +86,7 @@ def test_it_survives_in_a_new_folder(
     root = tmp_path / "storage"
     power = PowerCut(root)
     with power.listening(monkeypatch):
-        path = store(FileDisk(root))
+        path = stored(store, root)
     assert power.survives(root / path)
     assert power.root_synced
 
@@ -89,13 +100,13 @@ def test_it_survives_in_a_folder_whose_maker_died_before_it_was_synced(
     with power.listening(monkeypatch):
         for path in (METADATA, PENDING, COMMITTED, "job/"):
             (root / path[: path.rfind("/")]).mkdir(parents=True)
-        path = store(FileDisk(root))
+        path = stored(store, root)
     assert power.survives(root / path)
 
 
 def test_it_survives_where_somebody_removed_its_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     power, disk = PowerCut(tmp_path), FileDisk(tmp_path)
-    with power.listening(monkeypatch):
+    with power.listening(monkeypatch), disk.opened():
         publish(disk)
         (tmp_path / METADATA).unlink()
         (tmp_path / METADATA).parent.rmdir()
@@ -107,7 +118,7 @@ def test_it_survives_where_somebody_removed_its_folder(tmp_path: Path, monkeypat
 def test_a_folder_is_looked_after_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Syncing a folder costs a millisecond or more."""
     power, disk = PowerCut(tmp_path), FileDisk(tmp_path)
-    with power.listening(monkeypatch):
+    with power.listening(monkeypatch), disk.opened():
         for checkpoint in range(1, 4):
-            carried_out(FILES.publish(LAYOUT.metadata_path(checkpoint, 0), b"metadata"), disk)
+            FileSystem(disk).publish(LAYOUT.metadata_path(checkpoint, 0), b"metadata")
     assert power.root_synced == 1

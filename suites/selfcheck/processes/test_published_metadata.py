@@ -2,25 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from holdfast.fixtures.reference.connectors.store import TakeStep
 from holdfast.fixtures.reference.drivers.processes.disk import FileDisk
 from holdfast.fixtures.reference.protocol.effects import Recover, Recovered, RecoverFailed
 from holdfast.fixtures.reference.protocol.storage.checkpoint_files import OwnFiles
 from holdfast.fixtures.reference.protocol.storage.file_layout import CHECKPOINTS, FileLayout
 from holdfast.fixtures.reference.protocol.storage.file_system import FileSystem
 from holdfast.fixtures.reference.protocol.storage.job_storage import JobStorage, StoredJob
-from holdfast.fixtures.reference.protocol.storage.sequence import carry_out
-from holdfast.fixtures.reference.protocol.storage.steps import Delay, Failure, Step, Strike, Wait
+from holdfast.fixtures.reference.protocol.storage.storage_world import Failure
 from holdfast.harness.model.events import StorageFailed
-from holdfast.harness.model.storage_steps import ListPaths, Read, StorageStep, is_storage_step
-from holdfast.suites.selfcheck.storing import carried_out
+from holdfast.suites.selfcheck.storing import TestWorld, outcome_of
 
 LAYOUT = FileLayout()
 OLDER, NEWEST = (LAYOUT.metadata_path(checkpoint, 0) for checkpoint in (1, 2))
@@ -29,32 +23,18 @@ OLDER, NEWEST = (LAYOUT.metadata_path(checkpoint, 0) for checkpoint in (1, 2))
 class Losing(FileDisk):
     """A file is gone as soon as it has been listed."""
 
-    @contextmanager
-    def opened(self) -> Iterator[TakeStep]:
-        with super().opened() as take:
-
-            def lose(step: StorageStep) -> Any:
-                answer = take(step)
-                if step == ListPaths(CHECKPOINTS):
-                    (self.root / OLDER).unlink(missing_ok=True)
-                return answer
-
-            yield lose
+    def below(self, prefix: str) -> list[str]:
+        found = super().below(prefix)
+        if prefix == CHECKPOINTS:
+            (self.root / OLDER).unlink(missing_ok=True)
+        return found
 
 
 class Failing(FileDisk):
     """Nothing can be read."""
 
-    @contextmanager
-    def opened(self) -> Iterator[TakeStep]:
-        with super().opened() as take:
-
-            def fail(step: StorageStep) -> Any:
-                if isinstance(step, Read):
-                    raise OSError("input/output error.")
-                return take(step)
-
-            yield fail
+    def read(self, path: str) -> bytes:
+        raise OSError("input/output error.")
 
 
 def recovered(disk: FileDisk, *failures: Failure) -> tuple[object, ...]:
@@ -64,26 +44,13 @@ def recovered(disk: FileDisk, *failures: Failure) -> tuple[object, ...]:
         disk: its store, which holds metadata of two checkpoints.
         failures: that strike it, one at each try.
     """
-    striking = iter(failures)
-    for path in (OLDER, NEWEST):
-        carried_out(FileSystem().publish(path, path.encode()), FileDisk(disk.root))
-    files, job = FileSystem(), StoredJob(0, "", 1, latest=False)
-    operation = JobStorage(LAYOUT, files, OwnFiles(LAYOUT, files, job.number), job).recover(Recover())
-    with disk.opened() as take_step:
-
-        def take(step: Step) -> Any:
-            match step:
-                case Delay():
-                    return 0
-                case Wait():
-                    return None
-                case Strike():
-                    return next(striking, None)
-                case _:
-                    assert is_storage_step(step)
-                    return take_step(step)
-
-        return carry_out(operation.steps, take)
+    world, job = TestWorld(None, *failures), StoredJob(0, "", 1, latest=False)
+    files = FileSystem(disk)
+    with disk.opened():
+        for path in (OLDER, NEWEST):
+            files.publish(path, path.encode())
+        own = OwnFiles(LAYOUT, files, job.number, world)
+        return outcome_of(JobStorage(LAYOUT, files, own, job, world).recover(Recover()))
 
 
 def problems(outcome: tuple[object, ...]) -> list[tuple[int, str]]:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from holdfast.fixtures.reference.drivers.processes.storage_faults import StorageFaults
-from holdfast.fixtures.reference.protocol.storage.steps import Failure
+from holdfast.fixtures.reference.protocol.storage.storage_world import Failure
 
 
 def test_nothing_fails_unasked(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""What a driver does for each storage operation: the steps that the operation yields, and those that its store takes.
+"""What each storage operation does on its store: the calls of the disk, in order.
 
 Nodes of a run on processes are watched in their zygote, which prepares the run by `prepare` and gives birth to them.
 """
@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Generator, Iterable
+from collections.abc import Callable, Iterable
+from functools import partial, wraps
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -15,14 +16,15 @@ from typing import Any
 import msgspec
 import pytest
 
-from holdfast.fixtures.reference.drivers.processes import disk, run_context
-from holdfast.fixtures.reference.protocol.storage.operation import Operation, Outcome
-from holdfast.fixtures.reference.protocol.storage.steps import Step, Steps
+from holdfast.fixtures.reference.drivers.processes import run_context
+from holdfast.fixtures.reference.drivers.processes.disk import FileDisk
+from holdfast.fixtures.reference.drivers.simulated.armed_disk import ArmedDisk
+from holdfast.fixtures.reference.protocol.storage.operation import After, Operation, Outcome, Stage
 from holdfast.fixtures.reference.protocol.storage.storage import Storage, StorageEffect
-from holdfast.harness.model.storage_steps import StorageStep, is_storage_step
-from holdfast.harness.sim.disk import SimulatedDisk
 
 FOLDER = "watched"
+CALLS = ("read", "exists", "below", "create", "append", "sync", "rename", "replace", "remove")
+"""Of protocol.storage.file_system.Disk."""
 
 
 class Watched(msgspec.Struct):
@@ -30,20 +32,16 @@ class Watched(msgspec.Struct):
 
     Attributes:
         operation: its name.
-        steps: kinds of all steps that it yielded, in order.
-        stored: kinds and paths of those that are steps on a store.
-        taken: kinds and paths of the steps that the store took meanwhile.
+        calls: of the disk, by name, in order; `after` where time passes.
     """
 
     operation: str
-    steps: list[str] = []
-    stored: list[tuple[str, str]] = []
-    taken: list[tuple[str, str]] = []
+    calls: list[str] = []
 
     @property
     def shape(self) -> tuple[str, ...]:
-        """The kinds of steps, each once where it comes several times in a row."""
-        return tuple(kind for kind, _ in groupby(self.steps))
+        """The calls, each once where it comes several times in a row."""
+        return tuple(kind for kind, _ in groupby(self.calls))
 
 
 class Watch:
@@ -60,53 +58,50 @@ class Watch:
 
         def watched(storage: Storage, effect: StorageEffect, now_ms: float) -> Operation:
             wanted = operation(storage, effect, now_ms)
-            return Operation(wanted.name, self._watched(wanted), wanted.logical)
+            seen = Watched(wanted.name)
+            self.operations.append(seen)
+            return Operation(wanted.name, self._watched(seen, wanted.stage), wanted.logical)
 
         patch.setattr(Storage, "operation", watched)
-        for store in (SimulatedDisk, disk._FileSteps):
-            patch.setattr(store, "take", self._taking(store.take))
+        for disk in (ArmedDisk, FileDisk):
+            for call in CALLS:
+                patch.setattr(disk, call, self._noting(call, getattr(disk, call)))
 
-    def _watched(self, operation: Operation) -> Steps[Outcome]:
-        seen = Watched(operation.name)
-        self.operations.append(seen)
-        outcome = yield from self._noting(seen, operation.steps)
+    def _watched(self, seen: Watched, stage: Stage | After) -> Stage | After:
+        if isinstance(stage, After):
+            seen.calls.append("after")
+            return After(stage.call, partial(self._carried_out, seen, stage.then))
+        return partial(self._carried_out, seen, stage)
+
+    def _carried_out(self, seen: Watched, stage: Stage) -> Outcome | After:
+        self._present.operation = seen
+        try:
+            result = stage()
+        finally:
+            self._present.operation = None
+        if isinstance(result, After):
+            after = self._watched(seen, result)
+            assert isinstance(after, After)
+            return after
         if self._folder is not None:
             with (self._folder / f"{os.getpid()}-{threading.get_ident()}").open("ab") as file:
                 file.write(msgspec.json.encode(seen) + b"\n")
-        return outcome
+        return result
 
-    def _noting(self, seen: Watched, steps: Steps[Outcome]) -> Generator[Step, Any, Outcome]:
-        answer: Any = None
-        error: OSError | None = None
-        while True:
-            try:
-                step = steps.send(answer) if error is None else steps.throw(error)
-            except StopIteration as end:
-                outcome: Outcome = end.value
-                return outcome
-            seen.steps.append(type(step).__name__)
-            if is_storage_step(step):
-                seen.stored.append(_name(step))
-            self._present.operation = seen
-            answer, error = None, None
-            try:
-                answer = yield step
-            except OSError as raised:
-                error = raised
-            self._present.operation = None
-
-    def _taking(self, take: Any) -> Any:
-        def taking(store: Any, step: StorageStep) -> Any:
+    def _noting(self, name: str, call: Callable[..., Any]) -> Callable[..., Any]:
+        @wraps(call)
+        def noted(*arguments: Any, **named: Any) -> Any:
             seen = getattr(self._present, "operation", None)
-            if seen is not None:
-                seen.taken.append(_name(step))
-            return take(store, step)
+            if seen is None or getattr(self._present, "inside", False):
+                return call(*arguments, **named)
+            seen.calls.append(name)
+            self._present.inside = True
+            try:
+                return call(*arguments, **named)
+            finally:
+                self._present.inside = False
 
-        return taking
-
-
-def _name(step: StorageStep) -> tuple[str, str]:
-    return type(step).__name__, getattr(step, "path", "")
+        return noted
 
 
 def prepare(arguments: bytes, descriptors: object) -> None:
@@ -131,7 +126,7 @@ def read(folder: Path) -> list[Watched]:
 
 
 def shapes(watched: Iterable[Watched]) -> dict[str, set[tuple[str, ...]]]:
-    """By operation, the shapes of its sequences."""
+    """By operation, the shapes of what it does."""
     found: dict[str, set[tuple[str, ...]]] = {}
     for each in watched:
         found.setdefault(each.operation, set()).add(each.shape)

@@ -2,63 +2,48 @@
 
 from __future__ import annotations
 
-from holdfast.harness.model.storage_steps import (
-    Exists,
-    ListPaths,
-    Put,
-    PutIfAbsent,
-    PutIfUnchanged,
-    Read,
-    ReadVersion,
-    RemoveObjects,
-    StorageStep,
-)
+from collections.abc import Sequence
 
 
 class ObjectsInMemory:
-    """Takes the steps of an object store; an empty object counts as none."""
+    """See protocol.storage.object_store.Objects; an empty object counts as none."""
 
     def __init__(self) -> None:
         self.objects: dict[str, bytes] = {}
         self._versions: dict[str, str] = {}
         self._puts = 0
 
-    def take(self, step: StorageStep) -> bytes | bool | str | list[str] | None:
-        """Carry out one step.
+    def read(self, path: str) -> bytes:
+        if not self.objects.get(path):
+            raise FileNotFoundError(path)
+        return self.objects[path]
 
-        Raises:
-            FileExistsError: PutIfAbsent or PutIfUnchanged where something else is.
-            FileNotFoundError: Read of what is not there.
-        """
-        objects = self.objects
-        match step:
-            case Read():
-                if not objects.get(step.path):
-                    raise FileNotFoundError(step.path)
-                return objects[step.path]
-            case Exists():
-                return bool(objects.get(step.path))
-            case ListPaths():
-                return sorted(path for path, content in objects.items() if content and path.startswith(step.path))
-            case ReadVersion():
-                return self._versions.get(step.path, "")
-            case Put():
-                return self._put(step.path, bytes(step.content))
-            case PutIfAbsent():
-                if step.path in objects:
-                    raise FileExistsError(step.path)
-                return self._put(step.path, step.content)
-            case PutIfUnchanged():
-                if self._versions.get(step.path, "") != step.version:
-                    raise FileExistsError(step.path)
-                return self._put(step.path, step.content)
-            case RemoveObjects():
-                for path in step.paths:
-                    objects.pop(path, None)
-                    self._versions.pop(path, None)
-                return None
-            case _:
-                raise TypeError(f"an object store does not take {type(step).__name__}.")
+    def exists(self, path: str) -> bool:
+        return bool(self.objects.get(path))
+
+    def below(self, prefix: str) -> list[str]:
+        return sorted(path for path, content in self.objects.items() if content and path.startswith(prefix))
+
+    def version(self, path: str) -> str:
+        return self._versions.get(path, "")
+
+    def put(self, path: str, content: bytes | memoryview) -> None:
+        self._put(path, bytes(content))
+
+    def put_if_absent(self, path: str, content: bytes) -> None:
+        if path in self.objects:
+            raise FileExistsError(path)
+        self._put(path, content)
+
+    def put_if_unchanged(self, path: str, content: bytes, version: str) -> str:
+        if self.version(path) != version:
+            raise FileExistsError(path)
+        return self._put(path, content)
+
+    def remove(self, paths: Sequence[str]) -> None:
+        for path in paths:
+            self.objects.pop(path, None)
+            self._versions.pop(path, None)
 
     def _put(self, path: str, content: bytes) -> str:
         self._puts += 1

@@ -1,4 +1,4 @@
-"""A coordinator publishes while its successor recovers, stopped and resumed between any two steps (RULES CRD-13).
+"""A coordinator publishes while its successor recovers, stopped and resumed between any two changes (RULES CRD-13).
 
 Whatever the order, both agree on what is published: the successor reads the metadata if the publication succeeds, and
 the metadata never appears if the successor does not read it.
@@ -6,11 +6,12 @@ the metadata never appears if the successor does not read it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import pytest
 
+from holdfast.fixtures.reference.drivers.simulated.lane import Lane
 from holdfast.fixtures.reference.protocol.effects import (
     JobRecord,
     MetadataStored,
@@ -24,109 +25,113 @@ from holdfast.fixtures.reference.protocol.storage.checkpoint_files import OwnFil
 from holdfast.fixtures.reference.protocol.storage.file_layout import FileLayout
 from holdfast.fixtures.reference.protocol.storage.file_system import FileSystem
 from holdfast.fixtures.reference.protocol.storage.job_storage import JobStorage, StoredJob
-from holdfast.fixtures.reference.protocol.storage.medium import Medium
+from holdfast.fixtures.reference.protocol.storage.medium import Medium, Permission, permitted_always
 from holdfast.fixtures.reference.protocol.storage.object_store import ObjectStore
 from holdfast.fixtures.reference.protocol.storage.operation import Operation
-from holdfast.fixtures.reference.protocol.storage.steps import Permission, Steps, nothing
-from holdfast.harness.model.storage_steps import Exists, is_storage_step
+from holdfast.fixtures.reference.protocol.storage.storage_world import Hold
 from holdfast.harness.sim.disk import SimulatedDisk
 from holdfast.suites.selfcheck.storage.objects import ObjectsInMemory
+from holdfast.suites.selfcheck.storing import TestWorld, outcome_of
 
 CHECKPOINT = 3
 RECORD = JobRecord(attempt=1, next_checkpoint=CHECKPOINT + 1, start=(0,))
-MOST_STEPS = 40
+MOST_CALLS = 40
 Store = SimulatedDisk | ObjectsInMemory
+MakeMedium = Callable[[Any], Medium]
 
 
 class NeverSeals(FileSystem):
     """A successor leaves alone what its predecessor has under way."""
 
-    def seal(self, paths: Sequence[str]) -> Steps[bool]:
-        yield from ()
+    def seal(self, paths: Sequence[str]) -> bool:
         return False
 
 
 class NeverAsks(FileSystem):
     """A publication goes on whatever has happened meanwhile."""
 
-    def publish(self, path: str, content: bytes, permitted: Permission = nothing) -> Steps[None]:
-        yield from super().publish(path, content)
+    def publish(self, path: str, content: bytes, permitted: Permission = permitted_always) -> None:
+        super().publish(path, content)
 
 
 class ObjectsNeverSeal(ObjectStore):
     """As NeverSeals."""
 
-    def seal(self, paths: Sequence[str]) -> Steps[bool]:
-        yield from ()
+    def seal(self, paths: Sequence[str]) -> bool:
         return False
 
 
+class Coordinator:
+    """A coordinator whose store may stop it in front of each call.
+
+    Attributes:
+        stop: called there; None: nothing stops it.
+        storage: its operations.
+    """
+
+    def __init__(self, medium: MakeMedium, store: Store) -> None:
+        self.stop: Hold | None = None
+        files, layout, world = medium(Stopping(self, store)), FileLayout(), TestWorld()
+        own = OwnFiles(layout, files, 0, world)
+        self.storage = JobStorage(layout, files, own, StoredJob(0, "", 1, latest=False), world)
+
+
+class Stopping:
+    """A store as a coordinator has it."""
+
+    def __init__(self, coordinator: Coordinator, store: Store) -> None:
+        self._coordinator = coordinator
+        self._store = store
+
+    def __getattr__(self, name: str) -> Callable[..., Any]:
+        call = getattr(self._store, name)
+
+        def stopped(*arguments: Any, **named: Any) -> Any:
+            if self._coordinator.stop is not None:
+                self._coordinator.stop()
+            return call(*arguments, **named)
+
+        return stopped
+
+
 class Performance:
-    """An operation that is carried out step by step on a store.
+    """An operation of a coordinator, carried out call by call on its store; no fault strikes, and nothing takes time.
 
     Attributes:
         outcome: of the operation; None: it is under way.
     """
 
-    def __init__(self, operation: Operation, store: Store) -> None:
-        self._steps = operation.steps
-        self._store = store
+    def __init__(self, coordinator: Coordinator, operation: Operation) -> None:
         self.outcome: tuple[object, ...] | None = None
-        self._stops = self._stepwise()
+        self._coordinator = coordinator
+        self._lane = Lane(lambda: outcome_of(operation))
 
-    def go_on(self, steps: int) -> None:
-        """Take so many steps on the store, or all that are left if these are fewer."""
-        for _ in range(steps):
-            next(self._stops, None)
-
-    def _stepwise(self) -> Iterator[None]:
-        """Stop before each step on the store; no fault strikes, and nothing takes time."""
-        answer: Any = None
-        error: OSError | None = None
-        while True:
-            try:
-                step = self._steps.throw(error) if error is not None else self._steps.send(answer)
-            except StopIteration as end:
-                self.outcome = end.value
-                return
-            answer, error = None, None
-            if is_storage_step(step):
-                yield
-                try:
-                    answer = self._store.take(step)
-                except OSError as raised:
-                    error = raised
+    def go_on(self, calls: int) -> None:
+        """Come to so many calls on the store, or to the end if these are fewer."""
+        for _ in range(calls):
+            if self.outcome is None:
+                self._coordinator.stop = self._lane.hold
+                result = self._lane.go_on()
+                self.outcome = result if isinstance(result, tuple) else None
 
 
-def at_once(operation: Operation, store: Store) -> tuple[object, ...]:
-    """The outcome of an operation that nothing disturbs."""
-    performance = Performance(operation, store)
-    performance.go_on(MOST_STEPS)
-    assert performance.outcome is not None
-    return performance.outcome
-
-
-def job_storage(medium: Medium) -> JobStorage:
-    layout = FileLayout()
-    return JobStorage(layout, medium, OwnFiles(layout, medium, 0), StoredJob(0, "", 1, latest=False))
-
-
-def disagreements(medium: Callable[[], Medium], store: Callable[[], Store]) -> set[str]:
-    """What goes wrong in some order: a coordinator stops before one of its steps, its successor before one of its own,
+def disagreements(medium: MakeMedium, store: Callable[[], Store]) -> set[str]:
+    """What goes wrong in some order: a coordinator stops before one of its calls, its successor before one of its own,
     then the former goes on to its end, and then the latter."""
     found = set()
-    for before in range(MOST_STEPS):
-        for meanwhile in range(MOST_STEPS):
+    for before in range(MOST_CALLS):
+        for meanwhile in range(MOST_CALLS):
             where = store()
-            former, latter = (job_storage(medium()) for _ in range(2))
-            at_once(former.recover(Recover()), where)
-            at_once(former.persist_job_record(PersistJobRecord(RECORD)), where)
-            publication = Performance(former.publish_metadata(PublishMetadata(CHECKPOINT, b"metadata")), where)
-            recovery = Performance(latter.recover(Recover()), where)
+            former, latter = (Coordinator(medium, where) for _ in range(2))
+            outcome_of(former.storage.recover(Recover()))
+            outcome_of(former.storage.persist_job_record(PersistJobRecord(RECORD)))
+            publish = PublishMetadata(CHECKPOINT, b"metadata")
+            publication = Performance(former, former.storage.publish_metadata(publish))
+            recovery = Performance(latter, latter.storage.recover(Recover()))
             publication.go_on(before)
             recovery.go_on(meanwhile)
-            publication.go_on(MOST_STEPS)
-            recovery.go_on(MOST_STEPS)
+            publication.go_on(MOST_CALLS)
+            recovery.go_on(MOST_CALLS)
             found |= disagreement(publication, recovery, where)
     return found
 
@@ -139,7 +144,7 @@ def disagreement(publication: Performance, recovery: Performance, where: Store) 
     assert isinstance(recovered, Recovered)
     read = [each.checkpoint for each in recovered.checkpoints]
     answer = publication.outcome[-1]
-    there = where.take(Exists(FileLayout().metadata_path(CHECKPOINT, 0)))
+    there = where.exists(FileLayout().metadata_path(CHECKPOINT, 0))
     assert isinstance(answer, MetadataStored | Superseded), answer
     found = set()
     if isinstance(answer, MetadataStored) and not read:
