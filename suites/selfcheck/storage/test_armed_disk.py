@@ -1,0 +1,103 @@
+"""What a dying process would still change, and operations that stand in their middle."""
+
+from __future__ import annotations
+
+import threading
+
+import pytest
+
+from holdfast.fixtures.reference.drivers.simulated.armed_disk import ArmedDisk
+from holdfast.fixtures.reference.drivers.simulated.lane import Lane, Stop
+from holdfast.fixtures.reference.protocol.storage.file_system import UNPUBLISHED, FileSystem
+from holdfast.fixtures.reference.protocol.storage.operation import Outcome
+from holdfast.harness.sim.disk import FileChange, SimulatedDisk
+from holdfast.suites.selfcheck.storing import TestWorld
+
+PATH, CONTENT = "job/record", b"12345678"
+
+
+def changes_of_a_publication(disk: SimulatedDisk) -> list[FileChange]:
+    armed = ArmedDisk(lambda: disk)
+    with armed.followed() as changes:
+        FileSystem(armed).publish(PATH, CONTENT)
+        assert armed.read(PATH) == CONTENT
+    assert not armed.exists(PATH)
+    return changes
+
+
+def test_a_dying_process_changes_a_copy() -> None:
+    disk = SimulatedDisk()
+    changes = changes_of_a_publication(disk)
+    assert disk.files == {}
+    assert [each.method.__name__ for each in changes] == ["remove", "create", "append", "sync", "rename"]
+
+
+def test_what_failed_on_the_copy_is_no_change() -> None:
+    disk = SimulatedDisk()
+    disk.create("a")
+    armed = ArmedDisk(lambda: disk)
+    with armed.followed() as changes:
+        with pytest.raises(FileExistsError):
+            armed.create("a")
+        armed.append("a", b"x")
+    assert [each.method.__name__ for each in changes] == ["append"]
+
+
+@pytest.mark.parametrize(
+    ("share", "left"),
+    [
+        (0.0, {}),
+        (0.5, {PATH + UNPUBLISHED: CONTENT[:5]}),
+        (0.8, {PATH + UNPUBLISHED: CONTENT}),
+        (0.999, {PATH: CONTENT}),
+    ],
+)
+def test_a_crash_leaves_a_share(share: float, left: dict[str, bytes]) -> None:
+    disk = SimulatedDisk()
+    disk.crash(changes_of_a_publication(disk), share)
+    assert disk.files == left
+
+
+def test_an_operation_stands_in_its_middle_and_goes_on() -> None:
+    disk, world = SimulatedDisk(), TestWorld()
+
+    def stage() -> Outcome:
+        FileSystem(disk, world).write(PATH, CONTENT)
+        return ()
+
+    lane = Lane(stage)
+    world.hold = lane.hold
+    assert lane.go_on() is Stop.MIDDLE
+    assert disk.files == {PATH: CONTENT[:4]}
+    assert lane.go_on() == ()
+    assert disk.files == {PATH: CONTENT}
+
+
+def test_a_held_operation_of_a_dead_process_ends_on_a_copy() -> None:
+    disk, world = SimulatedDisk(), TestWorld()
+    armed = ArmedDisk(lambda: disk)
+
+    def stage() -> Outcome:
+        FileSystem(armed, world).write(PATH, CONTENT)
+        return ()
+
+    before = threading.active_count()
+    lane = Lane(stage)
+    world.hold = lane.hold
+    lane.go_on()
+    with armed.followed() as changes:
+        assert lane.go_on() == ()
+    assert disk.files == {PATH: CONTENT[:4]}
+    assert [each.method.__name__ for each in changes] == ["append", "sync"]
+    for thread in threading.enumerate():
+        if thread.name == "lane":
+            thread.join(10)
+    assert threading.active_count() <= before
+
+
+def test_what_a_stage_raises_comes_out_where_it_is_called() -> None:
+    def stage() -> Outcome:
+        raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        Lane(stage).go_on()
