@@ -49,7 +49,7 @@ DAMAGES: Mapping[str, Damage] = {
     "LOCAL/local-failure-counts": Damage.BROKEN_CHECKPOINT,
     "LOCAL/acked-unstored": Damage.BROKEN_CHECKPOINT,
     "LOCAL/moved": Damage.WRONG_RESTART,
-    "LOCAL/spoilt-copy-fatal": Damage.NEVER_RECOVERED,
+    "LOCAL/spoilt-copy-fatal": Damage.WRONG_RESTART,
     "LOUD": Damage.WRONG_STATE,
     "LOUD/accepted-bad-option": Damage.WRONG_CONFIGURATION,
     "LOUD/directory-not-named": Damage.WRONG_REPORT,

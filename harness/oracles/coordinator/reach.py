@@ -198,8 +198,6 @@ class _Retention:
         self.findings.check("dropped-too-early")
         newer = len(self.ids) - bisect_right(self.ids, event.checkpoint)
         if newer < self.retained:
-            message = (
-                f"checkpoint {event.checkpoint} is dropped, {self.retained} must be retained and only {newer} newer "
-                "are there"
-            )
+            complete = f"only {newer} newer are complete" if newer else "no newer one is complete"
+            message = f"checkpoint {event.checkpoint} is dropped while {complete}, {self.retained} must be retained"
             self.findings.violated("dropped-too-early", message, recoverable, event)

@@ -89,7 +89,8 @@ def _judge_split(
     wanted, found = _all(recorded), _all(given)
     findings.check("list-lost", len(wanted))
     if Counter(found) != Counter(wanted):
-        message = f"{len(found)} elements of {where} are given out, {len(wanted)} were recorded, or others"
+        others = ", and others" if len(found) == len(wanted) else ""
+        message = f"{len(found)} elements of {where} are given out, {len(wanted)} were recorded{others}"
         findings.violated("list-lost", message, *witness)
         return
     if not rescaled or not wanted:
@@ -111,14 +112,14 @@ def _judge_union(
 ) -> None:
     wanted = Counter(_all(recorded))
     findings.check("union-incomplete", len(given))
-    short = [each for each in given if Counter(each) != wanted]
-    if short:
-        message = f"{len(short)} subtasks are given other elements of {where} than the {wanted.total()} that there are"
+    if any(Counter(each) != wanted for each in given):
+        numbers = ", ".join(str(len(each)) for each in given)
+        message = f"the subtasks are given {numbers} elements of {where}, each must have all {wanted.total()} recorded"
         findings.violated("union-incomplete", message, *witness)
         return
     findings.check("union-multiplied")
     if Counter(_all(kept)) != wanted:
-        message = f"{len(_all(kept))} elements of {where} are kept, {wanted.total()} were recorded"
+        message = f"all subtasks together keep {len(_all(kept))} elements of {where}, {wanted.total()} were recorded"
         findings.violated("union-multiplied", message, *witness)
 
 

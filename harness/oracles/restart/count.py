@@ -78,7 +78,7 @@ class CountOracle:
         "restarted-after-unrecoverable": "a job restarts after a failure that no restart can help",
         "cause-not-reported": "the causes of most failures in a row by a record lack its subtask, partition or offset",
         "wrong-record-named": "a record is reported to fail an operator, and it is not one that the plan poisons",
-        "failed-below-tolerable": "a job fails over because of checkpoints, and no more failed in a row than tolerable",
+        "failed-below-tolerable": "a job fails over because of checkpoints, though too few failed in a row",
         "tolerable-exceeded": "more checkpoints in a row fail than tolerable, and the job does not fail",
         "without-jitter": "delays that must be spread are all the same number",
         "failure-not-counted": "a worker that runs tasks dies and no failure of that attempt is counted",
@@ -241,7 +241,7 @@ class _Accounts:
             self.findings.check("restart-missing")
             self.findings.check("failed-too-early")
         elif self.allowed is False:
-            message = f"the job restarts after {failure.cause}, which its strategy does not allow"
+            message = f"the job restarts, which its strategy does not allow; what failed: {failure.cause}"
             self.findings.violated(self.excess, message, failure, event)
 
     def _refused(self, event: events.RestartRefused) -> None:
@@ -249,7 +249,7 @@ class _Accounts:
             return
         if self.allowed:
             self.findings.check("failed-too-early")
-            message = f"the job fails after {self.failure.cause}, its strategy allows a restart"
+            message = f"the job fails, though its strategy allows a restart; what failed: {self.failure.cause}"
             self.findings.violated("failed-too-early", message, self.failure, event)
         elif self.allowed is False:
             self.findings.check(self.excess)

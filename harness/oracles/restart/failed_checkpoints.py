@@ -105,8 +105,8 @@ class FailedCheckpoints(CoordinatorLives):
             self.counted.clear()
         elif event.failed_checkpoint:
             message = (
-                f"the job fails over because of checkpoint {event.failed_checkpoint}, "
-                f"{len(self.counted)} failed in a row, and {self.tolerable} are tolerable"
+                f"the job fails over because of checkpoint {event.failed_checkpoint}: "
+                f"{len(self.counted)} failed in a row, though {self.tolerable} are tolerable"
             )
             self.findings.violated("failed-below-tolerable", message, event)
         self.exceeded = None
