@@ -91,7 +91,7 @@ LONG = "n" * 300
     ("command", "sentence"),
     [
         ("certify reference --tier sim --rule BAR-09 --out $'o\\xff'", r"'o\udcff' is no text in UTF-8, and no report"),
-        (f"certify reference --tier sim --rule BAR-09 --out {LONG}", "File name too long."),
+        (f"certify reference --tier sim --rule BAR-09 --out {LONG}", "(File name too long); choose another one with --out."),
         (f"replay {LONG}", "File name too long."),
         ("certify --source holdfast.fixtures.sources.log:LogSource --rule E2E-05", "has # % ? in its name: set TMPDIR"),
     ],
