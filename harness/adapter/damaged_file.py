@@ -111,8 +111,8 @@ class DamagedFile:
         damage = self._damage
         if damage is None or not self._released or not self.due(damage):
             return
-        self._damage = None
         length = len(damage.content) if damage.restore() else None
+        self._damage = None
         self._record(ObjectMended(path=damage.path, length=length), time.monotonic_ns())
 
 

@@ -21,12 +21,12 @@ def new_folder(root: Path) -> Path:
         UsageError: none can be made there.
     """
     while True:
+        folder = free_folder(root)
         try:
-            folder = free_folder(root)
             folder.mkdir(parents=True)
-        except FileExistsError:
-            continue  # Somebody else was faster.
         except OSError as error:
+            if isinstance(error, FileExistsError) and os.path.lexists(folder):
+                continue  # Somebody else was faster.
             raise UsageError(
                 f"{root}: no folder can be made in it ({error.strerror}); choose another one with --out."
             ) from error

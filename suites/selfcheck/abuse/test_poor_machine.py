@@ -91,7 +91,10 @@ LONG = "n" * 300
     ("command", "sentence"),
     [
         ("certify reference --tier sim --rule BAR-09 --out $'o\\xff'", r"'o\udcff' is no text in UTF-8, and no report"),
-        (f"certify reference --tier sim --rule BAR-09 --out {LONG}", "(File name too long); choose another one with --out."),
+        (
+            f"certify reference --tier sim --rule BAR-09 --out {LONG}",
+            "(File name too long); choose another one",
+        ),
         (f"replay {LONG}", "File name too long."),
         ("certify --source holdfast.fixtures.sources.log:LogSource --rule E2E-05", "has # % ? in its name: set TMPDIR"),
     ],
@@ -105,6 +108,15 @@ def test_a_name_that_cannot_be_used_is_one_sentence(command: str, sentence: str,
     assert code == 3
     assert sentence in complaint.splitlines()[-1]
     assert "Traceback" not in complaint
+
+
+def test_an_output_folder_that_leads_nowhere_is_one_sentence(tmp_path: Path) -> None:
+    """It was looked for without end."""
+    (tmp_path / "o").symlink_to("gone")
+    code, _, complaint = run_shell(f"{HOLDFAST} certify reference --tier sim --rule BAR-09 --out o", tmp_path)
+    assert (code, complaint.splitlines()[-1]) == (
+        3, "holdfast: o: no folder can be made in it (File exists); choose another one with --out."
+    )  # fmt: skip
 
 
 @pytest.mark.parametrize("limit_kb", [100_000, 200_000, 400_000])

@@ -99,6 +99,17 @@ def test_one_that_is_up_is_not_born_again() -> None:
     assert stand.born == ["broker.0"]
 
 
+def test_one_that_is_down_is_not_taken_down_again() -> None:
+    """The second fault counted, though it did nothing."""
+    stand = Stand()
+    stand.services.begin([Role.BROKER])
+    stand.services.take_down(BROKER)
+    stand.recorded.clear()
+    with pytest.raises(OSError, match="the broker is down already"):
+        stand.services.take_down(BROKER)
+    assert not stand.recorded
+
+
 def test_what_is_not_ours_goes_neither_down_nor_up() -> None:
     stand = Stand()
     with pytest.raises(OSError, match="object-store is not ours: nobody but its owner can take it down"):
