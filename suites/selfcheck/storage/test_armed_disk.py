@@ -7,7 +7,7 @@ import threading
 import pytest
 
 from holdfast.fixtures.reference.drivers.simulated.armed_disk import ArmedDisk
-from holdfast.fixtures.reference.drivers.simulated.lane import Lane, Stop
+from holdfast.fixtures.reference.drivers.simulated.lane import Lane, Stop, on_simulator
 from holdfast.fixtures.reference.protocol.storage.file_system import UNPUBLISHED, FileSystem
 from holdfast.fixtures.reference.protocol.storage.operation import Outcome
 from holdfast.harness.sim.disk import FileChange, SimulatedDisk
@@ -101,3 +101,28 @@ def test_what_a_stage_raises_comes_out_where_it_is_called() -> None:
 
     with pytest.raises(ZeroDivisionError):
         Lane(stage).go_on()
+
+
+def test_what_belongs_to_a_task_is_called_by_its_thread_with_its_answer_and_error() -> None:
+    """A backend that is promised one thread was called by another one wherever a gate was armed."""
+    called: list[threading.Thread] = []
+
+    def call() -> str:
+        called.append(threading.current_thread())
+        if len(called) == 2:
+            raise RuntimeError("refused")
+        return "answer"
+
+    def stage() -> Outcome:
+        assert threading.current_thread() not in called
+        assert on_simulator(call) == "answer"
+        with pytest.raises(RuntimeError, match="refused"):
+            on_simulator(call)
+        lane.hold()
+        return ()
+
+    lane = Lane(stage)
+    assert lane.go_on() is Stop.MIDDLE
+    assert called == [threading.current_thread()] * 2
+    assert lane.go_on() == ()
+    assert on_simulator(lambda: threading.current_thread()) is threading.current_thread()
