@@ -286,5 +286,5 @@ KINDS: Mapping[str, Kind] = {
         frozenset({0, 1, REFUSED}),
     ),
     "trend": Kind(_make_nights, _mutate_night, lambda folder: ["trend", str(folder)], frozenset({0, REFUSED})),
-    "configuration": Kind(_make_configuration, _mutate_configuration, _check, frozenset({0, REFUSED})),
+    "configuration": Kind(_make_configuration, _mutate_configuration, _check, frozenset({0, 1, REFUSED})),
 }
