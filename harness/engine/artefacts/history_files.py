@@ -95,10 +95,10 @@ def read_history(folder: Path, plan: Plan, output: OutputFile | None = None) -> 
     for file in manifest.files:
         path = folder / file.name
         if file.name == OUTPUTS:
-            _check_digest(output.url, output.digest(), file)
+            _check_digest(output.url, output.digest(file.length), file)
             continue
         if file.name == INPUTS:
-            _check_digest(str(path), OutputFile(str(path)).digest(), file)
+            _check_digest(str(path), OutputFile(str(path)).digest(file.length), file)
             continue
         content = _content(path)
         if file.name.endswith(_EVENTS):

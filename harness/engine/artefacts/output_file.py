@@ -73,14 +73,20 @@ class OutputFile:
         self.count = cache(self._count)
         """Two oracles ask for the same."""
 
-    def digest(self) -> FileDigest:
-        """Length and SHA-256 under the name of the file."""
-        digest, length = hashlib.sha256(), 0
+    def digest(self, length: int) -> FileDigest:
+        """Length and SHA-256 under the name of the file; one of another length is not read, since it may be without
+        end.
+
+        Args:
+            length: in bytes, as it was written.
+        """
+        digest, name = hashlib.sha256(), self._path.rpartition("/")[2]
         with self._open() as file:
+            if (found := file.size()) != length:
+                return FileDigest(name, found, "")
             while content := file.read(_HASHED_AT_ONCE):
                 digest.update(content)
-                length += len(content)
-        return FileDigest(self._path.rpartition("/")[2], length, digest.hexdigest())
+        return FileDigest(name, length, digest.hexdigest())
 
     def read(self, contract: Contract) -> Output:
         """The output; rows of contract RECORDS are StoredIdentities if they stay.
