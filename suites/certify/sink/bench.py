@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from contextlib import suppress
-from itertools import zip_longest
 from typing import NamedTuple
 
 from holdfast.harness.engine.artefacts.temporary_folder import TemporaryFolder
@@ -34,25 +33,51 @@ from holdfast.suites.certify.outside.victims import Victims
 from holdfast.suites.certify.sink.readers import READERS
 
 DONE = frozenset({OutcomeKind.COMMITTED, OutcomeKind.ALREADY})
+MOST_CONTENT = 64 << 10
+"""Of bytes, of a committable: more are not some kilobytes."""
+SHOWN = 8
+"""Rows of a write that a step shows."""
 MOST_CALLS = 20
 """How often a call that raises Transient, or a commit that says RETRY, is repeated."""
 
 
+LATE = b"late/"
+"""So begin the rows of attempts that are over."""
+SENTENCES = {
+    "": ("E2E-02", "Its rows are visible now."),
+    "failed": ("TPC-04", "Whoever restores the checkpoint commits all of them, with any parallelism."),
+    "prepare": ("E2E-04", "Everything is visible when `prepare` returns."),
+    "pending": ("E2E-03", "Rows are invisible until their committables are committed."),
+    "completed": ("TPC-02", "Nothing else is committed with them, not even what its writer prepared before."),
+    "committed": ("TPC-05", "What was committed by any attempt, in any process, however long ago, changes nothing."),
+    "aborted": ("TPC-06", "Aborts every transaction of this job and operator that earlier attempts left."),
+    "late": ("TPC-06", "Its writers and commits raise Fenced from now on, or have no effect."),
+    "strange": ("E2E-01", "Bytes of any content and length."),
+    "table": ("TPC-09", "A row replaces the visible one of the same key: what is repeated changes nothing."),
+    "order": ("E2E-06", "Rows of one writer become visible in the order in which they were written."),
+}
+"""By what became of a row: the rule that is broken where it is missing or seen too often, and the contract's words."""
+
+
 class Promise(NamedTuple):
-    """What one `prepare` returned, with the rows that it stands for."""
+    """What one `prepare` returned, with the rows that it stands for, and the attempt and subtask whose they are."""
 
     committables: tuple[Committable, ...]
     rows: tuple[Row, ...]
+    attempt: int
+    subtask: int
 
 
 class Attempt:
-    """One attempt's sink objects: one for the coordinator, one for each subtask.
+    """One attempt's sink objects: one for the coordinator, and one for each subtask or for all of them.
 
     Attributes:
         number: from 1.
         sink: of the coordinator.
+        sinks: those of the subtasks.
         writers: by subtask.
         unprepared: by subtask, rows since its last `prepare`.
+        writes: whether its writers are not closed.
     """
 
     def __init__(self, bench: Bench, job: str, operator: str, number: int) -> None:
@@ -61,28 +86,57 @@ class Attempt:
         self.operator = operator
         self.number = number
         self.sink: Sink = bench.sink(job, number, operator)
+        self.sinks: list[Sink] = []
         self.writers: list[SinkWriter] = []
         self.unprepared: list[list[Row]] = []
+        self.writes = True
 
-    def deploy(self, parallelism: int) -> None:
-        """Make the writers, each as in a process of its own."""
-        for subtask in range(parallelism):
-            sink = self.bench.sink(self.job, self.number, self.operator)
+    def close_writers(self) -> None:
+        """They are not called any more."""
+        self.writes = False
+        for writer in self.writers:
+            writer.close()
+
+    def another_sink(self) -> Sink:
+        """One more object of this attempt."""
+        return self.bench.sink(self.job, self.number, self.operator)
+
+    def deploy(self, parallelism: int, *, in_one: bool = False) -> None:
+        """Make the writers, each as in a process of its own, or all of them as in one."""
+        for _ in range(parallelism):
+            self.sinks.append(self.sinks[0] if in_one and self.sinks else self.another_sink())
+        for subtask, sink in enumerate(self.sinks):
             self.writers.append(sink.writer(subtask, now_ms=self.bench.now_ms))
             self.unprepared.append([])
 
     def write(self, subtask: int, rows: Sequence[Row]) -> None:
-        self.bench.step(f"attempt {self.number}, subtask {subtask}: write {excerpt([row.value for row in rows])}")
+        self.bench.step(f"attempt {self.number}, subtask {subtask}: write {_shown(rows)}")
         self.writers[subtask].write(rows, now_ms=self.bench.now_ms)
         self.unprepared[subtask].extend(rows)
 
-    def prepare(self, subtask: int, checkpoint: int) -> Promise:
+    def prepare(self, subtask: int, checkpoint: int, *, late: bool = False) -> Promise:
+        """
+        Args:
+            subtask: which prepares.
+            checkpoint: for which.
+            late: the attempt is over, so that it need not promise anything.
+
+        Raises:
+            Violation: TPC-01: it promises nothing, or what no checkpoint takes.
+        """
         self.bench.step(f"attempt {self.number}, subtask {subtask}: prepare({checkpoint})")
         committables = tuple(self.writers[subtask].prepare(checkpoint, now_ms=self.bench.now_ms))
         rows, self.unprepared[subtask] = tuple(self.unprepared[subtask]), []
-        if self.bench.two_phase and rows and not committables:
+        if self.bench.two_phase and rows and not committables and not late:
             raise Violation("TPC-01", f"prepare() returned nothing for {len(rows)} rows.")
-        return Promise(committables, rows)
+        for each in committables:
+            if each.version != (right := self.bench.description.committable_version):
+                raise Violation(
+                    "TPC-05", f"prepare() returned a committable of version {each.version}; {right} is right."
+                )
+            if len(each.content) > MOST_CONTENT:
+                raise Violation("TPC-01", f"a committable has {len(each.content)} bytes; some kilobytes are right.")
+        return Promise(committables, rows, self.number, subtask)
 
 
 class Job:
@@ -95,9 +149,15 @@ class Job:
         dead: earlier attempts; their objects still work, as those of a process that was paused do.
         pending: promises that no completed checkpoint holds, by checkpoint.
         completed: promises of the newest completed checkpoint that are not known to be committed.
+        committed, aborted: other promises.
+        unknown: promises that were being committed when something failed, until the next attempt has begun.
+        overtaken: attempts that begin when a newer one has begun.
+        checkpoints: of each completed checkpoint that may be gone back to, its promises.
         owed: rows that are visible.
         in_doubt: rows that may be visible.
         table: by key, values that may be there; the last one is right in the end.
+        in_order: by key and subtask, rows in the order of their commits.
+        ordered: whether that is the order in which they were written.
     """
 
     def __init__(self, bench: Bench, name: str, operator: str, first_attempt: int) -> None:
@@ -107,39 +167,58 @@ class Job:
         self.dead: list[Attempt] = []
         self.pending: dict[int, list[Promise]] = {}
         self.completed: list[Promise] = []
+        self.committed: list[Promise] = []
+        self.aborted: list[Promise] = []
+        self.unknown: list[Promise] = []
+        self.overtaken: list[Attempt] = []
+        self.checkpoints: list[list[Promise]] = []
         self.owed: Counter[Row] = Counter()
         self.in_doubt: Counter[Row] = Counter()
         self.table: dict[bytes, list[bytes | None]] = {}
+        self.in_order: dict[tuple[bytes, int], list[Row]] = {}
+        self.ordered = True
         self.parallelism = 0
-        self._checkpoint = 0
+        self.newest_checkpoint = 0
         self._row = 0
         self._first_attempt = first_attempt
 
     # ---------------------------------------------------------------- attempts
     def start(self, parallelism: int, *, skipped: int = 0) -> None:
-        """The first attempt, or the next one from the newest completed checkpoint.
+        """The first attempt, or the next one from the newest completed checkpoint; arguments as of `begin`."""
+        self.begin(parallelism, skipped=skipped)
+        self.commit()
+        self.attempt.deploy(parallelism)
+
+    def begin(self, parallelism: int, *, skipped: int = 0, times: int = 1) -> None:
+        """The attempt begins; its restored transactions are not committed yet.
 
         Args:
-            parallelism: number of writers, any.
+            parallelism: number of writers that it is to have, any.
             skipped: so many attempts in between never begin.
+            times: how often, each time by another object, as if the answers before were lost.
         """
         self._first_attempt += skipped
         number = len(self.dead) + self._first_attempt
-        self.bench.step(f"{self.name}: attempt {number} with {parallelism} subtasks")
+        self.bench.step(f"{self.name}: attempt {number} with {parallelism} subtasks begins")
         self.parallelism = parallelism
         self.attempt = Attempt(self.bench, self.name, self.operator, number)
-        restored = [each for promise in self.completed for each in promise.committables]
-        for _ in range(MOST_CALLS):
-            with suppress(Transient):
-                self.attempt.sink.begin(restored, now_ms=self.bench.now_ms)
-                break
-        self.commit()
-        self.attempt.deploy(parallelism)
+        for sink in (*(self.attempt.another_sink() for _ in range(times - 1)), self.attempt.sink):
+            for _ in range(MOST_CALLS):
+                with suppress(Transient):
+                    sink.begin(self.restored, now_ms=self.bench.now_ms)
+                    break
+        self._look()
+
+    @property
+    def restored(self) -> list[Committable]:
+        """What the next attempt goes on from."""
+        return [each for promise in self.completed for each in promise.committables]
 
     def crash(self) -> None:
         """The attempt is dead, and what no completed checkpoint holds with it."""
         self.bench.step(f"{self.name}: attempt {self.attempt.number} dies")
         self.dead.append(self.attempt)
+        self.aborted += [promise for promises in self.pending.values() for promise in promises]
         self.pending.clear()
 
     def restart(self, parallelism: int | None = None, *, skipped: int = 0) -> None:
@@ -148,10 +227,47 @@ class Job:
         self.start(parallelism or self.parallelism, skipped=skipped)
         self.bench.hit("restarted")
 
+    def go_back(self, number: int) -> None:
+        """The next attempt goes on from an older checkpoint: what was completed since is aborted, if it was not
+        committed."""
+        if not self.checkpoints:
+            return
+        older = number % len(self.checkpoints)
+        promises = self.checkpoints[older]
+        self.bench.step(f"{self.name}: goes back by {len(self.checkpoints) - 1 - older} checkpoints")
+        decided = [*promises, *self.committed, *self.unknown]
+        self.aborted += [each for each in self.completed if not _among(each, decided)]
+        self.completed = list(promises)
+        del self.checkpoints[older + 1 :]
+
+    def _look(self) -> None:
+        """An attempt has begun. From now on nothing of earlier ones becomes visible: what may be visible is, or is
+        not."""
+        seen = Counter(self.bench.rows())
+        unknown = [each for each in self.unknown if not _among(each, self.completed)]
+        self.unknown = [each for each in self.unknown if _among(each, self.completed)]
+        table = {row.key: row.value for row in seen}
+        if self.bench.two_phase:
+            others = sum((job.owed for job in self.bench.jobs), Counter[Row]())
+            for promise in unknown:
+                self.ordered = False
+                if SinkFlag.UPSERT not in self.bench.flags and Counter(promise.rows) <= seen - others:
+                    self.owed.update(promise.rows)
+                    others.update(promise.rows)
+            keys = {row.key for promise in unknown for row in promise.rows}
+        else:
+            self.ordered = self.ordered and not self.in_doubt
+            self.owed.update(row for row in self.in_doubt if seen[row])
+            keys = set(self.table)
+        self.in_doubt = Counter(row for promise in self.unknown for row in promise.rows)
+        for key in keys:
+            if table.get(key) in self.table[key]:
+                self.table[key] = [table.get(key)]
+
     @property
     def all_writers(self) -> list[SinkWriter]:
         """Of all attempts."""
-        return [writer for attempt in (*self.dead, self.attempt) for writer in attempt.writers]
+        return [writer for attempt in (*self.dead, *self.overtaken, self.attempt) for writer in attempt.writers]
 
     # ---------------------------------------------------------------- rows and checkpoints
     def row(self, key: bytes | None = None) -> Row:
@@ -169,27 +285,19 @@ class Job:
     def rewrite(self, rows: Sequence[Row], subtask: int = 0) -> None:
         """These rows of a subtask; without a second phase they may be visible from now on."""
         if not self.bench.two_phase:
-            self.in_doubt.update(rows)
-            for row in rows:
-                self.table.setdefault(row.key, [None]).append(row.value)
+            self._doubt(rows)
         self.attempt.write(subtask, rows)
 
-    def prepare(self) -> int:
-        """All subtasks prepare; returns the checkpoint, which is pending."""
-        self._checkpoint += 1
-        promises: list[Promise] = []
-        for subtask in range(self.parallelism):
-            promises.append(self.attempt.prepare(subtask, self._checkpoint))
-            self._kept(promises[-1])
-        self.pending[self._checkpoint] = promises
-        return self._checkpoint
-
-    def _kept(self, promise: Promise) -> None:
-        """Without a second phase they are."""
-        if not self.bench.two_phase:
-            self.owed.update(promise.rows)
-            for row in promise.rows:
-                self.table[row.key] = [row.value]
+    def prepare(self, subtasks: Sequence[int] | None = None) -> int:
+        """Subtasks prepare, in an order, or all of them; returns the checkpoint, which is pending."""
+        self.newest_checkpoint += 1
+        promises = self.pending[self.newest_checkpoint] = []
+        for subtask in range(self.parallelism) if subtasks is None else subtasks:
+            promise = self.attempt.prepare(subtask, self.newest_checkpoint)
+            promises.append(promise)
+            if not self.bench.two_phase:
+                self._settle(promise)
+        return self.newest_checkpoint
 
     def complete(self, checkpoint: int) -> None:
         """It completes, and with it goes what was prepared for earlier ones (TPC-03)."""
@@ -197,69 +305,73 @@ class Job:
         for earlier in sorted(self.pending):
             if earlier <= checkpoint:
                 self.completed += self.pending.pop(earlier)
-
-    def abort(self, checkpoint: int) -> None:
-        """It fails. What was prepared for it waits for the next one."""
-        self.bench.step(f"{self.name}: checkpoint {checkpoint} is aborted")
+        self.checkpoints.append(list(self.completed))
 
     def commit(self) -> None:
         """The notice of the newest completed checkpoint: commit until it is decided.
 
         Raises:
-            Violation: TPC-05: an outcome is missing, FAILED, or RETRY for ever.
+            Violation: an outcome is missing, FAILED, or RETRY for ever.
         """
-        if self.bench.two_phase:  # A row is doubted once, however often it is committed, and by how many attempts.
-            self.in_doubt.clear()
-        self.doubt(self.completed)
         for _ in range(MOST_CALLS):
-            try:
-                outcomes = self.commit_once(self.completed)
-            except Transient as error:
-                self.bench.step(f"    {error}")
-                continue
+            with suppress(Transient):
+                self.commit_some(self.completed)
+                if not self.completed:
+                    return
+        raise Violation(self.bench.rule, f"commit was repeated {MOST_CALLS} times and is still undecided.")
+
+    def commit_some(self, promises: Sequence[Promise], by: Sink | None = None) -> None:
+        """One call with some promises of the newest completed checkpoint, in any order; what is decided is settled.
+
+        Args:
+            promises: that are committed.
+            by: an object of the attempt; None: that of its coordinator.
+        """
+        for promise in promises:  # A row is doubted once, however often it is committed, and by how many attempts.
+            if self.bench.two_phase and not (_among(promise, self.committed) or _among(promise, self.unknown)):
+                self.unknown.append(promise)
+                self._doubt(promise.rows)
+        decided = iter(self.commit_once(promises, by=by))
+        for promise in list(promises):
+            outcomes = [next(decided) for _ in promise.committables]
+            if lost := [each for each in outcomes if each.kind is OutcomeKind.FAILED]:
+                raise self.bench.broken("failed", f"commit failed: {lost[0].reason}")
             if all(each.kind in DONE for each in outcomes):
-                break
-            lost = [each for each in outcomes if each.kind is OutcomeKind.FAILED]
-            if lost:
-                raise Violation(self.bench.rule, f"commit failed: {lost[0].reason}")
-        else:
-            raise Violation(self.bench.rule, f"commit was repeated {MOST_CALLS} times and is still undecided.")
-        self.settle()
+                self.completed = [each for each in self.completed if each is not promise]
+                if not _among(promise, self.committed):
+                    self.committed.append(promise)
+                    if self.bench.two_phase:
+                        self.unknown = [each for each in self.unknown if each is not promise]
+                        self._settle(promise)
 
-    def doubt(self, promises: Sequence[Promise]) -> None:
-        """These are being committed: their rows may be visible from now on."""
-        for promise in promises:
-            self.in_doubt.update(promise.rows)
-            for row in promise.rows:
-                self.table.setdefault(row.key, [None]).append(row.value)
+    def _doubt(self, rows: Sequence[Row]) -> None:
+        """They may be visible from now on."""
+        self.in_doubt.update(rows)
+        for row in rows:
+            self.table.setdefault(row.key, [None]).append(row.value)
 
-    def settle(self) -> None:
-        """What the newest completed checkpoint holds is committed."""
-        for promise in self.completed:
-            self.in_doubt.subtract(promise.rows)
-            self.owed.update(promise.rows)
-            self.table.update({row.key: [row.value] for row in promise.rows})
-        self.in_doubt = +self.in_doubt
-        self.completed = []
+    def _settle(self, promise: Promise) -> None:
+        """Its rows are visible."""
+        self.in_doubt = self.in_doubt - Counter(promise.rows) if self.bench.two_phase else self.in_doubt
+        self.owed.update(promise.rows)
+        for row in promise.rows:
+            self.table[row.key] = [row.value]
+            self.in_order.setdefault((row.key, promise.subtask), []).append(row)
 
-    def forget(self, promises: Sequence[Promise]) -> None:
-        """Nobody knows any more that these were committed: the next attempt goes on from them."""
-        self.bench.step(f"{self.name}: the record of {len(promises)} commits is lost")
-        self.completed = list(promises)
-        for promise in promises:
-            self.owed.subtract(promise.rows)
-
-    def commit_once(self, promises: Sequence[Promise], attempt: Attempt | None = None) -> Sequence[Outcome]:
+    def commit_once(
+        self, promises: Sequence[Promise], attempt: Attempt | None = None, by: Sink | None = None
+    ) -> Sequence[Outcome]:
         """One call with the committables of some promises; each outcome belongs to one of them."""
         committables = [each for promise in promises for each in promise.committables]
         if not committables:
             return ()
-        by = attempt or self.attempt
-        self.bench.step(f"attempt {by.number}: commit {len(committables)}")
-        outcomes = by.sink.commit(committables, now_ms=self.bench.now_ms)
+        whose = attempt or self.attempt
+        subtasks = ", ".join(f"{each.attempt}/{each.subtask}" for each in promises)
+        self.bench.step(f"attempt {whose.number}: commit {len(committables)} of attempt/subtask {excerpt(subtasks)}")
+        outcomes = (by or whose.sink).commit(committables, now_ms=self.bench.now_ms)
         if len(outcomes) != len(committables):
             raise Violation("TPC-05", f"commit() of {len(committables)} returned {len(outcomes)} outcomes.")
-        self.bench.step(f"    {', '.join(each.kind for each in outcomes)}")
+        self.bench.step(f"    {excerpt(', '.join(each.kind for each in outcomes))}")
         return outcomes
 
     def checkpoint(self) -> int:
@@ -268,6 +380,11 @@ class Job:
         self.complete(checkpoint)
         self.commit()
         return checkpoint
+
+
+def _among(promise: Promise, promises: Sequence[Promise]) -> bool:
+    """Whether it is one of them, and not only like one."""
+    return any(each is promise for each in promises)
 
 
 class Bench:
@@ -285,13 +402,24 @@ class Bench:
         windows: what was met, by name.
         answers: of all sinks.
         jobs: all of them.
+        by_sentence: whether a row that is missing or too many is said to break the sentence of the contract that it
+            does break, and its rule.
     """
 
-    def __init__(self, factory: SinkFactory, rule: str, seed: int = 0, connected: Connected = HERE) -> None:
+    def __init__(
+        self,
+        factory: SinkFactory,
+        rule: str,
+        seed: int = 0,
+        connected: Connected = HERE,
+        *,
+        by_sentence: bool = False,
+    ) -> None:
         self.factory = factory
         self.rule = rule
         self.seed = seed
         self.connected = connected
+        self.by_sentence = by_sentence
         self.points = FaultPoints()
         self.answers = Answers(rule)
         self.now_ms = 1_000_000
@@ -373,37 +501,49 @@ class Bench:
             owed = Counter(owed.keys())
             allowed = Counter({row: max(count, seen[row]) for row, count in allowed.items()})
         if missing := owed - seen:
-            raise Violation(self.rule, f"{_first(missing)} is not visible; {missing.total()} rows are missing.")
+            sentence = f"{_first(missing)} is not visible; {missing.total()} rows are missing."
+            raise self.broken("" if self.two_phase else "prepare", sentence)
         if extra := seen - allowed:
             row = min(extra)
             times = f"visible {seen[row]} times; {allowed[row]} is right"
-            raise Violation(self.rule, f"{_first(extra)} is {times}.")
+            raise self.broken(self._fate(row), f"{_first(extra)} is {times}.")
 
-    def check_order(self, key: bytes, written: Sequence[Row]) -> None:
-        """The visible rows of a key are those of one writer in its order; where they replace each other, the last one.
+    def broken(self, fate: str, sentence: str) -> Violation:
+        """What is seen is wrong with a row of that fate."""
+        if not self.by_sentence:
+            return Violation(self.rule, sentence)
+        rule, contract = SENTENCES[fate]
+        return Violation(rule, f'{sentence} The contract says: "{contract}"')
 
-        Raises:
-            Violation: of the bench's rule.
-        """
-        right = written[-1:] if SinkFlag.UPSERT in self.flags else written
-        for place, (seen, row) in enumerate(zip_longest((each for each in self.rows() if each.key == key), right)):
-            if seen != row:
-                shown, value = unlike(*(None if each is None else each.value for each in (seen, row)))
-                raise Violation(self.rule, f"row {place} of a key is {shown}; {value} is right.")
+    def _fate(self, row: Row) -> str:
+        """What became of a row that is seen too often, as a key of SENTENCES."""
+        for job in self.jobs:
+            fates = {
+                "committed": job.committed,
+                "completed": job.completed,
+                "pending": [promise for promises in job.pending.values() for promise in promises],
+                "aborted": job.aborted,
+            }
+            for fate, promises in fates.items():
+                if any(row in promise.rows for promise in promises):
+                    return fate
+            if any(row in rows for rows in job.attempt.unprepared):
+                return "pending"
+        return "late" if row.value.startswith(LATE) or row.key.startswith(LATE) else "strange"
 
     def _check_table(self, seen: Counter[Row]) -> None:
         keys = Counter(row.key for row in seen.elements())
         for key, count in keys.items():
             if count > 1:
-                raise Violation(self.rule, f"key {key!r} is there {count} times; once is right.")
+                raise self.broken("table", f"key {excerpt(key)} is there {count} times; once is right.")
         table = {row.key: row.value for row in seen}
         for job in self.jobs:
             for key, right in job.table.items():
                 if table.get(key) not in right:
                     shown, value = unlike(table.get(key), right[-1])
-                    raise Violation(self.rule, f"key {key!r} has {shown}; {value} is right.")
+                    raise self.broken("table", f"key {excerpt(key)} has {shown}; {value} is right.")
         if strange := table.keys() - {key for job in self.jobs for key in job.table}:
-            raise Violation(self.rule, f"key {min(strange)!r} is there, and none is right.")
+            raise self.broken("table", f"key {excerpt(min(strange))} is there, and none is right.")
 
     def check_unfinished(self, job: Job, least: int = 0) -> None:
         """Nothing of the job is left open or prepared but so much; where the reader cannot know it, nothing is said.
@@ -415,7 +555,7 @@ class Bench:
         if left is not None:
             self.hit("counted-unfinished")
             if left > least:
-                raise Violation(self.rule, f"{left} transactions of dead attempts are left; {least} is right.")
+                raise self.broken("aborted", f"{left} transactions of dead attempts are left; {least} is right.")
 
     # ---------------------------------------------------------------- what happened
     def step(self, step: str) -> None:
@@ -442,6 +582,11 @@ def changed(committable: Committable, *, version: int | None = None, content: by
     return Committable(
         committable.version if version is None else version, committable.content if content is None else content
     )
+
+
+def _shown(rows: Sequence[Row]) -> str:
+    more = f" and {len(rows) - SHOWN} more" if len(rows) > SHOWN else ""
+    return f"{excerpt([row.value for row in rows[:SHOWN]])}{more}"
 
 
 def _first(rows: Counter[Row]) -> str:

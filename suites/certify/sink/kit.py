@@ -9,7 +9,7 @@ from holdfast.suites.certify.check import Check
 from holdfast.suites.certify.connector_kit import ConnectorKit
 from holdfast.suites.certify.sink.bench import Bench
 from holdfast.suites.certify.sink.checks import DIRECTED
-from holdfast.suites.certify.sink.machines import MACHINES
+from holdfast.suites.certify.sink.programs import PROGRAMS
 
 
 class SinkContract:
@@ -24,6 +24,6 @@ class SinkContract:
         return ("count of unfinished transactions",) if made.describe().committed_reader else ("committed reader",)
 
 
-CHECKS: tuple[Check[Bench], ...] = (*DIRECTED, *MACHINES)
+CHECKS: tuple[Check[Bench], ...] = (*DIRECTED, *PROGRAMS)
 WHOLE: ConnectorKit[Bench, SinkFactory] = ConnectorKit(SinkContract(), CHECKS, Bench)
 certify, judge, kit, loaded = WHOLE.certify, WHOLE.judge, WHOLE.kit, WHOLE.loaded

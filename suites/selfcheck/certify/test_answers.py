@@ -47,7 +47,7 @@ class AnswersNone(MemorySink):
 
 def test_none_for_a_list_is_blamed_on_the_part() -> None:
     """It was an error of the harness."""
-    verdict = judge_sink(SINK_CHECKS["E2E-03/invisible"], AnswersNone)
+    verdict = judge_sink(SINK_CHECKS["FIN-03/program"], AnswersNone)
     assert (verdict.status, verdict.reason) == (Status.FAIL, "commit() returned None; a sequence is right.")
 
 
@@ -77,7 +77,7 @@ class OtherArguments(MemorySink):
 
 
 def test_a_call_that_cannot_be_made_is_blamed_on_the_part() -> None:
-    verdict = judge_sink(SINK_CHECKS["E2E-03/invisible"], cast("SinkFactory", OtherArguments))
+    verdict = judge_sink(SINK_CHECKS["FIN-03/program"], cast("SinkFactory", OtherArguments))
     assert verdict.status is Status.FAIL
     assert verdict.reason.startswith("commit() cannot be called as its contract says: ")
 
@@ -143,7 +143,7 @@ class KeepsTheList(MemorySink):
 
 
 def test_what_is_handed_in_belongs_to_the_caller_again() -> None:
-    verdict = judge_sink(SINK_CHECKS["E2E-03/invisible"], KeepsTheList)
+    verdict = judge_sink(SINK_CHECKS["FIN-03/program"], KeepsTheList)
     assert verdict.status is Status.FAIL
     assert "is not visible" in verdict.reason
 
@@ -194,7 +194,7 @@ def test_an_answer_that_says_that_it_is_right_is_not_believed() -> None:
     verdict = judge_backend(BACKEND_CHECKS["SBK-02/round-trip"], Flatters, HashMapBackend)
     assert verdict.status is Status.FAIL
     assert "b'wrong'" in verdict.reason
-    verdict = judge_sink(SINK_CHECKS["E2E-03/invisible"], FlattersSink)
+    verdict = judge_sink(SINK_CHECKS["FIN-03/program"], FlattersSink)
     assert verdict.status is Status.FAIL
     assert "is not visible" in verdict.reason
 
@@ -225,7 +225,7 @@ class NeverMade(MemorySink):
     [
         (lambda: judge_backend(BACKEND_CHECKS["SBK-02/round-trip"], LeavesOut, HashMapBackend), "snapshot() raised"),
         (lambda: judge_backend(BACKEND_CHECKS["SBK-03/program"], Rejects, HashMapBackend), "snapshot() raised"),
-        (lambda: judge_sink(SINK_CHECKS["E2E-03/invisible"], NeverMade), "the factory raised"),
+        (lambda: judge_sink(SINK_CHECKS["FIN-03/program"], NeverMade), "the factory raised"),
     ],
     ids=("not tried", "rejected", "factory"),
 )

@@ -145,11 +145,11 @@ BACKENDS: dict[str, KeyedStateBackendFactory] = {
     "SBK-01/timer-lengths": with_timers(TimersOfAnyLength),
 }
 SINKS: dict[str, SinkFactory] = {
-    "E2E-06/many-at-once": CommitsAsText,
-    "TPC-05/long-ago": RemembersTwenty,
-    "TPC-04/one-by-one": AbortsTheOthers,
-    "TPC-01/closing": ClosesOthers,
-    "E2E-03/many-rows": BoundedSink,
+    "E2E-06/program": CommitsAsText,
+    "TPC-08/program": RemembersTwenty,
+    "TPC-04/program": AbortsTheOthers,
+    "TPC-01/program": ClosesOthers,
+    "E2E-03/program": BoundedSink,
 }
 SOURCES: dict[str, SourceFactory] = {
     "RSC-05/hundreds": with_enumerator(Knows255),

@@ -1,77 +1,15 @@
-"""TPC-05 and TPC-07: commits again, commits that fail, and committables that are none."""
+"""TPC-05 and TPC-07: commits that fail or come too late, and committables that are none."""
 
 from __future__ import annotations
 
 from holdfast.harness.spi.errors import Damaged, Incompatible
 from holdfast.harness.spi.sink import Committable, OutcomeKind, SinkFlag
 from holdfast.suites.certify.check import CannotTry, Check, Violation
-from holdfast.suites.certify.sink.bench import DONE, Attempt, Bench, Job, Promise, changed
-from holdfast.suites.certify.sink.checks.phases import TWO_PHASE
+from holdfast.suites.certify.sink.bench import DONE, Attempt, Bench, Job, changed
 
+TWO_PHASE = frozenset({SinkFlag.TWO_PHASE})
 FAULTS = TWO_PHASE | {SinkFlag.FAULT_POINTS}
-TABLES = TWO_PHASE | {SinkFlag.UPSERT}
 MOST_POINTS = 200
-
-
-def twice(bench: Bench) -> None:
-    """Again at once, again in a later attempt, and again behind other commits."""
-    job = bench.job()
-    job.write(0)
-    job.write(1)
-    job.complete(job.prepare())
-    promises = list(job.completed)
-    job.commit()
-    _again(bench, job, promises)
-    job.write(0)
-    job.checkpoint()
-    _again(bench, job, promises)
-    job.restart()
-    _again(bench, job, promises)
-    job.restart(1)
-    _again(bench, job, promises)
-
-
-def _again(bench: Bench, job: Job, promises: list[Promise]) -> None:
-    outcomes = job.commit_once(promises)
-    bench.hit("committed-again")
-    if wrong := [each for each in outcomes if each.kind not in DONE]:
-        raise Violation(bench.rule, f"a commit again is {wrong[0].kind} ({wrong[0].reason}); already is right.")
-    bench.check()
-
-
-def replaced(bench: Bench) -> None:
-    """What was committed and then replaced is committed again: the newer value stays."""
-    job = bench.job()
-    job.write(0, 2, b"k")
-    job.complete(job.prepare())
-    promises = list(job.completed)
-    job.commit()
-    bench.check()
-    job.write(0, 1, b"k")
-    job.checkpoint()
-    bench.check()
-    _again(bench, job, promises)
-    job.restart()
-    _again(bench, job, promises)
-    job.write(1, 1, b"k")
-    job.checkpoint()
-    _again(bench, job, promises)
-
-
-def lost_answers(bench: Bench) -> None:
-    """The answer to a commit is lost: all of it is committed again, together with what came since."""
-    job = bench.job()
-    job.write(0)
-    job.write(1)
-    job.complete(job.prepare())
-    job.commit_once(job.completed)
-    bench.step("the answer is lost")
-    job.doubt(job.completed)
-    job.write(0)
-    job.complete(job.prepare())
-    bench.hit("answer-lost")
-    job.commit()
-    bench.check()
 
 
 def errors(bench: Bench) -> None:
@@ -91,34 +29,6 @@ def errors(bench: Bench) -> None:
         job.write(0)
         job.checkpoint()
         bench.check()
-
-
-def beside_a_lost_one(bench: Bench) -> None:
-    """One was aborted long ago; those in front of it and behind it are committed, and each outcome is in its place."""
-    job = bench.job(parallelism=1)
-    job.write(0)
-    aborted = job.pending[job.prepare()]
-    job.restart()
-    for _ in range(2):
-        job.write(0)
-        job.complete(job.prepare())
-    first, second = job.completed
-    outcomes = [
-        [each.kind for each in job.commit_once(promises)]
-        for promises in ([first, *aborted, second], [*aborted, first, second], [first, second, *aborted])
-    ]
-    job.settle()
-    bench.check()
-    bench.hit("a-lost-one")
-    lost = len(first.committables), 0, len(first.committables) + len(second.committables)
-    for kinds, begin in zip(outcomes, lost, strict=True):
-        end = begin + sum(len(promise.committables) for promise in aborted)
-        if set(kinds[begin:end]) != {OutcomeKind.FAILED} or not {*kinds[:begin], *kinds[end:]} <= DONE:
-            raise Violation(
-                bench.rule,
-                f"commit() returned {[kind.value for kind in kinds]}; failed is right for number {begin + 1} alone, "
-                "which was aborted.",
-            )
 
 
 def versions(bench: Bench) -> None:
@@ -203,39 +113,11 @@ def in_time(bench: Bench) -> None:
 
 
 CHECKS = (
-    Check(
-        "TPC-05/twice",
-        "A commit again changes nothing, whoever does it and whenever.",
-        twice,
-        TWO_PHASE,
-        ("committed-again",),
-    ),
-    Check("TPC-05/replaced", "A commit again puts no old value back.", replaced, TABLES, ("committed-again",)),
-    Check(
-        "TPC-05/lost-answers",
-        "A commit whose answer was lost is repeated together with the next.",
-        lost_answers,
-        TWO_PHASE,
-        ("answer-lost",),
-    ),
-    Check(
-        "TPC-05/errors",
-        "An error at any step of a commit is passed on, and the commit succeeds again.",
-        errors,
-        FAULTS,
-        ("failed-step",),
-    ),
-    Check(
-        "TPC-05/beside-a-lost-one",
-        "One that is lost changes no outcome but its own.",
-        beside_a_lost_one,
-        TWO_PHASE,
-        ("a-lost-one",),
-    ),
+    Check("TPC-05/errors", "An error at any step of a commit is passed on, and the commit succeeds again.", errors,
+          FAULTS, ("failed-step",)),
     Check("TPC-05/versions", "A version that is not readable is refused.", versions, TWO_PHASE),
     Check("TPC-05/unknown", "What it has not written is never committed.", unknown, TWO_PHASE),
-    Check(
-        "TPC-07/expired", "An expired transaction is a loss that is said.", expired, TWO_PHASE, ("past-the-timeout",)
-    ),
+    Check("TPC-07/expired", "An expired transaction is a loss that is said.", expired, TWO_PHASE,
+          ("past-the-timeout",)),
     Check("TPC-07/in-time", "Before its timeout no transaction expires.", in_time, TWO_PHASE),
-)
+)  # fmt: skip

@@ -1,0 +1,125 @@
+"""Programs of calls that are drawn by seed, beside a model: how they are drawn, played, and shrunk to what fails.
+
+A step is a verb with numbers. Whoever plays it takes each number modulo what there is, so that any step can be left out
+of a program, and any number be smaller: what is left is a program, too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from holdfast.harness.engine.site.program_share import programs_of
+from holdfast.harness.sim.streams import Stream
+from holdfast.suites.certify import time_limit
+from holdfast.suites.certify.awkward import AWKWARD
+from holdfast.suites.certify.check import CannotTry
+
+MANY = (11, 17, 65, 101, 257)
+"""Just above what a digit, a buffer, a page and a byte have room for."""
+LENGTHS = (0, 1, 255, 4_095, 4_097, 65_535, 65_537, 300_000, (1 << 20) + 1)
+"""Of bytes, around what counts them in two bytes, and what is read in pieces of so many."""
+SHORT = 6
+"""So many of the lengths are below 64 KiB."""
+MOST_BYTES = 800_000
+"""Of what somebody else than a folder stores: below what brokers refuse by default."""
+NUMBERS = 4
+"""Of each step; a verb takes those that it needs."""
+LARGEST = 1 << 16
+TRIES = 150
+"""Programs that are played at most to shrink one that fails."""
+
+
+class Step(NamedTuple):
+    """One step of a program.
+
+    Attributes:
+        verb: what is done.
+        numbers: which, how many, and how; each from 0 to LARGEST.
+    """
+
+    verb: str
+    numbers: tuple[int, ...]
+
+
+Program = Sequence[Step]
+
+
+def program_of(stream: Stream, weights: Mapping[str, int], length: int, once: Sequence[str] = ()) -> Program:
+    """A program of so many steps, whose verbs are as frequent as their weights say; some are there at least once."""
+    verbs = [stream.weighted(weights) for _ in range(length)]
+    for verb in once:
+        verbs.insert(stream.below(len(verbs)), verb)
+    return [Step(verb, tuple(stream.below(LARGEST) for _ in range(NUMBERS))) for verb in verbs]
+
+
+def play_drawn(
+    seed: int, label: str, programs: int, draw: Callable[[Stream, int], Program], play: Callable[[Program, int], None]
+) -> None:
+    """Play programs until one fails; that one is shrunk, and what its smallest form raises is raised.
+
+    Args:
+        seed, label: what is drawn depends on them alone.
+        programs: number of them in a thorough run.
+        draw: one, of a stream and its number.
+        play: one, of that number, in a world of its own; raises what is wrong.
+    """
+    for number in range(programs_of(programs)):
+        program = draw(Stream(seed, f"{label}/{number}"), number)
+        if _error(program, number, play) is not None:
+            time_limit.programs.begin()
+            play(_shrunk(program, lambda smaller, number=number: _error(smaller, number, play) is not None), number)  # type: ignore[misc]
+            raise AssertionError("The same program did not fail when it was played again.")
+
+
+def _error(program: Program, number: int, play: Callable[[Program, int], None]) -> Exception | None:
+    time_limit.programs.begin()
+    try:
+        play(program, number)
+    except CannotTry:
+        raise
+    except Exception as error:
+        return error
+    return None
+
+
+def _shrunk(program: Program, fails: Callable[[Program], bool]) -> Program:
+    """The smallest program that still fails, of those that were tried."""
+    left, smaller = TRIES, True
+    while smaller:
+        smaller = False
+        for candidate in _candidates(program):
+            if not left:
+                return program
+            left -= 1
+            if fails(candidate):
+                program, smaller = candidate, True
+                break
+    return program
+
+
+def _candidates(program: Program) -> Iterator[Program]:
+    """Smaller ones, those that leave out most first."""
+    size = len(program) // 2
+    while size:
+        for start in range(0, len(program), size):
+            yield [*program[:start], *program[start + size :]]
+        size //= 2
+    for place, step in enumerate(program):
+        for which, number in enumerate(step.numbers):
+            for less in dict.fromkeys((0, number // 2)):
+                if less < number:
+                    numbers = (*step.numbers[:which], less, *step.numbers[which + 1 :])
+                    yield [*program[:place], step._replace(numbers=numbers), *program[place + 1 :]]
+
+
+def text(number: int) -> bytes:
+    """Bytes that mean something elsewhere, or none at all."""
+    return (b"", *AWKWARD)[number % (len(AWKWARD) + 1)]
+
+
+def filled(start: bytes, length: int) -> bytes:
+    """Bytes of at least a length that begin so; no two pieces of them are alike, and none has to be escaped."""
+    if length <= len(start):
+        return start
+    return (start + b"".join(b"%07d/" % number for number in range(length // 8 + 1)))[:length]
