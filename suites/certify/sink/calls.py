@@ -286,8 +286,8 @@ class Calls:
         self.many(job, 0, subtask, key)
 
     def many_at_once(self, job: Job, subtask: int, key: int, _: int) -> None:
-        """By one notice."""
-        self.many(job, 1, subtask, key)
+        """By one notice; one subtask's are of one key."""
+        self.many(job, 1, subtask, key | 1)
 
     def many_restored(self, job: Job, subtask: int, key: int, _: int) -> None:
         """By the next attempt."""
