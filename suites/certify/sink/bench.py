@@ -46,6 +46,7 @@ LATE = b"late/"
 SENTENCES = {
     "": ("E2E-02", "Its rows are visible now."),
     "failed": ("TPC-04", "Whoever restores the checkpoint commits all of them, with any parallelism."),
+    "beside": ("TPC-05", "An error of one leaves the outcomes of the others as they are."),
     "prepare": ("E2E-04", "Everything is visible when `prepare` returns."),
     "pending": ("E2E-03", "Rows are invisible until their committables are committed."),
     "completed": ("TPC-02", "Nothing else is committed with them, not even what its writer prepared before."),
@@ -324,18 +325,25 @@ class Job:
         """One call with some promises of the newest completed checkpoint, in any order; what is decided is settled.
 
         Args:
-            promises: that are committed.
+            promises: that are committed; those among them that were aborted must fail, and no others.
             by: an object of the attempt; None: that of its coordinator.
         """
+        known = [*self.committed, *self.unknown, *self.aborted]
         for promise in promises:  # A row is doubted once, however often it is committed, and by how many attempts.
-            if self.bench.two_phase and not (_among(promise, self.committed) or _among(promise, self.unknown)):
+            if self.bench.two_phase and not _among(promise, known):
+                known.append(promise)
                 self.unknown.append(promise)
                 self._doubt(promise.rows)
         decided = iter(self.commit_once(promises, by=by))
         for promise in list(promises):
             outcomes = [next(decided) for _ in promise.committables]
+            if _among(promise, self.aborted):
+                if DONE & {each.kind for each in outcomes}:
+                    raise self.bench.broken("aborted", "a commit of what begin() aborts is done; failed is right.")
+                continue
             if lost := [each for each in outcomes if each.kind is OutcomeKind.FAILED]:
-                raise self.bench.broken("failed", f"commit failed: {lost[0].reason}")
+                beside = any(_among(each, self.aborted) for each in promises)
+                raise self.bench.broken("beside" if beside else "failed", f"commit failed: {lost[0].reason}")
             if all(each.kind in DONE for each in outcomes):
                 self.completed = [each for each in self.completed if each is not promise]
                 if not _among(promise, self.committed):

@@ -107,17 +107,17 @@ class Calls:
         self._write(job, subtask, [each for each in rows if self._free(job, subtask, each.key)])
 
     def long(self, job: Job, subtask: int, length: int, how: int) -> None:
-        """Long rows between short ones, of one key or of a long one."""
+        """Long rows between short ones, of one key, and one of another; the keys begin alike."""
         lengths = [LENGTHS[(length + number * how) % len(LENGTHS)] for number in range(3)]
         if self.bench.connected.location:
             lengths = [min(each, MOST_BYTES) for each in lengths]
-        key = self._key(job, subtask, how // 8)
-        if how % 4 == 0:
-            key = filled(key, LENGTHS[how // 4 % SHORT])
+        start = filled(b"", LENGTHS[how // 4 % SHORT])
+        key, another = (start + self._key(job, subtask, how // 8 + number) for number in range(2))
         rows = [
             row._replace(value=filled(row.value + b"/", each)) for row, each in ((job.row(key), n) for n in lengths)
         ]
-        self._write(job, subtask, [*rows, job.row(key)], apart=how % 2 == 0)
+        rows += [job.row(key), job.row(another)]
+        self._write(job, subtask, [row for row in rows if self._free(job, subtask, row.key)], apart=how % 2 == 0)
 
     def large(self, job: Job, subtask: int, key: int, how: int) -> None:
         """More rows than a buffer has room for, in many writes or in one."""
@@ -133,7 +133,20 @@ class Calls:
     def large_keyed(self, job: Job, subtask: int, how: int, _: int) -> None:
         """Of one key, in one transaction."""
         self.large(job, subtask, 1, how)
+        self.check()
         job.checkpoint()
+
+    def in_turn(self, job: Job, subtask: int, turns: int, how: int) -> None:
+        """Two writers replace each other's rows of a key, each time by the same ones; an attempt may die between."""
+        first = job.row()
+        rows = (first, job.row(first.key))
+        for turn in range(3 + turns % 3):
+            self._write(job, subtask + turn % 2, [rows[turn % 2]])
+            self.left_transactions -= job.parallelism
+            job.checkpoint()
+            self.check()
+            if how % 8 == turn:
+                job.restart()
 
     def _write(self, job: Job, subtask: int, rows: Sequence[Row], *, apart: bool = False) -> None:
         size = sum(len(row.key) + len(row.value) for row in rows)
@@ -189,10 +202,14 @@ class Calls:
                 job.commit()
 
     def checkpoint(self, job: Job, subtask: int, key: int, count: int) -> None:
-        """All of a checkpoint at once."""
+        """All of a checkpoint at once; a row may come between its phases."""
         self.keyed(job, subtask, key, count)
         self.left_transactions -= job.parallelism
-        job.checkpoint()
+        checkpoint = job.prepare()
+        if count // 4 % 2:
+            self.write(job, subtask, 0, 1)
+        job.complete(checkpoint)
+        job.commit()
 
     def commit(self, job: Job, *_: int) -> None:
         """The notice."""
@@ -200,9 +217,10 @@ class Calls:
 
     def commit_apart(self, job: Job, how: int, by: int, most: int) -> None:
         """What is completed is committed in several calls, by any objects of the attempt, in any order."""
-        if not job.completed:
-            self.write(job, how, 1, 1)
-            job.complete(job.prepare())
+        if job.attempt.writers and sum(bool(each.rows) for each in job.completed) < 2:
+            for _ in range(2):
+                self.write(job, how, 1, 1)
+                job.complete(job.prepare())
         promises = list(job.completed)
         if not self.orderly:
             job.ordered = job.ordered and how % 4 == 0
@@ -215,6 +233,23 @@ class Calls:
             if by // 3 % 4 == 0:
                 job.attempt.another_sink().close()
             self.check()
+
+    def commit_beside(self, job: Job, subtask: int, count: int, at: int) -> None:
+        """What is completed is committed in one call with what was aborted."""
+        if not self.bench.two_phase:
+            return
+        if not any(each.rows for each in job.aborted):
+            self.write(job, subtask, count, 1)
+            job.prepare()
+            job.restart()
+        for each in range(2):
+            self.write(job, subtask + each, count, 1)
+            job.complete(job.prepare())
+        promises = list(job.completed)
+        lost = [each for each in job.aborted if each.rows][-1 - count // 3 % 2 :]
+        job.commit_some([*promises[: (at := at % (len(promises) + 1))], *lost, *promises[at:]])
+        self.check()
+        job.commit()
 
     def again(self, job: Job, which: int, how: int, mixed: int) -> None:
         """What was committed is committed again, beside what was aborted."""
@@ -450,7 +485,11 @@ class Calls:
             self.bench.points.disarm()
 
     def end(self) -> None:
-        """All that was decided is asked once more, all attempts that are over go on, and nothing is left."""
+        """What is open is committed, all that was decided is asked once more, all attempts that are over go on, and
+        nothing is left."""
+        for job in self.jobs:
+            job.checkpoint()
+        self.check()
         for job in self.jobs:
             if self.bench.two_phase:
                 self._ask(job, [*job.aborted[:3], *job.committed, *job.aborted[3:]])
@@ -459,6 +498,8 @@ class Calls:
                     self._goes_on(job, old, how, 1)
                 self.check()
         for job in self.jobs:
+            job.write(job.parallelism - 1, 1)
+            job.prepare()
             job.restart(1)
             self.check()
             self._unfinished(job)

@@ -72,7 +72,8 @@ def _refused(bench: Bench, job: Job, committables: list[Committable], errors: tu
 
 
 def expired(bench: Bench) -> None:
-    """Downtime past the timeout: the rows are visible, or the loss is said, once and for all attempts."""
+    """Downtime past the timeout: the rows are visible, or the loss is said, once and for all attempts, and is no loss
+    of what is committed in the same call."""
     timeout_ms = bench.description.transaction_timeout_ms
     if timeout_ms is None:
         raise CannotTry("its transactions never expire, as it declares")
@@ -95,9 +96,17 @@ def expired(bench: Bench) -> None:
         job.crash()
         later = Attempt(bench, job.name, job.operator, job.attempt.number + 1)
         later.sink.begin(promise.committables, now_ms=bench.now_ms)
-        kinds = {each.kind for each in job.commit_once([promise], later)}
-        if kinds & DONE or set(bench.rows()) & set(promise.rows):
+        job.dead.append(later)
+        later.deploy(1)
+        later.write(0, [job.row()])
+        fresh = later.prepare(0, job.newest_checkpoint + 1)
+        outcomes = [each.kind for each in job.commit_once([promise, fresh], later)]
+        expired_ones = len(promise.committables)
+        seen = set(bench.rows())
+        if DONE & {*outcomes[:expired_ones]} or seen & set(promise.rows):
             raise Violation(bench.rule, "a transaction that had failed is committed by a later attempt.")
+        if OutcomeKind.FAILED in (kinds := {*outcomes[expired_ones:]}) or (kinds <= DONE and not seen >= {*fresh.rows}):
+            raise Violation("TPC-05", "what is committed in the same call as an expired transaction is lost with it.")
 
 
 def in_time(bench: Bench) -> None:
