@@ -19,8 +19,8 @@ class SinkKit(RegisteredConnectorKit):
     rules = frozenset(check.rule for check in CHECKS)
     checks = listed(CHECKS)
     floor = (
-        *always("E2E-01/claim", "E2E-01/any-bytes"),
-        frozenset({"E2E-02/program", "E2E-04/repeats", "TPC-09/replaces"}),
+        *always("E2E-01/claim", "E2E-01/program"),
+        frozenset({"E2E-02/program", "E2E-04/program", "TPC-09/program"}),
     )
 
     def plugged(self, factory: str, location: str, options: Mapping[str, str]) -> str:
