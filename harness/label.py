@@ -7,6 +7,7 @@ is: a pid that is written down somewhere may belong to anybody by now.
 from __future__ import annotations
 
 import os
+import select
 import signal
 import sys
 from collections.abc import Sequence
@@ -14,6 +15,8 @@ from pathlib import Path
 
 NAME = "HOLDFAST_RUN"
 _PREFIX = f"{NAME}=".encode()
+_DEATH_LIMIT_MS = 5_000
+"""For what was killed to be gone; it may wait for a disk."""
 
 
 def end_labelled(folder: Path) -> int:
@@ -48,7 +51,8 @@ def labelled(folder: Path) -> Sequence[int]:
 
 
 def end_if_labelled(pid: int, folder: Path) -> bool:
-    """Kill a process, if it carries the label of a folder, or of one below it; whether it was."""
+    """Kill a process, if it carries the label of a folder, or of one below it; whether it was. It is gone by then, so
+    that the folder that it wrote into can be removed."""
     try:
         process = os.pidfd_open(pid)
     except (OSError, OverflowError):  # No process has such a number.
@@ -58,6 +62,9 @@ def end_if_labelled(pid: int, folder: Path) -> bool:
         if not carries(pid, folder):
             return False
         signal.pidfd_send_signal(process, signal.SIGKILL)
+        death = select.poll()
+        death.register(process, select.POLLIN)
+        death.poll(_DEATH_LIMIT_MS)
     except OSError:
         return False
     finally:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import re
+import signal
+import subprocess
 from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
@@ -19,7 +21,7 @@ from holdfast.harness.adapter.reader import Reader
 from holdfast.harness.engine.cases.case_run import run_case
 from holdfast.harness.engine.executor.run import run_plan
 from holdfast.harness.engine.site import registry
-from holdfast.harness.label import end_labelled
+from holdfast.harness.label import NAME, end_labelled
 from holdfast.harness.model.capability import Capability
 from holdfast.harness.model.case import Case, Tier
 from holdfast.harness.model.events import (
@@ -238,3 +240,16 @@ def test_a_reader_whose_argument_is_no_text_is_refused_at_once() -> None:
     factory: Any = Path
     with pytest.raises(TypeError, match=r"^argument 4 of reader Path is no text: write str\(\.\.\.\)\.$"):
         Reader.of(factory, "folder", 4)  # type: ignore[arg-type]
+
+
+def test_what_carries_a_label_is_gone_when_it_was_ended(tmp_path: Path) -> None:
+    """Its folder was removed while it still wrote there, and so remained."""
+    environment = {**os.environ, NAME: str(tmp_path)}
+    sleepers = [subprocess.Popen(["sleep", "60"], env=environment) for _ in range(20)]
+    try:
+        assert end_labelled(tmp_path) == len(sleepers)
+        assert [each.poll() for each in sleepers] == [-signal.SIGKILL] * len(sleepers)
+    finally:
+        for each in sleepers:
+            each.kill()
+            each.wait()
