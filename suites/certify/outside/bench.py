@@ -16,7 +16,7 @@ from holdfast.suites.certify.closing import raised_by_closing
 from holdfast.suites.certify.outside.location import Location, location_below
 from holdfast.suites.certify.outside.relay import Relay
 from holdfast.suites.certify.outside.target import Target
-from holdfast.suites.certify.outside.telling import Act, Report, Setting
+from holdfast.suites.certify.outside.telling import Act, Outcome, Report, Setting
 from holdfast.suites.certify.outside.victims import Stopped, Victims
 
 ENDPOINT = "s3.endpoint"
@@ -247,26 +247,37 @@ class OutsideBench:
             raise Violation(rule, f"{what} left {left} things behind, and {open_ones} uploads open; 0 is right.")
 
     # ---------------------------------------------------------------- what happened
-    def require_synchronised(self, acts: Sequence[Act], what: str) -> None:
-        """What another process does survives a loss of power.
+    def require_kept(self, acts: Sequence[Act], what: str, there: Callable[[Act, Outcome], None]) -> None:
+        """What other processes do survives a loss of power behind each of their acts.
 
         Args:
-            acts: what it does.
-            what: ends them, in words: `the commit`.
+            acts: one a process.
+            what: makes it lasting, in words: `the commit`.
+            there: raises where something does not find what came of an act.
 
         Raises:
-            Violation: one of them failed, or would be lost.
+            Violation: an act failed, or what came of it was lost.
             CannotTry: nobody sees what it synchronises.
         """
-        self.step("another process writes, while its calls of fsync are watched")
-        report = self.victims.run(acts)
-        for outcome in report.outcomes:
-            if outcome.error:
-                raise Violation(self.rule, f"another process met {outcome.error}: {outcome.text}")
-        if not report.watched:
+        done: list[tuple[Act, Outcome]] = []
+        watched = False
+        for act in acts:
+            self.step(f"another process does {act.verb} {act.name or act.checkpoint}; then the power is lost")
+            report = self.victims.run([act], power_lost=True)
+            watched = watched or report.watched
+            done.append((act, report.outcomes[0]))
+            if report.outcomes[0].error:
+                raise Violation(self.rule, f"another process met {done[-1][1].error}: {done[-1][1].text}")
+            if not report.lost:
+                continue
+            for each in done:
+                try:
+                    there(*each)
+                except Exception as error:
+                    problem = f"a loss of power behind {what} takes it away: {report.lost[0]}."
+                    raise Violation(self.rule, problem) from error
+        if not watched:
             raise CannotTry("it writes no files of this machine by Python, whose synchronisation could be watched")
-        if report.unsafe:
-            raise Violation(self.rule, f"a loss of power behind {what} takes it away: {report.unsafe[0]}.")
 
     def step(self, step: str) -> None:
         self.steps.append(step)

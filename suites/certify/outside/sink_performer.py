@@ -31,14 +31,15 @@ class Attempt:
     def __init__(self, setting: Setting) -> None:
         self.setting = setting
 
-    def begin(self, attempt: int, now_ms: int) -> None:
+    def begin(self, attempt: int, restored: Sequence[Committable], now_ms: int) -> None:
         where = self.setting
         factory = cast("SinkFactory", CONTRACT.named(where.factory))
         self.sink = factory(
             SinkContext(uri=where.uri, job=where.own, operator=OPERATOR, attempt=attempt, options=where.options)
         )
-        self.sink.begin([], now_ms=now_ms)
+        self.sink.begin(restored, now_ms=now_ms)
         self.writer = self.sink.writer(0, now_ms=now_ms)
+        self.committables = restored
 
     def prepare(self, rows: Sequence[Row], checkpoint: int, now_ms: int) -> None:
         self.writer.write(rows, now_ms=now_ms)
@@ -56,9 +57,11 @@ def made(setting: Setting) -> Attempt:
 def perform(attempt: Attempt, act: Act) -> Outcome:
     match act.verb:
         case "begin":
-            attempt.begin(act.epoch, act.now_ms)
+            restored = msgspec.msgpack.decode(act.content, type=list[Committable]) if act.content else []
+            attempt.begin(act.epoch, restored, act.now_ms)
         case "prepare":
             attempt.prepare(msgspec.msgpack.decode(act.content, type=list[Row]), act.checkpoint, act.now_ms)
+            return Outcome(content=msgspec.msgpack.encode(attempt.committables))
         case "commit":
             outcomes = attempt.sink.commit(attempt.committables, now_ms=act.now_ms)
             return Outcome(text=", ".join(each.kind for each in outcomes))

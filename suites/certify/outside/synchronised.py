@@ -1,12 +1,14 @@
-"""Whether files would survive a loss of power (RULES ASY-03): they were synchronised, and the folders that name them.
+"""A loss of power (RULES ASY-03): what was not synchronised is gone, bytes of files and names in folders.
 
-It sees what a storage does through Python's own `os.fsync` and `os.fdatasync`. Files that a library writes by itself,
-as SQLite does, are none of its business.
+It sees what a part does through Python's own `open`, `os.fsync` and `os.fdatasync`. What a library writes by itself, as
+SQLite does, stays. Whether something was lost that mattered is for the contract to say: a file that holds nothing of
+what was promised need not be synchronised.
 """
 
 from __future__ import annotations
 
 import os
+import shutil
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -18,15 +20,18 @@ _Identity = tuple[int, int]
 
 
 class Watch:
-    """What happened below one folder between `begin` and `end`.
+    """What is written below one folder, and which of it is synchronised. What is there at first is taken to be safe.
 
-    Attributes:
-        applies: something was written there by Python since the first `begin`.
+    Args:
+        uri: of the folder; of anything else nothing is seen.
     """
 
     _opened: ClassVar[list[str]] = []
-    _files: ClassVar[dict[_Identity, tuple[int, int]]] = {}
-    _folders: ClassVar[dict[_Identity, frozenset[str]]] = {}
+    _databases: ClassVar[list[str]] = []
+    _synchronised: ClassVar[dict[_Identity, int]] = {}
+    """Length of a file when it was synchronised last, in bytes."""
+    _named: ClassVar[dict[_Identity, frozenset[str]]] = {}
+    """What was in a folder when it was synchronised last."""
 
     @classmethod
     def install(cls) -> None:
@@ -38,7 +43,9 @@ class Watch:
     @classmethod
     def _audit(cls, event: str, arguments: tuple[Any, ...]) -> None:
         if event == "open" and isinstance(arguments[0], str | bytes | os.PathLike) and arguments[2] & _WRITES:
-            cls._opened.append(os.fsdecode(arguments[0]))
+            cls._opened.append(os.path.abspath(os.fsdecode(arguments[0])))
+        elif event == "sqlite3.connect" and isinstance(arguments[0], str | bytes | os.PathLike):
+            cls._databases.append(os.path.abspath(os.fsdecode(arguments[0])))
 
     @classmethod
     def _recording(cls, synchronise: Callable[[Any], None]) -> Callable[[Any], None]:
@@ -47,48 +54,55 @@ class Watch:
             number = file if isinstance(file, int) else file.fileno()
             found = os.fstat(number)
             if os.path.isdir(f"/proc/self/fd/{number}"):
-                cls._folders[found.st_dev, found.st_ino] = frozenset(os.listdir(number))
+                cls._named[found.st_dev, found.st_ino] = frozenset(os.listdir(number))
             else:
-                cls._files[found.st_dev, found.st_ino] = (found.st_size, found.st_mtime_ns)
+                cls._synchronised[found.st_dev, found.st_ino] = found.st_size
 
         return recorded
 
     def __init__(self, uri: str) -> None:
         parts = urlsplit(uri)
         self._root = Path(unquote(parts.path)) if parts.scheme == "file" else None
-        self._before: frozenset[Path] = frozenset()
-        self.applies = False
-
-    def begin(self) -> None:
-        """What is there now is taken to be safe."""
         self._opened.clear()
-        self._before = self._all()
+        self._safe = frozenset(self._all())
+        for path in self._safe:
+            found = path.lstat()
+            self._synchronised[found.st_dev, found.st_ino] = found.st_size
 
-    def end(self) -> Sequence[str]:
-        """What is there since `begin`, and would not be behind a loss of power."""
-        if self._root is None:
-            return ()
-        self.applies = self.applies or any(Path(path).is_relative_to(self._root) for path in self._opened)
+    @property
+    def applies(self) -> bool:
+        """Whether Python wrote something there."""
+        root = self._root
+        return root is not None and any(Path(path).is_relative_to(root) for path in self._opened)
+
+    def lose(self) -> Sequence[str]:
+        """Take away what is not synchronised; a sentence for each thing that was.
+
+        A file is cut to the length that it had when it was synchronised last, or at first. A name goes that its folder
+        did not have then. Bytes that were exchanged in place stay: what they were is not known.
+        """
         if not self.applies:
             return ()
-        return [
-            sentence
-            for path in sorted(self._all() - self._before)
-            if (sentence := self._unsynchronised(path) or self._unnamed(path))
-        ]
+        lost: list[str] = []
+        for path in self._all():
+            if os.fspath(path).startswith(tuple(self._databases)) or not os.path.lexists(path):
+                continue
+            found, folder = path.lstat(), path.parent.stat()
+            kept = self._synchronised.get((found.st_dev, found.st_ino), 0)
+            if path not in self._safe and path.name not in self._named.get((folder.st_dev, folder.st_ino), ()):
+                lost.append(f"the folder of {path.name} was not synchronised since it is in there")
+                _remove(path)
+            elif path.is_file() and not path.is_symlink() and kept < found.st_size:
+                lost.append(f"{path.name} was not synchronised behind its last byte")
+                os.truncate(path, kept)
+        return lost
 
-    def _all(self) -> frozenset[Path]:
-        return frozenset() if self._root is None else frozenset(self._root.rglob("*"))
+    def _all(self) -> Sequence[Path]:
+        return () if self._root is None else sorted(self._root.rglob("*"))
 
-    def _unsynchronised(self, path: Path) -> str:
-        found = path.stat()
-        last = (found.st_size, found.st_mtime_ns)
-        if path.is_dir() or self._files.get((found.st_dev, found.st_ino)) == last:
-            return ""
-        return f"{path.name} was not synchronised behind its last byte"
 
-    def _unnamed(self, path: Path) -> str:
-        found = path.parent.stat()
-        if path.name in self._folders.get((found.st_dev, found.st_ino), ()):
-            return ""
-        return f"the folder of {path.name} was not synchronised since it is in there"
+def _remove(path: Path) -> None:
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path)
+    else:
+        path.unlink()

@@ -36,7 +36,7 @@ class Act(msgspec.Struct, frozen=True, omit_defaults=True):
 
     Attributes:
         name: of a file, or a pointer, or a path.
-        content: to be written, in pieces of `piece_bytes`.
+        content: to be written, in pieces of `piece_bytes`; of a sink, encoded rows, or committables that are restored.
         epoch, checkpoint, scope, token, reference: of a storage; of a sink, `epoch` is the attempt.
         now_ms: what time it is, for a sink.
     """
@@ -61,12 +61,14 @@ class Command(msgspec.Struct, frozen=True):
         counted_from: number of the first act whose points count.
         stop_at: point at which it stops; -1: none.
         kill: it dies there; else it waits for a line.
+        power_lost: behind the last act, what was not synchronised is gone.
     """
 
     acts: Sequence[Act]
     counted_from: int = 0
     stop_at: int = -1
     kill: bool = True
+    power_lost: bool = False
 
 
 class Outcome(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -84,13 +86,13 @@ class Report(msgspec.Struct, frozen=True):
     Attributes:
         outcomes: of its acts.
         points: that were counted.
-        unsafe: what a loss of power would have taken away when an act returned.
+        lost: what the loss of power took away, a sentence each.
         watched: whether that could be seen.
     """
 
     outcomes: Sequence[Outcome]
     points: int
-    unsafe: Sequence[str] = ()
+    lost: Sequence[str] = ()
     watched: bool = False
 
 

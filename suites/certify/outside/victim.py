@@ -129,20 +129,16 @@ def _exactly(length: int) -> bytes:
 
 def run(performer: Performer, setting: Setting, command: Command) -> Report:
     """All acts of a command, in the fork."""
+    watch, stops = Watch(setting.uri), Stops(command)
     thing = performer.made(setting)
-    stops, watch = Stops(command), Watch(setting.uri)
     outcomes: list[Outcome] = []
-    unsafe: list[str] = []
     for number, act in enumerate(command.acts):
-        counted = number >= command.counted_from
-        if counted:
-            watch.begin()
+        if number >= command.counted_from:
             stops.begin()
         outcomes.append(_outcome(performer, thing, act))
         stops.end()
-        if counted:
-            unsafe.extend(watch.end())
-    return Report(outcomes=outcomes, points=stops.points, unsafe=unsafe, watched=watch.applies)
+    lost = watch.lose() if command.power_lost else ()
+    return Report(outcomes=outcomes, points=stops.points, lost=lost, watched=watch.applies)
 
 
 def _outcome(performer: Performer, thing: Any, act: Act) -> Outcome:

@@ -47,7 +47,7 @@ class Victims:
     """
 
     def __init__(self, setting: Setting, rule: str = "STO-07") -> None:
-        self._rule = rule
+        self.rule = rule
         # A session of its own, in which its forks are: one that hangs is ended with all that holds its output open.
         # A label of its own, because what a victim leaves that is killed is nobody's fault.
         ours = label_of(os.getpid())
@@ -65,9 +65,9 @@ class Victims:
             self.close()
             raise CannotTry(f"another process cannot import its factory: {told.where}")
 
-    def run(self, acts: Sequence[Act], counted_from: int = 0) -> Report:
-        """Do it all."""
-        self._send(Command(acts, counted_from))
+    def run(self, acts: Sequence[Act], counted_from: int = 0, *, power_lost: bool = False) -> Report:
+        """Do it all; behind it, the power may be lost."""
+        self._send(Command(acts, counted_from, power_lost=power_lost))
         return self._rest()
 
     def kill(self, acts: Sequence[Act], stop_at: int, counted_from: int = 0) -> str:
@@ -115,7 +115,7 @@ class Victims:
             silent.cancel()
         told = msgspec.json.decode(line, type=Told) if line else Told(event="ended", where="it does not answer")
         if told.event not in events:
-            raise Violation(self._rule, f"a process that uses it ended: {told.where or told.status}.")
+            raise Violation(self.rule, f"a process that uses it ended: {told.where or told.status}.")
         return told
 
     def close(self) -> None:

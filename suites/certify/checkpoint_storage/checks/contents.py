@@ -8,7 +8,7 @@ from holdfast.harness.spi.storage import Scope
 from holdfast.suites.certify.check import Check, Violation
 from holdfast.suites.certify.checkpoint_storage.bench import Bench
 from holdfast.suites.certify.outside.bench import MEBIBYTE, OUTLIVES_PROCESS, bytes_of, differs
-from holdfast.suites.certify.outside.telling import Act
+from holdfast.suites.certify.outside.telling import Act, Outcome
 
 SIZES = (
     0, 1, 63, 64, 4_095, 4_096, 4_097, 100_000, MEBIBYTE, MEBIBYTE + 1, 5 * MEBIBYTE, 5 * MEBIBYTE + 1, 11 * MEBIBYTE,
@@ -142,7 +142,16 @@ def durable(bench: Bench) -> None:
         Act("write", checkpoint=2, epoch=epoch, name="third", content=bytes_of(300)),
         Act("finish", checkpoint=2, epoch=epoch, content=b"metadata"),
     ]  # fmt: skip
-    bench.require_synchronised(acts, "the commit")
+
+    def there(act: Act, outcome: Outcome) -> None:
+        reader = bench.storage()
+        if outcome.reference is not None:
+            reference = bench.checked(outcome.reference, act.content)
+            bench.require_content(reader.streams(act.checkpoint, epoch), reference, act.content)
+        else:
+            bench.require_metadata(reader, outcome.text, act.content)
+
+    bench.require_kept(acts, "the commit", there)
 
 
 CHECKS = (

@@ -107,7 +107,9 @@ def durable(bench: Bench) -> None:
         Act("publish", name="a/b/second", content=bytes_of(100_000)),
         Act("publish", name="a/third", content=b""),
     ]
-    bench.require_synchronised(acts, "the publication")
+    bench.require_kept(
+        acts, "the publication", lambda act, _: bench.require_content(bench.files(), act.name, act.content)
+    )
 
 
 CHECKS = (

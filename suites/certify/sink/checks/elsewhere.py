@@ -9,6 +9,7 @@ from holdfast.harness.spi.sink import Row
 from holdfast.suites.certify.check import CannotTry, Check, Violation
 from holdfast.suites.certify.outside.sink_performer import prepared
 from holdfast.suites.certify.outside.telling import Act, Report
+from holdfast.suites.certify.outside.victims import Victims
 from holdfast.suites.certify.sink.bench import Bench, Job, Promise
 
 
@@ -45,28 +46,49 @@ def _ignored(bench: Bench, call: Callable[[], object]) -> None:
 
 
 def synchronised(bench: Bench) -> None:
-    """Both phases in another process, whose calls of fsync are watched."""
+    """The power is lost behind each phase of other processes, whose calls of fsync are watched."""
     if bench.description.committed_reader == "sqlite":
         raise CannotTry("nobody sees what SQLite synchronises")
     job = bench.job()
-    report = _written(bench, job, job.row())
-    if not report.watched:
+    others = bench.elsewhere(job.name)
+    row, number = job.row(), job.attempt.number + 1
+    bench.step(f"another process begins attempt {number}, writes {row.value!r} and prepares; then the power is lost")
+    begin = Act("begin", epoch=number, now_ms=bench.now_ms)
+    first = _done(others, [begin, prepared([row], 100, bench.now_ms)], power_lost=True)
+    lost = list(first.lost)
+    if bench.two_phase:
+        bench.step(f"one begins attempt {number + 1} with what was prepared, and commits; then the power is lost")
+        begin = Act("begin", epoch=number + 1, content=first.outcomes[1].content, now_ms=bench.now_ms)
+        try:
+            second = _done(others, [begin, Act("commit", now_ms=bench.now_ms)], power_lost=True)
+        except Violation as error:
+            if lost:
+                raise Violation(bench.rule, _took(lost)) from error
+            raise
+        lost.extend(second.lost)
+    if not first.watched:
         raise CannotTry("it writes no files of this machine by Python, whose synchronisation could be watched")
-    if report.unsafe:
-        raise Violation(bench.rule, f"a loss of power takes away what was prepared or committed: {report.unsafe[0]}.")
+    if lost and row not in bench.rows():
+        raise Violation(bench.rule, _took(lost))
 
 
-def _written(bench: Bench, job: Job, row: Row) -> Report:
-    """What came of the next attempt, which begins in another process, writes a row, and commits it."""
+def _took(lost: Sequence[str]) -> str:
+    return f"a loss of power takes away what was prepared or committed: {lost[0]}."
+
+
+def _written(bench: Bench, job: Job, row: Row) -> None:
+    """The next attempt begins in another process, writes a row, and commits it."""
     number = job.attempt.number + 1
     bench.step(f"another process begins attempt {number}, writes {row.value!r}, prepares and commits")
     begin = Act("begin", epoch=number, now_ms=bench.now_ms)
-    commit = Act("commit", now_ms=bench.now_ms)
-    acts = [begin, prepared([row], 100, bench.now_ms), commit]
-    report = bench.elsewhere(job.name).run(acts, counted_from=1)
+    _done(bench.elsewhere(job.name), [begin, prepared([row], 100, bench.now_ms), Act("commit", now_ms=bench.now_ms)])
+
+
+def _done(others: Victims, acts: Sequence[Act], *, power_lost: bool = False) -> Report:
+    report = others.run(acts, power_lost=power_lost)
     for outcome in report.outcomes:
         if outcome.error:
-            raise Violation(bench.rule, f"another process met {outcome.error}: {outcome.text}")
+            raise Violation(others.rule, f"another process met {outcome.error}: {outcome.text}")
     return report
 
 
