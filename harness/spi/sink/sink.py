@@ -22,7 +22,8 @@ class Sink(Protocol):
     def begin(self, restored: Sequence[Committable], *, now_ms: int) -> None:
         """The attempt begins, in one process, before any writer of it is made.
 
-        Fences every earlier attempt: its writers and commits raise Fenced from now on, or have no effect. Aborts every
+        Fences every earlier attempt: its writers and commits raise Fenced from now on, or have no effect. Only a commit
+        of what is in `restored`, too, may still take effect, since this attempt commits it anyhow. Aborts every
         transaction of this job and operator that earlier attempts left, open or prepared, whatever their parallelism
         was and whichever process it ran in, but for `restored` (TPC-06). Repeating it is no error.
 

@@ -109,6 +109,7 @@ KILLED_BY = {
     "aborts-by-prefix-of-operators": "TPC-06/names",
     "outcomes-backwards": "E2E-02/program",
     "stops-at-the-lost": "E2E-02/program",
+    "commits-in-portions": "TPC-05/versions",
     "lands-late": "TPC-06/late-commit",
     "begins-late": "TPC-06/late-begin",
 }

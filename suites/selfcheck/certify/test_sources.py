@@ -39,6 +39,7 @@ KILLED_BY = {
     "stops-at-one-mebibyte": "REC-02/long-splits",
     "halves-long-files": "REC-02/long-splits",
     "wraps-the-next-id": "REC-02/last-ids",
+    "takes-long-lines-for-torn": "E2E-05/followed",
     "fills-its-batch": "REC-02/errors-between",
     "adds-one-by-one": "REC-02/foreign",
     "looks-behind-it-once": "REC-02/lost-while-read",

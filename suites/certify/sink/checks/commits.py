@@ -10,6 +10,8 @@ from holdfast.suites.certify.sink.bench import DONE, Attempt, Bench, Job, change
 TWO_PHASE = frozenset({SinkFlag.TWO_PHASE})
 FAULTS = TWO_PHASE | {SinkFlag.FAULT_POINTS}
 MOST_POINTS = 200
+MANY = 130
+"""Transactions in one call."""
 
 
 def errors(bench: Bench) -> None:
@@ -37,6 +39,12 @@ def versions(bench: Bench) -> None:
     foreign = changed(right, version=max(bench.description.readable_versions) + 1_000)
     _refused(bench, job, [foreign], (Incompatible,))
     _refused(bench, job, [right, foreign], (Incompatible,))
+    for _ in range(MANY):  # Who commits in portions has committed one when it comes to the last.
+        job.write(0, 1)
+        job.complete(job.prepare())
+    _refused(bench, job, [*job.restored, foreign], (Incompatible,))
+    job.commit()
+    bench.check()
     try:
         job.attempt.sink.begin([foreign], now_ms=bench.now_ms)
     except Incompatible:

@@ -13,7 +13,7 @@ LONG = 1_600
 """More records than one request or one buffer has room for, up to a thousand."""
 LENGTH = 900
 """Of each of them, in bytes, so that they take more than a MiB."""
-FOLLOWED = ((64, 1_100), (26, 45_000))
+FOLLOWED = ((64, 1_100), (26, 45_000), (1, 1_500_000))
 """How many records, and of how many bytes."""
 FAR_MS = (-(1 << 50), -1, 0, (1 << 31), (1 << 32) + 1, (1 << 53))
 
