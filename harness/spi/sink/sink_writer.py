@@ -30,6 +30,11 @@ class SinkWriter(Protocol):
         TWO_PHASE it returns nothing, and the rows are visible now. Whether the checkpoint completes or not, the writer
         goes on; what it returned goes into each later checkpoint, too, until it is committed (TPC-03).
 
+        Args:
+            checkpoint: its id. Ids grow within an attempt. The next one counts on from the checkpoint that it goes on
+                from, so that an id of one that never completed may come again.
+            now_ms: time.
+
         Raises:
             Transient: the rows are durable or not; the attempt ends.
             Fenced: a newer attempt has begun.

@@ -153,7 +153,9 @@ class Job:
         committed, aborted: other promises.
         unknown: promises that were being committed when something failed, until the next attempt has begun.
         overtaken: attempts that begin when a newer one has begun.
-        checkpoints: of each completed checkpoint that may be gone back to, its promises.
+        newest_checkpoint: the last one that was prepared for; the next attempt may count on from an earlier one.
+        completed_checkpoint: the one that the next attempt goes on from.
+        checkpoints: completed ones that may be gone back to, with their promises.
         owed: rows that are visible.
         in_doubt: rows that may be visible.
         table: by key, values that may be there; the last one is right in the end.
@@ -172,7 +174,7 @@ class Job:
         self.aborted: list[Promise] = []
         self.unknown: list[Promise] = []
         self.overtaken: list[Attempt] = []
-        self.checkpoints: list[list[Promise]] = []
+        self.checkpoints: list[tuple[int, list[Promise]]] = []
         self.owed: Counter[Row] = Counter()
         self.in_doubt: Counter[Row] = Counter()
         self.table: dict[bytes, list[bytes | None]] = {}
@@ -180,6 +182,7 @@ class Job:
         self.ordered = True
         self.parallelism = 0
         self.newest_checkpoint = 0
+        self.completed_checkpoint = 0
         self._row = 0
         self._first_attempt = first_attempt
 
@@ -234,7 +237,7 @@ class Job:
         if not self.checkpoints:
             return
         older = number % len(self.checkpoints)
-        promises = self.checkpoints[older]
+        self.completed_checkpoint, promises = self.checkpoints[older]
         self.bench.step(f"{self.name}: goes back by {len(self.checkpoints) - 1 - older} checkpoints")
         decided = [*promises, *self.committed, *self.unknown]
         self.aborted += [each for each in self.completed if not _among(each, decided)]
@@ -306,7 +309,8 @@ class Job:
         for earlier in sorted(self.pending):
             if earlier <= checkpoint:
                 self.completed += self.pending.pop(earlier)
-        self.checkpoints.append(list(self.completed))
+        self.completed_checkpoint = checkpoint
+        self.checkpoints.append((checkpoint, list(self.completed)))
 
     def commit(self) -> None:
         """The notice of the newest completed checkpoint: commit until it is decided.

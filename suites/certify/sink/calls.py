@@ -124,10 +124,11 @@ class Calls:
         count = self.many_rows if self.many_rows <= self.left_rows else 3
         of = self._key(job, subtask, key) if key % 2 else None
         rows = [job.row(of) for _ in range(count)]
+        rows += [job.row(row.key) for row in rows[:2]]  # Far behind the ones that they replace.
         if how % 3 == 1:
             rows = [row._replace(value=filled(row.value + b"/", 300)) for row in rows]
         pieces = (1, 60, 7)[how % 3]
-        for start in range(0, count, size := -(-count // pieces)):
+        for start in range(0, len(rows), size := -(-len(rows) // pieces)):
             self._write(job, subtask, rows[start : start + size])
 
     def large_keyed(self, job: Job, subtask: int, how: int, _: int) -> None:
@@ -374,6 +375,8 @@ class Calls:
     def _next(self, job: Job, width: int, skipped: int, how: int) -> None:
         """An attempt begins, whose restored transactions an older one may commit, too."""
         dead = job.dead[-1]
+        if how // 32 % 2:
+            job.newest_checkpoint = job.completed_checkpoint
         job.begin(self._width(width), skipped=SKIPPED[skipped % len(SKIPPED)], times=1 + how % 2)
         self.check()
         if how // 2 % 2:

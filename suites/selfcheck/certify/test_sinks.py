@@ -96,6 +96,8 @@ KILLED_BY = {
     "skips-what-it-wrote": "TPC-09/program",
     "flushes-when-full": "TPC-06/program",
     "keeps-its-buffer": "E2E-04/program",
+    "names-by-checkpoint": "E2E-04/program",
+    "overflows-behind": "TPC-09/program",
     "claims-too-much": "E2E-01/claim",
     "takes-any-option": "E2E-01/options",
     "sorts-rows": "E2E-06/program",
