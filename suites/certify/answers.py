@@ -226,7 +226,7 @@ def _looks(expected: Any) -> Looks:
     if origin is tuple and ... in arguments:
         return _sequence(_looks(arguments[0]), tuple)
     if origin is tuple:
-        return _fields(tuple, [_looks(each) for each in arguments])
+        return _fields(tuple, arguments)
     if not isinstance(expected, type) or origin is not None or expected is types.NoneType:
         return lambda answers, call, answer: answer
     if getattr(expected, "_is_protocol", False):
@@ -234,7 +234,7 @@ def _looks(expected: Any) -> Looks:
     if issubclass(expected, msgspec.Struct):
         return _struct(expected)
     if issubclass(expected, tuple):
-        return _fields(expected, [_looks(each) for each in get_type_hints(expected).values()])
+        return _fields(expected, tuple(get_type_hints(expected).values()))
     return _instance(expected)
 
 
@@ -269,11 +269,15 @@ def _struct(expected: type[msgspec.Struct]) -> Looks:
     return looks
 
 
-def _fields(expected: type, fields: Sequence[Looks]) -> Looks:
+def _fields(expected: type, types_of: tuple[Any, ...]) -> Looks:
     """Of a tuple, with names or without."""
     is_one = _instance(expected)
+    fields = [_looks(each) for each in types_of]
+    simple = types_of if {bytes, str, float}.issuperset(types_of) else None
 
     def looks(answers: Answers, call: str, answer: Any) -> Any:
+        if type(answer) is expected and tuple(map(type, answer)) == simple:
+            return answer  # There are many rows.
         is_one(answers, call, answer)
         given: tuple[Any, ...] = tuple.__getitem__(answer, slice(None))
         seen = [field(answers, call, each) for field, each in zip(fields, given, strict=False)]

@@ -7,6 +7,7 @@ of a program, and any number be smaller: what is left is a program, too.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 from holdfast.harness.engine.site.program_share import programs_of
@@ -122,4 +123,9 @@ def filled(start: bytes, length: int) -> bytes:
     """Bytes of at least a length that begin so; no two pieces of them are alike, and none has to be escaped."""
     if length <= len(start):
         return start
-    return (start + b"".join(b"%07d/" % number for number in range(length // 8 + 1)))[:length]
+    return (start + _numbered(length // 8 + 1))[:length]
+
+
+@lru_cache(maxsize=len(LENGTHS))
+def _numbered(pieces: int) -> bytes:
+    return b"".join(b"%07d/" % number for number in range(pieces))

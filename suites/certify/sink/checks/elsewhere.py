@@ -29,7 +29,7 @@ def another_process(bench: Bench) -> None:
         if bench.description.committed_reader:
             raise Violation(bench.rule, f"{row.value!r} was committed by another process, and is not visible.")
         raise CannotTry("what another process writes is not seen in this one")
-    job.owed[row] += 1
+    bench.owed[row] += 1
     job.table[row.key] = [row.value]
     bench.hit("zombie")
     _ignored(bench, lambda: job.commit_once(lost, old))

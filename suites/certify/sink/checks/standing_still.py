@@ -106,8 +106,8 @@ def begins(bench: Bench) -> None:
 def _landed(bench: Bench, job: Job) -> None:
     """What is visible before anybody else begins was committed by an attempt that lived."""
     own = f"{job.name}/".encode()
-    landed = {row for row in bench.rows() if row.value.startswith(own)} - {*job.owed}
-    job.owed.update(landed)
+    landed = {row for row in bench.rows() if row.value.startswith(own)} - {*bench.owed}
+    bench.owed.update(landed)
     job.table.update({row.key: [row.value] for row in landed})
 
 
