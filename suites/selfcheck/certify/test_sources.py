@@ -108,8 +108,9 @@ BY_PROGRAMS = (
 """What a random program finds by itself, and shrinks."""
 MOST_STEPS = 14
 
-test_log = source.kit(f"{LogSource.__module__}:LogSource")
-test_files = source.kit(FileSource)
+# The certificate of the reference asks these, too.
+test_log = pytest.mark.nightly(source.kit(f"{LogSource.__module__}:LogSource"))
+test_files = pytest.mark.nightly(source.kit(FileSource))
 test_objects = pytest.mark.nightly(source.kit(ObjectSource))
 test_queue = source.kit(QueueSource)
 
