@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import ast
 import inspect
-import re
 from collections.abc import Iterable, Iterator
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
+from holdfast.harness.engine.site.sources import RULE, Source
+from holdfast.harness.engine.site.sources import source_of as source_of_file
 from holdfast.harness.spi.code import Code
-
-Definition = ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
 
 
 class Line(NamedTuple):
@@ -39,6 +37,7 @@ def line_of(code: Code) -> Line | None:
     return Line(Path(compiled.co_filename), compiled.co_firstlineno, getattr(code, "__qualname__", ""))
 
 
+@cache
 def short(file: Path) -> str:
     """A path from the folder in which its top package lies; from that of the file itself if it is in no package."""
     top = file.parent
@@ -47,17 +46,16 @@ def short(file: Path) -> str:
     return file.relative_to(top.parent if (top / "__init__.py").is_file() else top).as_posix()
 
 
-@cache
-def nodes_of(module: str) -> tuple[ast.AST, ...]:
-    """Everything in the source of a module; nothing if it has none."""
+def source_of(module: str) -> Source | None:
+    """The source of a module; None if it has none."""
     file = _file_of(module)
-    return tuple(ast.walk(_tree(file))) if file else ()
+    return source_of_file(file) if file else None
 
 
-def lines_at(module: str, nodes: Iterable[ast.AST]) -> Iterator[Line]:
-    """Where nodes of a module stand, each line once and in order."""
+def lines_at(module: str, numbers: Iterable[int]) -> Iterator[Line]:
+    """These lines of a module, each once and in order."""
     if file := _file_of(module):
-        yield from (Line(file, number) for number in sorted({getattr(node, "lineno", 1) for node in nodes}))
+        yield from (Line(file, number) for number in sorted({*numbers}))
 
 
 @cache
@@ -76,51 +74,35 @@ def documented(package: str) -> dict[str, tuple[Line, ...]]:
     spec = find_spec(package)
     for folder in (spec.submodule_search_locations or ()) if spec else ():
         for file in sorted(Path(folder).rglob("*.py")):
-            if _RULE.search(file.read_text(encoding="utf-8")):
-                for line, text in _docstrings(file, _tree(file), file.stem):
-                    for rule in _RULE.findall(text):
-                        found.setdefault(rule, {})[line] = None
+            if RULE.search(file.read_text(encoding="utf-8")):
+                for name, number, text in source_of_file(file).docstrings:
+                    for rule in RULE.findall(text):
+                        found.setdefault(rule, {})[Line(file, number, name)] = None
     return {rule: tuple(lines) for rule, lines in found.items()}
 
 
-_RULE = re.compile(r"\b[A-Z][A-Z0-9]{2}-[0-9]{2}\b")
-
-
-def _docstrings(file: Path, node: ast.AST, name: str) -> Iterator[tuple[Line, str]]:
-    """Each docstring with the line of what it is about: a definition, or the field or constant in front of it."""
-    owner = Line(file, getattr(node, "lineno", 1), name)
-    before: ast.AST | None = None
-    for child in ast.iter_child_nodes(node):
-        match child:
-            case ast.Expr(value=ast.Constant(value=str() as text)):
-                yield (owner if before is None else Line(file, getattr(before, "lineno", 1), name)), text
-            case ast.ClassDef() | ast.FunctionDef() | ast.AsyncFunctionDef():
-                inner = f"{name}.{child.name}" if isinstance(node, Definition) else child.name
-                yield from _docstrings(file, child, inner)
-        before = child if isinstance(child, ast.stmt) else before
-
-
+@cache
 def _defined(module: str, qualified_name: str) -> Line | None:
     file = _file_of(module)
     if file is None:
         return None
-    names = qualified_name.replace("<locals>.", "").split(".")
-    node: Any = _tree(file)
-    for name in names:
-        node = next((each for each in ast.walk(node) if isinstance(each, Definition) and each.name == name), None)
-        if node is None:
+    number, inside = 1, source_of_file(file).defined
+    for name in qualified_name.replace("<locals>.", "").split("."):
+        found = next((each for each in inside if each.name == name), None)
+        if found is None:
             return None
-    return Line(file, node.lineno, qualified_name)
+        number, inside = found.number, found.inner
+    return Line(file, number, qualified_name)
 
 
 def _imports(module: str, package: str) -> Iterator[str]:
-    for node in nodes_of(module):
-        if isinstance(node, ast.ImportFrom) and f"{node.module}.".startswith(f"{package}."):
-            yield from (
-                f"{node.module}.{alias.name}" for alias in node.names if _file_of(f"{node.module}.{alias.name}")
-            )
-            if node.module != package:
-                yield str(node.module)
+    source = source_of(module)
+    for imported in source.imports if source else ():
+        if f"{imported.module}.".startswith(f"{package}."):
+            named = (f"{imported.module}.{name}" for name in imported.names)
+            yield from (each for each in named if _file_of(each))
+            if imported.module != package:
+                yield imported.module
 
 
 @cache
@@ -131,8 +113,3 @@ def _file_of(module: str) -> Path | None:
         return None
     origin = Path(spec.origin) if spec and spec.origin else None
     return origin if origin and origin.suffix == ".py" and origin.is_file() else None
-
-
-@cache
-def _tree(file: Path) -> ast.Module:
-    return ast.parse(file.read_text(encoding="utf-8"))

@@ -6,10 +6,8 @@ and what the wrong variants of its cases replace: the step that breaks the rule 
 
 from __future__ import annotations
 
-import ast
 import re
 from collections.abc import Iterable, Iterator
-from enum import Enum, auto
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
@@ -17,6 +15,7 @@ from typing import NamedTuple
 from holdfast.harness.engine.errors import UsageError
 from holdfast.harness.engine.site import code, registry
 from holdfast.harness.engine.site.foreign import loading
+from holdfast.harness.engine.site.sources import Way
 from holdfast.harness.model.case import Case, Decision
 from holdfast.harness.model.place import Part, Place
 from holdfast.harness.spi.code import Code, ShowsCode, SystemCode
@@ -65,19 +64,12 @@ def _found(part: Part, name: str, line: code.Line | None) -> Found | None:
 def _case_line(case: Case) -> code.Line | None:
     """Where its id is written, in full or as a pattern such as `f"coordinator/withheld-{role}"`."""
     module = next((module for module, cases in registry.cases_by_module().items() if case in cases), "")
-    nodes = code.nodes_of(module)
-    written = [node for node in nodes if _is(node, case.id)]
-    patterns = [node for node in nodes if isinstance(node, ast.JoinedStr) and re.fullmatch(_pattern(node), case.id)]
-    closest = max(patterns, key=lambda node: len(_pattern(node)), default=None)
-    return next(code.lines_at(module, written or ([closest] if closest else [])), None)
-
-
-def _pattern(text: ast.JoinedStr) -> str:
-    return "".join(re.escape(str(each.value)) if isinstance(each, ast.Constant) else ".+" for each in text.values)
-
-
-def _is(node: ast.AST | None, text: str) -> bool:
-    return isinstance(node, ast.Constant) and node.value == text
+    source = code.source_of(module)
+    number = source.texts.get(case.id) if source else None
+    if source and number is None:
+        fitting = [each for each in source.patterns if re.fullmatch(each, case.id)]
+        number = source.patterns[max(fitting, key=len)] if fitting else None
+    return None if number is None else next(code.lines_at(module, [number]), None)
 
 
 # --- the clause ---
@@ -93,48 +85,12 @@ def _clause_lines(oracle: str, clause: str) -> tuple[code.Line, ...]:
         if each.name == oracle
         for module in code.imported_below(type(each).__module__, package)
     ]
-    for way in _Way:
-        nodes = {module: _named_in(module).get((way, clause), ()) for module in modules}
-        if any(nodes.values()):
-            return tuple(line for module, found in nodes.items() for line in code.lines_at(module, found))
+    read = {module: source for module in modules if (source := code.source_of(module))}
+    for way in Way:
+        numbers = {module: source.clauses.get((way, clause), ()) for module, source in read.items()}
+        if any(numbers.values()):
+            return tuple(line for module, found in numbers.items() for line in code.lines_at(module, found))
     return ()
-
-
-class _Way(Enum):
-    """How a clause is named, the most telling way first."""
-
-    VIOLATED = auto()
-    GIVEN = auto()
-    DESCRIBED = auto()
-
-
-@cache
-def _named_in(module: str) -> dict[tuple[_Way, str], list[ast.AST]]:
-    """By way and text, the nodes of a module that may name a clause so."""
-    nodes = code.nodes_of(module)
-    found: dict[tuple[_Way, str], list[ast.AST]] = {}
-    passed: set[int] = set()
-    for node in nodes:
-        if _calls(node, "violated"):
-            for text in _texts(ast.walk(node)):
-                found.setdefault((_Way.VIOLATED, str(text.value)), []).append(node)
-        elif isinstance(node, ast.Dict) or _calls(node, "check"):
-            described = _texts(node.keys if isinstance(node, ast.Dict) else ast.iter_child_nodes(node))
-            for text in described:
-                passed.add(id(text))
-                found.setdefault((_Way.DESCRIBED, str(text.value)), []).append(text)
-    for text in _texts(nodes):
-        if id(text) not in passed:
-            found.setdefault((_Way.GIVEN, str(text.value)), []).append(text)
-    return found
-
-
-def _texts(nodes: Iterable[ast.AST | None]) -> Iterator[ast.Constant]:
-    return (node for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str))
-
-
-def _calls(node: ast.AST, method: str) -> bool:
-    return isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == method
 
 
 # --- the wrong variant, and what it replaces ---

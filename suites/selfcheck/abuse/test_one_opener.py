@@ -83,6 +83,7 @@ EXCEPTIONS: Mapping[str, str] = {
     "harness/engine/site/code.py": "code that is to be imported",
     "harness/engine/site/machine.py": OWN_KERNEL,
     "harness/engine/site/services.py": "no file: services are opened",
+    "harness/engine/site/sources.py": "code that is to be imported",
     "harness/engine/site/spark_session.py": OWN_LOG,
     "harness/engine/site/thread_waits.py": OWN_KERNEL,
     "harness/engine/site/usage.py": OWN_KERNEL,

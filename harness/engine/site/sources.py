@@ -1,0 +1,139 @@
+"""What is looked for in source files. Each is read once; its tree, which is large, is not kept."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from enum import Enum, auto
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+RULE = re.compile(r"\b[A-Z][A-Z0-9]{2}-[0-9]{2}\b")
+"""Id of a rule."""
+_Definition = ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
+
+
+class Way(Enum):
+    """How a clause is named, the most telling way first."""
+
+    VIOLATED = auto()
+    GIVEN = auto()
+    DESCRIBED = auto()
+
+
+class Defined(NamedTuple):
+    """A class or a function, and what is defined in it, the outermost first."""
+
+    name: str
+    number: int
+    inner: tuple[Defined, ...]
+
+
+class Imported(NamedTuple):
+    """A module, and what is imported from it by name."""
+
+    module: str
+    names: tuple[str, ...]
+
+
+class Docstring(NamedTuple):
+    """One that names a rule, with name and line of what it is about."""
+
+    name: str
+    number: int
+    text: str
+
+
+class Source(NamedTuple):
+    """One file; numbers are those of lines.
+
+    Attributes:
+        texts: by text, its first line.
+        patterns: of texts that are made of others, by a regular expression of what they may be.
+        clauses: by way and text, where a clause may be named so.
+        imports: in their order.
+        defined: outside of everything, and behind that within other things, too.
+        docstrings: of whatever stands in it.
+    """
+
+    texts: Mapping[str, int]
+    patterns: Mapping[str, int]
+    clauses: Mapping[tuple[Way, str], Sequence[int]]
+    imports: tuple[Imported, ...]
+    defined: tuple[Defined, ...]
+    docstrings: tuple[Docstring, ...]
+
+
+@cache
+def source_of(file: Path) -> Source:
+    """What stands in a file of Python."""
+    tree = ast.parse(file.read_text(encoding="utf-8"))
+    nodes = tuple(ast.walk(tree))
+    texts: dict[str, int] = {}
+    for text in _texts(nodes):
+        texts[str(text.value)] = min(texts.get(str(text.value), text.lineno), text.lineno)
+    patterns: dict[str, int] = {}
+    for node in nodes:
+        if isinstance(node, ast.JoinedStr):
+            patterns.setdefault(_pattern(node), node.lineno)
+    imports = tuple(
+        Imported(str(node.module), tuple(alias.name for alias in node.names))
+        for node in nodes
+        if isinstance(node, ast.ImportFrom)
+    )
+    docstrings = tuple(each for each in _docstrings(tree, file.stem) if RULE.search(each.text))
+    return Source(texts, patterns, _clauses(nodes), imports, _defined(tree), docstrings)
+
+
+def _pattern(text: ast.JoinedStr) -> str:
+    return "".join(re.escape(str(each.value)) if isinstance(each, ast.Constant) else ".+" for each in text.values)
+
+
+def _clauses(nodes: Sequence[ast.AST]) -> dict[tuple[Way, str], list[int]]:
+    found: dict[tuple[Way, str], list[int]] = {}
+    passed: set[int] = set()
+    for node in nodes:
+        if isinstance(node, ast.Call) and _calls(node, "violated"):
+            for text in _texts(ast.walk(node)):
+                found.setdefault((Way.VIOLATED, str(text.value)), []).append(node.lineno)
+        elif isinstance(node, ast.Dict) or (isinstance(node, ast.Call) and _calls(node, "check")):
+            described = _texts(node.keys if isinstance(node, ast.Dict) else ast.iter_child_nodes(node))
+            for text in described:
+                passed.add(id(text))
+                found.setdefault((Way.DESCRIBED, str(text.value)), []).append(text.lineno)
+    for text in _texts(nodes):
+        if id(text) not in passed:
+            found.setdefault((Way.GIVEN, str(text.value)), []).append(text.lineno)
+    return found
+
+
+def _texts(nodes: Iterable[ast.AST | None]) -> Iterator[ast.Constant]:
+    return (node for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str))
+
+
+def _calls(node: ast.Call, method: str) -> bool:
+    return isinstance(node.func, ast.Attribute) and node.func.attr == method
+
+
+def _defined(node: ast.AST) -> tuple[Defined, ...]:
+    """What `ast.walk` finds; in expressions nothing is defined."""
+    inside = [child for child in ast.iter_child_nodes(node) if not isinstance(child, ast.expr)]
+    for each in inside:  # grows while it is read
+        inside += [child for child in ast.iter_child_nodes(each) if not isinstance(child, ast.expr)]
+    return tuple(Defined(each.name, each.lineno, _defined(each)) for each in inside if isinstance(each, _Definition))
+
+
+def _docstrings(node: ast.AST, name: str) -> Iterator[Docstring]:
+    """Each with the line of what it is about: a definition, or the field or constant in front of it."""
+    owner = getattr(node, "lineno", 1)
+    before: ast.AST | None = None
+    for child in ast.iter_child_nodes(node):
+        match child:
+            case ast.Expr(value=ast.Constant(value=str() as text)):
+                yield Docstring(name, owner if before is None else getattr(before, "lineno", 1), text)
+            case ast.ClassDef() | ast.FunctionDef() | ast.AsyncFunctionDef():
+                inner = f"{name}.{child.name}" if isinstance(node, _Definition) else child.name
+                yield from _docstrings(child, inner)
+        before = child if isinstance(child, ast.stmt) else before
