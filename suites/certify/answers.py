@@ -273,10 +273,10 @@ def _fields(expected: type, types_of: tuple[Any, ...]) -> Looks:
     """Of a tuple, with names or without."""
     is_one = _instance(expected)
     fields = [_looks(each) for each in types_of]
-    simple = types_of if {bytes, str, float}.issuperset(types_of) else None
+    simple = [*types_of] if {bytes, str, float}.issuperset(types_of) else None
 
     def looks(answers: Answers, call: str, answer: Any) -> Any:
-        if type(answer) is expected and tuple(map(type, answer)) == simple:
+        if type(answer) is expected and _types(answer) == simple:
             return answer  # There are many rows.
         is_one(answers, call, answer)
         given: tuple[Any, ...] = tuple.__getitem__(answer, slice(None))
@@ -284,6 +284,10 @@ def _fields(expected: type, types_of: tuple[Any, ...]) -> Looks:
         return tuple.__new__(expected, seen) if len(seen) == len(given) else answer
 
     return looks
+
+
+def _types(values: Any) -> list[type]:
+    return [type(each) for each in values]
 
 
 def _mapping(key: Looks, of: Looks) -> Looks:
