@@ -6,11 +6,13 @@ import os
 import sys
 from contextlib import ExitStack, suppress
 from errno import ELOOP, ENAMETOOLONG
+from functools import cache
 from pathlib import Path
 from traceback import print_exc
 from typing import Any
 
 import typer
+from typer.main import get_command
 
 from holdfast.harness.cli.application import BEGINNING, WHOLE_LINES, WORDS, app
 from holdfast.harness.cli.options import OUTPUT
@@ -113,6 +115,12 @@ def run_once(arguments: list[str]) -> int:
         _close_services()
 
 
+@cache
+def _command() -> Any:
+    """All commands. Typer would look at the types of all their parameters for each command line."""
+    return get_command(app)
+
+
 def _run(arguments: list[str]) -> int:
     """Run it here, or apart: in the process that was begun for it, what does not ship with Holdfast may run."""
     from holdfast.harness.commands import own_process
@@ -121,7 +129,7 @@ def _run(arguments: list[str]) -> int:
         if not own_process.is_apart():
             stack.enter_context(only_what_ships())
         try:
-            return int(app(arguments, prog_name=PROGRAM, standalone_mode=False) or 0)
+            return int(_command()(arguments, prog_name=PROGRAM, standalone_mode=False) or 0)
         except NotHere as stopped:  # The command has not asked for it by itself, which would only be sooner.
             names = stopped.names
     from holdfast.harness.commands.apart import run_apart
