@@ -24,6 +24,7 @@ from holdfast.suites.certify.answers import Answers
 from holdfast.suites.certify.check import CannotTry, Violation
 from holdfast.suites.certify.closing import raised_by_closing
 from holdfast.suites.certify.connected import HERE, Connected, folder_of
+from holdfast.suites.certify.drawing import filled
 from holdfast.suites.certify.excerpt import excerpt, unlike
 from holdfast.suites.certify.fault_points import FaultPoints
 from holdfast.suites.certify.outside import sink_performer
@@ -38,6 +39,8 @@ MOST_CONTENT = 64 << 10
 SHOWN = 8
 """Rows of a write that a step shows."""
 MOST_CALLS = 20
+LONG = 40_000
+"""Of a long row, in bytes: two of them are more than 64 KiB."""
 """How often a call that raises Transient, or a commit that says RETRY, is repeated."""
 
 
@@ -281,6 +284,10 @@ class Job:
         rows = [self.row(key) for _ in range(count)]
         self.rewrite(rows, subtask)
         return rows
+
+    def write_long(self, subtask: int) -> None:
+        """New rows that are longer together than what is read, copied or sent in one piece."""
+        self.rewrite([row._replace(value=filled(row.value + b"/", LONG)) for row in (self.row(), self.row())], subtask)
 
     def rewrite(self, rows: Sequence[Row], subtask: int = 0) -> None:
         """These rows of a subtask; without a second phase they may be visible from now on."""

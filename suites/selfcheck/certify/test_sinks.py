@@ -53,6 +53,7 @@ KILLED_BY = {
     "not-synchronised": "TPC-01/synchronised",
     "names-not-synchronised": "TPC-01/synchronised",
     "commit-not-synchronised": "TPC-01/synchronised",
+    "appends-pieces": "TPC-05/errors",
     "commits-again": "TPC-05/program",
     "forgets-commits": "TPC-05/program",
     "remembers-a-hundred": "TPC-05/program",

@@ -19,7 +19,7 @@ def errors(bench: Bench) -> None:
     for number in range(MOST_POINTS):
         job = bench.job(f"job{number}")
         job.write(0)
-        job.write(1)
+        job.write_long(1)
         job.complete(job.prepare())
         bench.points.arm(number, crash=False)
         bench.step(f"no answer to step {number} of the commit")

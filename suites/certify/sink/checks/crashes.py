@@ -59,7 +59,7 @@ def _lives(bench: Bench, job: Job) -> bool:
     for _ in range(2):
         try:
             job.write(0)
-            job.write(1)
+            job.write_long(1)
             checkpoint = job.prepare()
             job.complete(checkpoint)
             job.commit()
