@@ -24,7 +24,6 @@ from holdfast.harness.commands.own_process import here, run_ended
 from holdfast.harness.commands.reserved_output import restore
 from holdfast.harness.commands.stream import LastingStream
 from holdfast.harness.engine.artefacts.sweep import sweep
-from holdfast.harness.engine.artefacts.temporary_folder import TemporaryFolder
 from holdfast.harness.engine.certification.apart_process import begin, blame
 from holdfast.harness.engine.certification.last_call import ASK, last_call
 from holdfast.harness.engine.errors import HARNESS_ERROR
@@ -32,6 +31,8 @@ from holdfast.harness.engine.site.interruption import EXIT_CODE_BASE, Interrupti
 from holdfast.harness.engine.site.services import sweep_services
 from holdfast.harness.label import NAME as LABEL
 from holdfast.harness.label import label_of, labelled
+from holdfast.harness.lease import Lease
+from holdfast.harness.lease import sweep as sweep_leases
 from holdfast.harness.model.appearance import OUTCOME_STYLES
 from holdfast.harness.model.verdict import Outcome
 
@@ -106,13 +107,13 @@ class _Apart:
         self._out = out
         self._limit_s, self._own_limit_s, self._end_limit_s = LIMIT_S, limit_s, end_limit_s
         self._interruption = interruption
-        self._temporary = TemporaryFolder()
-        self._folder = self._temporary.path
+        self._temporary = Lease("kit")
+        self._folder = self._temporary.room
         self._heard_s = monotonic()
         self._hangs = self._disturbed = False
         self._code: int | None = None
         arguments = [str(self._folder / _LAST_CALL), ",".join(names), *here.arguments]
-        environment = {**os.environ, LABEL: str(self._temporary.label)}  # noqa: TID251 - the edge
+        environment = {**os.environ, LABEL: str(self._temporary.folder)}  # noqa: TID251 - the edge
         restore()  # The result comes from there, which keeps what else is printed apart from it.
         self._process, self._connection = begin(PROGRAM, arguments, environment, stderr=subprocess.PIPE)
 
@@ -133,7 +134,7 @@ class _Apart:
             self._connection.close()
             self._process.stderr.close()
             self._temporary.end_processes()
-            self._temporary.cleanup()
+            self._temporary.close()
 
     def _listen(self) -> None:
         try:
@@ -181,12 +182,13 @@ class _Apart:
 
     def _detached(self) -> bool:
         """Whether others live on that have left its group, and have its label all the same."""
-        label = self._temporary.label
+        label = self._temporary.folder
         return any(label_of(pid) == label for pid in labelled(label))
 
     def _exit_code(self, left: bool) -> int:
         if self._code is None:
             list(sweep(self._out, trust=True))
+            list(sweep_leases())
             sweep_services()
         if self._interruption.signal:
             return self._interruption.exit_code

@@ -6,8 +6,8 @@ from pathlib import Path
 
 from holdfast.harness.commands import console as consoles
 from holdfast.harness.engine.artefacts.sweep import sweep
-from holdfast.harness.engine.artefacts.temporary_folder import sweep_temporary_folders
 from holdfast.harness.engine.site.services import sweep_services
+from holdfast.harness.lease import sweep as sweep_leases
 
 
 def sweep_folder(root: Path, *, trust: bool) -> int:
@@ -25,6 +25,6 @@ def sweep_folder(root: Path, *, trust: bool) -> int:
         if not done:
             console.print(f"{root}: nothing to sweep.")
     finally:
-        for sentence in (*sweep_temporary_folders(), *sweep_services()):
+        for sentence in (*sweep_leases(), *sweep_services()):
             console.print(sentence)
     return 0

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence, Set
 
-from holdfast.harness.engine.artefacts.temporary_folder import TemporaryFolder
 from holdfast.harness.engine.cases.case_run import run_case
 from holdfast.harness.engine.cases.case_status import case_not_run
 from holdfast.harness.engine.site.machine import lacking
+from holdfast.harness.lease import Lease
 from holdfast.harness.model.case import Case, Tier
 from holdfast.harness.model.journal import CaseResult
 from holdfast.harness.model.status import Status
@@ -54,7 +54,7 @@ def tried_under_faults(
             status = Status.NOT_APPLICABLE if known else Status.INCONCLUSIVE
             result = case_not_run(case, Tier.PROCESS, status, reason)
         else:
-            with TemporaryFolder() as folder:
+            with Lease("kit") as folder:
                 result = run_case(system, case, Tier.PROCESS, first_seed=seed or 1, folder=folder)
         yield _told(case, result, tuple(supplied))
 

@@ -14,11 +14,10 @@ import msgspec
 from holdfast.harness.engine.artefacts.files import read_content, write_atomically
 from holdfast.harness.engine.artefacts.safe_path import require_regular
 from holdfast.harness.engine.errors import UsageError
+from holdfast.harness.lease import lives, start_time
 
 OURS: Final = "holdfast"
 _FILE = "owner.json"
-_START_TIME_FIELD = 22
-"""Of proc(5) stat, counted from 1."""
 _Pid = Annotated[int, msgspec.Meta(ge=1, le=2**31 - 1)]
 _Ticks = Annotated[int, msgspec.Meta(ge=0)]
 
@@ -49,7 +48,7 @@ def claim(folder: Path) -> bool:
 def write_owner(folder: Path) -> None:
     """This process works in a folder that no other one knows of."""
     pid = os.getpid()
-    write_atomically(folder / _FILE, msgspec.json.encode(Owner(pid, _start_time(pid), OURS)))
+    write_atomically(folder / _FILE, msgspec.json.encode(Owner(pid, start_time(pid), OURS)))
 
 
 def remove_owner(folder: Path) -> None:
@@ -68,21 +67,4 @@ def owner_of(folder: Path) -> Owner | None:
 def owner_lives(folder: Path) -> bool:
     """Whether the process that works in a folder still lives."""
     owner = owner_of(folder)
-    if owner is None:
-        return False
-    try:
-        os.kill(owner.pid, 0)
-    except PermissionError:
-        pass  # It lives, as whoever has its number now.
-    except OSError:
-        return False
-    return _start_time(owner.pid) == owner.start_time
-
-
-def _start_time(pid: int) -> int:
-    try:
-        stat = Path(f"/proc/{pid}/stat").read_text()
-    except OSError:
-        return 0
-    # The name of the process may hold spaces and brackets; field 3 comes behind it.
-    return int(stat.rpartition(")")[2].split()[_START_TIME_FIELD - 3])
+    return owner is not None and lives(f"{owner.pid}:{owner.start_time}")

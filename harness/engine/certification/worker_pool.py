@@ -20,7 +20,6 @@ from typing import Generic, TypeVar, cast
 import msgspec
 
 from holdfast.harness.engine.artefacts.sweep import sweep
-from holdfast.harness.engine.artefacts.temporary_folder import TemporaryFolder, sweep_temporary_folders
 from holdfast.harness.engine.certification.apart_process import KILLED, MOST_BYTES, begin, blame, how
 from holdfast.harness.engine.certification.case_runner import CaseEnded, RunEnded, WorkerLost
 from holdfast.harness.engine.certification.kit_runner import CheckEnded, KitAssignment, KitEnded
@@ -32,6 +31,8 @@ from holdfast.harness.engine.site.interruption import Interruption
 from holdfast.harness.engine.site.services import sweep_services
 from holdfast.harness.engine.site.surroundings import part_surroundings
 from holdfast.harness.label import NAME
+from holdfast.harness.lease import Lease
+from holdfast.harness.lease import sweep as sweep_leases
 from holdfast.harness.model.plan import Bounds
 
 Key = TypeVar("Key")
@@ -91,7 +92,7 @@ class WorkerPool(Generic[Key]):
         self._drop_began_s = 0.0
 
     def __enter__(self) -> WorkerPool[Key]:
-        list(sweep_temporary_folders())
+        list(sweep_leases())
         self._interruption.followers.append(self._hand_on)
         return self
 
@@ -204,12 +205,12 @@ class _Worker(Generic[Key]):
         if isinstance(first, KitAssignment):
             inherited = part_surroundings(first.factory)
         if isinstance(first, KitAssignment) or entry_points.strangers_in(queue.settings.system):
-            self._temporary = TemporaryFolder()
-        self._folder = self._temporary.path if self._temporary is not None else None
+            self._temporary = Lease("kit")
+        self._folder = self._temporary.room if self._temporary is not None else None
         noted = [] if self._folder is None else [str(self._folder / _LAST_CALL)]
         place = {}
         if self._temporary is not None:
-            place[NAME] = str(self._temporary.label)
+            place[NAME] = str(self._temporary.folder)
         if isinstance(first, KitAssignment):
             place["TMPDIR"] = str(self._folder)
             noted.append(AT_ONCE)
@@ -300,6 +301,7 @@ class _Worker(Generic[Key]):
         list(sweep(Path(self.queue.settings.folder), trust=True))
         if self._folder is not None:
             list(sweep(self._folder, trust=True))
+        list(sweep_leases())
         sweep_services()
 
     def signal(self, number: int) -> None:
@@ -325,7 +327,7 @@ class _Worker(Generic[Key]):
             with suppress(ProcessLookupError, PermissionError):  # What a part has forked.
                 os.killpg(self._process.pid, SIGKILL)
             self._temporary.end_processes()
-            self._temporary.cleanup()
+            self._temporary.close()
 
     def _send(self, message: WorkerSettings | AnyAssignment) -> None:
         with suppress(OSError):  # A lost worker shows where its messages are read.

@@ -14,6 +14,7 @@ import msgspec
 from holdfast.harness.engine.errors import UsageError
 from holdfast.harness.engine.site import entry_points
 from holdfast.harness.engine.site.access import location_of, login_of
+from holdfast.harness.lease import abandoned
 from holdfast.harness.spi.images import BringsImages, ImageSet
 from holdfast.harness.spi.service import NO_LOGIN, OUR_LOCATION, InstallsServices, ServiceProvider, Services, Site
 
@@ -146,7 +147,7 @@ def close_services() -> None:
 def abandoned_services() -> Sequence[str]:
     """What sessions left whose harness is gone."""
     provider = service_provider()
-    return provider.leftovers() if provider is not None else ()
+    return (*map(str, abandoned()), *(provider.leftovers() if provider is not None else ()))
 
 
 def sweep_services() -> Sequence[str]:

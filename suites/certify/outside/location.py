@@ -11,8 +11,8 @@ from urllib.parse import unquote, urlsplit
 from uuid import uuid4
 
 from holdfast.fixtures.host.changing_folder import files_below
-from holdfast.harness.engine.artefacts.temporary_folder import TemporaryFolder
 from holdfast.harness.engine.site.surroundings import store_keys
+from holdfast.harness.lease import Lease
 from holdfast.suites.certify.check import CannotTry
 from holdfast.suites.certify.outside import location
 
@@ -128,9 +128,9 @@ class Folder:
     far = False
 
     def __init__(self, parent: Path | None = None, name: str = "") -> None:
-        self._temporary = TemporaryFolder() if parent is None else None
+        self._temporary = Lease("kit") if parent is None else None
         if self._temporary is not None:
-            self.path = self._temporary.path
+            self.path = self._temporary.room
         elif parent is not None:
             self.path = parent / (name or f"holdfast-kit-{uuid4().hex}")
         self.uri = self.path.as_uri()
@@ -163,7 +163,7 @@ class Folder:
     def close(self) -> None:
         rmtree(self.path, ignore_errors=True)
         if self._temporary is not None:
-            self._temporary.cleanup()
+            self._temporary.close()
 
 
 class Bucket:

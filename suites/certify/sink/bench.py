@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import NamedTuple
 
-from holdfast.harness.engine.artefacts.temporary_folder import TemporaryFolder
+from holdfast.harness.lease import Lease
 from holdfast.harness.spi.errors import Transient
 from holdfast.harness.spi.sink import (
     Committable,
@@ -446,8 +446,8 @@ class Bench:
         self.windows: Counter[str] = Counter()
         self.jobs: list[Job] = []
         self.owed: Counter[Row] = Counter()
-        self._disk = TemporaryFolder()
-        self.uri = connected.place(str(self._disk.path))
+        self._disk = Lease("kit")
+        self.uri = connected.place(str(self._disk.room))
         self._sinks: list[Sink] = []
         self._victims: Victims | None = None
         try:
@@ -595,7 +595,7 @@ class Bench:
                 self._victims.close()
             return raised_by_closing([*closables, *self._sinks], times=2)
         finally:  # Though one of them may never return.
-            self._disk.cleanup()
+            self._disk.close()
 
 
 def changed(committable: Committable, *, version: int | None = None, content: bytes | None = None) -> Committable:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple, Protocol
 
 from holdfast.fixtures.feeders import FEEDERS
-from holdfast.harness.engine.artefacts.temporary_folder import TemporaryFolder
+from holdfast.harness.lease import Lease
 from holdfast.harness.spi.errors import Transient
 from holdfast.harness.spi.source import (
     EnumeratorState,
@@ -295,15 +295,15 @@ class Bench:
         self.late: list[list[Record]] = []
         self.jobs: list[Job] = []
         self._partition_ms: dict[int, int] = {}
-        self._disk = TemporaryFolder()
-        self.uri = connected.place(str(self._disk.path))
+        self._disk = Lease("kit")
+        self.uri = connected.place(str(self._disk.room))
         try:
             source = self.source("observer", 1)
             self.description = source.describe()
             known = FEEDERS.get(self.description.feeder)
             self.feeder = known(folder_of(self.uri)) if known else source.feeder()
         except BaseException:
-            self._disk.cleanup()
+            self._disk.close()
             raise
         self.flags = self.description.flags
 
@@ -373,4 +373,4 @@ class Bench:
         try:
             return raised_by_closing([*(part for job in self.jobs for part in job.parts), self.feeder], times=2)
         finally:  # Though one of them may never return.
-            self._disk.cleanup()
+            self._disk.close()

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from holdfast.faults.input import poison
 from holdfast.faults.process import kill
 from holdfast.fixtures.feeders import FEEDERS
-from holdfast.harness.engine.artefacts.temporary_folder import TemporaryFolder
+from holdfast.harness.lease import Lease
 from holdfast.harness.model.case import Case, Decision
 from holdfast.harness.model.jobs import FORWARD, KEYED_SUM, REBALANCE
 from holdfast.harness.model.target import COORDINATOR
@@ -120,7 +120,7 @@ def why_not(factory: str, connected: Connected) -> tuple[str, bool]:
     """Why a source cannot be read by the processes of a runtime, empty if it can; and whether that is known."""
     if connected.options:
         return "the runtime gives a source no options: try it with its defaults", True
-    with TemporaryFolder() as folder:
+    with Lease("kit") as folder:
         uri = connected.place(str(folder))
         source = _source(factory, uri)
         described = source.describe()
@@ -136,7 +136,7 @@ def why_not(factory: str, connected: Connected) -> tuple[str, bool]:
 
 def not_for(factory: str, connected: Connected) -> Mapping[str, str]:
     """By id, why a case does not apply to a source that can be read by the processes of a runtime."""
-    with TemporaryFolder() as folder:
+    with Lease("kit") as folder:
         if SourceFlag.REPLAYABLE in _source(factory, connected.place(str(folder))).describe().flags:
             return {}
     reason = "it does not declare replayable, and the case must see that records are read again"

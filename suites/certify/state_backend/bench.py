@@ -11,7 +11,7 @@ import msgspec
 
 from holdfast.fixtures.storages.fault_points import FaultPoints, StorageFault
 from holdfast.fixtures.storages.in_memory import InMemoryStorage, Place
-from holdfast.harness.engine.artefacts.temporary_folder import TemporaryFolder
+from holdfast.harness.lease import Lease
 from holdfast.harness.model.events import FileReference
 from holdfast.harness.spi.state import (
     Flag,
@@ -70,7 +70,7 @@ class Bench(World):
         self.keeps_folders = True
         self._attempt = 0
         self._begun: set[int] = set()
-        self._disk = TemporaryFolder()
+        self._disk = Lease("kit")
         self._folders: dict[int, Path] = {}
         self.flags: frozenset[Flag] = frozenset()
         self._backends: list[KeyedStateBackend] = []
@@ -121,7 +121,7 @@ class Bench(World):
 
     def _folder(self, subtask: int) -> Path:
         """Of a new life: empty, or with LOCAL_RECOVERY as the last one left it, which lives on in its own."""
-        folder = self._disk.path / f"{self._attempt}-{subtask}"
+        folder = self._disk.room / f"{self._attempt}-{subtask}"
         before = self._folders.get(subtask) if self.keeps_folders and Flag.LOCAL_RECOVERY in self.flags else None
         if before is None:
             folder.mkdir()
@@ -308,7 +308,7 @@ class Bench(World):
 
     def folder_bytes(self) -> int:
         """Bytes of all local files of all attempts; one that has several names counts once."""
-        found = (path.lstat() for path in self._disk.path.rglob("*") if path.is_file())
+        found = (path.lstat() for path in self._disk.room.rglob("*") if path.is_file())
         return sum({each.st_ino: each.st_size for each in found}.values())
 
     def close(self) -> list[Exception]:
@@ -317,7 +317,7 @@ class Bench(World):
             self.thread.close()
             return raised_by_closing(self._backends)
         finally:  # Though one of them may never return.
-            self._disk.cleanup()
+            self._disk.close()
 
 
 def overlapping(parts: Sequence[Manifest], groups: range) -> list[Manifest]:

@@ -15,9 +15,9 @@ import pytest
 from holdfast.fixtures.systems import programs
 from holdfast.harness.adapter.process import Process
 from holdfast.harness.cli import execute
-from holdfast.harness.engine.artefacts.temporary_folder import TemporaryFolder
 from holdfast.harness.engine.certification.worker_pool import WorkerPool
 from holdfast.harness.engine.site.interruption import Interruption
+from holdfast.harness.lease import Lease
 from holdfast.suites.selfcheck.abuse.conftest import Invoke
 from holdfast.suites.selfcheck.marks import sweeps
 
@@ -86,14 +86,14 @@ def test_the_next_kit_removes_the_folder_that_a_killed_one_left(
 ) -> None:
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     program = (
-        "import os; from holdfast.harness.engine.artefacts.temporary_folder import TemporaryFolder as T;"
-        "t = T(); print(t.path, flush=True); os.kill(os.getpid(), 9)"
+        "import os; from holdfast.harness.lease import Lease;"
+        "t = Lease('kit'); print(t.room, flush=True); os.kill(os.getpid(), 9)"
     )
     environment = {**os.environ, "TMPDIR": str(tmp_path)}
     done = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=False)
     left = Path(done.stdout.strip())
     assert left.is_dir()
-    with TemporaryFolder() as living, WorkerPool[int](Interruption()):
+    with Lease("kit") as living, WorkerPool[int](Interruption()):
         assert living.is_dir()
         assert not left.parent.exists()
 
@@ -104,10 +104,10 @@ def test_what_a_part_left_of_a_killed_kit_is_ended_by_the_sweep(
 ) -> None:
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     program = (
-        "import os, subprocess, sys; from holdfast.harness.engine.artefacts.temporary_folder import TemporaryFolder;"
-        f"t = TemporaryFolder(); label = {{'HOLDFAST_RUN': str(t.label)}} if {labelled} else {{}};"
+        "import os, subprocess, sys; from holdfast.harness.lease import Lease;"
+        f"t = Lease('kit'); label = {{'HOLDFAST_RUN': str(t.folder)}} if {labelled} else {{}};"
         "c = subprocess.Popen(['sleep', '600'], env=label, stdout=-3, stderr=-3, start_new_session=True);"
-        "print(t.label, c.pid, flush=True); os.kill(os.getpid(), 9)"
+        "print(t.folder, c.pid, flush=True); os.kill(os.getpid(), 9)"
     )
     environment = {**os.environ, "TMPDIR": str(tmp_path)}
     done = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=False)

@@ -68,7 +68,7 @@ EXCEPTIONS: Mapping[str, str] = {
     "harness/commands/stream.py": "the null device, in place of a stream that is closed",
     "harness/engine/artefacts/history_files.py": "digests what this process has just written",
     "harness/engine/artefacts/output_file.py": "opened behind require_regular; its rows are read in groups",
-    "harness/engine/artefacts/owner.py": OWN_KERNEL,
+    "harness/engine/artefacts/owner.py": "locks a folder",
     "harness/engine/artefacts/record_files.py": "the one place that reads Parquet; it looks at the footer first",
     "harness/engine/artefacts/remote_run.py": "no file: objects of a store, as far as a file may be long",
     "harness/engine/certification/begun.py": "digests code that is imported",

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 import shutil
-import subprocess
 import sys
 from collections.abc import Callable
 from itertools import product
@@ -17,7 +16,6 @@ import pytest
 from msgspec.structs import replace
 
 from holdfast import suites
-from holdfast.fixtures.reference.drivers.processes.leftovers import note_process
 from holdfast.harness.cli import execute
 from holdfast.harness.engine.artefacts.files import write_atomically
 from holdfast.harness.engine.artefacts.history_files import MANIFEST, OUTPUTS, RUN
@@ -302,7 +300,7 @@ def test_a_sweep_follows_no_link(tmp_path: Path) -> None:
     precious = tmp_path / "precious"
     work = precious / "work"
     work.mkdir(parents=True)
-    (work / "processes.jsonl").write_text("not ours")
+    (work / "events").write_text("not ours")
     (precious / "owner.json").write_bytes(GONE)
     out = tmp_path / "out"
     out.mkdir()
@@ -314,7 +312,7 @@ def test_a_sweep_follows_no_link(tmp_path: Path) -> None:
     assert execute(["sweep", str(out)]) == 0
     assert not part.exists()
     assert (out / ".linked.part").is_symlink()
-    assert (work / "processes.jsonl").read_text() == "not ours"
+    assert (work / "events").read_text() == "not ours"
 
 
 @sweeps
@@ -333,35 +331,9 @@ def test_undos_that_are_no_file_are_swept_over(kind: str, tmp_path: Path, capsys
     part = open_run_folder(tmp_path / "run", plan())
     (part / "owner.json").write_bytes(GONE)
     (part / "work").mkdir()
-    for path in (part / "undo.jsonl", part / "work" / "processes.jsonl"):
-        {"pipe": os.mkfifo, "folder": Path.mkdir, "nothing": lambda path: None}[kind](path)  # type: ignore[operator]
+    {"pipe": os.mkfifo, "folder": Path.mkdir, "nothing": lambda path: None}[kind](part / "undo.jsonl")  # type: ignore[operator]
     assert execute(["sweep", str(tmp_path)]) == 0
     assert f"{part}: removed." in capsys.readouterr().out
-
-
-@sweeps
-@pytest.mark.parametrize("label", [None, "", "/elsewhere/1:1"])
-def test_a_process_that_only_a_record_names_is_not_ended(
-    label: str | None, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """Whoever writes a record can write any pid into it, with when that was started."""
-    part = open_run_folder(tmp_path / "run", plan())
-    (part / "owner.json").write_bytes(GONE)
-    (part / "work").mkdir()
-    with subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"], env={}) as innocent:
-        note_process(part / "work", "worker-0.0", innocent.pid)
-        record = part / "work" / "processes.jsonl"
-        note = msgspec.json.decode(record.read_bytes())
-        named = {} if label is None else {"label": label}
-        record.write_bytes(msgspec.json.encode({key: note[key] for key in note if key != "label"} | named) + b"\n")
-        try:
-            assert execute(["sweep", str(tmp_path)]) == 0
-            assert innocent.poll() is None
-        finally:
-            innocent.kill()
-    said = capsys.readouterr().out
-    assert f"process {innocent.pid} stays, though a record calls it worker-0.0" in said
-    assert "ended worker-0.0" not in said
 
 
 FOREIGN_NAMES = ("../plan.json", "/etc/passwd", "..", ".", "", "a/../../plan.json", "nul\0", "x" * 5_000)

@@ -15,7 +15,6 @@ from holdfast.harness.commands import sweep
 from holdfast.harness.engine.artefacts.files import make_folder
 from holdfast.harness.engine.artefacts.journal_file import read_journal
 from holdfast.harness.engine.artefacts.owner import claim, owner_lives
-from holdfast.harness.engine.artefacts.temporary_folder import TemporaryFolder
 from holdfast.harness.engine.certification.begun import FILE, Begun, begun_now, read_begun, working_in, write_begun
 from holdfast.harness.engine.certification.request import Request
 from holdfast.harness.engine.certification.result_log import LoggedCheck, LoggedRun, read_log
@@ -24,6 +23,7 @@ from holdfast.harness.engine.nights import night_folder
 from holdfast.harness.engine.nights.night_folder import NightFolder
 from holdfast.harness.engine.site import services
 from holdfast.harness.engine.site.surroundings import pass_on, passed_on
+from holdfast.harness.lease import Lease
 from holdfast.harness.model.journal import Status, Title
 from holdfast.harness.spi.surroundings import PASSED_ON
 from holdfast.suites.selfcheck.abuse.conftest import Invoke
@@ -95,7 +95,7 @@ def test_a_killed_kit_is_reported_and_goes_on(
     folder = killed(invoke, tmp_path / "out", "--state-backend", "hashmap", "--area", "SBK")
     (left,) = tmp_path.glob("holdfast-kit-*")
     monkeypatch.setattr(sweep, "sweep_services", tuple)
-    with TemporaryFolder() as living:
+    with Lease("kit") as living:
         assert cli.execute(["sweep", str(tmp_path / "out")]) == 0
         assert living.is_dir()
     assert f"{left}: removed." in capsys.readouterr().out

@@ -14,7 +14,6 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from holdfast.fixtures.host.owner import read_note
 from holdfast.harness.adapter.engine import EngineDeployment
 from holdfast.harness.adapter.process_stat import children_by_parent
 from holdfast.harness.adapter.reader import Reader
@@ -41,6 +40,7 @@ from holdfast.harness.model.target import STORAGE, Role, Target
 from holdfast.harness.model.verdict import Outcome
 from holdfast.harness.spi.controls.link import LinkImpairment
 from holdfast.harness.spi.controls.process import MembershipControl, ProcessControl
+from holdfast.harness.spi.outside_files import read_outside
 from holdfast.harness.spi.system import DiedAtOnce, OptionUse, Recording
 from holdfast.suites.certify.scaffolds.system.right import Engine
 from holdfast.suites.conformance.engines import CASES
@@ -130,12 +130,12 @@ def test_an_engine_says_when_it_is_ready(tmp_path: Path) -> None:
     assert counted(recording) == records().lengths()
     log = tmp_path / "never" / "logs" / "worker-0.0.out.log"
     with closing(deployed(NeverReady(), tmp_path / "never")) as deployment:
-        while not read_note(log):
+        while not (log.exists() and read_outside(log)):
             deployment.advance(deployment.now_ms + 20)
         assert not deployment.controls[ProcessControl].alive(FIRST)
         found = deployment.stop(audit=False)
     assert not any(isinstance(event, ProgramReady) for node in found.nodes for event in node)
-    assert read_note(log) == b"now in state RUNNING\n"
+    assert read_outside(log) == b"now in state RUNNING\n"
 
 
 @pytest.mark.nightly

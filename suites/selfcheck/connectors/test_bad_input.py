@@ -45,7 +45,7 @@ def test_what_cannot_be_used_is_refused(stack: Stack, changed: dict[str, Any], m
     with ends_within(LIMIT_S), pytest.raises(OSError, match=f"^{message}$") as caught:
         deploy(replace(connectors_of(stack), **changed), tmp_path)
     assert stack.object_store.keys.secret_key not in repr(caught.value)
-    assert not (tmp_path / "processes.jsonl").exists()
+    assert not (tmp_path / "events").exists()
 
 
 def test_a_topic_with_another_number_of_partitions_is_refused(connectors: Connectors, tmp_path: Path) -> None:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -14,15 +16,14 @@ import pytest
 
 from holdfast.fixtures.mutants import FINDER
 from holdfast.fixtures.reference.drivers.processes.deployment import ProcessDeployment
-from holdfast.fixtures.reference.drivers.processes.leftovers import StartedProcess, end_leftovers
 from holdfast.fixtures.reference.parts import Variant
 from holdfast.fixtures.reference.protocol.configuration.submission import configure
 from holdfast.fixtures.systems.reference import ReferenceSystem
 from holdfast.fixtures.workloads.synthetic import Synthetic
 from holdfast.harness.adapter.network.sockets import address_of, listen
 from holdfast.harness.adapter.process import Process
+from holdfast.harness.adapter.process_stat import children_by_parent, descendants
 from holdfast.harness.engine.executor.run import Run
-from holdfast.harness.label import labelled
 from holdfast.harness.model.case import Tier
 from holdfast.harness.model.events import (
     AttemptStarted,
@@ -79,18 +80,18 @@ def deploy(folder: Path, *faults: FaultSpec, **changed: Any) -> ProcessDeploymen
     return ProcessDeployment(told, inputs, configuration=configure(told), folder=folder, **arguments)
 
 
-def processes(folder: Path) -> list[Process]:
-    """What the run in a folder started and still lives."""
-    file = folder / "processes.jsonl"
-    notes = file.read_bytes().splitlines() if file.exists() else []  # nothing is noted of who died at once
-    pids = [msgspec.json.decode(note, type=StartedProcess).pid for note in notes]
-    living = []
+def processes() -> list[Process]:
+    """What runs of this process started and still lives: all below the zygote that they share."""
+    return [each for child in children_by_parent()[os.getpid()] for each in living(descendants(child))]
+
+
+def living(pids: Sequence[int]) -> list[Process]:
+    """Those of some processes that live."""
+    found = []
     for pid in pids:
-        try:
-            living.append(Process(pid))
-        except ProcessLookupError:
-            continue
-    return [process for process in living if not process.wait_end(0)]
+        with suppress(ProcessLookupError):
+            found.append(Process(pid))
+    return [process for process in found if not process.dead]
 
 
 @pytest.mark.parametrize("job", JOBS.values(), ids=JOBS)
@@ -110,7 +111,7 @@ def test_an_undisturbed_run_passes_every_oracle(tmp_path: Path, job: Job) -> Non
     }
     assert history.of(SubtaskAudited)
     assert history.of(StorageListed)
-    assert [processes(noted.parent) for noted in tmp_path.rglob("processes.jsonl")] == [[]]
+    assert processes() == []
 
 
 @pytest.mark.parametrize("parallelism", [1, 3])
@@ -196,24 +197,24 @@ def test_a_mutant_is_refuted_on_real_processes_too(tmp_path: Path) -> None:
 def test_a_port_in_use_is_one_sentence_and_leaves_nothing(tmp_path: Path) -> None:
     with listen() as taken, pytest.raises(OSError, match=rf"^Port {address_of(taken).port} of .* is it in use\?$"):
         deploy(tmp_path, port=address_of(taken).port)
-    assert not (tmp_path / "processes.jsonl").exists()
+    assert not (tmp_path / "events").exists()
 
 
 def test_a_runtime_that_cannot_be_prepared_says_why_and_leaves_nothing(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="variant 'nonsense' of the reference runtime is unknown"):
         deploy(tmp_path, variant=Variant("nonsense", FINDER))
-    assert processes(tmp_path) == []
+    assert processes() == []
 
 
 def test_closing_in_the_middle_leaves_nothing(tmp_path: Path) -> None:
     deployment = deploy(tmp_path)
     while not any(isinstance(event, CheckpointCompleted) for event in deployment.advance(LIMIT_S * 1000)):
         pass
-    assert len(processes(tmp_path)) == 5
+    assert len(processes()) == 5
     deployment.controls[ProcessControl].pause(WORKER)
     deployment.close()
     deployment.close()
-    assert processes(tmp_path) == []
+    assert processes() == []
 
 
 def test_what_the_reader_saw_and_is_not_there_any_more_is_a_problem(
@@ -267,11 +268,10 @@ def test_after_a_sigkill_of_the_harness_nothing_lives_on(tmp_path: Path) -> None
     with subprocess.Popen([sys.executable, "-c", HARNESS, str(tmp_path)], stdout=subprocess.PIPE) as harness:
         assert harness.stdout is not None
         assert harness.stdout.readline() == b"stands\n"
-        living = [*processes(tmp_path), *map(Process, labelled(tmp_path.resolve()))]
-        assert len(living) == 5 + 1, "and the relay"
+        started = living(descendants(harness.pid))
+        assert len(started) == 6 + 1, "two zygotes, reader, coordinator, two workers, and the relay"
         harness.kill()
-        assert all(process.wait_end(LIMIT_S) for process in living)
-    assert end_leftovers(tmp_path) == []
+        assert all(process.wait_end(LIMIT_S) for process in started)
 
 
 def test_the_feed_goes_by_the_clock(tmp_path: Path) -> None:

@@ -9,13 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.fixtures.host import owner
 from holdfast.fixtures.reference.drivers.processes import supervisor as module
 from holdfast.fixtures.reference.drivers.processes.control import ArmGate, ForgeMessage, OpenGate
 from holdfast.fixtures.reference.drivers.processes.event_log import read_log
-from holdfast.fixtures.reference.drivers.processes.leftovers import end_leftovers, note_process
 from holdfast.fixtures.reference.drivers.processes.life import Program
-from holdfast.fixtures.reference.drivers.processes.spawner import open_zygote
 from holdfast.fixtures.reference.drivers.processes.supervisor import Supervisor
 from holdfast.harness.adapter.process import Process
 from holdfast.harness.adapter.recorder import log_path
@@ -244,24 +241,3 @@ def test_closing_ends_everything_paused_and_held_processes_included(tmp_path: Pa
     supervisor.close()
     supervisor.close()
     assert all(end.wait_end(LIMIT_S) for end in ends)
-
-
-def test_leftovers_are_ended_and_strangers_are_not(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    spawner, _ = open_zygote(PRELOAD, tmp_path / "zygote.log")
-    entry = f"{children.PACKAGE}:wait"
-    ours, stranger = (spawner.spawn(entry, b"", [], tmp_path / "log") for _ in range(2))
-    note_process(tmp_path, "worker-0.0", ours.pid)
-    note_process(tmp_path, "worker-1.0", stranger.pid)
-    notes = (tmp_path / "processes.jsonl").read_text().splitlines()
-    later = notes[1].replace('"start_time":', '"start_time":9')  # whoever has the pid now started at another time
-    (tmp_path / "processes.jsonl").write_text("\n".join([notes[0], later, notes[0][:20]]))
-    (sentence,) = end_leftovers(tmp_path)
-    assert sentence.startswith(f"process {ours.pid} stays, though a record calls it worker-0.0: ")
-    assert not ours.wait_end(0), "its harness lives"
-    monkeypatch.setattr(owner, "lives", lambda whose: whose != owner.this_process())
-    assert end_leftovers(tmp_path) == ["ended worker-0.0."]
-    assert ours.wait_end(LIMIT_S)
-    assert not stranger.wait_end(0)
-    assert end_leftovers(tmp_path) == []
-    assert end_leftovers(tmp_path / "nowhere") == []
-    spawner.close()

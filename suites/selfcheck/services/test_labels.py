@@ -11,7 +11,7 @@ pytest.importorskip("docker")
 from docker.errors import APIError, NotFound
 
 from holdfast.fixtures.services import labels
-from holdfast.suites.selfcheck.services.test_owned_folders import DEAD
+from holdfast.suites.selfcheck.test_lease import DEAD
 
 
 class Thing:

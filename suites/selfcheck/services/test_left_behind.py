@@ -47,6 +47,7 @@ def left_by(end: signal.Signals) -> tuple[str, Path]:
 
 def test_what_a_killed_harness_left_is_found_and_swept(stack: Stack) -> None:
     from holdfast.fixtures.services.provider import Provider
+    from holdfast.harness import lease
 
     assert stack.relay.container.running
     before = ours(stack.run)
@@ -57,6 +58,7 @@ def test_what_a_killed_harness_left_is_found_and_swept(stack: Stack) -> None:
     done = Provider().sweep()
     assert all(any(name in sentence for sentence in done) for name in left)
     assert ours(run) == []
+    assert any(str(exchange) in sentence for sentence in lease.sweep())
     assert not exchange.exists()
     assert not any(run in found for found in Provider().leftovers())
     assert ours(stack.run) == before, "what a living harness uses was touched"

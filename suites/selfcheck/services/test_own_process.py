@@ -12,10 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.fixtures.host import owned_folder
 from holdfast.fixtures.services.ports import free_port
 from holdfast.fixtures.services.processes.own_process import OwnProcess, Session
-from holdfast.fixtures.services.provider import Provider
+from holdfast.harness import lease
 from holdfast.harness.adapter.process_stat import process_stat
 from holdfast.suites.selfcheck.marks import sweeps
 from holdfast.suites.selfcheck.services.listener import PROGRAM, answers, becomes
@@ -133,11 +132,11 @@ def test_what_a_killed_harness_left_is_found_and_swept(session: Session, port: i
             owner.kill()
     assert becomes(lambda: not lives(int(parent))), "it dies with its harness"
     assert lives(int(child)), "without the sweep it would stay"
-    assert any(folder in found for found in Provider().leftovers())
-    done = [sentence for sentence in owned_folder.sweep() if folder in sentence]
-    assert done == [f"folder {folder}: removed, 1 process ended."]
+    assert Path(folder) in lease.abandoned()
+    done = [sentence for sentence in lease.sweep() if folder in sentence]
+    assert done == [f"{folder}: removed, 1 process ended."]
     assert becomes(lambda: not lives(int(child)))
     assert not Path(folder).exists()
-    assert not any(folder in found for found in Provider().leftovers())
+    assert Path(folder) not in lease.abandoned()
     assert living.running, "what a living harness uses was touched"
     assert session.folder.exists()

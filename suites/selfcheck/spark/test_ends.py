@@ -11,14 +11,12 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
 
-import msgspec
 import pytest
 
 from holdfast.harness.spi.controls.process import ProcessControl
 
 pytest.importorskip("pyspark")
 
-from holdfast.fixtures.reference.drivers.processes.leftovers import StartedProcess
 from holdfast.fixtures.reference.drivers.spark.arrival import arrive
 from holdfast.fixtures.reference.drivers.spark.cluster import LocalCluster
 from holdfast.fixtures.reference.drivers.spark.deployment import SparkDeployment
@@ -28,9 +26,12 @@ from holdfast.fixtures.reference.parts import Variant
 from holdfast.fixtures.reference.protocol.configuration.submission import configure
 from holdfast.fixtures.services.spark_jobs import python_error
 from holdfast.fixtures.workloads.synthetic import Synthetic
+from holdfast.harness import lease
 from holdfast.harness.adapter.network.sockets import address_of
 from holdfast.harness.adapter.process import Process
+from holdfast.harness.adapter.process_stat import descendants
 from holdfast.harness.model.events import CheckpointCompleted
+from holdfast.suites.selfcheck.processes.test_deployment import living
 from holdfast.suites.selfcheck.spark.plans import WORKER, plan
 
 pytestmark = pytest.mark.tier("spark")
@@ -50,17 +51,10 @@ def advance_to_a_checkpoint(deployment: SparkDeployment) -> None:
         assert deployment.now_ms < until_ms, "no checkpoint completes"
 
 
-def started(folder: Path, name: str) -> list[Process]:
+def started(deployment: SparkDeployment, name: str) -> list[Process]:
     """The living processes of a run whose name begins like this."""
-    living = []
-    for note in (folder / "processes.jsonl").read_bytes().splitlines():
-        process = msgspec.json.decode(note, type=StartedProcess)
-        if process.name.startswith(name):
-            try:
-                living.append(Process(process.pid))
-            except ProcessLookupError:
-                continue
-    return living
+    lives = deployment.supervisor._lives
+    return living([life.process.pid for process, life in lives.items() if process.startswith(name)])
 
 
 def becomes_true(condition: Callable[[], bool]) -> bool:
@@ -74,14 +68,14 @@ def becomes_true(condition: Callable[[], bool]) -> bool:
 def test_closing_in_the_middle_ends_the_workers_and_leaves_the_driver_program(tmp_path: Path) -> None:
     with closing(deploy(tmp_path / "first")) as first:
         advance_to_a_checkpoint(first)
-        workers, programs = started(tmp_path / "first", "worker"), started(tmp_path / "first", "coordinator")
+        workers, programs = started(first, "worker"), started(first, "coordinator")
         assert (len(workers), len(programs)) == (2, 1)
         first.controls[ProcessControl].pause(WORKER)
         first.close()
     assert all(worker.wait_end(LIMIT_S) for worker in workers)
     with closing(deploy(tmp_path / "second")) as second:
         advance_to_a_checkpoint(second)
-        assert [program.pid for program in started(tmp_path / "second", "coordinator")] == [programs[0].pid]
+        assert [program.pid for program in started(second, "coordinator")] == [programs[0].pid]
 
 
 @pytest.mark.nightly
@@ -144,14 +138,14 @@ def test_after_a_sigkill_of_the_harness_nothing_lives_on(tmp_path: Path) -> None
     with subprocess.Popen([sys.executable, "-c", HARNESS, str(tmp_path)], stdout=subprocess.PIPE, text=True) as harness:
         assert harness.stdout is not None
         folder = harness.stdout.readline().strip()
-        processes = started(tmp_path, "")
-        assert len(processes) == 5  # zygote, reader, driver program, two workers
+        processes = living(descendants(harness.pid))
+        assert len(processes) >= 8  # a zygote, reader, driver program, two workers, and the JVMs
         assert len(mentioning(folder)) == 3  # JVMs of the driver program and of two executors
         harness.kill()
         assert all(process.wait_end(LIMIT_S) for process in processes)
     assert becomes_true(lambda: not mentioning(folder))
-    LocalCluster(1).close()
-    assert not Path(folder).exists(), "the next session clears away after one that was killed"
+    list(lease.sweep())
+    assert not Path(folder).exists(), "a sweep clears away after one that was killed"
 
 
 def mentioning(text: str) -> list[str]:

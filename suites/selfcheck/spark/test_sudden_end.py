@@ -19,7 +19,7 @@ pytestmark = pytest.mark.tier("spark")
 def test_a_driver_program_that_ends_by_itself_ends_the_run_with_a_problem(tmp_path: Path) -> None:
     with closing(deploy(tmp_path)) as deployment:
         advance_to_a_checkpoint(deployment)
-        (program,) = started(tmp_path, "coordinator")
+        (program,) = started(deployment, "coordinator")
         program.signal(signal.SIGKILL)
         with pytest.raises(OSError, match=r"^coordinator\.0 ended: the driver program ended"):
             advance_to_the_end(deployment)

@@ -15,15 +15,16 @@ import pytest
 
 from holdfast.fixtures.systems.structured_streaming.deployment import StreamingDeployment
 from holdfast.fixtures.systems.structured_streaming.local_host import session_here
-from holdfast.fixtures.systems.structured_streaming.session import SESSION_NOTE
 from holdfast.fixtures.systems.structured_streaming.system import StructuredStreaming
 from holdfast.fixtures.workloads.synthetic import Synthetic
+from holdfast.harness import lease
 from holdfast.harness.label import NAME, variables_of
 from holdfast.harness.model.case import Tier
 from holdfast.harness.model.jobs import KEYED_SUM
 from holdfast.harness.model.plan import Plan, WorkloadSpec
 from holdfast.harness.model.target import Role, Target
 from holdfast.harness.spi.controls.process import ProcessControl
+from holdfast.suites.selfcheck.marks import sweeps
 
 LIMIT_S = 90.0
 COORDINATOR, WORKERS = Target(Role.COORDINATOR), (Target(Role.WORKER, 0), Target(Role.WORKER, 1))
@@ -31,13 +32,14 @@ PLAN = Plan(system="spark", job=KEYED_SUM, workload=WorkloadSpec("synthetic"))
 DEPLOY_AND_PAUSE = """
 import sys
 from pathlib import Path
+from holdfast.fixtures.systems.structured_streaming.local_host import session_here
 from holdfast.harness.spi.controls.process import ProcessControl
 from holdfast.suites.selfcheck.structured_streaming.test_processes import COORDINATOR, WORKERS, standing
 
 deployment = standing(Path(sys.argv[1]))
 deployment.controls[ProcessControl].pause(COORDINATOR)
 deployment.controls[ProcessControl].pause(WORKERS[0])
-print("paused", flush=True)
+print(session_here().host.folder, flush=True)
 sys.stdin.read()
 """
 
@@ -85,6 +87,7 @@ def test_executors_end_with_their_driver_and_a_session_with_its_close(tmp_path: 
     assert not folder.exists()
 
 
+@sweeps
 @pytest.mark.nightly
 def test_a_killed_harness_leaves_nothing_that_a_sweep_does_not_end(tmp_path: Path) -> None:
     """Even what is paused, and hears of nobody's end."""
@@ -92,13 +95,13 @@ def test_a_killed_harness_leaves_nothing_that_a_sweep_does_not_end(tmp_path: Pat
         [sys.executable, "-c", DEPLOY_AND_PAUSE, str(tmp_path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE
     )
     assert harness.stdout is not None
-    assert harness.stdout.readline() == b"paused\n"
-    session = Path((tmp_path / SESSION_NOTE).read_text())
+    session = Path(harness.stdout.readline().decode().strip())
     os.kill(harness.pid, signal.SIGKILL)
     harness.communicate()
     assert labelled(session)
-    [told] = StructuredStreaming().sweep(tmp_path, [])
-    assert told.startswith("ended ")
+    [told] = [each for each in lease.sweep() if str(session) in each]
+    assert told.startswith(f"{session}: removed, ")
+    StructuredStreaming().sweep(tmp_path, [])
     await_true(lambda: not labelled(session) and not labelled(tmp_path))
     assert not session.exists()
     assert not StructuredStreaming().sweep(tmp_path, [])

@@ -162,8 +162,6 @@ def _make_part(folder: Path) -> None:
     part = open_run_folder(folder / "run", PLAN)
     (part / "owner.json").write_bytes(GONE)
     (part / "work").mkdir()
-    note = {"name": "worker-0.0", "pid": 2**22 + 5, "start_time": 1, "boot": "none"}
-    (part / "work" / "processes.jsonl").write_bytes(msgspec.json.encode(note) + b"\n")
     undos = [UndoRecord(index, spec.kind, spec) for index, spec in enumerate(PLAN.faults)]
     (part / UNDO).write_bytes(b"".join(msgspec.json.encode(undo) + b"\n" for undo in undos))
 
@@ -174,7 +172,7 @@ def _mutate_owner(folder: Path, draw: Stream) -> None:
 
 def _mutate_undo(folder: Path, draw: Stream) -> None:
     part = folder / ".run.part"
-    path = draw.choice((part / UNDO, part / "work" / "processes.jsonl", part / "plan.json"))
+    path = draw.choice((part / UNDO, part / "plan.json"))
     _mutate_place(path, draw)
 
 

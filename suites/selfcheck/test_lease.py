@@ -1,4 +1,4 @@
-"""Folders are removed whose owner is dead, and no others."""
+"""Leases are swept whose owner is dead, and no others."""
 
 from __future__ import annotations
 
@@ -11,8 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.fixtures.host import owned_folder, owner
+from holdfast.harness import lease
 from holdfast.harness.adapter.child import Child, wait_for
+from holdfast.harness.lease import Lease
 
 DEAD = f"{2**22 + 1}:5"
 """No process can have this number."""
@@ -27,27 +28,27 @@ def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def left(kind: str = "services") -> Path:
     """A folder whose owner is dead."""
-    folder = owned_folder.make(kind)
+    folder = Lease(kind).folder
     (folder / NOTE).write_text(DEAD)
     return folder
 
 
 def test_we_live_and_others_do_not() -> None:
-    own = owner.this_process()
-    assert owner.lives(own)
+    own = lease.this_process()
+    assert lease.lives(own)
     child = subprocess.Popen(["true"])
     child.wait()
-    assert not owner.lives(f"{child.pid}:{own.partition(':')[2]}")
-    assert not owner.lives(f"{os.getpid()}:1"), "the number belongs to another process by now"
+    assert not lease.lives(f"{child.pid}:{own.partition(':')[2]}")
+    assert not lease.lives(f"{os.getpid()}:1"), "the number belongs to another process by now"
     for nonsense in ("", "x", "1", ":", "-1:0", DEAD, f"{2**22 + 1}:0"):
-        assert not owner.lives(nonsense), nonsense
+        assert not lease.lives(nonsense), nonsense
 
 
 def test_only_those_of_the_dead_are_swept() -> None:
-    ours, theirs = owned_folder.make("services"), left()
+    ours, theirs = Lease("services").folder, left()
     (theirs / "deep").mkdir()
-    assert owned_folder.leftovers() == [f"folder {theirs}"]
-    assert owned_folder.sweep() == [f"folder {theirs}: removed, 0 processes ended."]
+    assert lease.abandoned() == (theirs,)
+    assert list(lease.sweep()) == [f"{theirs}: removed."]
     assert (ours.exists(), theirs.exists()) == (True, False)
 
 
@@ -57,7 +58,7 @@ def test_one_without_an_owner_is_just_being_made_or_somebody_elses(note: str | N
     (folder / NOTE).unlink()
     if note is not None:
         (folder / NOTE).write_text(note)
-    assert owned_folder.sweep() == []
+    assert list(lease.sweep()) == []
     assert folder.exists()
 
 
@@ -68,7 +69,7 @@ def test_no_link_is_followed(temporary: Path) -> None:
     (temporary / "holdfast-services-link").symlink_to(precious)
     folder = left()
     (folder / "link").symlink_to(precious)
-    assert owned_folder.sweep() == [f"folder {folder}: removed, 0 processes ended."]
+    assert list(lease.sweep()) == [f"{folder}: removed."]
     assert (precious / NOTE).exists()
 
 
@@ -80,13 +81,26 @@ def test_what_carries_one_as_its_label_ends_with_it(temporary: Path) -> None:
     while not child.lines():
         assert not child.ended
         wait_for([child], 1)
-    assert owned_folder.sweep() == [f"folder {folder}: removed, 1 process ended."]
+    assert list(lease.sweep()) == [f"{folder}: removed, 1 process ended."]
     assert child.end() == -9
     child.close()
 
 
 def test_what_cannot_be_removed_whole_is_found_again(monkeypatch: pytest.MonkeyPatch) -> None:
     folder = left()
-    removal = f"folder {folder}: cannot be removed whole, 0 processes ended."
+    removal = f"{folder}: cannot be removed whole."
     monkeypatch.setattr(shutil, "rmtree", lambda *_, **__: (folder / NOTE).unlink())
-    assert [owned_folder.sweep(), owned_folder.sweep()] == [[removal]] * 2
+    assert [list(lease.sweep()), list(lease.sweep())] == [[removal]] * 2
+
+
+def test_one_that_was_only_inherited_stays() -> None:
+    held = Lease("kit")
+    child = os.fork()
+    if not child:
+        held.close()
+        os._exit(0)
+    os.waitpid(child, 0)
+    assert held.folder.exists()
+    with held as room:
+        assert list(room.iterdir()) == []
+    assert not held.folder.exists()

@@ -1,0 +1,120 @@
+"""Leases: what outlives a process that is killed says whose it was, so that a sweep finds it, and nothing else.
+
+A lease is a temporary folder with a note of its owner, and the label of all processes that are started for it.
+"""
+
+from __future__ import annotations
+
+import atexit
+import os
+import re
+import shutil
+import stat
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from pathlib import Path
+
+from holdfast.harness.adapter.process_stat import process_stat
+from holdfast.harness.label import end_labelled
+from holdfast.harness.spi.outside_files import read_outside
+
+_OWNER = re.compile(r"[0-9]+:[0-9]+")
+_PREFIX = "holdfast-"
+_NOTE = ".holdfast-owner"
+
+
+def start_time(pid: int) -> int:
+    """When a process was started, in clock ticks since the machine was; 0: it is gone. A pid alone may belong to
+    somebody else by now; with the start time it cannot."""
+    found = process_stat(pid)
+    return 0 if found is None else found.start_time
+
+
+def this_process() -> str:
+    """The owner that this process is, as text."""
+    pid = os.getpid()
+    return f"{pid}:{start_time(pid)}"
+
+
+def lives(owner: str) -> bool:
+    """Whether an owner lives; no other text does."""
+    pid, _, started = owner.partition(":")
+    return bool(_OWNER.fullmatch(owner)) and started != "0" and started == str(start_time(int(pid)))
+
+
+class Lease:
+    """One of this process, with which it ends.
+
+    Attributes:
+        folder: new; also the label of the processes that work in it. Its path has no link.
+    """
+
+    def __init__(self, kind: str) -> None:
+        """
+        Args:
+            kind: a part of its name, such as `services`.
+        """
+        self.folder = Path(tempfile.mkdtemp(prefix=f"{_PREFIX}{kind}-")).resolve()
+        (self.folder / _NOTE).write_text(this_process())
+        self._owner = os.getpid()
+        atexit.register(self.close)
+
+    @property
+    def room(self) -> Path:
+        """A folder in it for somebody else's code, beside the note."""
+        room = self.folder / "room"
+        room.mkdir(exist_ok=True)
+        return room
+
+    def end_processes(self) -> None:
+        """End all that carries its label."""
+        end_labelled(self.folder)
+
+    def close(self) -> None:
+        """Remove it. Idempotent; does nothing in a process that has only inherited it."""
+        if os.getpid() == self._owner:
+            atexit.unregister(self.close)
+            shutil.rmtree(self.folder, ignore_errors=True)
+
+    def __enter__(self) -> Path:
+        return self.room
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def abandoned() -> Sequence[Path]:
+    """The folders of those that outlived their owner."""
+    return tuple(folder for folder, _ in _abandoned())
+
+
+def sweep() -> Iterator[str]:
+    """Remove those, and end what carries one as its label; what was done, one sentence each."""
+    for folder, note in _abandoned():
+        ended = end_labelled(folder)
+        shutil.rmtree(folder, ignore_errors=True)  # It follows no link.
+        removed = "removed"
+        if folder.exists():
+            removed = "cannot be removed whole"
+            (folder / _NOTE).write_text(note)  # So that it is found again.
+        others = f", {ended} {'process' if ended == 1 else 'processes'} ended" if ended else ""
+        yield f"{folder}: {removed}{others}."
+
+
+def _abandoned() -> Iterator[tuple[Path, str]]:
+    """Each with its note. A folder without the note of an owner is somebody else's, or is just being made."""
+    for folder in sorted(Path(tempfile.gettempdir()).resolve().glob(f"{_PREFIX}*")):
+        with suppress(OSError, UnicodeDecodeError):  # None, or no regular file: it is none of ours, and is not opened.
+            note = read_outside(folder / _NOTE).decode()
+            if _OWNER.fullmatch(note) and not lives(note) and _is_own(folder):
+                yield folder, note
+
+
+def _is_own(path: Path) -> bool:
+    """Whether a folder, and no link to one, belongs to this user."""
+    try:
+        found = path.lstat()
+    except OSError:
+        return False
+    return stat.S_ISDIR(found.st_mode) and found.st_uid == os.getuid()
