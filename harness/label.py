@@ -28,17 +28,17 @@ def end_labelled(folder: Path) -> int:
     return sum(end_if_labelled(pid, folder) for pid in labelled(folder))
 
 
-def sweep_labelled(whose: str, *folders: Path) -> list[str]:
-    """End what carries the label of one of some folders, or of one below it.
+def sweep_labelled(whose: str, folder: Path) -> list[str]:
+    """End what carries the label of a folder, or of one below it.
 
     Args:
         whose: processes these are, in words.
-        folders: whose labels.
+        folder: whose label.
 
     Returns:
         What was found and done, one sentence each.
     """
-    ended = sum(map(end_labelled, folders))
+    ended = end_labelled(folder)
     return [f"ended {ended} {'process' if ended == 1 else 'processes'} of {whose}."] if ended else []
 
 

@@ -81,6 +81,7 @@ class Lease:
         return self.room
 
     def __exit__(self, *_: object) -> None:
+        self.end_processes()
         self.close()
 
 

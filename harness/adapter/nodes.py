@@ -53,9 +53,22 @@ class Nodes:
         Args:
             process, cause, by_error: see NodeDied. Of a death by the harness, the fault that acts is the reason.
         """
-        node = self.next(process)
-        if cause in BY_HARNESS:
-            self.recorder.struck(node)
-        self.recorder.record(HARNESS, NodeDied(dead_node=node, cause=cause, by_error=by_error))
+        record_death(self.recorder, self.next(process), cause, by_error=by_error)
         self._living.discard(process)
         self._numbers[process] += 1
+
+
+def record_death(
+    recorder: Recorder, node: str, cause: str, *, by_error: bool = False, fault: int | None = None
+) -> None:
+    """Record the end of one life.
+
+    Args:
+        recorder: takes it.
+        node: the life.
+        cause, by_error: see NodeDied.
+        fault: that is the reason, if the harness is the cause; None: the one that acts just now.
+    """
+    if cause in BY_HARNESS:
+        recorder.struck(node, fault)
+    recorder.record(HARNESS, NodeDied(dead_node=node, cause=cause, by_error=by_error))

@@ -185,8 +185,6 @@ IMPLEMENTATIONS: Mapping[str, tuple[Recognised, Mapping[str, str]]] = {
             "harness/adapter/launched.py": "the one, of a process that leads a group of ours",
             "harness/adapter/life.py": "what it does, wherever it runs",
             "harness/adapter/worker.py": "a process through its lives",
-            "fixtures/reference/drivers/processes/life.py": "what a supervisor needs of it",
-            "fixtures/reference/drivers/spark/unreachable.py": "on a machine of somebody else",
             "fixtures/services/container.py": "of a container, by the engine",
             "fixtures/services/container_life.py": "of a container",
             "fixtures/services/own_service.py": "what faults need of a service",
@@ -200,8 +198,29 @@ IMPLEMENTATIONS: Mapping[str, tuple[Recognised, Mapping[str, str]]] = {
             "harness/adapter/engine.py": "of an engine",
             "fixtures/systems/flink/system.py": "of Flink",
             "fixtures/systems/json_lines/system.py": "of a program",
-            "fixtures/systems/structured_streaming/local_host.py": "of Spark",
+            "fixtures/systems/reference.py": "of the reference",
+            "fixtures/systems/structured_streaming/system.py": "of what reads the output of Spark",
         },
+    ),
+    "temporary folder that outlives a killed process": (
+        lambda module: mentions("mkdtemp")(module) or calls("mkdtemp")(module),
+        {
+            "harness/lease.py": "the one, with the note of its owner",
+            "fixtures/reference/drivers/simulated/plugged_place.py": "of the simulator, which ends with its run",
+            "fixtures/systems/flink/containers.py": "in the folder of a stack, which is a lease",
+            "fixtures/systems/structured_streaming/driver.py": "in the folder of a session, which is a lease",
+        },
+    ),
+    "sweep of what carries a label": (
+        calls("end_labelled"),
+        {
+            "harness/lease.py": "of what is left of a killed process",
+            "harness/adapter/deployment.py": "of an engine that ends in good order",
+        },
+    ),
+    "how it is known that an owner lives": (
+        defines("_OWNER"),
+        {"harness/lease.py": "the one"},
     ),
     "last words": (
         takes_the_last_line,
@@ -224,11 +243,8 @@ IMPLEMENTATIONS: Mapping[str, tuple[Recognised, Mapping[str, str]]] = {
         calls("NodeDied"),
         {
             "harness/adapter/nodes.py": "the one",
-            "fixtures/reference/drivers/processes/supervisor.py": "of nodes that record their beginnings themselves",
-            "fixtures/reference/drivers/spark/stage_supervisor.py": "of nodes that arrive by themselves",
             "fixtures/services/service_controls.py": "of services, which have logs of their own",
             "fixtures/reference/drivers/simulated/host.py": "the simulator's",
-            "fixtures/systems/structured_streaming/superseded.py": "of lives that have a successor",
         },
     ),
     "waits until a service serves": (has_method("wait_until"), {"fixtures/services/session.py": "the one"}),
@@ -260,8 +276,8 @@ def modules() -> Sequence[tuple[str, ast.Module]]:
 
 def _modules() -> Iterator[tuple[str, ast.Module]]:
     root = Path(str(files("holdfast.harness"))).parent
-    for folder in ("harness/adapter", "fixtures"):
-        for path in sorted((root / folder).rglob("*.py")):
+    for found in ("harness/lease.py", "harness/adapter/**/*.py", "fixtures/**/*.py"):
+        for path in sorted(root.glob(found)):
             yield str(path.relative_to(root)), ast.parse(path.read_text(encoding="utf-8"))
 
 

@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from holdfast.fixtures.reference.drivers.processes.life import Signalled
 from holdfast.fixtures.reference.drivers.spark.session import Session
 from holdfast.fixtures.reference.drivers.spark.stage_supervisor import StageSupervisor
 from holdfast.harness.adapter.network.acceptor import TOKEN_BYTES
 from holdfast.harness.adapter.network.sockets import LOOPBACK, Address, call
+from holdfast.harness.adapter.process import Process
 
 pytestmark = pytest.mark.tier("process")
 LIMIT_S = 30.0
@@ -35,7 +35,7 @@ class Nothing:
     def close_program(self) -> None:
         return None
 
-    def process(self, host: str, pid: int) -> Signalled:
+    def process(self, host: str, pid: int) -> Process:
         raise OSError(f"there is no process {pid} on {host}")
 
     def restart_host(self, host: str) -> None:
