@@ -6,6 +6,7 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import ClassVar
 
 from holdfast.harness.adapter.child import LONGEST_LINE_BYTES, Child, wait_for
 
@@ -14,22 +15,24 @@ LAST = b"last"
 
 
 class ReaderOwner:
-    """Starts the reader, hears it, and lets it look for the last time.
+    """Starts the reader, hears it, and lets it look for the last time. Subclasses take what it says.
 
     Args:
         module: that the process runs.
         settings: the first line that it is sent.
         folder: where it works; also its label, by which it is found after a killed harness.
         log: takes its standard error.
-        take: called with each line that it says.
         stop: what stands behind its last words, where these are no sentence.
         longest: line that it may say, in bytes.
 
     Attributes:
+        last_look_limit_s: how long its last look may take.
         child: the process.
         finished: it has said all that it had to; set by `take`.
         problem: why the run says nothing; empty while all is well.
     """
+
+    last_look_limit_s: ClassVar[float] = 60.0
 
     def __init__(
         self,
@@ -37,11 +40,9 @@ class ReaderOwner:
         settings: bytes,
         folder: Path,
         log: Path,
-        take: Callable[[bytes], None],
         stop: str = "",
         longest: int = LONGEST_LINE_BYTES,
     ) -> None:
-        self._take = take
         self._stop = stop
         self.finished = False
         self.problem = ""
@@ -49,11 +50,15 @@ class ReaderOwner:
         self.child = Child([sys.executable, "-P", "-m", module], folder, log, longest=longest)
         self.child.send(settings)
 
+    def take(self, line: bytes) -> None:
+        """It says this."""
+        raise NotImplementedError
+
     def hear(self) -> None:
         """Take what it says."""
         self.child.flush()
         for line in self.child.lines():
-            self._take(line)
+            self.take(line)
         if self.child.ended and not self.finished:
             self.child.end()
             self.problem = self.problem or f"the committed reader ended: {self.child.last_words()}{self._stop}"
@@ -75,10 +80,11 @@ class ReaderOwner:
             wait_for([self.child], left_s)
             self.hear()
 
-    def finish(self, limit_s: float, late: str) -> None:
-        """Let it look once more, at everything, and end. Arguments as of `wait`."""
+    def finish(self) -> None:
+        """Let it look once more, at everything, and end."""
         self.child.send(LAST)
-        self.wait(lambda: self.finished, limit_s, late)
+        late = f"the committed reader did not finish within {self.last_look_limit_s:.0f} s."
+        self.wait(lambda: self.finished, self.last_look_limit_s, late)
 
     def close(self) -> None:
         """End it. Idempotent."""

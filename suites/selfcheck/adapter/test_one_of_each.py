@@ -36,6 +36,21 @@ def calls(name: str) -> Recognised:
     )
 
 
+def names_a_class(name: str) -> Recognised:
+    """Whether it has a class of this name."""
+    return lambda module: any(isinstance(node, ast.ClassDef) and node.name == name for node in ast.walk(module))
+
+
+def stands_on(name: str) -> Recognised:
+    """Whether a class of it has this one below it."""
+    return lambda module: any(
+        isinstance(base, ast.Name) and base.id == name
+        for node in ast.walk(module)
+        if isinstance(node, ast.ClassDef)
+        for base in node.bases
+    )
+
+
 def defines(name: str) -> Recognised:
     """Whether it gives this name a value."""
     return lambda module: any(
@@ -136,12 +151,17 @@ IMPLEMENTATIONS: Mapping[str, tuple[Recognised, Mapping[str, str]]] = {
         },
     ),
     "owner of a reader": (
-        calls("ReaderOwner"),
+        stands_on("ReaderOwner"),
         {
             "harness/adapter/committed_output.py": "of tables and logs of engines, whose rows come by pipe",
-            "fixtures/pipelines/output/committed_output.py": "of pipelines, whose rows lie in files",
+            "fixtures/pipelines/output/pipeline_output.py": "of pipelines, whose rows lie in files",
         },
     ),
+    "class of what was committed": (
+        names_a_class("CommittedOutput"),
+        {"harness/adapter/committed_output.py": "the one"},
+    ),
+    "who asks for the last look": (mentions("last_look_limit_s"), {"harness/adapter/reader_owner.py": "the one"}),
     "when a reader looks, and gaps between looks": (
         calls("Looks"),
         {

@@ -15,7 +15,6 @@ from typing import Any, Protocol
 import pyarrow as pa
 import pytest
 
-from holdfast.fixtures.pipelines.output.committed_output import CommittedOutput
 from holdfast.fixtures.pipelines.output.delta_table import DeltaTable
 from holdfast.fixtures.pipelines.output.iceberg_table import IcebergTable
 from holdfast.fixtures.pipelines.output.kept_rows import KeptRows
@@ -23,6 +22,7 @@ from holdfast.fixtures.pipelines.output.lake_table import LakeTable
 from holdfast.fixtures.pipelines.output.locations import DiskFolder
 from holdfast.fixtures.pipelines.output.outgoing import DeltaOutput, IcebergOutput
 from holdfast.fixtures.pipelines.output.own_folder import OwnFolder
+from holdfast.fixtures.pipelines.output.pipeline_output import PipelineOutput
 from holdfast.fixtures.pipelines.output.reader import InLake
 from holdfast.fixtures.pipelines.output.table_output import TableLook
 from holdfast.fixtures.pipelines.rows.decoder import IdentityRows
@@ -323,7 +323,7 @@ def test_the_reader_process_sees_them(table: Writer, tmp_path: Path) -> None:
     folder = tmp_path / "run"
     folder.mkdir()
     declared = table.declared(path=str(table.path))
-    committed = CommittedOutput(
+    committed = PipelineOutput(
         InLake(DiskFolder("/"), str(table.path), declared), IdentityRows.columns, Recorder(), folder
     )
     try:

@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from holdfast.fixtures.pipelines.output.committed_output import CommittedOutput
 from holdfast.fixtures.pipelines.output.kept_rows import KeptRows
 from holdfast.fixtures.pipelines.output.outgoing import TableOutput
+from holdfast.fixtures.pipelines.output.pipeline_output import PipelineOutput
 from holdfast.fixtures.pipelines.output.reader import InTable
 from holdfast.fixtures.pipelines.output.table_output import TableLook
 from holdfast.fixtures.pipelines.rows.decoder import IdentityRows
@@ -168,7 +168,7 @@ def test_output_is_the_last_content_unless_it_is_appended_to(
     folder = tmp_path / "run"
     folder.mkdir()
     orders.insert((0, 0, 1), (0, 1, 1))
-    committed = CommittedOutput(InTable(f"sqlite:///{orders.path}", declared), IdentityRows.columns, Recorder(), folder)
+    committed = PipelineOutput(InTable(f"sqlite:///{orders.path}", declared), IdentityRows.columns, Recorder(), folder)
     try:
         committed.await_start()
         while not committed._versions.last():

@@ -10,13 +10,13 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from holdfast.fixtures.pipelines.output.committed_output import CommittedOutput
 from holdfast.fixtures.pipelines.output.files import LocalFiles, name_in
 from holdfast.fixtures.pipelines.output.folder_output import FolderOutput
 from holdfast.fixtures.pipelines.output.kept_rows import KeptRows
 from holdfast.fixtures.pipelines.output.layouts import AnyFiles, Folders, Layout, Partitions, SinkLog
 from holdfast.fixtures.pipelines.output.locations import DiskFolder
 from holdfast.fixtures.pipelines.output.outgoing import PARQUET_FILES, Commit, FileFormat, FilesOutput
+from holdfast.fixtures.pipelines.output.pipeline_output import PipelineOutput
 from holdfast.fixtures.pipelines.output.reader import InFolder
 from holdfast.fixtures.pipelines.rows.decoder import IdentityRows
 from holdfast.harness.adapter.polled_output import Watch
@@ -210,7 +210,7 @@ def test_it_looks_in_a_process_of_its_own(tmp_path: Path, output: Path) -> None:
     recorder = Recorder()
     recorder.start_clock()
     where = InFolder(DiskFolder(str(tmp_path)), "output", FilesOutput(commit=Commit.FOLDER_PER_BATCH))
-    committed = CommittedOutput(where, IdentityRows.columns, recorder, folder)
+    committed = PipelineOutput(where, IdentityRows.columns, recorder, folder)
     try:
         committed.await_start()
         identities(output / "batch-000000" / "part-0.parquet", (0, 0), (0, 1))
@@ -243,7 +243,7 @@ def test_what_ends_the_process_ends_the_run_in_one_sentence(
     pq.write_table(pa.table({"place": [0]}), part)
     commit(part.parent)
     where = InFolder(DiskFolder(str(tmp_path)), "output", FilesOutput(commit=Commit.FOLDER_PER_BATCH))
-    committed = CommittedOutput(where, IdentityRows.columns, Recorder(), folder)
+    committed = PipelineOutput(where, IdentityRows.columns, Recorder(), folder)
     try:
         committed.finish()
         expected = "the output has no column 'partition', only place: write it, too."
@@ -257,7 +257,7 @@ def test_so_does_a_mistake_of_ours(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     _aborts_at_exit(tmp_path / "imported", monkeypatch)
     where = InFolder(DiskFolder(str(tmp_path)), "output", FilesOutput(commit=Commit.FOLDER_PER_BATCH))
     numbered: Any = (1,)
-    committed = CommittedOutput(where, numbered, Recorder(), tmp_path)
+    committed = PipelineOutput(where, numbered, Recorder(), tmp_path)
     try:
         committed.finish()
         mistake = "msgspec.ValidationError: Expected `str`, got `int` - at `$.columns[0]`"
@@ -365,7 +365,7 @@ def test_output_is_the_last_content_of_each_folder(tmp_path: Path, output: Path,
     part = output / "batch=7" / "part-0.parquet"
     identities(part, (0, 0), (0, 1))
     commit(part.parent)
-    committed = CommittedOutput(
+    committed = PipelineOutput(
         InFolder(DiskFolder(str(tmp_path)), "output", OVERWRITTEN), IdentityRows.columns, Recorder(), folder
     )
     try:
