@@ -108,14 +108,14 @@ def _abandoned() -> Iterator[tuple[Path, str]]:
     for folder in sorted(Path(tempfile.gettempdir()).resolve().glob(f"{_PREFIX}*")):
         with suppress(OSError, UnicodeDecodeError):  # None, or no regular file: it is none of ours, and is not opened.
             note = read_outside(folder / _NOTE).decode()
-            if _OWNER.fullmatch(note) and not lives(note) and _is_own(folder):
+            if _OWNER.fullmatch(note) and not lives(note) and is_own_folder(folder):
                 yield folder, note
 
 
-def _is_own(path: Path) -> bool:
-    """Whether a folder, and no link to one, belongs to this user."""
+def is_own_folder(path: Path) -> bool:
+    """Whether it is a folder, not a link to one, and belongs to the user who runs this."""
     try:
-        found = path.lstat()
-    except OSError:
+        status = path.lstat()
+    except (OSError, ValueError):
         return False
-    return stat.S_ISDIR(found.st_mode) and found.st_uid == os.getuid()
+    return stat.S_ISDIR(status.st_mode) and (not hasattr(os, "geteuid") or status.st_uid == os.geteuid())

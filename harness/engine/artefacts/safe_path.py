@@ -55,12 +55,3 @@ def require_folder(path: Path) -> Path:
     if not stat.S_ISDIR(mode):
         raise UsageError(f"{path}: is {kind_of(mode)}; allowed is a folder: record the run again.")
     return path
-
-
-def is_own_folder(path: Path) -> bool:
-    """Whether it is a folder, not a link to one, and belongs to the user who runs this."""
-    try:
-        status = path.lstat()
-    except (OSError, ValueError):
-        return False
-    return stat.S_ISDIR(status.st_mode) and (not hasattr(os, "geteuid") or status.st_uid == os.geteuid())

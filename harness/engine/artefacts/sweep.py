@@ -15,12 +15,13 @@ import msgspec
 from holdfast.harness.engine.artefacts.files import read_content
 from holdfast.harness.engine.artefacts.owner import owner_lives, owner_of
 from holdfast.harness.engine.artefacts.plan_file import read_plan_file
-from holdfast.harness.engine.artefacts.safe_path import is_own_folder, require_regular
+from holdfast.harness.engine.artefacts.safe_path import require_regular
 from holdfast.harness.engine.artefacts.stored_run import part_folders
 from holdfast.harness.engine.errors import UsageError
 from holdfast.harness.engine.executor.run_folder import CONTROL, PLAN, UNDO, WORK
 from holdfast.harness.engine.site import registry
 from holdfast.harness.engine.site.foreign import foreign, in_words
+from holdfast.harness.lease import is_own_folder
 from holdfast.harness.spi.fault import UndoRecord
 from holdfast.harness.spi.system import Sweeper
 
