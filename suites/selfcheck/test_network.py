@@ -79,9 +79,9 @@ def test_what_is_sent_behind_a_late_message_waits_unless_it_may_overtake(wire: W
     for message in behind:
         wire.network.carry(wire.line, message)
     assert wire.run(SOON_NS) == [TRIGGER]
-    assert wire.kernel.now_ns < wire.network.disturbed_until_ns
+    assert wire.network.late()
     assert wire.run(LATE_NS) == [TRIGGER, NOTICE, PING, TRIGGER]
-    assert wire.kernel.now_ns >= wire.network.disturbed_until_ns
+    assert not wire.network.late()
 
 
 def test_a_late_message_that_nothing_overtakes_holds_everything_back(wire: Wire) -> None:

@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from holdfast.fixtures.reference.drivers.gates import ArmGate
 from holdfast.fixtures.reference.drivers.processes import supervisor as module
-from holdfast.fixtures.reference.drivers.processes.control import ArmGate, ForgeMessage, OpenGate
+from holdfast.fixtures.reference.drivers.processes.control import ForgeMessage, OpenGate
 from holdfast.fixtures.reference.drivers.processes.event_log import read_log
 from holdfast.fixtures.reference.drivers.processes.life import Program
 from holdfast.fixtures.reference.drivers.processes.supervisor import Supervisor
