@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.fixtures.reference.drivers.controls.clock import WrongClocks
+from holdfast.fixtures.reference.drivers.controls.newest import WrongClocks
 from holdfast.fixtures.reference.drivers.controls.targets import Targets
 from holdfast.fixtures.reference.drivers.processes.clocks import Clocks
 from holdfast.fixtures.reference.drivers.wall_clock import WallClock

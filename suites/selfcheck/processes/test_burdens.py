@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from holdfast.fixtures.reference.drivers.controls.newest import BurdenedTasks
 from holdfast.fixtures.reference.drivers.controls.targets import Targets
-from holdfast.fixtures.reference.drivers.controls.task import BurdenedTasks
 from holdfast.fixtures.reference.drivers.processes.burdens import Burdens
 from holdfast.harness.model.target import Role, Target
 from holdfast.harness.spi.controls import NOBODY, Acting
