@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from holdfast.fixtures.reference.drivers.controls.targets import Targets
 from holdfast.fixtures.reference.drivers.forged_messages import (
+    ForgedMessages,
+    Parameters,
     acknowledged_again,
     declined,
     for_subtask,
@@ -23,6 +26,7 @@ from holdfast.fixtures.reference.protocol.messages import (
 )
 from holdfast.harness.model.checkpoint import FailureReason
 from holdfast.harness.model.events import FileReference
+from holdfast.harness.model.plan import Topology
 from holdfast.harness.sim.streams import Stream
 from holdfast.suites.conformance.plans import plan
 
@@ -51,6 +55,20 @@ def test_the_other_messages_are_about_the_checkpoint_that_was_acked() -> None:
 def test_nothing_else_is_forged() -> None:
     with pytest.raises(ValueError, match="'ping' cannot be forged; there are acknowledge, decline, trigger, abort"):
         for_subtask("ping", what_was_acknowledged(LAST, {"subtask": "sum[0]"}), 1.0)
+
+
+def test_a_subtask_is_reached_that_only_a_later_width_has() -> None:
+    made, orders = plan(), []
+
+    def order(process: str, message: str, parameters: Parameters) -> Parameters:
+        orders.append((process, message))
+        return parameters
+
+    messages = ForgedMessages(Targets(made.job, Topology(2), workers=3), order)
+    messages.forge("trigger", {"subtask": "sum[2]"})
+    assert orders == [("worker-2", "trigger"), ("coordinator", "trigger")]
+    with pytest.raises(ValueError, match=r"subtask 'sum\[3\]' is unknown; there are: .*sum\[2\]"):
+        messages.forge("trigger", {"subtask": "sum[3]"})
 
 
 def master(*pending: int) -> JobMaster:
