@@ -17,7 +17,7 @@ class KitCheck(msgspec.Struct, frozen=True):
     """What one check of a kit says.
 
     Attributes:
-        id: rule and name, such as `SBK-02/timers`.
+        id: rule and name, such as `SBK-02/savepoint`.
         purpose: one sentence.
         rule: that it decides; of a failure, the rule that is broken.
         status: PASS, FAIL, INCONCLUSIVE, NOT_APPLICABLE, or ERROR where the kit itself broke; UNTESTED before it ran.

@@ -25,7 +25,7 @@ class Check(NamedTuple, Generic[BenchT]):
     """One check.
 
     Attributes:
-        id: the rule that it decides and what it tries, such as `SBK-02/timers`.
+        id: the rule that it decides and what it tries, such as `SBK-02/savepoint`.
         purpose: one sentence.
         run: tries it on a bench; raises Violation. What a bench watches all the time is found by every check, and
             breaks its own rule.

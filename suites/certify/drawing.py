@@ -6,13 +6,15 @@ of a program, and any number be smaller: what is left is a program, too.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import lru_cache
-from typing import NamedTuple
+from typing import NamedTuple, Protocol, TypeVar
 
 from holdfast.harness.engine.site.program_share import programs_of
 from holdfast.harness.sim.streams import Stream
 from holdfast.suites.certify import time_limit
+from holdfast.suites.certify.answers import Answers
 from holdfast.suites.certify.awkward import AWKWARD
 from holdfast.suites.certify.check import CannotTry
 
@@ -54,23 +56,72 @@ def program_of(stream: Stream, weights: Mapping[str, int], length: int, once: Se
     return [Step(verb, tuple(stream.below(LARGEST) for _ in range(NUMBERS))) for verb in verbs]
 
 
+class Bench(Protocol):
+    """Where programs are played: a world.
+
+    Attributes:
+        seed: what is drawn depends on it.
+        steps: what was done so far: the witness.
+        windows: what was met, by name.
+        answers: of what is certified.
+    """
+
+    seed: int
+    steps: list[str]
+    windows: Counter[str]
+    answers: Answers
+
+    def close(self) -> list[Exception]:
+        """Free everything; what was raised by what was closed."""
+
+
+BenchT = TypeVar("BenchT", bound=Bench)
+
+
+def play_apart(bench: BenchT, own: BenchT, play: Callable[[BenchT], None]) -> None:
+    """Play a program in a world of its own. What is met there was met by the check, and its steps are the witness.
+
+    Args:
+        bench: of the check.
+        own: of the program; it is closed.
+        play: it.
+    """
+    own.windows = bench.windows
+    closed = False
+    try:
+        play(own)
+        own.answers.look_again()
+        closed = True
+    finally:
+        bench.steps = own.steps
+        failed = own.close()
+    if closed and failed:
+        raise failed[0]
+
+
 def play_drawn(
-    seed: int, label: str, programs: int, draw: Callable[[Stream, int], Program], play: Callable[[Program, int], None]
+    bench: Bench,
+    label: str,
+    programs: int,
+    draw: Callable[[Stream, int], Program],
+    play: Callable[[Program, int], None],
 ) -> None:
     """Play programs until one fails; that one is shrunk, and what its smallest form raises is raised.
 
     Args:
-        seed, label: what is drawn depends on them alone.
+        bench: of the check.
+        label: what is drawn depends on it and the seed alone.
         programs: number of them in a thorough run.
         draw: one, of a stream and its number.
         play: one, of that number, in a world of its own; raises what is wrong.
     """
     for number in range(programs_of(programs)):
-        program = draw(Stream(seed, f"{label}/{number}"), number)
-        if _error(program, number, play) is not None:
+        program = draw(Stream(bench.seed, f"{label}/{number}"), number)
+        if (error := _error(program, number, play)) is not None:
             time_limit.programs.begin()
             play(_shrunk(program, lambda smaller, number=number: _error(smaller, number, play) is not None), number)  # type: ignore[misc]
-            raise AssertionError("The same program did not fail when it was played again.")
+            bench.steps.append("the same program did not do this again when it was repeated")
+            raise error
 
 
 def _error(program: Program, number: int, play: Callable[[Program, int], None]) -> Exception | None:

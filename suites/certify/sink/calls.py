@@ -507,7 +507,6 @@ class Calls:
             self.check()
             self._unfinished(job)
             self._check_order(job)
-        self.bench.answers.look_again()
 
     def _check_order(self, job: Job) -> None:
         """Rows of a key that one subtask has written; not those that are there twice."""

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from holdfast.harness.sim.streams import Stream
 from holdfast.harness.spi.sink import DeliveryGuarantee, SinkFlag
 from holdfast.suites.certify.check import CannotTry, Check
-from holdfast.suites.certify.drawing import MANY, Program, play_drawn, program_of
+from holdfast.suites.certify.drawing import MANY, Program, play_apart, play_drawn, program_of
 from holdfast.suites.certify.sink.bench import Bench
 from holdfast.suites.certify.sink.calls import Calls
 
@@ -65,23 +65,17 @@ def play(bench: Bench, theme: Theme) -> None:
         ]
 
     def played(program: Program, number: int) -> None:
-        own = Bench(bench.factory, bench.rule, bench.seed, bench.connected, by_sentence=True)
-        own.windows = bench.windows
-        closed = False
-        try:
+        def calls(own: Bench) -> None:
             many, rows = (each[number % len(each)] for each in (theme.many, theme.rows))
             calls = Calls(own, theme.jobs, theme.widths, many, rows, number, orderly=theme.orderly)
             for step in program:
                 calls.make(step)
             calls.end()
-            closed = True
-        finally:
-            bench.steps = own.steps
-            failed = own.close()
-        if closed and failed:
-            raise failed[0]
 
-    play_drawn(bench.seed, bench.rule, theme.programs, draw, played)
+        own = Bench(bench.factory, bench.rule, bench.seed, bench.connected, by_sentence=True)
+        play_apart(bench, own, calls)
+
+    play_drawn(bench, bench.rule, theme.programs, draw, played)
 
 
 def _check(

@@ -18,6 +18,7 @@ from holdfast.harness.spi.state import (
     KeyedStateBackend,
     KeyedStateBackendFactory,
     Manifest,
+    SnapshotKind,
     StateContext,
     StateDescriptor,
 )
@@ -53,6 +54,9 @@ class Bench(World):
         flags: that the backend declares.
         answers: of all backends.
         completed: checkpoints that can be restored, oldest first.
+        savepoints: so do these, which stay.
+        attempt: number of the newest one.
+        memory_bytes, max_parallelism: of backends of which nothing else is said.
         keeps_folders: an attempt finds what the one before it left; only where LOCAL_RECOVERY is declared.
     """
 
@@ -67,8 +71,11 @@ class Bench(World):
         self.place = Place()
         self.registry = Registry()
         self.completed: list[Completed] = []
+        self.savepoints: list[Completed] = []
         self.keeps_folders = True
-        self._attempt = 0
+        self.attempt = 0
+        self.max_parallelism = MAX_PARALLELISM
+        self.memory_bytes = AMPLE_BYTES
         self._begun: set[int] = set()
         self._disk = Lease("kit")
         self._folders: dict[int, Path] = {}
@@ -88,30 +95,36 @@ class Bench(World):
         self.states = states_for(self.flags)
 
     # ---------------------------------------------------------------- lives
+    def begin_at(self, attempt: int, checkpoint: int) -> None:
+        """The next attempt has this number, and the next checkpoint is behind that."""
+        self.attempt = attempt - 1
+        self._begun.clear()
+        self.count_from(checkpoint)
+
     def backend(
         self,
         factory: KeyedStateBackendFactory,
         groups: range = GROUPS,
         *,
         subtask: int = 0,
-        memory_bytes: int = AMPLE_BYTES,
+        memory_bytes: int | None = None,
         options: Mapping[str, str] | None = None,
-        max_parallelism: int = MAX_PARALLELISM,
+        max_parallelism: int | None = None,
     ) -> KeyedStateBackend:
         """A backend, which is closed at the end of the check. Other subtasks share its attempt; a second life of its
         own subtask is of the next one."""
-        if subtask in self._begun or not self._attempt:
-            self._attempt += 1
+        if subtask in self._begun or not self._begun:
+            self.attempt += 1
             self._begun.clear()
         self._begun.add(subtask)
         context = StateContext(
             job="job",
             operator="operator",
             subtask=subtask,
-            attempt=self._attempt,
+            attempt=self.attempt,
             key_groups=groups,
-            max_parallelism=max_parallelism,
-            memory_bytes=memory_bytes,
+            max_parallelism=max_parallelism or self.max_parallelism,
+            memory_bytes=memory_bytes or self.memory_bytes,
             options=options or {},
             folder=self._folder(subtask),
         )
@@ -121,7 +134,7 @@ class Bench(World):
 
     def _folder(self, subtask: int) -> Path:
         """Of a new life: empty, or with LOCAL_RECOVERY as the last one left it, which lives on in its own."""
-        folder = self._disk.room / f"{self._attempt}-{subtask}"
+        folder = self._disk.room / f"{self.attempt}-{subtask}-{len(self._backends)}"
         before = self._folders.get(subtask) if self.keeps_folders and Flag.LOCAL_RECOVERY in self.flags else None
         if before is None:
             folder.mkdir()
@@ -130,10 +143,10 @@ class Bench(World):
         self._folders[subtask] = folder
         return folder
 
-    def fresh(self, groups: range = GROUPS, *, subtask: int = 0, memory_bytes: int = AMPLE_BYTES) -> Live:
+    def fresh(self, groups: range = GROUPS, *, subtask: int = 0, memory_bytes: int | None = None) -> Live:
         """A first life, with every state registered."""
         backend = self.backend(self.factory, groups, subtask=subtask, memory_bytes=memory_bytes)
-        live = self._live(backend, groups, Model())
+        live = self._live(backend, groups, Model(), subtask)
         live.register(self.states)
         return live
 
@@ -145,28 +158,30 @@ class Bench(World):
         subtask: int = 0,
         claimed: bool = True,
         register: Sequence[StateDescriptor] | None = None,
-        memory_bytes: int = AMPLE_BYTES,
+        memory_bytes: int | None = None,
     ) -> Live:
         """A life that begins from a checkpoint; states are registered in the reverse order."""
         backend = self.backend(self.factory, groups, subtask=subtask, memory_bytes=memory_bytes)
         self.step(f"restore({completed.checkpoint}, {groups})")
         parts = overlapping(completed.parts, groups)
         backend.restore(parts, self.storage().streams(completed.checkpoint, EPOCH), claimed=claimed)
-        live = self._live(backend, groups, completed.model.within(groups))
+        live = self._live(backend, groups, completed.model.within(groups), subtask)
         live.register(self.states[::-1] if register is None else register)
         return live
 
-    def adopt(self, backend: KeyedStateBackend, groups: range, model: Model, *, register: bool = True) -> Live:
+    def adopt(
+        self, backend: KeyedStateBackend, groups: range, model: Model, *, register: bool = True, subtask: int = 0
+    ) -> Live:
         """A backend that was restored in another way."""
-        live = self._live(backend, groups, model.within(groups))
+        live = self._live(backend, groups, model.within(groups), subtask)
         if register:
             live.register(self.states[::-1])
         return live
 
-    def _live(self, backend: KeyedStateBackend, groups: range, model: Model) -> Live:
+    def _live(self, backend: KeyedStateBackend, groups: range, model: Model, subtask: int) -> Live:
         number = len(self._backends)
         self.step(f"life {number} of key groups {groups.start} to {groups.stop - 1}")
-        return Live(self, f"life{number}", backend, groups, model)
+        return Live(self, f"life{number}", backend, groups, model, subtask)
 
     # ---------------------------------------------------------------- storage and threads
     def storage(
@@ -217,32 +232,35 @@ class Bench(World):
 
     def complete_all(self, acknowledged: Sequence[tuple[Live, Taken, Manifest]], *, retain: int = 2) -> Completed:
         """A checkpoint completes which several subtasks have acknowledged."""
-        checkpoint = acknowledged[0][1].checkpoint
+        checkpoint, kind = acknowledged[0][1].checkpoint, acknowledged[0][1].kind
         self.step(f"confirmed({checkpoint})")
         model = Model()
         parts = []
-        for subtask, (live, taken, manifest) in enumerate(acknowledged):
-            part = self.registry.resolved(subtask, manifest)
+        for live, taken, manifest in acknowledged:
+            part = self.registry.resolved(live.subtask, manifest)
             require_own_groups(part, live.groups, self.registry.paths)
-            self.registry.register(subtask, part)
+            if kind is SnapshotKind.SAVEPOINT:
+                require_alone(part)
+            self.registry.register(live.subtask, part)
             parts.append(part)
-            model.descriptors.update(taken.model.descriptors)
-            model.values.update(taken.model.values)
-            for state, timers in taken.model.timers.items():
-                model.timers.setdefault(state, set()).update(timers)
+            model.add(taken.model)
             live.backend.confirmed(taken.checkpoint)
         completed = Completed(checkpoint, tuple(parts), model)
         self.storage().finish(checkpoint, EPOCH, msgspec.msgpack.encode(completed.parts))
-        self.completed.append(completed)
         self.pending.discard(checkpoint)
+        if kind is SnapshotKind.SAVEPOINT:
+            self.savepoints.append(completed)
+            return completed
+        self.completed.append(completed)
+        self.completed.sort(key=lambda each: each.checkpoint)
         while len(self.completed) > retain:
             self.subsume()
         self._collect()
         return completed
 
-    def subsume(self) -> None:
-        """The oldest checkpoint goes."""
-        oldest = self.completed.pop(0)
+    def subsume(self, number: int = 0) -> None:
+        """A checkpoint goes, the oldest one unless its number among the completed ones is named."""
+        oldest = self.completed.pop(number)
         self.step(f"subsume({oldest.checkpoint})")
         self.registry.unregister(oldest.checkpoint, self.pending)
         self.storage().drop(oldest.checkpoint, EPOCH)
@@ -281,7 +299,7 @@ class Bench(World):
             Violation: INC-02.
         """
         there = set(self.storage().list_folder(""))
-        for completed in self.completed:
+        for completed in (*self.completed, *self.savepoints):
             missing = sorted(paths_of(completed.parts) - there)
             if missing:
                 raise Violation("INC-02", f"checkpoint {completed.checkpoint} needs {missing}, which was deleted.")
@@ -292,8 +310,9 @@ class Bench(World):
         Raises:
             Violation: of the rule.
         """
-        needed = {path for completed in self.completed for path in paths_of(completed.parts)}
-        needed |= {f"chk-{completed.checkpoint}/_metadata" for completed in self.completed}
+        kept = (*self.completed, *self.savepoints)
+        needed = {path for completed in kept for path in paths_of(completed.parts)}
+        needed |= {f"chk-{completed.checkpoint}/_metadata" for completed in kept}
         left = sorted(set(self.storage().list_folder("")) - needed)
         if left:
             raise Violation(rule, f"no checkpoint needs {left}, and nobody deletes it.")
@@ -350,6 +369,14 @@ def require_own_groups(manifest: Manifest, groups: range, claimed: frozenset[str
     written = [each for each in manifest.handles if each.reference is not None and each.reference.path not in claimed]
     if foreign := sorted({key_group for each in written for key_group in each.key_groups} - set(groups)):
         raise Violation("SBK-05", f"the snapshot of a backend of key groups {groups} holds key groups {foreign}, too.")
+
+
+def require_alone(manifest: Manifest) -> None:
+    """A savepoint has files of its own alone."""
+    own = f"chk-{manifest.checkpoint}/"
+    for handle in manifest.handles:
+        if handle.scope is not Scope.EXCLUSIVE or handle.reference is None or not handle.reference.path.startswith(own):
+            raise Violation("SBK-02", f"a savepoint has {handle.name} in scope {handle.scope}: it is to stand alone.")
 
 
 def require_full(manifest: Manifest, restored: Sequence[Manifest], behind: str) -> None:

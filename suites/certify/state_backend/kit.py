@@ -13,10 +13,10 @@ from holdfast.suites.certify.check import Check
 from holdfast.suites.certify.judge import judge_on
 from holdfast.suites.certify.state_backend.bench import Bench
 from holdfast.suites.certify.state_backend.checks import DIRECTED
-from holdfast.suites.certify.state_backend.machines import MACHINES
+from holdfast.suites.certify.state_backend.programs import PROGRAMS
 from holdfast.suites.certify.verdict import CheckVerdict
 
-CHECKS: tuple[Check[Bench], ...] = (*DIRECTED, *MACHINES)
+CHECKS: tuple[Check[Bench], ...] = (*DIRECTED, *PROGRAMS)
 Factory = KeyedStateBackendFactory | str
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from itertools import islice
+from collections.abc import Callable, Iterator, Sequence, Set
+from itertools import islice, pairwise
 
 from holdfast.harness.spi.state import (
     Convert,
@@ -12,6 +12,7 @@ from holdfast.harness.spi.state import (
     Snapshot,
     SnapshotKind,
     StateDescriptor,
+    StateEntry,
     StateKind,
     StateTable,
     Timer,
@@ -36,6 +37,7 @@ ALL_STATES = (
     StateDescriptor(name="processing-timers", kind=StateKind.PROCESSING_TIME_TIMERS),
 )
 _REDUCE = {StateKind.REDUCING: last_four, StateKind.AGGREGATING: greatest}
+SHOWN_BYTES, SHOWN_ITEMS = 24, 3
 MERGED = (StateKind.LIST, StateKind.REDUCING, StateKind.AGGREGATING)
 
 
@@ -68,8 +70,11 @@ class Live:
         rule: that a difference violates, where no other is named.
     """
 
-    def __init__(self, world: World, name: str, backend: KeyedStateBackend, groups: range, model: Model) -> None:
+    def __init__(
+        self, world: World, name: str, backend: KeyedStateBackend, groups: range, model: Model, subtask: int = 0
+    ) -> None:
         self.world = world
+        self.subtask = subtask
         self.name = name
         self.backend = backend
         self.groups = groups
@@ -87,6 +92,20 @@ class Live:
             else:
                 self._tables[each.name] = self.backend.table(each, _REDUCE.get(each.kind), convert)
 
+    def migrate(self, descriptor: StateDescriptor, convert: Convert) -> None:
+        """Register a restored state by a newer descriptor; what is there is converted."""
+        self.model.convert(descriptor.name, convert)
+        self.register([descriptor], convert)
+
+    def register_in_vain(self, descriptor: StateDescriptor) -> None:
+        """Register a table in a way that is refused: the model does not know of it."""
+        self.backend.table(descriptor, _REDUCE.get(descriptor.kind))
+
+    @property
+    def registered(self) -> Set[str]:
+        """Names of the states that are registered."""
+        return self._tables.keys() | self._timers.keys()
+
     def table(self, state: str) -> StateTable:
         return self._tables[state]
 
@@ -96,41 +115,41 @@ class Live:
     # ---------------------------------------------------------------- tables
     def put(self, state: str, key_group: int, namespace: bytes, pairs: Pairs) -> None:
         self._require_allowed(namespace, [key for key, _ in pairs], [value for _, value in pairs])
-        now_ms = self._timed(f"put({state!r}, {key_group}, {namespace!r}, {list(pairs)!r}")
+        now_ms = self._timed(f"put({state!r}, {key_group}, {_said(namespace)}, {_said(pairs)}")
         self._tables[state].put(key_group, namespace, pairs, now_ms=now_ms)
         for key, value in pairs:
-            self.model.put((state, key_group, namespace, key), value, now_ms)
+            self.model.put((state, key_group, namespace), key, value, now_ms)
 
     def merge(self, state: str, key_group: int, namespace: bytes, pairs: Pairs) -> None:
         self._require_allowed(namespace, [key for key, _ in pairs], [value for _, value in pairs])
-        now_ms = self._timed(f"merge({state!r}, {key_group}, {namespace!r}, {list(pairs)!r}")
+        now_ms = self._timed(f"merge({state!r}, {key_group}, {_said(namespace)}, {_said(pairs)}")
         self._tables[state].merge(key_group, namespace, pairs, now_ms=now_ms)
         for key, value in pairs:
-            self.model.merge((state, key_group, namespace, key), value, now_ms)
+            self.model.merge((state, key_group, namespace), key, value, now_ms)
 
     def remove(self, state: str, key_group: int, namespace: bytes, keys: Sequence[bytes]) -> None:
-        self._step(f"remove({state!r}, {key_group}, {namespace!r}, {list(keys)!r})")
+        self._step(f"remove({state!r}, {key_group}, {_said(namespace)}, {_said(keys)})")
         self._tables[state].remove(key_group, namespace, keys)
         for key in keys:
-            self.model.remove((state, key_group, namespace, key))
+            self.model.remove((state, key_group, namespace), key)
 
     def clear(self, state: str, key_group: int, namespace: bytes) -> None:
-        self._step(f"clear({state!r}, {key_group}, {namespace!r})")
+        self._step(f"clear({state!r}, {key_group}, {_said(namespace)})")
         self._tables[state].clear(key_group, namespace)
-        self.model.clear(state, key_group, namespace)
+        self.model.clear((state, key_group, namespace))
 
     def get(self, state: str, key_group: int, namespace: bytes, keys: Sequence[bytes]) -> None:
-        now_ms = self._timed(f"get({state!r}, {key_group}, {namespace!r}, {list(keys)!r}")
+        now_ms = self._timed(f"get({state!r}, {key_group}, {_said(namespace)}, {_said(keys)}")
         found = list(self._tables[state].get(key_group, namespace, keys, now_ms=now_ms))
-        wanted = [self.model.get((state, key_group, namespace, key), now_ms) for key in keys]
+        wanted = [self.model.get((state, key_group, namespace), key, now_ms) for key in keys]
         self.same(f"get of {state}", found, wanted)
 
     def scan(
         self, state: str, key_group: int, namespace: bytes, start: bytes = b"", end: bytes | None = None
     ) -> OpenScan:
-        now_ms = self._timed(f"scan({state!r}, {key_group}, {namespace!r}, {start!r}, {end!r}")
+        now_ms = self._timed(f"scan({state!r}, {key_group}, {_said(namespace)}, {_said(start)}, {_said(end)}")
         found = self._tables[state].scan(key_group, namespace, start, end, now_ms=now_ms)
-        return OpenScan(self, state, found, self.model.scan(state, key_group, namespace, now_ms, start, end))
+        return OpenScan(self, state, found, self.model.scan((state, key_group, namespace), now_ms, start, end))
 
     def _require_allowed(self, namespace: bytes, keys: Sequence[bytes], values: Sequence[bytes] = ()) -> None:
         """Nothing that is longer than the backend declares is expected to be taken."""
@@ -147,14 +166,14 @@ class Live:
     def add_timers(self, state: str, timers: Sequence[Timer]) -> None:
         for each in timers:
             self._require_allowed(each.namespace, [each.key])
-        self._step(f"register({state!r}, {list(timers)!r})")
+        self._step(f"register({state!r}, {_said(timers)})")
         there = self.model.timers.setdefault(state, set())
         new = set(timers) - there
         self.same(f"number of new timers of {state}", self._timers[state].register(timers), len(new))
         there |= new
 
     def delete_timers(self, state: str, timers: Sequence[Timer]) -> None:
-        self._step(f"delete({state!r}, {list(timers)!r})")
+        self._step(f"delete({state!r}, {_said(timers)})")
         there = self.model.timers.setdefault(state, set())
         gone = set(timers) & there
         self.same(f"number of deleted timers of {state}", self._timers[state].delete(timers), len(gone))
@@ -187,26 +206,40 @@ class Live:
         now_ms = self.world.now_ms
         for state, table in self._tables.items():
             for key_group in self.groups:
-                wanted = self.model.namespaces(state, key_group, now_ms)
-                found = list(table.namespaces(key_group))
-                self.same(f"namespaces of {state} ascending", found, sorted(set(found)))
-                if missing := wanted - set(found):
-                    self.same(f"namespaces of {state} in key group {key_group} without", sorted(missing), [])
-                if empty := set(found) - self.model.occupied(state, key_group):
-                    self.same(f"empty namespaces of {state} in key group {key_group}", sorted(empty), [])
-                for namespace in sorted({*found, *wanted}):
-                    scanned = list(table.scan(key_group, namespace, now_ms=now_ms))
-                    what = f"{state} in key group {key_group}, namespace {namespace!r}"
-                    self.same(what, scanned, self.model.scan(state, key_group, namespace, now_ms))
-                    if scanned:
-                        keys = [key for key, _ in scanned]
-                        self.same(f"get of {what}", list(table.get(key_group, namespace, keys, now_ms=now_ms)),
-                                  [value for _, value in scanned])  # fmt: skip
+                self._compare(state, table, key_group, now_ms)
         for state, timers in self._timers.items():
             self.same(f"first timer of {state}", timers.first(), self.model.first(state))
             if drain_timers:
                 self.same(f"all timers of {state}", list(timers.poll(1 << 62, 1 << 20)),
                           list(self.model.poll(state, 1 << 62, 1 << 20)))  # fmt: skip
+
+    def _compare(self, state: str, table: StateTable, key_group: int, now_ms: int) -> None:
+        """One key group of one state; a namespace of what is expired may be there."""
+        found, held = list(table.namespaces(key_group)), self.model.namespaces(state, key_group)
+        known = set(found)
+        self.same(f"namespaces of {state} ascending", found, sorted(known))
+        if empty := known - held:
+            self.same(f"empty namespaces of {state} in key group {key_group}", sorted(empty), [])
+        for namespace in sorted(known | held):
+            wanted = self.model.scan((state, key_group, namespace), now_ms)
+            if wanted and namespace not in known:
+                self.same(f"namespaces of {state} in key group {key_group} without", [namespace], [])
+            what = f"{state} in key group {key_group}, namespace {namespace!r}"
+            scanned = list(table.scan(key_group, namespace, now_ms=now_ms))
+            self.same(what, scanned, wanted)
+            if scanned:
+                keys = [key for key, _ in scanned]
+                self.same(f"get of {what}", list(table.get(key_group, namespace, keys, now_ms=now_ms)),
+                          [value for _, value in scanned])  # fmt: skip
+
+    def refuses(self, what: str, error: type[Exception], call: Callable[[], object]) -> None:
+        """A call must raise this, and is to change nothing."""
+        self._step(what)
+        try:
+            call()
+        except error:
+            return
+        raise Violation(self.rule, f"{self.name}: {what} raised nothing; {error.__name__} is right.")
 
     def same(self, what: str, found: object, wanted: object) -> None:
         """Violates the rule unless both are equal."""
@@ -221,6 +254,26 @@ class Live:
         """A step that depends on time: note it, and say what time it is."""
         self._step(f"{step}, now_ms={self.world.now_ms})")
         return self.world.now_ms
+
+
+def ascending(entries: Sequence[StateEntry]) -> Sequence[StateEntry]:
+    """The entries of a snapshot, which must be in order."""
+    for before, after in pairwise(entries):
+        if not before < after:
+            raise Violation("SBK-06", f"entries are not ascending: {before} comes before {after}.")
+    return entries
+
+
+def _said(given: object) -> str:
+    """An argument as a step shows it: of many or long things the first and the last, and how many or how long."""
+    if isinstance(given, bytes) and len(given) > SHOWN_BYTES:
+        return f"{given[:SHOWN_BYTES]!r}... of {len(given)} bytes"
+    if isinstance(given, tuple) and not isinstance(given, Timer):
+        return f"({', '.join(map(_said, given))})"
+    if isinstance(given, Sequence) and not isinstance(given, bytes | str):
+        shown = [_said(each) for each in (given if len(given) <= SHOWN_ITEMS else (given[0], given[-1]))]
+        return f"[{', '.join(shown)}]" if len(given) <= SHOWN_ITEMS else f"[{shown[0]}, ... {shown[1]}] of {len(given)}"
+    return repr(given)
 
 
 class OpenScan:
@@ -245,3 +298,8 @@ class OpenScan:
         self._live.world.step(f"finish the scan of {self._state}")
         self._taken += self._found
         self._live.same(f"a scan of {self._state}, as of its call,", self._taken, self._wanted)
+
+    def refused(self) -> None:
+        """Its backend is closed: what is left of it raises RuntimeError."""
+        if len(self._taken) < len(self._wanted):
+            self._live.refuses(f"the rest of a scan of {self._state}", RuntimeError, lambda: list(self._found))

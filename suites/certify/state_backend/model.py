@@ -2,17 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from holdfast.harness.spi.state import StateDescriptor, StateEntry, StateKind, Timer
 
-Place = tuple[str, int, bytes, bytes]
-"""State, key group, namespace, key."""
+Space = tuple[str, int, bytes]
+"""State, key group, namespace."""
 TIMER_KINDS = (StateKind.EVENT_TIME_TIMERS, StateKind.PROCESSING_TIME_TIMERS)
 
 
+REFUSED = b"refused"
+
+
+class Refused(Exception):
+    """What reducing state raises here for one value."""
+
+
 def last_four(old: bytes, new: bytes) -> bytes:
-    """What reducing state does here: order matters to it, and grouping does not."""
+    """What reducing state does here: order matters to it, and grouping does not.
+
+    Raises:
+        Refused: the new value is REFUSED.
+    """
+    if new == REFUSED:
+        raise Refused
     return (old + new)[-4:]
 
 
@@ -31,77 +44,85 @@ class Model:
 
     Attributes:
         descriptors: of every state, by name.
-        values: by place, the value and from when on it is gone in milliseconds; -1: never.
+        values: by space and key, the value and from when on it is gone in milliseconds; -1: never. No space is empty.
         timers: by name of their state.
     """
 
     def __init__(self, descriptors: Iterable[StateDescriptor] = ()) -> None:
         self.descriptors = {each.name: each for each in descriptors}
-        self.values: dict[Place, tuple[bytes, int]] = {}
+        self.values: dict[Space, dict[bytes, tuple[bytes, int]]] = {}
         self.timers: dict[str, set[Timer]] = {}
 
     def copy(self) -> Model:
         """As it is now."""
-        other = Model(self.descriptors.values())
-        other.values = dict(self.values)
-        other.timers = {name: set(timers) for name, timers in self.timers.items()}
+        other = Model()
+        other.add(self)
         return other
+
+    def add(self, other: Model) -> None:
+        """What another subtask has, in key groups that are not of this one."""
+        self.descriptors.update(other.descriptors)
+        self.values.update((space, dict(held)) for space, held in other.values.items())
+        for state, timers in other.timers.items():
+            self.timers.setdefault(state, set()).update(timers)
 
     def within(self, groups: range) -> Model:
         """The part of some key groups."""
         other = Model(self.descriptors.values())
-        other.values = {place: value for place, value in self.values.items() if place[1] in groups}
+        other.values = {space: dict(held) for space, held in self.values.items() if space[1] in groups}
         other.timers = {
             name: {timer for timer in timers if timer.key_group in groups} for name, timers in self.timers.items()
         }
         return other
 
-    def get(self, place: Place, now_ms: int) -> bytes | None:
-        value, expires_ms = self.values.get(place, (b"", 0))
-        return value if place in self.values and (expires_ms < 0 or now_ms < expires_ms) else None
+    def get(self, space: Space, key: bytes, now_ms: int) -> bytes | None:
+        held = self.values.get(space, {}).get(key)
+        return held[0] if held is not None and (held[1] < 0 or now_ms < held[1]) else None
 
-    def put(self, place: Place, value: bytes, now_ms: int) -> None:
-        ttl_ms = self.descriptors[place[0]].ttl_ms
-        self.values[place] = (value, -1 if ttl_ms is None else now_ms + ttl_ms)
+    def put(self, space: Space, key: bytes, value: bytes, now_ms: int) -> None:
+        ttl_ms = self.descriptors[space[0]].ttl_ms
+        self.values.setdefault(space, {})[key] = (value, -1 if ttl_ms is None else now_ms + ttl_ms)
 
-    def merge(self, place: Place, value: bytes, now_ms: int) -> None:
-        old = self.get(place, now_ms)
-        kind = self.descriptors[place[0]].kind
+    def merge(self, space: Space, key: bytes, value: bytes, now_ms: int) -> None:
+        old = self.get(space, key, now_ms)
+        kind = self.descriptors[space[0]].kind
         if old is None:
-            self.put(place, value, now_ms)
+            self.put(space, key, value, now_ms)
         elif kind is StateKind.LIST:
-            self.put(place, old + value, now_ms)
+            self.put(space, key, old + value, now_ms)
         else:
-            self.put(place, (last_four if kind is StateKind.REDUCING else greatest)(old, value), now_ms)
+            self.put(space, key, (last_four if kind is StateKind.REDUCING else greatest)(old, value), now_ms)
 
-    def remove(self, place: Place) -> None:
-        self.values.pop(place, None)
+    def remove(self, space: Space, key: bytes) -> None:
+        held = self.values.get(space, {})
+        if held.pop(key, None) is not None and not held:
+            del self.values[space]
 
-    def clear(self, state: str, key_group: int, namespace: bytes) -> None:
-        for place in [each for each in self.values if each[:3] == (state, key_group, namespace)]:
-            del self.values[place]
+    def clear(self, space: Space) -> None:
+        self.values.pop(space, None)
+
+    def convert(self, state: str, convert: Callable[[int, bytes], bytes]) -> None:
+        """Every value becomes one of a newer version, and keeps its time."""
+        version = self.descriptors[state].version
+        for held in (held for space, held in self.values.items() if space[0] == state):
+            held.update((key, (convert(version, value), expires_ms)) for key, (value, expires_ms) in held.items())
+
+    def holds(self, state: str, now_ms: int) -> bool:
+        """Whether there is any value of a state."""
+        return any(self.scan(space, now_ms) for space in self.values if space[0] == state)
+
+    def namespaces(self, state: str, key_group: int) -> set[bytes]:
+        """Those with a value, expired or not."""
+        return {space[2] for space in self.values if space[:2] == (state, key_group)}
 
     def scan(
-        self, state: str, key_group: int, namespace: bytes, now_ms: int, start: bytes = b"", end: bytes | None = None
+        self, space: Space, now_ms: int, start: bytes = b"", end: bytes | None = None
     ) -> list[tuple[bytes, bytes]]:
         return sorted(
-            (place[3], value)
-            for place, (value, expires_ms) in self.values.items()
-            if place[:3] == (state, key_group, namespace)
-            and place[3] >= start
-            and (end is None or place[3] < end)
-            and (expires_ms < 0 or now_ms < expires_ms)
+            (key, value)
+            for key, (value, expires_ms) in self.values.get(space, {}).items()
+            if key >= start and (end is None or key < end) and (expires_ms < 0 or now_ms < expires_ms)
         )
-
-    def namespaces(self, state: str, key_group: int, now_ms: int) -> set[bytes]:
-        """Those with a value that is not expired."""
-        return {
-            place[2] for place in self.values if place[:2] == (state, key_group) and self.get(place, now_ms) is not None
-        }
-
-    def occupied(self, state: str, key_group: int) -> set[bytes]:
-        """Namespaces with any value; one that is expired may have been removed."""
-        return {place[2] for place in self.values if place[:2] == (state, key_group)}
 
     def first(self, state: str) -> Timer | None:
         return min(self.timers.get(state, ()), default=None)
@@ -116,9 +137,10 @@ class Model:
         return sorted(self._entries(now_ms))
 
     def _entries(self, now_ms: int) -> Iterator[StateEntry]:
-        for place, (value, expires_ms) in self.values.items():
-            if self.get(place, now_ms) is not None:
-                yield StateEntry(*place, value, expires_ms)
+        for space, held in self.values.items():
+            for key, (value, expires_ms) in held.items():
+                if expires_ms < 0 or now_ms < expires_ms:
+                    yield StateEntry(*space, key, value, expires_ms)
         for state, timers in self.timers.items():
             for timer in timers:
                 at = timer.at_ms.to_bytes(8, signed=True)

@@ -18,16 +18,16 @@ class StateBackendKit:
     checks = listed(CHECKS)
     floor = always(
         "ASY-06/closed",
-        "INC-01/removed-keys",
-        "INC-02/subsumed",
-        "INC-03/quiescence",
-        "REC-09/dead-attempt",
+        "INC-01/program",
+        "INC-02/program",
+        "INC-03/program",
+        "REC-09/program",
         "RSC-01/scaling",
-        "SBK-01/values",
-        "SBK-02/round-trip",
-        "SBK-03/in-flight",
+        "SBK-01/program",
+        "SBK-02/program",
+        "SBK-03/program",
         "SBK-04/incompatible",
-        "SBK-05/scaling",
+        "SBK-05/program",
         "SBK-09/description",
     )
 

@@ -97,7 +97,7 @@ def of_state_backends() -> Kit:
         test_wrong_backends.CHECKS,
         lambda check, backend, seed: judge_backend(check, loaded_backend(backend), HashMapBackend, seed),
         {name: name for name in right} | {name: f"{__package__}.{name}" for name in STRANGERS},
-        _wrong(wrong_backends.VARIANTS, test_wrong_backends.KILLED_BY, test_wrong_backends.BY_PROGRAMS),
+        _wrong(wrong_backends.VARIANTS, test_wrong_backends.KILLED_BY),
     )
 
 

@@ -64,7 +64,7 @@ class LacksConfirmed:
 
 
 def test_a_method_that_is_missing_is_blamed_on_the_part() -> None:
-    verdict = judge_backend(BACKEND_CHECKS["SBK-02/round-trip"], LacksConfirmed, HashMapBackend)  # type: ignore[arg-type]
+    verdict = judge_backend(BACKEND_CHECKS["SBK-02/program"], LacksConfirmed, HashMapBackend)  # type: ignore[arg-type]
     assert verdict.status is Status.FAIL
     assert verdict.reason == "LacksConfirmed has no confirmed(), which its contract has."
 
@@ -95,7 +95,6 @@ class RaisesOnce(HashMapBackend):
 
 
 def test_what_is_raised_once_is_shown_as_it_was_raised() -> None:
-    """Hypothesis's FlakyStrategyDefinition was shown in its place."""
     verdict = judge_backend(BACKEND_CHECKS["SBK-03/program"], RaisesOnce, HashMapBackend)
     assert verdict.status is Status.FAIL
     assert verdict.reason.startswith("snapshot() raised ValueError: once (test_answers.py:")
@@ -191,7 +190,7 @@ class FlattersSink(MemorySink):
 
 def test_an_answer_that_says_that_it_is_right_is_not_believed() -> None:
     """Such a backend was certified."""
-    verdict = judge_backend(BACKEND_CHECKS["SBK-02/round-trip"], Flatters, HashMapBackend)
+    verdict = judge_backend(BACKEND_CHECKS["SBK-02/program"], Flatters, HashMapBackend)
     assert verdict.status is Status.FAIL
     assert "b'wrong'" in verdict.reason
     verdict = judge_sink(SINK_CHECKS["FIN-03/program"], FlattersSink)
@@ -223,7 +222,7 @@ class NeverMade(MemorySink):
 @pytest.mark.parametrize(
     ("verdict", "words"),
     [
-        (lambda: judge_backend(BACKEND_CHECKS["SBK-02/round-trip"], LeavesOut, HashMapBackend), "snapshot() raised"),
+        (lambda: judge_backend(BACKEND_CHECKS["SBK-02/program"], LeavesOut, HashMapBackend), "snapshot() raised"),
         (lambda: judge_backend(BACKEND_CHECKS["SBK-03/program"], Rejects, HashMapBackend), "snapshot() raised"),
         (lambda: judge_sink(SINK_CHECKS["FIN-03/program"], NeverMade), "the factory raised"),
     ],

@@ -17,15 +17,17 @@ from holdfast.reports import exchange
 from holdfast.reports.exchange import Shown
 from holdfast.suites.certify import state_backend
 from holdfast.suites.certify.check import CannotTry, Check, Violation
-from holdfast.suites.certify.programs import run_machine
 from holdfast.suites.certify.state_backend.bench import Bench
 from holdfast.suites.certify.state_backend.kit import judge
-from holdfast.suites.certify.state_backend.machines import CheckpointMachine, TableMachine
+from holdfast.suites.certify.state_backend.programs import Theme, play
 from holdfast.suites.certify.verdict import CheckVerdict
 from holdfast.suites.spec import load_rules
 
 # The certificate of the reference asks it, too.
 test_hashmap = pytest.mark.nightly(state_backend.kit("holdfast.fixtures.backends.hashmap:HashMapBackend"))
+
+
+LONG = Theme(widths=(1, 1, 2, 3), programs=200, steps=80)
 
 
 class Plain(HashMapBackend):
@@ -174,23 +176,16 @@ def test_a_name_that_leads_nowhere_is_one_sentence(name: str, sentence: str) -> 
     assert "\n" not in str(raised.value)
 
 
-def test_a_seed_decides_which_random_programs_are_run() -> None:
-    programs: list[list[str]] = []
+def test_a_seed_decides_which_programs_are_drawn() -> None:
+    def steps_with(seed: int) -> list[str]:
+        bench = Bench(HashMapBackend, HashMapBackend, seed=seed)
+        play(bench, Theme(programs=1))
+        bench.close()
+        return bench.steps
 
-    class Recorded(TableMachine):
-        def teardown(self) -> None:
-            programs.append(self.bench.steps)
-            super().teardown()
-
-    def run_with(seed: int) -> list[list[str]]:
-        programs.clear()
-        run_machine(Recorded, Bench(HashMapBackend, HashMapBackend, seed=seed), examples=3, steps=20)
-        return list(programs)
-
-    assert run_with(1) == run_with(1) != run_with(2)
+    assert steps_with(1) == steps_with(1) != steps_with(2)
 
 
 @pytest.mark.nightly
-@pytest.mark.parametrize("machine", [TableMachine, CheckpointMachine])
-def test_long_programs(machine: type[TableMachine | CheckpointMachine]) -> None:
-    run_machine(machine, Bench(HashMapBackend, HashMapBackend), examples=500, steps=80)
+def test_long_programs() -> None:
+    play(Bench(HashMapBackend, HashMapBackend), LONG)

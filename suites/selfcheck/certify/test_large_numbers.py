@@ -141,7 +141,7 @@ class RunsBehindAFailure(FixedDelay):
 
 
 BACKENDS: dict[str, KeyedStateBackendFactory] = {
-    "SBK-01/expiry": with_table(ExpiryOf32Bits),
+    "SBK-01/program": with_table(ExpiryOf32Bits),
     "SBK-01/timer-lengths": with_timers(TimersOfAnyLength),
 }
 SINKS: dict[str, SinkFactory] = {

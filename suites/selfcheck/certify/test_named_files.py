@@ -8,11 +8,11 @@ from holdfast.fixtures.backends.hashmap import HashMapBackend
 from holdfast.fixtures.backends.named_files import LONGEST_CHAIN, NamedFilesBackend
 from holdfast.harness.spi.state import Manifest
 from holdfast.suites.certify import state_backend
-from holdfast.suites.certify.programs import run_machine
 from holdfast.suites.certify.state_backend.bench import GROUPS, Bench, shared_paths
 from holdfast.suites.certify.state_backend.checks import canonical
 from holdfast.suites.certify.state_backend.live import Live
-from holdfast.suites.certify.state_backend.machines import CheckpointMachine
+from holdfast.suites.certify.state_backend.programs import play
+from holdfast.suites.selfcheck.certify.test_kit import LONG
 
 # The certificate of the reference asks it, too.
 test_named_files = pytest.mark.nightly(state_backend.kit("holdfast.fixtures.backends.named_files:NamedFilesBackend"))
@@ -67,4 +67,4 @@ def test_nothing_changed_is_no_file() -> None:
 
 @pytest.mark.nightly
 def test_long_programs() -> None:
-    run_machine(CheckpointMachine, Bench(NamedFilesBackend, HashMapBackend), examples=500, steps=80)
+    play(Bench(NamedFilesBackend, HashMapBackend), LONG)

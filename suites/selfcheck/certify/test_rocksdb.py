@@ -26,10 +26,10 @@ from holdfast.harness.spi.storage import Scope, StorageContext
 from holdfast.suites.bench.folder_streams import FolderStreams
 from holdfast.suites.certify import state_backend
 from holdfast.suites.certify.answers import behind
-from holdfast.suites.certify.programs import run_machine
 from holdfast.suites.certify.state_backend.bench import EPOCH, GROUPS, Bench, Completed, never
 from holdfast.suites.certify.state_backend.live import Live
-from holdfast.suites.certify.state_backend.machines import CheckpointMachine, TableMachine
+from holdfast.suites.certify.state_backend.programs import play
+from holdfast.suites.selfcheck.certify.test_kit import LONG
 
 pytest.importorskip("rocksdict", reason="the extra rocksdb is not installed")
 # The certificate of the reference asks it, too.
@@ -360,6 +360,5 @@ def test_ten_times_the_budget_is_written_stored_and_restored_within_it(tmp_path:
 
 
 @pytest.mark.nightly
-@pytest.mark.parametrize("machine", [TableMachine, CheckpointMachine])
-def test_long_programs(machine: type[TableMachine | CheckpointMachine]) -> None:
-    run_machine(machine, Bench(RocksDBBackend, HashMapBackend), examples=300, steps=60)
+def test_long_programs() -> None:
+    play(Bench(RocksDBBackend, HashMapBackend), LONG)

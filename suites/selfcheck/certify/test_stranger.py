@@ -36,8 +36,9 @@ class _Unsorted(RowsSnapshot):
 
 def test_its_wrong_twin_is_refuted_by_the_checks_of_the_canonical_form() -> None:
     with fewer_programs(1 / 8):
-        refuted = {each.check.id for each in state_backend.certify(Unsorted) if each.status is Status.FAIL}
-    assert refuted == {"SBK-06/form", "SBK-06/another-backend", "SBK-06/lazily", "SBK-06/from-entries"}
+        refuted = [each for each in state_backend.certify(Unsorted) if each.status is Status.FAIL]
+    assert {each.rule for each in refuted} == {"SBK-06"}
+    assert {each.check.id for each in refuted} >= {"SBK-06/program", "SBK-06/another-backend"}
 
 
 def test_a_backend_that_can_do_less_is_not_asked_to_take_what_it_cannot() -> None:

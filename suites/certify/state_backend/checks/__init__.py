@@ -19,21 +19,15 @@ from holdfast.suites.certify.state_backend.checks import (
     local_recovery,
     many,
     memory,
-    names,
     rescaling,
     schemas,
     snapshots,
-    tables,
-    timers,
     ttl,
 )
 
 DIRECTED: tuple[Check[Bench], ...] = (
-    *tables.CHECKS,
-    *names.CHECKS,
     *many.CHECKS,
     *limits.CHECKS,
-    *timers.CHECKS,
     *ttl.CHECKS,
     *snapshots.CHECKS,
     *late.CHECKS,

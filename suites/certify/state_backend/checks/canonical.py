@@ -3,67 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import pairwise
 
 from holdfast.harness.spi.errors import Damaged
 from holdfast.harness.spi.state import Flag, StateDescriptor, StateEntry, StateKind
 from holdfast.suites.certify.check import CannotTry, Check, Violation
 from holdfast.suites.certify.state_backend.bench import GROUPS, Bench
 from holdfast.suites.certify.state_backend.checks.filling import change_everything, fill
-from holdfast.suites.certify.state_backend.live import Live, Taken
-from holdfast.suites.certify.state_backend.model import Model
+from holdfast.suites.certify.state_backend.live import Taken, ascending
 
 CANONICAL = frozenset({Flag.CANONICAL})
 OF_STATE = CANONICAL | {Flag.MERGE, Flag.TIMERS, Flag.TTL}
 """What a backend needs in order to hold the state of another one."""
-
-
-def form(bench: Bench) -> None:
-    live = bench.fresh()
-    fill(live)
-    bench.now_ms += 60
-    taken = live.snapshot()
-    change_everything(live)
-    entries = read(bench, taken)
-    bench.now_ms += 60
-    alive = [each for each in entries if not 0 <= each.expires_ms <= bench.now_ms]
-    live.same("the canonical form", alive, taken.model.entries(bench.now_ms))
-    found = [each.name for each in taken.snapshot.descriptors()]
-    live.same("its descriptors", found, sorted(each.name for each in bench.states))
-
-
-def lazily(bench: Bench) -> None:
-    live = bench.fresh()
-    fill(live)
-    taken = live.snapshot()
-    found: list[StateEntry] = []
-    entries: Iterator[StateEntry] = bench.thread.run(lambda: iter(taken.snapshot.entries()))
-    while (entry := bench.thread.run(lambda: next(entries, None))) is not None:
-        found.append(entry)
-        if len(found) % 7 == 1:
-            bench.step(f"{len(found)} entries were taken on the upload thread")
-            bench.hit("entries-overlapped-a-write")
-            fill(live, b"%d" % len(found))
-            change_everything(live)
-    live.same("the canonical form, read while the task wrote,", found, taken.model.entries(bench.now_ms))
-
-
-def into_this_one(bench: Bench) -> None:
-    model = made(bench)
-    backend = bench.backend(bench.factory)
-    bench.step("restore_entries of what the kit wrote, in another order, with key groups of others")
-    foreign = StateEntry("value", GROUPS.stop, b"", b"k", b"of another subtask")
-    entries = [*model.entries(bench.now_ms), foreign]
-    backend.restore_entries(
-        [*model.descriptors.values()], iter(sorted(entries, key=lambda each: each.key + each.value))
-    )
-    restored = bench.adopt(backend, GROUPS, model)
-    restored.compare()
-    taken = restored.snapshot()
-    restored.same("the canonical form of it", read(bench, taken), model.entries(bench.now_ms))
-    completed = bench.complete(restored, taken, bench.upload(taken))
-    change_everything(restored)
-    bench.restored(completed).compare(drain_timers=True)
 
 
 def into_another(bench: Bench) -> None:
@@ -118,43 +68,11 @@ def read(bench: Bench, taken: Taken) -> list[StateEntry]:
     """The canonical form, read on the upload thread; ascending."""
     bench.step(f"entries of {taken.checkpoint}")
     entries: list[StateEntry] = bench.elsewhere(lambda: list(taken.snapshot.entries()))
-    for before, after in pairwise(entries):
-        if not before < after:
-            raise Violation("SBK-06", f"entries are not ascending: {before} comes before {after}.")
+    ascending(entries)
     return entries
 
 
-def made(bench: Bench) -> Model:
-    """State that the kit made without any backend."""
-    live = Live(bench, "model", _Nothing(), GROUPS, Model())  # type: ignore[arg-type]
-    live.register(bench.states)
-    fill(live)
-    return live.model
-
-
-class _Nothing:
-    """Stands where a backend does, and for its tables and timers: what is done to it goes to the model alone."""
-
-    def table(self, descriptor: StateDescriptor, reduce: object = None, convert: object = None) -> _Nothing:
-        return self
-
-    def timers(self, descriptor: StateDescriptor) -> _Nothing:
-        return self
-
-    def put(self, *ignored: object, now_ms: int) -> None:
-        pass
-
-    merge = put
-
-    def register(self, timers: list[object]) -> int:
-        return len(timers)
-
-
 CHECKS = (
-    Check("SBK-06/form", "Entries are ascending, complete, and as the contract lays them out.", form, CANONICAL),
-    Check("SBK-06/lazily", "Entries show their moment, whatever the task writes meanwhile.", lazily,
-          CANONICAL | {Flag.ASYNC_SNAPSHOT}, ("entries-overlapped-a-write",)),
-    Check("SBK-06/from-entries", "What the kit wrote in canonical form is restored.", into_this_one, CANONICAL),
     Check("SBK-06/another-backend", "State moves into another backend and back.", into_another, CANONICAL,
           ("moved-to-another-backend",)),
     Check("SBK-06/refused-entries", "Entries that cannot be restored leave nothing.", refused, CANONICAL),

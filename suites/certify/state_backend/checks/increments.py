@@ -7,8 +7,6 @@ from hashlib import shake_128
 
 from msgspec.structs import replace
 
-from holdfast.fixtures.storages.fault_points import StorageFault
-from holdfast.harness.spi.errors import Transient
 from holdfast.harness.spi.state import Flag, KeyedStateBackend, Manifest, SnapshotKind, StateContext
 from holdfast.suites.certify.check import Check, Violation
 from holdfast.suites.certify.state_backend.bench import GROUPS, Bench, Completed, paths_of, require_full
@@ -48,30 +46,6 @@ def small_changes(bench: Bench) -> None:
     bench.restored(bench.completed[-1]).compare()
 
 
-def aborted_base(bench: Bench) -> None:
-    """With the abort before the next snapshot, before its upload, and behind its upload."""
-    for moment in range(3):
-        live = bench.fresh()
-        fill(live)
-        checkpointed(bench, live)
-        change_everything(live)
-        lost = live.snapshot()
-        manifest = bench.upload(lost)
-        bench.hit("aborted-behind-its-upload")
-        if moment == 0:
-            bench.abort(live, lost, manifest)
-        live.put("value", GROUP, b"", [(b"k", b"behind the aborted one")])
-        following = live.snapshot()
-        if moment == 1:
-            bench.abort(live, lost, manifest)
-        uploaded = bench.upload(following)
-        if moment == 2:
-            bench.abort(live, lost, manifest)
-        completed = bench.complete(live, following, uploaded)
-        bench.restored(completed).compare(drain_timers=True)
-        bench.check_leaks()
-
-
 def aborted_behind(bench: Bench) -> None:
     """Two are in flight: the first is confirmed, and the second is aborted."""
     live = bench.fresh()
@@ -86,55 +60,6 @@ def aborted_behind(bench: Bench) -> None:
     bench.abort(live, newer, newer_manifest)
     live.put("value", GROUP, b"", [(b"k", b"behind both")])
     bench.restored(checkpointed(bench, live)).compare(drain_timers=True)
-    bench.check_leaks()
-
-
-def removed_keys(bench: Bench) -> None:
-    live = bench.fresh()
-    for number in range(9):
-        fill(live, b"%d" % number)
-        if number % 3 == 2:
-            change_everything(live)
-        live.put("value", GROUP, b"n", [(b"%d" % number, b"v"), (b"%d" % (number + 1), b"w")])
-        live.remove("value", GROUP, b"n", [b"%d" % number])
-        if number % 4 == 3:
-            live.clear("value", GROUP, b"n")
-        bench.restored(checkpointed(bench, live)).compare(drain_timers=True)
-    bench.check_leaks()
-
-
-def subsumed(bench: Bench) -> None:
-    for retain in (1, 3):
-        live = bench.fresh()
-        fill(live)
-        for number in range(8):
-            live.put("value", GROUPS[number % len(GROUPS)], b"", [(b"%d" % number, b"v" * 50)])
-            bench.checkpoint(live, retain=retain)
-            for completed in bench.completed:
-                bench.restored(completed).compare()
-        bench.check_leaks()
-        bench.hit("subsumed")
-
-
-def out_of_order(bench: Bench) -> None:
-    """Two checkpoints in flight, confirmed late, twice, or in the other order."""
-    live = bench.fresh()
-    fill(live)
-    first = checkpointed(bench, live)
-    change_everything(live)
-    older, older_manifest = uploaded(bench, live)
-    fill(live, b"between")
-    newer, newer_manifest = uploaded(bench, live)
-    bench.hit("two-in-flight")
-    bench.complete(live, newer, newer_manifest)
-    bench.step(f"confirmed({first.checkpoint}), again, and checkpoints that never were")
-    live.backend.confirmed(newer.checkpoint)
-    live.backend.confirmed(first.checkpoint)
-    live.backend.aborted(10_000)
-    bench.abort(live, older, older_manifest)
-    change_everything(live)
-    completed = checkpointed(bench, live)
-    bench.restored(completed).compare(drain_timers=True)
     bench.check_leaks()
 
 
@@ -159,28 +84,6 @@ def unclaimed(bench: Bench) -> None:
     bench.restored(completed).compare()
     claimed.put("value", GROUP, b"", [(b"k", b"changed again")])
     bench.restored(checkpointed(bench, claimed)).compare()
-    bench.check_leaks()
-
-
-def late_confirmed(bench: Bench) -> None:
-    """The newer of two in flight completes first, and then the older one, which goes at once. Little changes behind the
-    older one, so that whoever rests on it needs its files."""
-    live = bench.fresh()
-    fill(live)
-    checkpointed(bench, live)
-    change_everything(live)
-    older, older_manifest = uploaded(bench, live)
-    live.put("value", GROUP, b"", [(b"k", b"between")])
-    newer, newer_manifest = uploaded(bench, live)
-    bench.hit("two-in-flight")
-    bench.complete(live, newer, newer_manifest, retain=3)
-    bench.complete(live, older, older_manifest, retain=3)
-    bench.completed.sort(key=lambda each: each.checkpoint)
-    while len(bench.completed) > 1:
-        bench.subsume()
-    for salt in (b"one", b"two"):
-        live.put("value", GROUP, b"", [(b"k", b"behind both, " + salt)])
-        bench.restored(checkpointed(bench, live)).compare(drain_timers=True)
     bench.check_leaks()
 
 
@@ -260,31 +163,6 @@ def names(bench: Bench) -> None:
     bench.restored(completed).compare()
 
 
-def quiescence(bench: Bench) -> None:
-    live = bench.fresh()
-    for number in range(14):
-        live.put("value", GROUPS[number % len(GROUPS)], b"", [(b"%d" % (number % 5), b"v%d" % number)])
-        live.remove("value", GROUPS[number % 3], b"", [b"%d" % (number % 4)])
-        taken = live.snapshot()
-        if number % 7 == 3:
-            try:
-                bench.upload(taken, bench.storage({number % 3: StorageFault.LOST_ANSWER}))
-            except Transient:
-                bench.hit("upload-that-raised")
-            bench.abort(live, taken)
-        elif number % 5 == 4:
-            bench.abort(live, taken, bench.upload(taken))
-            bench.hit("aborted")
-        else:
-            bench.complete(live, taken, bench.upload(taken))
-        taken.snapshot.release()
-        bench.check_leaks()
-    bench.restored(bench.completed[-1]).compare()
-    while bench.completed:
-        bench.subsume()
-    bench.check_leaks()
-
-
 def _written(bench: Bench, live: Live) -> int:
     """Bytes that a completed checkpoint adds to all files."""
     before = bench.stored_bytes("")
@@ -310,21 +188,11 @@ def checkpointed(bench: Bench, live: Live) -> Completed:
 CHECKS = (
     Check("INC-01/small-changes", "One changed value of 400 is a small upload, time after time.", small_changes,
           INCREMENTAL),
-    Check("INC-01/aborted-base", "The files of an aborted checkpoint are no base.", aborted_base,
-          windows=("aborted-behind-its-upload",)),
     Check("INC-01/aborted-behind", "What an aborted checkpoint held is in the next one.",
           aborted_behind, windows=("two-in-flight",)),
-    Check("INC-01/removed-keys", "What was removed stays away over nine increments.", removed_keys),
-    Check("INC-02/subsumed", "Old checkpoints go, and what later ones need stays.", subsumed, windows=("subsumed",)),
-    Check("INC-02/out-of-order", "Late, repeated and foreign notices break nothing.", out_of_order,
-          windows=("two-in-flight",)),
-    Check("INC-02/late-confirmed", "The newest confirmed checkpoint counts, and not the one that was confirmed last.",
-          late_confirmed, windows=("two-in-flight",)),
     Check("INC-02/unclaimed", "Files that nobody claimed are not referred to.", unclaimed),
     Check("INC-02/savepoint-between", "A savepoint that is deleted takes no file along.", savepoint_between),
     Check("INC-02/operators", "Operators whose names are alike never give one name to two files.", operators),
     Check("INC-02/names", "Lives from one checkpoint never give one name to two contents.", names,
           windows=("several-lives-from-one-checkpoint",)),
-    Check("INC-03/quiescence", "No file is left over, also behind aborted and failed uploads.", quiescence,
-          windows=("aborted",)),
 )  # fmt: skip

@@ -2,65 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from itertools import permutations
-
 from holdfast.fixtures.storages.fault_points import StorageFault
 from holdfast.harness.spi.errors import Transient
 from holdfast.harness.spi.state import Flag
 from holdfast.suites.certify.check import Check
 from holdfast.suites.certify.held import require_given_back
-from holdfast.suites.certify.state_backend.bench import EPOCH, GROUPS, Bench, Completed, never
+from holdfast.suites.certify.state_backend.bench import EPOCH, GROUPS, Bench, never
 from holdfast.suites.certify.state_backend.checks.filling import change_everything, fill
 from holdfast.suites.certify.state_backend.checks.increments import checkpointed
-from holdfast.suites.certify.state_backend.live import Live, Taken
-
-ORDERS = 3
-"""Of the 24 in which four calls can come, evenly chosen."""
-
-
-def late_calls(bench: Bench) -> None:
-    """A dead attempt is told what became of its checkpoint, and closed, when its successor has begun: in several
-    orders, before the successor's own checkpoint of that number is uploaded, and behind that."""
-    orders = list(permutations(("aborted", "confirmed", "release", "close")))
-    for number, order in enumerate(orders[:: len(orders) // ORDERS]):
-        dead = bench.fresh()
-        fill(dead)
-        completed = checkpointed(bench, dead)
-        change_everything(dead)
-        lost = dead.snapshot()
-        bench.upload(lost)
-        live = bench.restored(completed)
-        fill(live, b"%d" % number)
-        taken = live.snapshot(checkpoint=lost.checkpoint)
-        change_everything(live)
-        if number % 2:
-            _say(bench, dead, lost, completed, order)
-        manifest = bench.upload(taken)
-        if not number % 2:
-            _say(bench, dead, lost, completed, order)
-        live.compare()
-        own = bench.complete(live, taken, manifest)
-        bench.hit("late-calls")
-        bench.restored(own).compare(drain_timers=True)
-        fill(live, b"more")
-        bench.restored(checkpointed(bench, live)).compare(drain_timers=True)
-        live.compare()
-
-
-def _say(bench: Bench, dead: Live, lost: Taken, completed: Completed, order: tuple[str, ...]) -> None:
-    calls: dict[str, Callable[[], object]] = {
-        "aborted": lambda: dead.backend.aborted(lost.checkpoint),
-        "confirmed": lambda: dead.backend.confirmed(completed.checkpoint),
-        "release": lost.snapshot.release,
-        "close": dead.close,
-    }
-    for name in order:
-        bench.step(f"{dead.name}, whose attempt is dead: {name}")
-        try:
-            calls[name]()
-        except RuntimeError as error:  # What is closed says so.
-            bench.step(f"    {error}")
+from holdfast.suites.certify.state_backend.live import Live
 
 
 def late_upload(bench: Bench) -> None:
@@ -114,8 +64,6 @@ def closed(bench: Bench) -> None:
 
 
 CHECKS = (
-    Check("REC-09/late-calls", "What a dead attempt is told late changes nothing for its successor.", late_calls,
-          windows=("late-calls",)),
     Check("REC-09/late-upload", "What a dead attempt stores late changes nothing for its successor.", late_upload,
           frozenset({Flag.ASYNC_SNAPSHOT}), ("stood-still",)),
     Check("ASY-06/closed", "What is closed leaves no thread, no open file and no child.", closed),

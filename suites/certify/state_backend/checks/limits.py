@@ -116,8 +116,8 @@ def budget(bench: Bench) -> None:
         except Full:
             bench.hit("a-full-budget")
             break
-        live.model.put(("value", GROUP, b"", pairs[0][0]), pairs[0][1], 0)
-        live.model.put(("value", GROUP, b"", pairs[1][0]), pairs[1][1], 0)
+        live.model.put(("value", GROUP, b""), *pairs[0], 0)
+        live.model.put(("value", GROUP, b""), *pairs[1], 0)
     else:
         raise Violation("SBK-01", "state of ten times the memory budget raised nothing, though SPILLS is not declared.")
     live.compare()

@@ -11,7 +11,6 @@ from holdfast.harness.spi.errors import Incompatible
 from holdfast.harness.spi.state import Convert, Flag, KeyedStateBackend, StateDescriptor, StateKind, StateTable
 from holdfast.suites.certify.check import Check, Violation
 from holdfast.suites.certify.state_backend.bench import EPOCH, GROUPS, MAX_PARALLELISM, Bench, Completed
-from holdfast.suites.certify.state_backend.checks import canonical
 from holdfast.suites.certify.state_backend.live import TTL_MS
 from holdfast.suites.certify.state_backend.model import element
 
@@ -69,51 +68,15 @@ def same_again(bench: Bench) -> None:
     raise Violation("SBK-04", "a second registration by another descriptor raised nothing; RuntimeError is right.")
 
 
-def migration(bench: Bench) -> None:
-    """Whatever comes first behind the registration, each value is converted once, and keeps the time that is left."""
-    completed = _stored(bench)
-    bench.now_ms += TTL_MS // 2
-    both = [("tagged", 5, first) for first in ("get", "scan", "merge", "entries", "snapshot")]
-    for value_format, version, first in (*both, (STORED.value_format, 5, "snapshot"), ("tagged", 2, "snapshot")):
-        newer = [replace(each, value_format=value_format, version=version) for each in _kept(bench)]
-        live = bench.restored(completed, register=())
-        for place, (value, expires_ms) in live.model.values.items():
-            live.model.values[place] = (_convert(STORED.version, value), expires_ms)
-        bench.step(
-            f"register version {version}, format {value_format}, with a function that converts version 2; then {first} "
-            "is the first call"
-        )
-        live.register(newer, _convert)
-        for state in (each.name for each in newer):
-            if first == "get":
-                live.get(state, GROUP, b"", [b"k", b"empty", b"missing"])
-            elif first == "scan":
-                live.scan(state, GROUP, b"").finish()
-                live.scan(state, GROUP, b"n", b"a", b"z").finish()
-            elif first == "merge" and state == "kept-list":
-                live.merge(state, GROUP, b"", [(b"k", element(b"merged")), (b"new", element(b"merged"))])
-        taken = live.snapshot()
-        if first == "entries" and Flag.CANONICAL in bench.flags:
-            live.same("the canonical form", canonical.read(bench, taken), live.model.entries(bench.now_ms))
-        again = bench.complete(live, taken, bench.upload(taken), retain=9)
-        live.put(STORED.name, GROUP, b"", [(b"new", b"written as 5")])
-        live.compare()
-        restored = bench.restored(again, register=newer)
-        restored.compare()
-    bench.now_ms += TTL_MS // 2
-    restored.compare()
-
-
 def under_a_snapshot(bench: Bench) -> None:
     """A snapshot is open that was taken before the registration: it holds what was stored, by its old descriptors."""
     completed = _stored(bench)
     live = bench.restored(completed, register=())
     taken = live.snapshot()
-    for place, (value, expires_ms) in live.model.values.items():
-        live.model.values[place] = (_convert(STORED.version, value), expires_ms)
     newer = [replace(each, value_format="tagged", version=5) for each in _kept(bench)]
     bench.step("register version 5 with a function that converts version 2, while that snapshot is open")
-    live.register(newer, _convert)
+    for each in newer:
+        live.migrate(each, _convert)
     live.compare()
     first = bench.complete(live, taken, bench.upload(taken), retain=9)
     bench.restored(first, register=_kept(bench)).compare()
@@ -270,12 +233,6 @@ CHECKS = (
     Check("SBK-04/incompatible", "Another kind, format or older version is refused by name.", incompatible),
     Check("SBK-04/of-another-job", "Another format or maximum parallelism is refused by name.", of_another_job),
     Check("SBK-04/registered-twice", "Equal descriptors share their state; others are refused.", same_again),
-    Check(
-        "SBK-04/migration",
-        "Values of an older version are converted once, whatever reads them first.",
-        migration,
-        MIGRATES,
-    ),
     Check(
         "SBK-04/under-a-snapshot",
         "A snapshot that was taken before it holds values as they were stored.",

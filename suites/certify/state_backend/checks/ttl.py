@@ -1,4 +1,4 @@
-"""SBK-01, SBK-02: what has a time to live is gone at its end, and a restore does not renew it."""
+"""SBK-02: a restore does not renew what has a time to live, registered or not."""
 
 from __future__ import annotations
 
@@ -6,33 +6,9 @@ from holdfast.harness.spi.state import Flag
 from holdfast.suites.certify.check import Check
 from holdfast.suites.certify.state_backend.bench import GROUPS, Bench
 from holdfast.suites.certify.state_backend.live import TTL_MS
-from holdfast.suites.certify.state_backend.model import element
 
 GROUP = GROUPS.start
 TTL = frozenset({Flag.TTL})
-
-
-def expiry(bench: Bench) -> None:
-    live = bench.fresh()
-    live.put("mortal", GROUP, b"", [(b"a", b"1"), (b"b", b"1"), (b"c", b"1")])
-    if Flag.MERGE in bench.flags:
-        live.merge("mortal-list", GROUP, b"", [(b"a", element(b"1"))])
-    bench.now_ms += TTL_MS // 2
-    live.put("mortal", GROUP, b"", [(b"b", b"2")])
-    if Flag.MERGE in bench.flags:
-        live.merge("mortal-list", GROUP, b"", [(b"a", element(b"2"))])
-    bench.now_ms += TTL_MS // 2 - 1
-    live.get("mortal", GROUP, b"", [b"a", b"b"])
-    live.compare()
-    bench.now_ms += 1
-    bench.hit("expired")
-    live.get("mortal", GROUP, b"", [b"a", b"b"])
-    live.compare()
-    live.put("mortal", GROUP, b"", [(b"a", b"anew")])
-    bench.now_ms += TTL_MS // 2
-    if Flag.MERGE in bench.flags:
-        live.merge("mortal-list", GROUP, b"", [(b"a", element(b"3"))])
-    live.compare()
 
 
 def over_a_restore(bench: Bench) -> None:
@@ -73,8 +49,7 @@ def unregistered(bench: Bench) -> None:
 
 
 CHECKS = (
-    Check("SBK-01/expiry", "A value is there until its time is over, and not at it.", expiry, TTL, ("expired",)),
-    Check("SBK-02/unregistered-expiry", "So does one of a state that nobody has registered.", unregistered, TTL,
+    Check("SBK-02/unregistered-expiry", "Nor does one by which nobody has registered it.", unregistered, TTL,
           ("expired",)),
     Check("SBK-02/expiry", "A restore keeps the time that is left.", over_a_restore, TTL, ("expired",)),
 )  # fmt: skip
