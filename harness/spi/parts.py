@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Set
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any, NamedTuple
@@ -43,9 +43,13 @@ def part_names(contract: str) -> tuple[str, ...]:
     return tuple(sorted(name for each, name in _registered().parts if each == contract))
 
 
-def part_factories() -> frozenset[str]:
-    """Every registered factory, as `module:name`; none is imported."""
-    return frozenset(part.factory for part, _ in _registered().parts.values())
+def part_factories(names: Set[str] | None = None) -> frozenset[str]:
+    """Registered factories, as `module:name`; none is imported.
+
+    Args:
+        names: only those of these names; None: all.
+    """
+    return frozenset(part.factory for part, _ in _registered().parts.values() if names is None or part.name in names)
 
 
 def part_problems() -> tuple[str, ...]:

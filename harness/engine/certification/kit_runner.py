@@ -7,6 +7,7 @@ from math import inf
 
 import msgspec
 
+from holdfast.harness.engine.certification.process_state import changed, process_state
 from holdfast.harness.engine.errors import UsageError
 from holdfast.harness.engine.site import registry
 from holdfast.harness.engine.site.foreign import in_words
@@ -59,13 +60,18 @@ KitMessage = CheckEnded | KitEnded | KitRefused
 
 
 def tried(assignment: KitAssignment, interruption: Interruption) -> Iterator[KitMessage]:
-    """Run the checks; the last message is KitEnded or KitRefused. After a signal the check under way is the last."""
+    """Run the checks; the last message is KitEnded or KitRefused. After a signal the check under way is the last. So is
+    one behind which the process is not as it was: the others are left to a new process."""
     take_store_keys(assignment.store_keys)
     left = list(assignment.checks)
     found: Iterator[KitCheck] | None = None
-    while left and not interruption.reason():
+    bent = ""
+    before = process_state()
+    while left and not bent and not interruption.reason():
         try:
-            found = found or _begun(assignment, left)
+            if found is None:
+                found = _begun(assignment, left)
+                before = process_state()  # What the part changes when it is imported, it changes in each process.
             check = _next(found, interruption, assignment.program_share)
         except (KitUseless, UsageError) as error:
             yield KitRefused(str(error))
@@ -75,7 +81,8 @@ def tried(assignment: KitAssignment, interruption: Interruption) -> Iterator[Kit
         if check is None:
             break
         left = [each for each in left if each.id != check.id]
-        yield CheckEnded(check)
+        bent = changed(before)
+        yield CheckEnded(_with_what_is_bent(check, bent))
     yield KitEnded()
 
 
@@ -105,6 +112,13 @@ def _next(found: Iterator[KitCheck], interruption: Interruption, share: float) -
         if interruption.dropped:
             return None
         raise
+
+
+def _with_what_is_bent(check: KitCheck, bent: str) -> KitCheck:
+    """A check in which the kit broke, with what was changed of the process meanwhile."""
+    if check.status is not Status.ERROR or not bent:
+        return check
+    return msgspec.structs.replace(check, reason=f"{check.reason}; meanwhile the part has changed {bent}")
 
 
 def _broken_off(check: KitCheck, assignment: KitAssignment, error: BaseException) -> KitCheck:

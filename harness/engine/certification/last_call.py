@@ -12,6 +12,8 @@ from pathlib import Path
 from signal import SIGUSR1
 from typing import Any, NoReturn
 
+from holdfast.harness.spi.outside_files import WRITTEN_BYTES, read_end
+
 ASK = SIGUSR1
 """Asks for the stack."""
 _FRAME = re.compile(r'^  File "(?P<file>.+)", line (?P<line>\d+) in (?P<name>\S+)$', re.MULTILINE)
@@ -46,7 +48,7 @@ def last_call(path: Path, kit: Path) -> str:
         kit: folder of the code that made the call.
     """
     try:
-        text = path.read_text(errors="replace")
+        text = read_end(path, WRITTEN_BYTES).decode(errors="replace")
     except OSError:
         return ""
     called = None

@@ -22,7 +22,7 @@ import msgspec
 from holdfast.harness.engine.artefacts.sweep import sweep
 from holdfast.harness.engine.certification.apart_process import KILLED, MOST_BYTES, begin, blame, how
 from holdfast.harness.engine.certification.case_runner import CaseEnded, RunEnded, WorkerLost
-from holdfast.harness.engine.certification.kit_runner import CheckEnded, KitAssignment, KitEnded
+from holdfast.harness.engine.certification.kit_runner import CheckEnded, KitAssignment, KitEnded, KitMessage
 from holdfast.harness.engine.certification.last_call import ASK, last_call
 from holdfast.harness.engine.certification.worker import AT_ONCE, AnyAssignment, AnyMessage, WorkerSettings
 from holdfast.harness.engine.executor.patience import MOST_TIMES
@@ -256,11 +256,25 @@ class _Worker(Generic[Key]):
             return self._lost()
         try:
             message: AnyMessage = msgspec.msgpack.decode(self.connection.recv_bytes(MOST_BYTES), type=AnyMessage)
+            self._require_due(message)
         except (EOFError, OSError, msgspec.MsgspecError, UnicodeDecodeError):
             self._end_if_it_lives()
             return self._lost()
         self._heard_s = monotonic()
         return message
+
+    def _require_due(self, message: AnyMessage) -> None:
+        """Refuse what no worker says of its assignment: code that it runs has written it.
+
+        Raises:
+            msgspec.ValidationError: it is such a message.
+        """
+        kit = self.assignment if isinstance(self.assignment, KitAssignment) else None
+        due = isinstance(message, WorkerLost) or isinstance(message, KitMessage) is (kit is not None)
+        if kit is not None and isinstance(message, CheckEnded):
+            due = message.check.id in {each.id for each in kit.checks}
+        if not due:
+            raise msgspec.ValidationError(f"a {type(message).__name__} is not due")
 
     def _end_if_it_lives(self) -> None:
         """Whoever cannot be heard any more."""

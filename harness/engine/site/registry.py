@@ -19,7 +19,7 @@ from holdfast.harness.engine.errors import UsageError
 from holdfast.harness.engine.site import entry_points, suites
 from holdfast.harness.engine.site.foreign import loading, require_place_for
 from holdfast.harness.engine.site.services import services
-from holdfast.harness.spi.parts import part_named, part_names, part_problems
+from holdfast.harness.spi.parts import part_factories, part_named, part_names, part_problems
 from holdfast.harness.spi.service import NeedsServices
 
 if TYPE_CHECKING:
@@ -119,6 +119,12 @@ def strangers_of(system: System) -> tuple[str, ...]:
     """The same of a system that was made, which may have another name than it was named by."""
     kind = type(system)
     return entry_points.strangers_in(system.name) or entry_points.strangers_in(f"{kind.__module__}:{kind.__qualname__}")
+
+
+def strangers_in_part(factory: str) -> tuple[str, ...]:
+    """The same of a part: named, registered, made of several, or known by the scheme of its URI."""
+    named = part_factories(frozenset(re.split(r"\+|://", factory)))
+    return tuple(stranger for each in (factory, *sorted(named)) for stranger in entry_points.strangers_in(each))
 
 
 def needs_trust(name: str, *, repeats: bool) -> bool:
