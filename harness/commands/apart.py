@@ -23,7 +23,7 @@ from holdfast.harness.commands import console as consoles
 from holdfast.harness.commands.own_process import here, run_ended
 from holdfast.harness.commands.reserved_output import restore
 from holdfast.harness.commands.stream import LastingStream
-from holdfast.harness.engine.artefacts.sweep import sweep
+from holdfast.harness.engine.artefacts.sweep import sweep_lost
 from holdfast.harness.engine.certification.apart_process import begin, blame
 from holdfast.harness.engine.certification.last_call import ASK, last_call
 from holdfast.harness.engine.errors import HARNESS_ERROR
@@ -187,7 +187,8 @@ class _Apart:
 
     def _exit_code(self, left: bool) -> int:
         if self._code is None:
-            list(sweep(self._out, trust=True))
+            self._temporary.end_processes()
+            sweep_lost(self._out)
             list(sweep_leases())
             sweep_services()
         if self._interruption.signal:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Collection, Iterator
+from contextlib import suppress
 from io import BytesIO
 from pathlib import Path
 
@@ -21,6 +22,7 @@ from holdfast.harness.engine.errors import UsageError
 from holdfast.harness.engine.executor.run_folder import CONTROL, PLAN, UNDO, WORK
 from holdfast.harness.engine.site import registry
 from holdfast.harness.engine.site.foreign import foreign, in_words
+from holdfast.harness.label import end_labelled
 from holdfast.harness.lease import is_own_folder
 from holdfast.harness.spi.fault import UndoRecord
 from holdfast.harness.spi.system import Sweeper
@@ -64,6 +66,22 @@ def sweep(root: Path, *, trust: bool, named: Collection[str] = ()) -> Iterator[s
         yield f"{folder}: {'cannot be removed' if folder.exists() else 'removed'}."
     if refusal is not None:
         raise refusal
+
+
+def sweep_lost(root: Path, system: str = "") -> None:
+    """The same behind a process of ours that was lost while it ran somebody else's code. That code may have written
+    whatever it likes below the folder: no file there chooses whose code cleans up, and nothing is raised.
+
+    Args:
+        root: where to look.
+        system: whose runs are there, as this process knows by itself; empty: of several, and processes are ended by
+            their labels alone.
+    """
+    for folder in unfinished(root):
+        end_labelled(folder.resolve())
+        with suppress(Exception):  # Its adapter broke, or has read what that code wrote.
+            list(_swept(folder, system) if system else ())
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def names_of(system: str) -> frozenset[str]:

@@ -19,7 +19,7 @@ from typing import Generic, TypeVar, cast
 
 import msgspec
 
-from holdfast.harness.engine.artefacts.sweep import sweep
+from holdfast.harness.engine.artefacts.sweep import sweep_lost
 from holdfast.harness.engine.certification.apart_process import KILLED, MOST_BYTES, begin, blame, how
 from holdfast.harness.engine.certification.case_runner import CaseEnded, RunEnded, WorkerLost
 from holdfast.harness.engine.certification.kit_runner import CheckEnded, KitAssignment, KitEnded, KitMessage
@@ -311,10 +311,11 @@ class _Worker(Generic[Key]):
         return WorkerLost(sentence, blamed=certain)
 
     def sweep(self) -> None:
-        """Undo, end and remove what it left when it was lost."""
-        list(sweep(Path(self.queue.settings.folder), trust=True))
-        if self._folder is not None:
-            list(sweep(self._folder, trust=True))
+        """Undo, end and remove what it left when it was lost. A kit stores no run."""
+        if self._temporary is not None:
+            self._temporary.end_processes()
+        if not isinstance(self.assignment, KitAssignment):
+            sweep_lost(Path(self.queue.settings.folder), self.queue.settings.system)
         list(sweep_leases())
         sweep_services()
 

@@ -106,6 +106,53 @@ def test_a_part_that_hangs_is_lost_in_time(tmp_path: Path, capfd: pytest.Capture
     assert words in capfd.readouterr().out
 
 
+LAYS = """
+import os
+from pathlib import Path
+
+from holdfast.harness.engine.site import registry
+
+OUT = Path({out!r})
+
+
+class System:
+    def __getattr__(self, name):
+        return getattr(registry.system("reference"), name)
+
+    def deploy(self, plan, inputs, tier, folder):
+        with Path(__file__).with_suffix(".runs").open("a") as runs:
+            runs.write("1")
+        part = OUT / ".laid.part"
+        part.mkdir()
+        (part / "work").mkdir()
+        (part / "owner.json").write_text('{{"pid": 4194303, "start_time": 1, "owner": "holdfast"}}')
+        text = next(OUT.glob(".2*.part/plan.json")).read_text()
+        (part / "plan.json").write_text(text.replace("lays:System", "cleans:System"))
+        os._exit(0)
+"""
+CLEANS = """
+from pathlib import Path
+
+Path(__file__).with_suffix(".imported").touch()
+"""
+
+
+def test_what_a_lost_part_wrote_chooses_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """The command ran once more, and whose code cleans up stood in a folder that the part had written."""
+    folder = tmp_path / "code"
+    (folder / "lays.py").write_text(LAYS.format(out=str(tmp_path / "out")))
+    (folder / "cleans.py").write_text(CLEANS)
+    write_plan(tmp_path / "plan.json", msgspec.structs.replace(plan(), system="lays:System"))
+    command = ["run", str(tmp_path / "plan.json"), "--tier", "sim", "--trust", "--out", str(tmp_path / "out")]
+    assert cli.execute(command) == 1
+    assert "FAIL: lays:System ended its process with exit code 0 in deploy (lays.py:" in capfd.readouterr().out
+    assert (folder / "lays.runs").read_text() == "1"
+    assert not (folder / "cleans.imported").exists()
+    assert list((tmp_path / "out").glob(".*.part")) == []
+
+
 def test_a_flood_of_words_is_cut(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     assert ran("Floods", tmp_path) == 0
     error = capfd.readouterr().err
