@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from holdfast.harness.adapter.last_words import last_words
-from holdfast.harness.adapter.process import Process
+from holdfast.harness.adapter.process import Process, end_group
 from holdfast.harness.adapter.surroundings import surroundings
 from holdfast.harness.label import NAME
 from holdfast.harness.spi.outside_files import read_end
@@ -85,12 +85,18 @@ class Launched(Process):
         self.end()
 
     def end(self) -> int:
-        """Kill what still lives of it and of its group; returns its exit code, negative for a signal. Idempotent. It is
-        not reaped before, so that its group can still be signalled."""
+        """Kill what still lives of it and of its group, and wait until all of that is gone; returns its exit code,
+        negative for a signal. Idempotent. It is not reaped before, so that its group can still be signalled.
+
+        Raises:
+            OSError: one of them outlives SIGKILL for seconds.
+        """
         if self._started.returncode is None:
-            self._signal_group(signal.SIGKILL)
-            self._started.wait()
-            super().close()
+            try:
+                end_group(self.pid)
+            finally:
+                self._started.wait()
+                super().close()
         return self._started.returncode
 
     def close(self) -> None:
