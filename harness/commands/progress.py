@@ -33,6 +33,8 @@ from holdfast.harness.spi.kit import KitCheck
 
 SILENT_S = 20.0
 """After so long without a line a log says how far it is."""
+LEAST_ESTIMATE_S = 60.0
+"""What is estimated to take less may take so long before that is called longer than estimated."""
 MOST_REFUTED = 5
 """Kinds of findings that are printed as they come; the report has all."""
 MOST_OF_A_FINDING = 120
@@ -69,6 +71,7 @@ class CaseProgress:
         self._left = TimeLeft(budget_s=request.budget_s)
         self._start_s = monotonic()
         self._line_s = 0.0
+        self._ended_s = self._due_s = 0.0
         self._areas: dict[str, _Area] = {}
         self._demanded: dict[tuple[str, Tier], int] = {}
         self._counted: Counter[tuple[str, Tier]] = Counter()
@@ -83,7 +86,7 @@ class CaseProgress:
 
     def __enter__(self) -> Self:
         self._progress.start()
-        if not self._live and not self._quiet:
+        if not self._quiet:
             self._pulse.start()
         return self
 
@@ -226,27 +229,30 @@ class CaseProgress:
         return monotonic() - self._start_s
 
     def _show(self, current: str) -> None:
-        """How far it is, in place on a terminal."""
+        """Something has begun or ended: how far it is, in place on a terminal."""
         run_ended()
         self._current = current or self._current
+        self._ended_s = self._now_s
+        self._due_s = self._ended_s + max(self._left.estimate_s(self._ended_s), LEAST_ESTIMATE_S)
         if self._live:
-            words = ", ".join(filter(None, (self._found(), self._estimate(), current)))
+            self.look()
+
+    def _beat(self) -> None:
+        """Whoever looks sees that the certification lives, also while one long run is under way."""
+        while not self._ended.wait(1.0):
+            self.look()
+
+    def look(self) -> None:
+        """Show how far it is; in a log, if that was silent for long."""
+        if self._live:
             self._progress.update(
                 self._task,
                 total=self._total,
                 completed=self._over,
                 counted=f"{self._over} of {self._total}",
-                description=words,
+                description=", ".join(filter(None, (self._found(), self._estimate(), self._current))),
             )
-
-    def _beat(self) -> None:
-        """In a log: whoever reads it sees that the certification lives, also while one long run is under way."""
-        while not self._ended.wait(1.0):
-            self.look()
-
-    def look(self) -> None:
-        """Say how far it is, if a log was silent for long."""
-        if self._now_s - self._line_s >= SILENT_S and self._total:
+        elif self._now_s - self._line_s >= SILENT_S and self._total:
             parts = (f"{self._over} of {self._total} are over", self._found(), self._estimate(), self._current)
             self._say(Text(", ".join(filter(None, parts)), "dim"))
 
@@ -254,7 +260,13 @@ class CaseProgress:
         return f"{len(self._refuted) or 'nothing'} refuted"
 
     def _estimate(self) -> str:
-        return f"about {_duration(self._left.estimate_s(self._now_s))} left" if self._over else ""
+        """How long it still takes; where that time is over, and nothing has ended since, no more than how long ago that
+        is."""
+        if not self._over:
+            return ""
+        if self._now_s > self._due_s:
+            return f"longer than was estimated: nothing has ended for {_duration(self._now_s - self._ended_s)}"
+        return f"about {_duration(self._left.estimate_s(self._now_s))} left"
 
     def _say(self, line: Text) -> None:
         self._line_s = self._now_s

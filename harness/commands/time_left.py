@@ -53,7 +53,7 @@ class TimeLeft:
         if self._budget_s is not None:
             return max(self._budget_s - now_s, 0.0)
         left: dict[Tier, float] = {}
-        for (case, tier), runs in self._to_come.items():
+        for (case, tier), runs in tuple(self._to_come.items()):  # Another thread may add some.
             left[tier] = left.get(tier, 0.0) + runs * self._run_s.get((case, tier), 0.0)
         return max((alone_s / self._pace(tier, now_s) for tier, alone_s in left.items()), default=0.0)
 

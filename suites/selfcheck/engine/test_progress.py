@@ -149,6 +149,22 @@ def test_a_silent_log_says_how_far_it_is(clock: list[float]) -> None:
     assert lines(stream)[-1].startswith("1 of 2 are over, nothing refuted, about ")
 
 
+@pytest.mark.parametrize("terminal", [False, True])
+def test_an_estimate_that_has_passed_is_not_repeated(terminal: bool, clock: list[float]) -> None:
+    """`about 5 s left` stood there for minutes."""
+    observer, stream = log(terminal=terminal)
+    observer.expect([(ONE, Tier.SIM), (OTHER, Tier.SIM)], WIDTHS)
+    ended(observer)
+    observer.begin(OTHER.id, Tier.SIM, 1)
+    for at_s, words in (
+        (30.0, "nothing refuted, about "),
+        (200.0, "estimated: nothing has ended for 3 min, other/one"),
+    ):
+        clock[0] = at_s
+        observer.look()
+        assert words in (observer._progress.tasks[0].description if terminal else lines(stream)[-1])
+
+
 def test_a_log_lives_while_one_run_takes_long(monkeypatch: pytest.MonkeyPatch) -> None:
     """The line comes from a thread of its own: nothing else happens meanwhile."""
     looked = Event()
