@@ -101,7 +101,8 @@ class WorkerPool(Generic[Key]):
         for worker in workers:
             worker.close()
         for worker in workers:
-            worker.end(lambda: 0.0 if self._interruption.dropped else END_LIMIT_S)
+            if not worker.end(lambda: 0.0 if self._interruption.dropped else END_LIMIT_S):
+                worker.sweep()
         self._interruption.followers.remove(self._hand_on)
 
     def messages(self, queues: list[WorkQueue[Key]]) -> Iterator[tuple[Key, AnyMessage]]:
@@ -326,11 +327,14 @@ class _Worker(Generic[Key]):
         """No more assignments."""
         self.connection.close()
 
-    def end(self, limit_s: Callable[[], float]) -> None:
+    def end(self, limit_s: Callable[[], float]) -> bool:
         """Wait until it has ended, and end whatever else is in its session.
 
         Args:
             limit_s: how long it may take, which may change meanwhile.
+
+        Returns:
+            Whether it came to its own end, and has removed what it made.
         """
         began_s = monotonic()
         while self._process.poll() is None and monotonic() - began_s < limit_s():
@@ -343,6 +347,7 @@ class _Worker(Generic[Key]):
                 os.killpg(self._process.pid, SIGKILL)
             self._temporary.end_processes()
             self._temporary.close()
+        return self._process.returncode == 0
 
     def _send(self, message: WorkerSettings | AnyAssignment) -> None:
         with suppress(OSError):  # A lost worker shows where its messages are read.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from signal import SIGKILL, SIGSEGV
@@ -12,6 +13,7 @@ from typing import Any
 import msgspec
 import pytest
 
+from holdfast.fixtures.host import owned_folder
 from holdfast.fixtures.systems.reference import ReferenceSystem
 from holdfast.harness.engine.cases import tally
 from holdfast.harness.engine.cases.case_run import ATTEMPTS, MOST_AGAIN
@@ -31,6 +33,7 @@ from holdfast.harness.model.plan import Plan
 from holdfast.harness.model.records import InputLog
 from holdfast.harness.spi.system import Deployment
 from holdfast.suites.selfcheck.engine.results import result
+from holdfast.suites.selfcheck.marks import sweeps
 
 HERE = "holdfast.suites.selfcheck.engine.test_worker_pool"
 RULES = frozenset({"CRD-04", "CRD-05", "BAR-06"})
@@ -78,6 +81,14 @@ class Hanging(ReferenceSystem):
     def deploy(self, plan: Plan, *others: Any) -> Deployment:
         Event().wait()
         raise AssertionError
+
+
+class Leaving(Hanging):
+    """Makes a folder of its own, such as that of a cluster."""
+
+    def deploy(self, plan: Plan, *others: Any) -> Deployment:
+        owned_folder.make("left")
+        return super().deploy(plan, *others)
 
 
 class Alone(ReferenceSystem):
@@ -335,6 +346,25 @@ def test_work_of_its_own_is_done_while_all_workers_are_busy_and_a_signal_ends_it
         queue = WorkQueue(assignments(single_cases(1), []), 1, WorkerSettings("reference", str(tmp_path), 1, 1, None))
         before_the_end = [list(taken) for _, message in pool.messages([queue]) if isinstance(message, CaseEnded)]
     assert before_the_end == [[0] if stopped else [0, 1, 2, 3, 4]]
+
+
+@sweeps
+def test_what_a_worker_made_that_is_ended_in_its_work_is_removed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It stayed until the next sweep, behind each certificate that ended at its time limit."""
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+
+    def until_it_is_there() -> Iterator[None]:
+        while not list(tmp_path.glob("holdfast-left-*/*")):
+            yield
+        raise TimeoutError
+
+    settings = WorkerSettings(f"{HERE}:Leaving", str(tmp_path / "out"), 1, 1, None)
+    with pytest.raises(TimeoutError), WorkerPool[int](Interruption(), until_it_is_there()) as pool:
+        list(pool.messages([WorkQueue(assignments(single_cases(1), []), 1, settings)]))
+    assert list(tmp_path.glob("holdfast-left-*")) == []
 
 
 def waited(share: float) -> RunResult:
