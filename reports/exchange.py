@@ -12,7 +12,7 @@ from enum import Enum, auto
 
 import msgspec
 
-from holdfast.harness.model.appearance import STATUS_WORDS
+from holdfast.harness.model.appearance import ON_ITS_WORD, STATUS_WORDS
 from holdfast.harness.model.case import Tier
 from holdfast.harness.model.certificate import CERTIFICATE, Standing
 from holdfast.harness.model.finding import Finding
@@ -176,7 +176,7 @@ def _touched(found: Finding, journal: Journal) -> Iterable[str]:
 
 def _rule(result: RuleResult, wall_ms: float) -> ListedTest:
     noted = [result.reason] if result.failed_cases else []
-    noted += [f"Decided {text.ON_ITS_WORD}."] if result.on_its_word else []
+    noted += [f"Rests on {ON_ITS_WORD}."] if result.on_its_word else []
     return ListedTest(
         result.rule.id,
         f"{result.rule.id} {text.one_line(result.rule.text)}",

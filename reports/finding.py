@@ -56,12 +56,14 @@ class Seen:
         left_out: how many lines are between the first one and the others.
         cut: sentences of which only the beginning is shown, in full.
         more: whether something of it, or of the cause, is not shown.
+        instead: where there is no line, where the finding was seen.
     """
 
     lines: tuple[tuple[int, str], ...]
     left_out: int
     cut: tuple[str, ...]
     more: bool
+    instead: str
 
 
 def seen(finding: Finding) -> Seen:
@@ -74,7 +76,15 @@ def seen(finding: Finding) -> Seen:
     cut = tuple(words for words in (finding.what, finding.why) if beginning(words) != one_line(words))
     is_long = any(len(one_line(words)) > LONG_LINE for _, words in shown)
     unnamed = cause is not None and (bool(cause.more) or cause.name not in finding.why)
-    return Seen(lines, left_out, cut, bool(left_out or cut or is_long or unnamed))
+    more = bool(left_out or cut or is_long or unnamed)
+    return Seen(lines, left_out, cut, more, "" if lines else _place(finding))
+
+
+def _place(finding: Finding) -> str:
+    """Where a finding was seen that no event shows."""
+    shown, others = finding.cases[:MOST_LINES], len(finding.cases) - MOST_LINES
+    where = ", ".join((*shown, *([plural(others, "more case")] if others > 0 else [])))
+    return f"at the end of {where or finding.run or 'the run'}; no single event shows it"
 
 
 def in_text(finding: Finding) -> list[str]:

@@ -10,7 +10,7 @@ from typing import Any
 from jinja2 import Environment, meta
 from markupsafe import Markup
 
-from holdfast.harness.model.appearance import STATUS_WORDS
+from holdfast.harness.model.appearance import ON_ITS_WORD, STATUS_WORDS
 from holdfast.harness.model.case import Tier
 from holdfast.harness.model.evidence import Evidence
 from holdfast.harness.model.finding import Finding
@@ -172,7 +172,7 @@ def _environment() -> Environment:
     environment.tests["failure"] = lambda picture: isinstance(picture, FailurePicture)
     environment.tests["film"] = lambda picture: isinstance(picture, Film)
     environment.globals.update(
-        word_alone=text.ON_ITS_WORD,
+        on_reports_alone=ON_ITS_WORD,
         words=STATUS_WORDS,
         marks=text.STATUS_MARKS,
         meanings=text.STATUS_MEANINGS,

@@ -21,8 +21,6 @@ STATUS_MARKS = {
     Status.ERROR: "!",
     Status.FAIL: "✕",
 }
-ON_ITS_WORD = "on the word of the system under test alone: nothing of it was seen from outside"
-"""A rule that was decided by what the system under test records of itself."""
 STATUS_MEANINGS = {
     Status.PASS: "every case that decides it passed",
     Status.NOT_APPLICABLE: "needs a capability that the system does not declare",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from holdfast.harness.model.appearance import ON_ITS_WORD
 from holdfast.harness.model.journal import Certificate, Journal, Status, SubjectReport, Title
 from holdfast.harness.model.title import Scope
 from holdfast.harness.model.units import duration
@@ -88,7 +89,7 @@ def on_its_word(certificate: Certificate) -> str:
         return ""
     rules = plural(certificate.decided, "decided rule")
     verb = "rests" if 1 in (certificate.on_its_word, certificate.decided) else "rest"
-    return f"{certificate.on_its_word} of {rules} {verb} on the word of the system under test alone"
+    return f"{certificate.on_its_word} of {rules} {verb} on {ON_ITS_WORD}"
 
 
 def subject_sentence(subject: SubjectReport) -> str:

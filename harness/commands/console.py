@@ -14,7 +14,7 @@ from holdfast.harness.commands.reserved_output import result_stream
 from holdfast.harness.commands.stream import LastingStream
 from holdfast.harness.engine.artefacts.sweep import unfinished
 from holdfast.harness.engine.site.services import abandoned_services
-from holdfast.harness.model.appearance import OUTCOME_STYLES
+from holdfast.harness.model.appearance import ON_ITS_WORD, OUTCOME_STYLES
 from holdfast.harness.model.command_line import command_line
 from holdfast.harness.model.finding import Finding
 from holdfast.harness.model.plural import plural
@@ -80,7 +80,7 @@ def say_verdicts(
     decisive = [verdict for verdict in verdicts if verdict.checked or verdict.anomalies]
     if words := sum(verdict.rests_on(on_its_word) for verdict in decisive):
         rest = f"{plural(len(decisive), 'verdict')} {'rests' if words == 1 else 'rest'}"
-        console.print(f"{words} of {rest} on the word of the system under test alone")
+        console.print(f"{words} of {rest} on {ON_ITS_WORD}")
 
 
 def say_finding(console: Console, finding: Finding) -> None:

@@ -8,6 +8,8 @@ from __future__ import annotations
 from holdfast.harness.model.journal import Status
 from holdfast.harness.model.verdict import Outcome
 
+ON_ITS_WORD = "reports of the system itself, not seen from outside"
+"""What a verdict rests on where no observation from outside exists."""
 STATUS_WORDS = {
     Status.PASS: "pass",
     Status.NOT_APPLICABLE: "not applicable",

@@ -65,8 +65,8 @@ def test_the_certificate_counts_rules_that_rest_on_the_word_alone(clauses: froze
     assert [each.on_its_word for each in rules] == [bool(word), False]
     assert (card.decided, card.on_its_word) == (1, word)
     assert verdict.on_its_word(card) in (
-        "1 of 1 decided rule rests on the word of the system under test alone",
-        "0 of 1 decided rule rests on the word of the system under test alone",
+        "1 of 1 decided rule rests on reports of the system itself, not seen from outside",
+        "0 of 1 decided rule rests on reports of the system itself, not seen from outside",
     )
 
 
@@ -106,7 +106,9 @@ def test_a_single_run_names_the_verdicts_that_rest_on_the_word(
     words = {line.split()[0]: "on its word" in line for line in shown.splitlines() if " decided" in line}
     assert words["CUT"]
     assert not words["EXACT"]
-    verdicts = f"{sum(words.values())} of {len(words)} verdicts rest on the word of the system under test alone"
+    verdicts = (
+        f"{sum(words.values())} of {len(words)} verdicts rest on reports of the system itself, not seen from outside"
+    )
     assert verdicts in shown.splitlines()
     assert execute(["judge", str(stored)]) == 0
     assert verdicts in capsys.readouterr().out.splitlines()

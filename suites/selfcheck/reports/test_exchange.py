@@ -14,6 +14,7 @@ import jsonschema
 import msgspec
 import pytest
 
+from holdfast.harness.model.appearance import ON_ITS_WORD
 from holdfast.harness.model.journal import Journal, Status
 from holdfast.reports import exchange, text, view
 from holdfast.reports.allure import AllureReporter
@@ -323,7 +324,7 @@ def test_a_rule_that_rests_on_the_word_of_the_system_says_so(tmp_path: Path) -> 
     noted = {
         case.get("name", "").partition(" ")[0]
         for case in junit(journal, tmp_path).iter("testcase")
-        if text.ON_ITS_WORD in (case.findtext("system-out") or "")
+        if ON_ITS_WORD in (case.findtext("system-out") or "")
     }
     assert noted == believed
     labelled = {

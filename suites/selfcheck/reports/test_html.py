@@ -78,12 +78,20 @@ def test_every_number_of_the_journal_is_there(journal: Callable[[], Journal]) ->
         assert f"{run.id} {run.run_seed} 1 kill, 1 slow {numbers}" in shown
         assert run.replay in shown
         believed = ", ".join(f"{value.oracle_titles[oracle]} ({oracle})" for oracle in run.on_its_word)
-        assert f"On the word of the system under test: {believed}." in shown
+        assert f"Rests on reports of the system itself, not seen from outside: {believed}." in shown
     for tier in value.tiers:
         assert (text.plural(tier.runs, "run") if tier.ran else tier.reason) in shown
     assert f"Runs {text.count(view.total_runs(value))}" in shown
     assert str(value.seed) in shown
     assert f"n = {value.certificate.drawn_plans:,}" in shown or value.certificate.failure_bound is None
+
+
+def test_a_finding_without_a_witness_says_where_it_was_seen() -> None:
+    """It had no line for that, and a reader looked for one."""
+    value = journals.refused()
+    first = msgspec.structs.replace(value.findings[0], cause=None, cases=("BARRIERS/aligned on sim", "CUT/loss on sim"))
+    shown = Page(page(msgspec.structs.replace(value, findings=(first,)))).text
+    assert "Seen at the end of BARRIERS/aligned on sim, CUT/loss on sim; no single event shows it" in shown
 
 
 def test_several_findings_are_listed_first_with_what_they_share() -> None:
