@@ -61,13 +61,14 @@ KitMessage = CheckEnded | KitEnded | KitRefused
 
 def tried(assignment: KitAssignment, interruption: Interruption) -> Iterator[KitMessage]:
     """Run the checks; the last message is KitEnded or KitRefused. After a signal the check under way is the last. So is
-    one behind which the process is not as it was: the others are left to a new process."""
+    one in which the kit broke, or behind which the process is not as it was: the others are left to a new process."""
     take_store_keys(assignment.store_keys)
     left = list(assignment.checks)
     found: Iterator[KitCheck] | None = None
     bent = ""
     before = process_state()
-    while left and not bent and not interruption.reason():
+    broken = False
+    while left and not bent and not broken and not interruption.reason():
         try:
             if found is None:
                 found = _begun(assignment, left)
@@ -81,7 +82,7 @@ def tried(assignment: KitAssignment, interruption: Interruption) -> Iterator[Kit
         if check is None:
             break
         left = [each for each in left if each.id != check.id]
-        bent = changed(before)
+        bent, broken = changed(before), check.status is Status.ERROR
         yield CheckEnded(_with_what_is_bent(check, bent))
     yield KitEnded()
 
