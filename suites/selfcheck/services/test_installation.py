@@ -118,10 +118,11 @@ def test_what_was_changed_since_is_told(damage: str, capsys: pytest.CaptureFixtu
 
 
 def test_a_tool_that_fails_leaves_nothing_and_is_quoted(cache: Path, tmp_path: Path) -> None:
-    tool(tmp_path / "tools", "mvn", MAVEN + "echo no such artefact\nexit 1\n")
+    tool(tmp_path / "tools", "mvn", MAVEN + "printf '\\033[0m\\033[1mno such artefact\\n'\nexit 1\n")
     with pytest.raises(
         OSError,
-        match=r"kafka cannot be fetched, .* the Debian package maven; .* mvn:\nCopying a\.jar\nno such artefact",
+        match=r"kafka cannot be fetched: mvn failed\. Needed are the Debian package maven, .* mvn:\n"
+        r"Copying a\.jar\nno such artefact",
     ):
         installation.install((KAFKA,), lambda name, line: None)
     assert not present()[KAFKA]
