@@ -12,21 +12,26 @@ from typing import Self
 from holdfast.harness.model.usage import Usage
 
 EVERY_S = 1.0
-"""Between two looks at the memory."""
+"""Between two looks at the processes."""
 _PROC = Path("/proc")
+_TICKS_PER_S = os.sysconf("SC_CLK_TCK")
 
 
 class UsageMeter:
     """Measures while the context lasts. On a machine without /proc no memory is known, and 0 is reported.
 
-    A page that several processes share counts once, spread over them (PSS of Linux).
+    A page that several processes share counts once, spread over them (PSS of Linux). Processor time is that of the
+    processes that were waited for, or that which was seen of each process that lived, whichever is more: a fault kills
+    processes for which nobody waits, and some live for less than a look.
     """
 
     def __init__(self) -> None:
         self._over = threading.Event()
         self._thread = threading.Thread(target=self._measure, daemon=True)
         self._peak_kb = 0
-        self._began_s = _processor_s()
+        self._seen_s: dict[tuple[int, str], float] = {}
+        self._look()
+        self._began_waited_s, self._began_seen_s = _waited_for_s(), sum(self._seen_s.values())
 
     def __enter__(self) -> Self:
         self._thread.start()
@@ -40,17 +45,26 @@ class UsageMeter:
 
     @property
     def usage(self) -> Usage:
-        """Since the start. Processor time of a process counts from its end on."""
-        return Usage(_processor_s() - self._began_s, self._peak_kb / 1_024)
+        """Since the start."""
+        waited_s, seen_s = _waited_for_s() - self._began_waited_s, sum([*self._seen_s.values()]) - self._began_seen_s
+        return Usage(max(waited_s, seen_s), self._peak_kb / 1_024)
 
     def _measure(self) -> None:
         while True:
-            self._peak_kb = max(self._peak_kb, sum(map(_memory_kb, _family(os.getpid()))))
+            self._look()
             if self._over.wait(EVERY_S):
                 return
 
+    def _look(self) -> None:
+        family = _family(os.getpid())
+        self._peak_kb = max(self._peak_kb, sum(map(_memory_kb, family)))
+        for pid in family:
+            with suppress(OSError):  # It has ended.
+                state = (_PROC / str(pid) / "stat").read_text().rpartition(")")[2].split()
+                self._seen_s[pid, state[19]] = (int(state[11]) + int(state[12])) / _TICKS_PER_S  # [19]: when it began
 
-def _processor_s() -> float:
+
+def _waited_for_s() -> float:
     """Of this process and of all below it that were waited for."""
     return sum(os.times()[:4])
 
