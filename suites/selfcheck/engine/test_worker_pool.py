@@ -13,7 +13,6 @@ from typing import Any
 import msgspec
 import pytest
 
-from holdfast.fixtures.host import owned_folder
 from holdfast.fixtures.systems.reference import ReferenceSystem
 from holdfast.harness.engine.cases import tally
 from holdfast.harness.engine.cases.case_run import ATTEMPTS, MOST_AGAIN
@@ -27,6 +26,7 @@ from holdfast.harness.engine.certification.worker import Assignment, WorkerSetti
 from holdfast.harness.engine.certification.worker_pool import WorkerPool, WorkQueue
 from holdfast.harness.engine.site import registry
 from holdfast.harness.engine.site.interruption import Interruption
+from holdfast.harness.lease import Lease
 from holdfast.harness.model.case import Tier
 from holdfast.harness.model.journal import CaseResult, Journal, RunResult, Status
 from holdfast.harness.model.plan import Plan
@@ -87,7 +87,7 @@ class Leaving(Hanging):
     """Makes a folder of its own, such as that of a cluster."""
 
     def deploy(self, plan: Plan, *others: Any) -> Deployment:
-        owned_folder.make("left")
+        Lease("left")
         return super().deploy(plan, *others)
 
 
