@@ -35,8 +35,7 @@ class Stored:
 
         self._medium = medium = ObjectStore(S3Store(connectors, limit_s))
         self.read, self.exists, self.below = medium.read, medium.exists, medium.below
-        self.write, self.publish, self.replace = medium.write, medium.publish, medium.replace
-        self.remove, self.seal = medium.remove, medium.seal
+        self.write, self.publish, self.remove, self.seal = medium.write, medium.publish, medium.remove, medium.seal
 
     def read_as_written(self, file: FileReference) -> bytes:
         return read_as_written(self.read, file)
@@ -77,17 +76,6 @@ def test_names_are_listed_by_their_beginning_and_removed(store: Stored, connecto
     assert {str(each.object_name) for each in objects} == {connectors.prefix + path for path in store.below("")}
 
 
-def test_a_record_is_replaced_also_by_who_did_not_write_it(store: Stored, connectors: Connectors) -> None:
-    for content in (b"1", b"2", b"3"):
-        store.replace("job/record", content)
-    successor = Stored(connectors)
-    successor.replace("job/record", b"4")
-    assert store.read("job/record") == b"4"
-    with pytest.raises(OSError, match="replacing job/record: something else is there already"):
-        store.replace("job/record", b"of a dead life, late")
-    assert successor.read("job/record") == b"4"
-
-
 def test_nothing_appears_late_under_a_sealed_name(store: Stored, connectors: Connectors) -> None:
     assert not store.seal([PATH])
     assert not store.exists(PATH)
@@ -115,7 +103,6 @@ def test_a_silent_store_is_an_error_in_time(connectors: Connectors, stack: Stack
             lambda: store.exists(PATH),
             lambda: store.below("checkpoints/"),
             lambda: store.write(PATH, b"content"),
-            lambda: store.replace("job/record", b"content"),
             lambda: store.publish("checkpoints/chk-2/_metadata", b"content"),
             lambda: store.remove([PATH]),
         ):

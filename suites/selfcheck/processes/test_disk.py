@@ -41,11 +41,6 @@ def disk(tmp_path: Path) -> Iterator[FileDisk]:
         yield disk
 
 
-def replaced_twice(disk: Disk) -> None:
-    for content in (b"old", b"new"):
-        FileSystem(disk).replace("job/record", content)
-
-
 def committed(disk: Disk) -> bool:
     sink(disk).precommit(precommit(TRANSACTION), b"rows")
     return sink(disk).commit(Commit(1, "sink[0]", TRANSACTION))
@@ -62,11 +57,10 @@ def removed_twice(disk: Disk) -> None:
         lambda disk: FileSystem(disk).write("checkpoints/chk-1/sum[0]-1", b"state"),
         lambda disk: FileSystem(disk).publish(PATH, b"metadata"),
         lambda disk: FileSystem(disk).seal([PATH]),
-        replaced_twice,
         committed,
         removed_twice,
     ],
-    ids=["write", "publish", "seal", "replace", "commit", "remove"],
+    ids=["write", "publish", "seal", "commit", "remove"],
 )
 def test_it_does_what_the_simulated_disk_does(disk: FileDisk, tmp_path: Path, change: Callable[[Disk], object]) -> None:
     simulated = SimulatedDisk()

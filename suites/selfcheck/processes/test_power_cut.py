@@ -41,10 +41,11 @@ def write_and_publish(disk: FileDisk) -> str:
 
 
 def replace(disk: FileDisk) -> str:
-    path = LAYOUT.job_record(3, 1)
-    for content in (b"old", b"new"):
-        FileSystem(disk).replace(path, content)
-    return path
+    old, new = (LAYOUT.job_record(3, 1, number) for number in (1, 2))
+    FileSystem(disk).publish(old, b"old")
+    FileSystem(disk).publish(new, b"new")
+    FileSystem(disk).remove([old])
+    return new
 
 
 def claim(disk: FileDisk) -> str:

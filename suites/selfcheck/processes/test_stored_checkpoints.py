@@ -26,7 +26,7 @@ def stored_in(folder: Path, recorded: list[Event] = RECORDED) -> StoredCheckpoin
 
 def record(folder: Path, checkpoint: int, epoch: int = 1) -> None:
     """Write down that a checkpoint is complete."""
-    for path in (LAYOUT.claim(0, epoch), LAYOUT.job_record(0, epoch)):
+    for path in (LAYOUT.claim(0, epoch), LAYOUT.job_record(0, epoch, checkpoint)):
         (folder / path).parent.mkdir(exist_ok=True)
         (folder / path).write_bytes(encode_record(JobRecord(1, checkpoint + 1, (0,), completed=checkpoint)))
 

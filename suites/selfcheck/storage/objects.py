@@ -10,8 +10,6 @@ class ObjectsInMemory:
 
     def __init__(self) -> None:
         self.objects: dict[str, bytes] = {}
-        self._versions: dict[str, str] = {}
-        self._puts = 0
 
     def read(self, path: str) -> bytes:
         if not self.objects.get(path):
@@ -24,29 +22,14 @@ class ObjectsInMemory:
     def below(self, prefix: str) -> list[str]:
         return sorted(path for path, content in self.objects.items() if content and path.startswith(prefix))
 
-    def version(self, path: str) -> str:
-        return self._versions.get(path, "")
-
     def put(self, path: str, content: bytes | memoryview) -> None:
-        self._put(path, bytes(content))
+        self.objects[path] = bytes(content)
 
     def put_if_absent(self, path: str, content: bytes) -> None:
         if path in self.objects:
             raise FileExistsError(path)
-        self._put(path, content)
-
-    def put_if_unchanged(self, path: str, content: bytes, version: str) -> str:
-        if self.version(path) != version:
-            raise FileExistsError(path)
-        return self._put(path, content)
+        self.objects[path] = content
 
     def remove(self, paths: Sequence[str]) -> None:
         for path in paths:
             self.objects.pop(path, None)
-            self._versions.pop(path, None)
-
-    def _put(self, path: str, content: bytes) -> str:
-        self._puts += 1
-        self.objects[path] = content
-        self._versions[path] = str(self._puts)
-        return self._versions[path]
