@@ -1,7 +1,7 @@
 """The simulated disk: files by path, changed one by one so that a crash can fall between any two changes.
 
-It knows what would be left if the machine lost its power now: contents that were synced, under names that were, in
-folders that were. A renaming makes its target durable, and a removal is durable at once.
+It knows what would be left if the machine lost its power now: contents that were synced, under names that a renaming
+gave. A removal is durable at once.
 """
 
 from __future__ import annotations
@@ -19,13 +19,12 @@ class FileChange(NamedTuple):
     Attributes:
         method: of `SimulatedDisk`.
         path: of the file.
-        more: further arguments, and those with names.
+        more: further arguments.
     """
 
     method: Callable[..., None]
     path: str
     more: Sequence[Any] = ()
-    named: dict[str, bool] = {}
 
 
 class SimulatedDisk:
@@ -36,14 +35,13 @@ class SimulatedDisk:
         changes: counts every change, so that a reader can tell at once that nothing happened.
     """
 
-    __slots__ = ("_durable", "_folders", "_synced", "changes", "files")
+    __slots__ = ("_durable", "_synced", "changes", "files")
 
     def __init__(self) -> None:
         self.files: dict[str, bytes] = {}
         self.changes = 0
         self._synced: dict[str, bytes] = {}
         self._durable: set[str] = set()
-        self._folders: set[str] = set()
 
     def copy(self) -> SimulatedDisk:
         """Another disk with the same files."""
@@ -51,12 +49,8 @@ class SimulatedDisk:
         other.files = dict(self.files)
         return other
 
-    def create(self, path: str, *, durable_folders: bool = True) -> None:
-        """Make an empty file.
-
-        Args:
-            path: of the file.
-            durable_folders: the folder that it is in survives the machine, too.
+    def create(self, path: str) -> None:
+        """Make an empty file, whose name does not survive the machine.
 
         Raises:
             FileExistsError: the path is taken.
@@ -64,8 +58,6 @@ class SimulatedDisk:
         if path in self.files:
             raise FileExistsError(f"{path} exists already.")
         self.files[path] = b""
-        if durable_folders:
-            self._folders.add(_folder(path))
         self.changes += 1
 
     def append(self, path: str, content: bytes | memoryview) -> None:
@@ -77,23 +69,17 @@ class SimulatedDisk:
         self.files[path] = self.read(path) + content
         self.changes += 1
 
-    def sync(self, path: str, *, durable_name: bool = True) -> None:
+    def sync(self, path: str) -> None:
         """What was appended survives the machine.
-
-        Args:
-            path: of the file.
-            durable_name: its name survives as well.
 
         Raises:
             FileNotFoundError: it is not there.
         """
         self._synced[path] = self.read(path)
-        if durable_name:
-            self._durable.add(path)
         self.changes += 1
 
     def rename(self, path: str, target: str) -> None:
-        """Give a file another name.
+        """Give a file another name, which survives the machine.
 
         Raises:
             FileExistsError: the target is taken.
@@ -101,15 +87,10 @@ class SimulatedDisk:
         """
         if target in self.files:
             raise FileExistsError(f"{target} exists already.")
-        self.replace(path, target)
-
-    def replace(self, path: str, target: str) -> None:
-        """As `rename`, over whatever is there."""
         self.files[target] = self.read(path)
         del self.files[path]
         self._synced[target] = self._synced.get(path, b"")
         self._durable.add(target)
-        self._folders.add(_folder(target))
         self._forget(path)
         self.changes += 1
 
@@ -134,7 +115,7 @@ class SimulatedDisk:
         budget = int(share * (sum(lengths) + 1))
         for each, length in zip(changes, lengths, strict=True):
             if budget >= length:
-                each.method(self, each.path, *each.more, **each.named)
+                each.method(self, each.path, *each.more)
             elif budget and each.method is SimulatedDisk.append:
                 self.append(each.path, each.more[0][:budget])
             budget = max(budget - length, 0)
@@ -143,7 +124,7 @@ class SimulatedDisk:
 
     def lose_power(self) -> None:
         """What is not durable is gone."""
-        kept = {path: self._synced.get(path, b"") for path in self._durable if _folder(path) in self._folders}
+        kept = {path: self._synced.get(path, b"") for path in self._durable}
         self.files, self._synced, self._durable = kept, dict(kept), set(kept)
         self.changes += 1
 
@@ -154,7 +135,6 @@ class SimulatedDisk:
             return
         self.files[path] = self._synced[path] = content
         self._durable.add(path)
-        self._folders.add(_folder(path))
         self.changes += 1
 
     def _forget(self, path: str) -> None:
@@ -178,7 +158,3 @@ class SimulatedDisk:
     def below(self, prefix: str) -> list[str]:
         """Paths that begin with a prefix, in ascending order."""
         return sorted(path for path in self.files if path.startswith(prefix))
-
-
-def _folder(path: str) -> str:
-    return path.rpartition("/")[0]

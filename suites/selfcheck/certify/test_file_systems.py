@@ -16,6 +16,7 @@ from holdfast.harness.model.status import Status
 from holdfast.suites.certify import file_system
 from holdfast.suites.certify.file_system.kit import judge
 from holdfast.suites.certify.outside.kit import AT_ONCE
+from holdfast.suites.selfcheck.certify.simulated_disks import simulated_files
 from holdfast.suites.spec import load_rules
 
 CHECKS = {check.id: check for check in file_system.CHECKS}
@@ -77,6 +78,7 @@ NIGHTLY = pytest.mark.nightly
 
 test_memory = NIGHTLY(file_system.kit("memory://certify-files"))
 test_file = NIGHTLY(file_system.kit("file:///dev/shm"))
+test_simulated_disk = file_system.kit(simulated_files, "simulated://kit")
 
 
 def test_checks_that_go_on_at_once_are_told_in_their_order_and_do_not_meet(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -35,7 +35,7 @@ class Stored:
 
         self._medium = medium = ObjectStore(S3Store(connectors, limit_s))
         self.read, self.exists, self.below = medium.read, medium.exists, medium.below
-        self.write, self.publish, self.remove, self.seal = medium.write, medium.publish, medium.remove, medium.seal
+        self.publish, self.remove, self.seal = medium.publish, medium.remove, medium.seal
 
     def read_as_written(self, file: FileReference) -> bytes:
         return read_as_written(self.read, file)
@@ -51,9 +51,10 @@ def test_what_is_published_is_never_overwritten(store: Stored) -> None:
 def test_contents_are_read_as_their_writer_knew_them_or_not_at_all(store: Stored) -> None:
     content = bytes(range(256)) * (6 << 12)  # more than one part of an upload would hold
     written = reference_of("checkpoints/chk-1/sum[0]-1", content)
-    store.write(written.path, content)
+    store.publish(written.path, content)
     assert store.read_as_written(written) == content
-    store.write(written.path, content[:-1] + b"x")
+    store.remove([written.path])
+    store.publish(written.path, content[:-1] + b"x")
     with pytest.raises(OSError, match="is missing or not what was stored"):
         store.read_as_written(written)
 
@@ -68,7 +69,7 @@ def test_what_is_not_there_is_not_found(store: Stored) -> None:
 
 def test_names_are_listed_by_their_beginning_and_removed(store: Stored, connectors: Connectors, stack: Stack) -> None:
     for path in ("pending/sink[0]-1", "pending/sink[1]-1", "pending/sink[0]-2", PATH):
-        store.write(path, b"content")
+        store.publish(path, b"content")
     assert store.below("pending/sink[0]-") == ["pending/sink[0]-1", "pending/sink[0]-2"]
     store.remove(["pending/sink[0]-1", PATH])
     assert store.below("") == ["pending/sink[0]-2", "pending/sink[1]-1"]
@@ -94,7 +95,7 @@ def test_a_seal_that_comes_too_late_says_so(store: Stored) -> None:
 
 
 def test_a_silent_store_is_an_error_in_time(connectors: Connectors, stack: Stack) -> None:
-    Stored(connectors).write(PATH, b"content")
+    Stored(connectors).publish(PATH, b"content")
     store = Stored(connectors, SILENCE_LIMIT_S)
     stack.object_store.pause()  # type: ignore[union-attr]
     try:
@@ -102,7 +103,6 @@ def test_a_silent_store_is_an_error_in_time(connectors: Connectors, stack: Stack
             lambda: store.read(PATH),
             lambda: store.exists(PATH),
             lambda: store.below("checkpoints/"),
-            lambda: store.write(PATH, b"content"),
             lambda: store.publish("checkpoints/chk-2/_metadata", b"content"),
             lambda: store.remove([PATH]),
         ):

@@ -13,10 +13,11 @@ from holdfast.fixtures.reference.connectors.table_changes import TableChanges
 from holdfast.fixtures.reference.operators.plain import decode_identity_rows, encode_rows
 from holdfast.fixtures.reference.protocol.effects import AbortTransactions, Commit, Precommit
 from holdfast.fixtures.reference.protocol.effects.transactions import Promised
-from holdfast.fixtures.reference.protocol.storage.file_system import FileSystem
+from holdfast.fixtures.reference.protocol.storage.files import Files
 from holdfast.fixtures.reference.protocol.storage.plugged_sink import PluggedSink
 from holdfast.fixtures.reference.protocol.storage.storage_world import UNWATCHED
 from holdfast.fixtures.sinks.memory import MemorySink, place_of
+from holdfast.fixtures.storages.on_disk import DiskFiles
 from holdfast.harness.model.records import IdentityRow
 from holdfast.harness.sim.disk import SimulatedDisk
 from holdfast.harness.spi.errors import Damaged, Transient
@@ -32,8 +33,7 @@ class World:
     def __init__(self) -> None:
         self.uri = f"memory:///sessions-{next(_numbers)}"
         self.place = place_of(self.uri)
-        self.disk = SimulatedDisk()
-        self.files = FileSystem(self.disk)
+        self.files = Files(DiskFiles(SimulatedDisk(), "process"))
 
     def process(
         self, factory: SinkFactory = MemorySink, lane: type[SameThread | OwnThread] = SameThread

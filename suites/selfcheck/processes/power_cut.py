@@ -40,7 +40,7 @@ class PowerCut:
     @contextmanager
     def listening(self, patch: pytest.MonkeyPatch) -> Iterator[None]:
         """Listen as long as this lasts."""
-        calls: dict[str, Any] = {name: getattr(os, name) for name in ("open", "write", "fsync", "mkdir", "rename")}
+        calls: dict[str, Any] = {name: getattr(os, name) for name in ("open", "pwrite", "fsync", "mkdir", "link")}
 
         def open_(path: Any, flags: int, *mode: Any, **more: Any) -> int:
             new = not os.path.exists(path)
@@ -50,9 +50,9 @@ class PowerCut:
                 self._fresh.add(Path(path))
             return file
 
-        def write(file: int, content: Any) -> int:
+        def pwrite(file: int, content: Any, at: int) -> int:
             self.written.discard(self._files[file])
-            count: int = calls["write"](file, content)
+            count: int = calls["pwrite"](file, content, at)
             return count
 
         def fsync(file: int) -> None:
@@ -68,8 +68,8 @@ class PowerCut:
             calls["mkdir"](path, *mode, **more)
             self._fresh.add(Path(path))
 
-        def rename(source: Any, target: Any) -> None:
-            calls["rename"](source, target)
+        def link(source: Any, target: Any) -> None:
+            calls["link"](source, target)
             self._fresh.add(Path(target))
             if Path(source) in self.written:
                 self.written.add(Path(target))
@@ -77,10 +77,10 @@ class PowerCut:
         with patch.context() as patched:
             for name, call in (
                 ("open", open_),
-                ("write", write),
+                ("pwrite", pwrite),
                 ("fsync", fsync),
                 ("mkdir", mkdir),
-                ("rename", rename),
+                ("link", link),
             ):
                 patched.setattr(os, name, call)
             yield

@@ -1,4 +1,4 @@
-"""One plan in the simulator and on processes: each operation makes the same calls of its disk."""
+"""One plan in the simulator and on processes: each operation makes the same calls of its file system."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def test_a_driver_that_makes_calls_of_its_own_is_found(
     strike = StorageClient.strike
 
     def look_first(client: StorageClient, operation: str) -> Failure | None:
-        client.disk.below("anything")
+        client.files.below("anything")
         return strike(client, operation)
 
     monkeypatch.setattr(StorageClient, "strike", look_first)

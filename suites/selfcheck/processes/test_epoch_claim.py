@@ -2,37 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from holdfast.fixtures.reference.drivers.processes.disk import FileDisk
 from holdfast.fixtures.reference.protocol.storage.epoch import Epoch
 from holdfast.fixtures.reference.protocol.storage.file_layout import FileLayout
-from holdfast.fixtures.reference.protocol.storage.file_system import FileSystem
+from holdfast.fixtures.reference.protocol.storage.files import Files
+from holdfast.fixtures.reference.protocol.storage.medium import Permission, permitted_always
+from holdfast.fixtures.storages.file_system import FileMedium
 
 
-class Raced(FileSystem):
+class Raced(Files):
     """Another coordinator claims what this one is about to claim, as often as there are rivals."""
 
     rivals = 0
 
-    def claim(self, path: str) -> None:
+    def publish(self, path: str, content: bytes | memoryview, permitted: Permission = permitted_always) -> None:
         if self.rivals:
             self.rivals -= 1
-            super().claim(path)
-        super().claim(path)
+            super().publish(path, content)
+        super().publish(path, content)
 
 
-class Full(FileSystem):
+class Full(Files):
     """Nothing can be made any more."""
 
-    def claim(self, path: str) -> None:
+    def publish(self, path: str, content: bytes | memoryview, permitted: Permission = permitted_always) -> None:
         raise OSError("no space left.")
 
 
-def claimed(files: FileSystem) -> int:
+def claimed(files: Files) -> int:
     """The epoch that a new coordinator claims."""
     epoch = Epoch(FileLayout(), files, 0)
     epoch.claim()
@@ -40,27 +40,25 @@ def claimed(files: FileSystem) -> int:
 
 
 @pytest.fixture
-def disk(tmp_path: Path) -> Iterator[FileDisk]:
-    disk = FileDisk(tmp_path)
-    with disk.opened():
-        yield disk
+def disk(tmp_path: Path) -> FileMedium:
+    return FileMedium(tmp_path)
 
 
 @pytest.mark.parametrize("rivals", [0, 1, 2])
-def test_the_next_epoch_is_claimed_where_another_was_faster(disk: FileDisk, rivals: int) -> None:
+def test_the_next_epoch_is_claimed_where_another_was_faster(disk: FileMedium, rivals: int) -> None:
     files = Raced(disk)
     files.rivals = rivals
     assert claimed(files) == 1 + rivals
     assert claimed(files) == 2 + rivals
 
 
-def test_a_store_that_cannot_be_written_is_no_race(disk: FileDisk) -> None:
+def test_a_store_that_cannot_be_written_is_no_race(disk: FileMedium) -> None:
     with pytest.raises(OSError, match="no space left"):
         claimed(Full(disk))
 
 
-def test_an_epoch_is_superseded_by_the_next_claim(disk: FileDisk) -> None:
-    first, second = (Epoch(FileLayout(), FileSystem(disk), 0) for _ in range(2))
+def test_an_epoch_is_superseded_by_the_next_claim(disk: FileMedium) -> None:
+    first, second = (Epoch(FileLayout(), Files(disk), 0) for _ in range(2))
     assert not first.superseded()
     first.claim()
     assert not first.superseded()

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.fixtures.reference.drivers.processes.disk import FileDisk
 from holdfast.fixtures.reference.protocol.effects import Commit, Precommit
 from holdfast.fixtures.reference.protocol.storage.file_layout import COMMITTED, PENDING, FileLayout
-from holdfast.fixtures.reference.protocol.storage.file_system import FileSystem
+from holdfast.fixtures.reference.protocol.storage.files import Files
 from holdfast.fixtures.reference.protocol.storage.sinks import FileSink
 from holdfast.fixtures.reference.protocol.storage.storage_world import UNWATCHED
+from holdfast.fixtures.storages.file_system import FileMedium
 from holdfast.harness.spi.storage import Scope
 from holdfast.suites.selfcheck.processes.power_cut import PowerCut
 
@@ -22,50 +22,48 @@ METADATA = LAYOUT.metadata_path(7, 3)
 STATE = LAYOUT.state_path(7, 3_000_001, Scope.EXCLUSIVE, "sum-0", "sum[0]")
 
 
-def sink(disk: FileDisk, *, two_phase: bool = True) -> FileSink:
-    return FileSink(FileSystem(disk), UNWATCHED, two_phase=two_phase)
+def sink(disk: FileMedium, *, two_phase: bool = True) -> FileSink:
+    return FileSink(Files(disk), UNWATCHED, two_phase=two_phase)
 
 
-def publish(disk: FileDisk) -> str:
-    FileSystem(disk).publish(METADATA, b"metadata")
+def publish(disk: FileMedium) -> str:
+    Files(disk).publish(METADATA, b"metadata")
     return METADATA
 
 
-def write_and_publish(disk: FileDisk) -> str:
+def write_and_publish(disk: FileMedium) -> str:
     """Somebody else publishes what the state is a part of."""
-    FileSystem(disk).write(STATE, b"state")
-    other = FileDisk(disk.root)
-    with other.opened():
-        publish(other)
+    Files(disk).publish(STATE, b"state")
+    publish(FileMedium(disk.root))
     return STATE
 
 
-def replace(disk: FileDisk) -> str:
+def replace(disk: FileMedium) -> str:
     old, new = (LAYOUT.job_record(3, 1, number) for number in (1, 2))
-    FileSystem(disk).publish(old, b"old")
-    FileSystem(disk).publish(new, b"new")
-    FileSystem(disk).remove([old])
+    Files(disk).publish(old, b"old")
+    Files(disk).publish(new, b"new")
+    Files(disk).remove([old])
     return new
 
 
-def claim(disk: FileDisk) -> str:
+def claim(disk: FileMedium) -> str:
     path = LAYOUT.claim(3, 1)
-    FileSystem(disk).claim(path)
+    Files(disk).publish(path, b"claimed")
     return path
 
 
-def precommit(disk: FileDisk) -> str:
+def precommit(disk: FileMedium) -> str:
     sink(disk).precommit(PRECOMMIT, b"rows")
     return f"{PENDING}sink[0]-1-1"
 
 
-def commit(disk: FileDisk) -> str:
+def commit(disk: FileMedium) -> str:
     precommit(disk)
     sink(disk).commit(Commit(1, "sink[0]", "sink[0]-1-1"))
     return f"{COMMITTED}sink[0]-1-1"
 
 
-def show(disk: FileDisk) -> str:
+def show(disk: FileMedium) -> str:
     sink(disk, two_phase=False).precommit(PRECOMMIT, b"rows")
     return f"{COMMITTED}sink[0]-1-1"
 
@@ -73,16 +71,14 @@ def show(disk: FileDisk) -> str:
 EVERYTHING = (write_and_publish, publish, replace, claim, precommit, commit, show)
 
 
-def stored(store: Callable[[FileDisk], str], root: Path) -> str:
+def stored(store: Callable[[FileMedium], str], root: Path) -> str:
     """Where something lies that was stored."""
-    disk = FileDisk(root)
-    with disk.opened():
-        return store(disk)
+    return store(FileMedium(root))
 
 
 @pytest.mark.parametrize("store", EVERYTHING)
 def test_it_survives_in_a_new_folder(
-    store: Callable[[FileDisk], str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    store: Callable[[FileMedium], str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     root = tmp_path / "storage"
     power = PowerCut(root)
@@ -94,7 +90,7 @@ def test_it_survives_in_a_new_folder(
 
 @pytest.mark.parametrize("store", EVERYTHING)
 def test_it_survives_in_a_folder_whose_maker_died_before_it_was_synced(
-    store: Callable[[FileDisk], str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    store: Callable[[FileMedium], str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     root = tmp_path / "storage"
     power = PowerCut(root)
@@ -106,8 +102,9 @@ def test_it_survives_in_a_folder_whose_maker_died_before_it_was_synced(
 
 
 def test_it_survives_where_somebody_removed_its_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    power, disk = PowerCut(tmp_path), FileDisk(tmp_path)
-    with power.listening(monkeypatch), disk.opened():
+    power = PowerCut(tmp_path)
+    with power.listening(monkeypatch):
+        disk = FileMedium(tmp_path)
         publish(disk)
         (tmp_path / METADATA).unlink()
         (tmp_path / METADATA).parent.rmdir()
@@ -118,8 +115,9 @@ def test_it_survives_where_somebody_removed_its_folder(tmp_path: Path, monkeypat
 
 def test_a_folder_is_looked_after_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Syncing a folder costs a millisecond or more."""
-    power, disk = PowerCut(tmp_path), FileDisk(tmp_path)
-    with power.listening(monkeypatch), disk.opened():
+    power = PowerCut(tmp_path)
+    with power.listening(monkeypatch):
+        disk = FileMedium(tmp_path)
         for checkpoint in range(1, 4):
-            FileSystem(disk).publish(LAYOUT.metadata_path(checkpoint, 0), b"metadata")
+            Files(disk).publish(LAYOUT.metadata_path(checkpoint, 0), b"metadata")
     assert power.root_synced == 1

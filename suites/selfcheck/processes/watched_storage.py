@@ -1,4 +1,4 @@
-"""What each storage operation does on its store: the calls of the disk, in order.
+"""What each storage operation does on its store: the calls of the file system, in order.
 
 Nodes of a run on processes are watched in their zygote, which prepares the run by `prepare` and gives birth to them.
 """
@@ -17,14 +17,15 @@ import msgspec
 import pytest
 
 from holdfast.fixtures.reference.drivers.processes import run_context
-from holdfast.fixtures.reference.drivers.processes.disk import FileDisk
-from holdfast.fixtures.reference.drivers.simulated.armed_disk import ArmedDisk
 from holdfast.fixtures.reference.protocol.storage.operation import After, Operation, Outcome, Stage
 from holdfast.fixtures.reference.protocol.storage.storage import Storage, StorageEffect
+from holdfast.fixtures.storages.file_system import FileMedium, FileUpload
+from holdfast.fixtures.storages.on_disk import DiskFiles, DiskUpload
 
 FOLDER = "watched"
-CALLS = ("read", "exists", "below", "create", "append", "sync", "rename", "replace", "remove")
-"""Of protocol.storage.file_system.Disk."""
+CALLS = ("begin", "read", "tail", "paths", "remove", "abandon_uploads")
+OF_UPLOADS = ("write", "publish", "abandon")
+"""Of spi.file_system."""
 
 
 class Watched(msgspec.Struct):
@@ -32,7 +33,7 @@ class Watched(msgspec.Struct):
 
     Attributes:
         operation: its name.
-        calls: of the disk, by name, in order; `after` where time passes.
+        calls: of the file system, by name, in order; `after` where time passes.
     """
 
     operation: str
@@ -63,9 +64,10 @@ class Watch:
             return Operation(wanted.name, self._watched(seen, wanted.stage), wanted.logical)
 
         patch.setattr(Storage, "operation", watched)
-        for disk in (ArmedDisk, FileDisk):
-            for call in CALLS:
-                patch.setattr(disk, call, self._noting(call, getattr(disk, call)))
+        watched_calls = {FileMedium: CALLS, DiskFiles: CALLS, FileUpload: OF_UPLOADS, DiskUpload: OF_UPLOADS}
+        for kind, calls in watched_calls.items():
+            for call in calls:
+                patch.setattr(kind, call, self._noting(call, getattr(kind, call)))
 
     def _watched(self, seen: Watched, stage: Stage | After) -> Stage | After:
         if isinstance(stage, After):

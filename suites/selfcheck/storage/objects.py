@@ -22,9 +22,6 @@ class ObjectsInMemory:
     def below(self, prefix: str) -> list[str]:
         return sorted(path for path, content in self.objects.items() if content and path.startswith(prefix))
 
-    def put(self, path: str, content: bytes | memoryview) -> None:
-        self.objects[path] = bytes(content)
-
     def put_if_absent(self, path: str, content: bytes) -> None:
         if path in self.objects:
             raise FileExistsError(path)

@@ -8,18 +8,25 @@ import pytest
 
 from holdfast.fixtures.reference.drivers.simulated.armed_disk import ArmedDisk
 from holdfast.fixtures.reference.drivers.simulated.lane import Lane, Stop, on_simulator
-from holdfast.fixtures.reference.protocol.storage.file_system import UNPUBLISHED, FileSystem
+from holdfast.fixtures.reference.protocol.storage.files import Files
 from holdfast.fixtures.reference.protocol.storage.operation import Outcome
+from holdfast.fixtures.reference.protocol.storage.storage_world import UNWATCHED, Watched
+from holdfast.fixtures.storages.on_disk import Disk, DiskFiles
 from holdfast.harness.sim.disk import FileChange, SimulatedDisk
 from holdfast.suites.selfcheck.storing import TestWorld
 
 PATH, CONTENT = "job/record", b"12345678"
+UPLOAD = "_uploads/worker-1"
+
+
+def files_on(disk: Disk, world: Watched = UNWATCHED) -> Files:
+    return Files(DiskFiles(disk, "worker"), world)
 
 
 def changes_of_a_publication(disk: SimulatedDisk) -> list[FileChange]:
     armed = ArmedDisk(lambda: disk)
     with armed.followed() as changes:
-        FileSystem(armed).publish(PATH, CONTENT)
+        files_on(armed).publish(PATH, CONTENT)
         assert armed.read(PATH) == CONTENT
     assert not armed.exists(PATH)
     return changes
@@ -29,7 +36,7 @@ def test_a_dying_process_changes_a_copy() -> None:
     disk = SimulatedDisk()
     changes = changes_of_a_publication(disk)
     assert disk.files == {}
-    assert [each.method.__name__ for each in changes] == ["remove", "create", "append", "sync", "rename"]
+    assert [each.method.__name__ for each in changes] == ["create", "append", "sync", "rename"]
 
 
 def test_what_failed_on_the_copy_is_no_change() -> None:
@@ -47,8 +54,8 @@ def test_what_failed_on_the_copy_is_no_change() -> None:
     ("share", "left"),
     [
         (0.0, {}),
-        (0.5, {PATH + UNPUBLISHED: CONTENT[:5]}),
-        (0.8, {PATH + UNPUBLISHED: CONTENT}),
+        (0.5, {UPLOAD: CONTENT[:5]}),
+        (0.8, {UPLOAD: CONTENT}),
         (0.999, {PATH: CONTENT}),
     ],
 )
@@ -62,13 +69,13 @@ def test_an_operation_stands_in_its_middle_and_goes_on() -> None:
     disk, world = SimulatedDisk(), TestWorld()
 
     def stage() -> Outcome:
-        FileSystem(disk, world).write(PATH, CONTENT)
+        files_on(disk, world).publish(PATH, CONTENT)
         return ()
 
     lane = Lane(stage)
     world.hold = lane.hold
     assert lane.go_on() is Stop.MIDDLE
-    assert disk.files == {PATH: CONTENT[:4]}
+    assert disk.files == {UPLOAD: CONTENT[:4]}
     assert lane.go_on() == ()
     assert disk.files == {PATH: CONTENT}
 
@@ -78,7 +85,7 @@ def test_a_held_operation_of_a_dead_process_ends_on_a_copy() -> None:
     armed = ArmedDisk(lambda: disk)
 
     def stage() -> Outcome:
-        FileSystem(armed, world).write(PATH, CONTENT)
+        files_on(armed, world).publish(PATH, CONTENT)
         return ()
 
     before = threading.active_count()
@@ -87,8 +94,8 @@ def test_a_held_operation_of_a_dead_process_ends_on_a_copy() -> None:
     lane.go_on()
     with armed.followed() as changes:
         assert lane.go_on() == ()
-    assert disk.files == {PATH: CONTENT[:4]}
-    assert [each.method.__name__ for each in changes] == ["append", "sync"]
+    assert disk.files == {UPLOAD: CONTENT[:4]}
+    assert [each.method.__name__ for each in changes] == ["append", "sync", "rename"]
     for thread in threading.enumerate():
         if thread.name == "lane":
             thread.join(10)

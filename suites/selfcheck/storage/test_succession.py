@@ -7,6 +7,7 @@ the metadata never appears if the successor does not read it.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import count
 from typing import Any
 
 import pytest
@@ -23,12 +24,13 @@ from holdfast.fixtures.reference.protocol.effects import (
 )
 from holdfast.fixtures.reference.protocol.storage.checkpoint_files import OwnFiles
 from holdfast.fixtures.reference.protocol.storage.file_layout import FileLayout
-from holdfast.fixtures.reference.protocol.storage.file_system import FileSystem
+from holdfast.fixtures.reference.protocol.storage.files import Files
 from holdfast.fixtures.reference.protocol.storage.job_storage import JobStorage, StoredJob
 from holdfast.fixtures.reference.protocol.storage.medium import Medium, Permission, permitted_always
 from holdfast.fixtures.reference.protocol.storage.object_store import ObjectStore
 from holdfast.fixtures.reference.protocol.storage.operation import Operation
 from holdfast.fixtures.reference.protocol.storage.storage_world import Hold
+from holdfast.fixtures.storages.on_disk import DiskFiles
 from holdfast.harness.sim.disk import SimulatedDisk
 from holdfast.suites.selfcheck.storage.objects import ObjectsInMemory
 from holdfast.suites.selfcheck.storing import TestWorld, outcome_of
@@ -36,21 +38,29 @@ from holdfast.suites.selfcheck.storing import TestWorld, outcome_of
 CHECKPOINT = 3
 RECORD = JobRecord(attempt=1, next_checkpoint=CHECKPOINT + 1, start=(0,))
 MOST_CALLS = 40
+_NUMBERS = count()
 Store = SimulatedDisk | ObjectsInMemory
 MakeMedium = Callable[[Any], Medium]
 
 
-class NeverSeals(FileSystem):
+class OnDisk(Files):
+    """Files on a simulated disk."""
+
+    def __init__(self, disk: Any) -> None:
+        super().__init__(DiskFiles(disk, f"coordinator-{next(_NUMBERS)}"))
+
+
+class NeverSeals(OnDisk):
     """A successor leaves alone what its predecessor has under way."""
 
     def seal(self, paths: Sequence[str]) -> bool:
         return False
 
 
-class NeverAsks(FileSystem):
+class NeverAsks(OnDisk):
     """A publication goes on whatever has happened meanwhile."""
 
-    def publish(self, path: str, content: bytes, permitted: Permission = permitted_always) -> None:
+    def publish(self, path: str, content: bytes | memoryview, permitted: Permission = permitted_always) -> None:
         super().publish(path, content)
 
 
@@ -157,7 +167,7 @@ def disagreement(publication: Performance, recovery: Performance, where: Store) 
 
 
 @pytest.mark.parametrize(
-    ("medium", "store"), [(FileSystem, SimulatedDisk), (ObjectStore, ObjectsInMemory)], ids=["files", "objects"]
+    ("medium", "store"), [(OnDisk, SimulatedDisk), (ObjectStore, ObjectsInMemory)], ids=["files", "objects"]
 )
 def test_both_agree_in_every_order(medium: Any, store: Any) -> None:
     assert disagreements(medium, store) == set()

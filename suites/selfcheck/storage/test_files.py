@@ -1,0 +1,157 @@
+"""The runtime's files on a real disk and on the simulated one, and operations that stop in their middle."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from holdfast.fixtures.reference.operators.spare_memory import SpareMemory
+from holdfast.fixtures.reference.protocol.effects import AbortTransactions, Commit, Precommit
+from holdfast.fixtures.reference.protocol.storage.errors import SupersededError
+from holdfast.fixtures.reference.protocol.storage.file_layout import COMMITTED, PENDING, FileLayout
+from holdfast.fixtures.reference.protocol.storage.files import Files, RunFiles
+from holdfast.fixtures.reference.protocol.storage.medium import read_as_written, reference_of
+from holdfast.fixtures.reference.protocol.storage.sinks import FileSink
+from holdfast.fixtures.reference.protocol.storage.storage_world import UNWATCHED, Hold
+from holdfast.fixtures.storages.file_system import DIRECT_BYTES, FileMedium
+from holdfast.fixtures.storages.on_disk import DiskFiles
+from holdfast.harness.model.events import FileReference
+from holdfast.harness.sim.disk import SimulatedDisk
+from holdfast.suites.selfcheck.storing import TestWorld
+
+PATH = FileLayout().metadata_path(7, 0)
+SINK, TRANSACTION = "sink[0]", "sink[0]-1-1"
+
+
+def sink(files: Files) -> FileSink:
+    return FileSink(files, UNWATCHED, two_phase=True)
+
+
+def precommit(files: Files, transaction: str = TRANSACTION) -> None:
+    sink(files).precommit(Precommit(1, SINK, transaction, 1, ()), b"rows")
+
+
+def commit(files: Files) -> bool:
+    return sink(files).commit(Commit(1, SINK, TRANSACTION))
+
+
+@pytest.fixture(params=["real", "simulated"])
+def run_files(request: pytest.FixtureRequest, tmp_path: Path) -> RunFiles:
+    return FileMedium(tmp_path / "storage") if request.param == "real" else DiskFiles(SimulatedDisk(), "worker")
+
+
+@pytest.fixture
+def files(run_files: RunFiles) -> Files:
+    return Files(run_files)
+
+
+def test_what_is_published_is_never_overwritten(files: Files) -> None:
+    files.publish(PATH, b"first")
+    with pytest.raises(FileExistsError):
+        files.publish(PATH, b"second")
+    assert files.read(PATH) == b"first"
+
+
+def test_a_file_is_read_as_its_writer_knew_it_or_not_at_all(files: Files) -> None:
+    files.publish(PATH, b"metadata")
+    file = reference_of(PATH, b"metadata")
+    assert file == FileReference(PATH, 8, zlib.crc32(b"metadata"))
+    assert read_as_written(files.read, file) == b"metadata"
+    files.remove([PATH, PATH])
+    assert not files.exists(PATH)
+    files.publish(PATH, b"metadata!")
+    with pytest.raises(OSError, match="is missing or not what was stored"):
+        read_as_written(files.read, file)
+
+
+def test_listing_goes_by_the_beginning_of_a_name(files: Files) -> None:
+    for transaction in (TRANSACTION, "sink[0]-1-2", "sink[1]-1-1"):
+        precommit(files, transaction)
+    assert commit(files) is False
+    assert commit(files) is True
+    assert files.below(f"{PENDING}sink[0]-") == [f"{PENDING}sink[0]-1-2"]
+    assert files.below(COMMITTED) == [f"{COMMITTED}{TRANSACTION}"]
+    assert files.read(COMMITTED + TRANSACTION) == b"rows"
+    assert files.below("nowhere/") == []
+
+
+def test_what_a_commit_has_left_behind_is_removed_and_was_not_aborted(files: Files) -> None:
+    precommit(files)
+    commit(files)
+    precommit(files)
+    precommit(files, "sink[0]-1-2")
+    assert sink(files).abort(AbortTransactions(2, SINK, ())) == ["sink[0]-1-2"]
+    assert files.below(PENDING) == []
+    assert files.below(COMMITTED) == [f"{COMMITTED}{TRANSACTION}"]
+
+
+def held(run_files: RunFiles, middle: Hold, permitted: Callable[[], None] = lambda: None) -> None:
+    """Publish, and do something when half of the content is there."""
+    Files(run_files, TestWorld(middle)).publish(PATH, b"metadata", permitted)
+
+
+def test_in_the_middle_of_a_publication_nobody_sees_it(run_files: RunFiles, files: Files) -> None:
+    seen: list[bool] = []
+    held(run_files, lambda: seen.append(files.exists(PATH) or bool(files.below("checkpoints/"))))
+    assert seen == [False]
+    assert files.read(PATH) == b"metadata"
+
+
+def test_half_of_a_content_is_there_in_the_middle() -> None:
+    disk = SimulatedDisk()
+    seen: list[bytes] = []
+    held(DiskFiles(disk, "worker"), lambda: seen.extend(disk.files.values()))
+    assert seen == [b"meta"]
+
+
+def test_what_is_sealed_in_the_middle_of_its_publication_never_appears(run_files: RunFiles, files: Files) -> None:
+    def seal() -> None:
+        assert not files.seal([PATH])
+
+    with pytest.raises(OSError, match="given up"):
+        held(run_files, seal)
+    with pytest.raises(OSError, match="given up"):
+        held(run_files, lambda: None, seal)
+    assert files.below("") == []
+
+
+def test_without_a_permission_nothing_is_left(tmp_path: Path) -> None:
+    def superseded() -> None:
+        raise SupersededError
+
+    with pytest.raises(SupersededError):
+        held(FileMedium(tmp_path), lambda: None, superseded)
+    assert [path for path in tmp_path.rglob("*") if path.is_file()] == []
+
+
+@pytest.mark.parametrize("length", [DIRECT_BYTES - 1, DIRECT_BYTES, DIRECT_BYTES + 4097])
+@pytest.mark.parametrize("begin", [0, 8])
+def test_many_bytes_are_written_as_they_are(tmp_path: Path, length: int, begin: int) -> None:
+    with SpareMemory(1).lend() as room:
+        content = room(begin + length)[begin:]
+        content[:] = np.random.default_rng(length).bytes(length)
+        upload = FileMedium(tmp_path).begin("a")
+        upload.write(content)
+        upload.write(b"more")
+        upload.publish()
+        assert (tmp_path / "a").read_bytes() == bytes(content) + b"more"
+
+
+def test_a_user_may_name_a_directory_of_his_own(tmp_path: Path) -> None:
+    def elsewhere(directory: str, read_only: bool) -> FileMedium:
+        return FileMedium(Path(directory), read_only=read_only)
+
+    files = Files(FileMedium(tmp_path / "storage"), elsewhere=elsewhere)
+    savepoint = tmp_path / "savepoints/savepoint-0-3"
+    files.publish(f"{savepoint}/_metadata", b"metadata")
+    assert (savepoint / "_metadata").read_bytes() == b"metadata"
+    assert files.read(f"{savepoint}/_metadata") == b"metadata"
+    moved = savepoint.rename(tmp_path / "moved")
+    assert files.exists(f"{moved}/_metadata")
+    assert not (tmp_path / "_uploads").exists(), "whoever reads makes nothing"
+    files.remove([f"{moved}/_metadata"])
+    assert not files.exists(f"{moved}/_metadata")
