@@ -129,7 +129,7 @@ def _exactly(length: int) -> bytes:
 
 def run(performer: Performer, setting: Setting, command: Command) -> Report:
     """All acts of a command, in the fork."""
-    watch, stops = Watch(setting.uri), Stops(command)
+    watch, stops = Watch(setting.uri) if command.power_lost else None, Stops(command)
     thing = performer.made(setting)
     outcomes: list[Outcome] = []
     for number, act in enumerate(command.acts):
@@ -137,8 +137,9 @@ def run(performer: Performer, setting: Setting, command: Command) -> Report:
             stops.begin()
         outcomes.append(_outcome(performer, thing, act))
         stops.end()
-    lost = watch.lose() if command.power_lost else ()
-    return Report(outcomes=outcomes, points=stops.points, lost=lost, watched=watch.applies)
+    if watch is None:
+        return Report(outcomes=outcomes, points=stops.points)
+    return Report(outcomes=outcomes, points=stops.points, lost=watch.lose(), watched=watch.applies)
 
 
 def _outcome(performer: Performer, thing: Any, act: Act) -> Outcome:

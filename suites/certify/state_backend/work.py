@@ -37,6 +37,8 @@ MOST_BYTES = 1 << 21
 """Of one call; and of all calls of a program, if they come to more, the rest is short."""
 MOST_VALUES = 12_000
 """Of one program, written or stored: what is more is left out."""
+MOST_AT_ONCE = 1_025
+"""Keys of one call that is refused: more than are written in one portion."""
 LONGEST_REFUSED = 1 << 16
 """A declared limit above this is not gone beyond."""
 
@@ -240,6 +242,25 @@ class Work:
             live.add_timers(state, [Timer(number, group, namespace, key) for key in keys[:1]])
             live.poll(state, number, 1)
 
+    def exchange(self, at: int, of: int, times: int, length: int) -> None:
+        """A long value becomes another one of its length, where one is there; a list grows piece by piece."""
+        (live, state, kind, group, namespace), held = self._held(at)
+        if kind is StateKind.LIST and Flag.MERGE in self.bench.flags:
+            for _ in range(1 + times % 3):
+                live.merge(state, group, namespace, self._pairs((held or self._keys(of, kind))[:1], kind, 16))
+            return
+        long = [(live, space, key) for live in self.job.lives for space, values in sorted(live.model.values.items())
+                for key, (value, _) in sorted(values.items())
+                if space[0] in live.registered and len(value) > max(SHORT_LENGTHS)]  # fmt: skip
+        if long and times % 4:
+            live, (state, group, namespace), key = long[at % len(long)]
+            kind = live.model.descriptors[state].kind
+            size = len(live.model.values[state, group, namespace][key][0])
+            live.put(state, group, namespace, self._pairs([key], kind, size))
+        else:
+            keys = (held or self._keys(of, kind))[:1]
+            live.put(state, group, namespace, self._pairs(keys, kind, LENGTHS[length % len(LENGTHS)]))
+
     # ---------------------------------------------------------------- timers
     def timers(self, at: int, of: int, what: int, limit: int) -> None:
         """Some are registered, or deleted, or fire."""
@@ -289,7 +310,8 @@ class Work:
         )
         table, now_ms, keys = live.table(state), self.bench.now_ms, self._keys(of, kind)
         if what // 4 % 2 and kind is not StateKind.MAP:
-            keys = Batch(number=MANY[3]).keys(kind, self.bench.limits["max_key_bytes"])
+            number = (MANY[3], MOST_AT_ONCE)[what // 8 % 2]
+            keys = Batch(number=number).keys(kind, self.bench.limits["max_key_bytes"])
         pairs = self._pairs(keys, kind, 1)
         if how == "function":
             key = keys[0] if keys else b"k"

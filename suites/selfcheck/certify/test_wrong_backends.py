@@ -14,7 +14,7 @@ from holdfast.fixtures.backends.heap.cells import HeapCells, View
 from holdfast.fixtures.backends.named_files import Base, NamedFilesBackend, NamedFilesSnapshot
 from holdfast.fixtures.backends.rocksdb.backend import RocksDBBackend
 from holdfast.fixtures.mutants.state_backends import VARIANTS
-from holdfast.fixtures.mutants.state_backends.holding import NeedsItsCopy, TrustsHalfACopy, TrustsItsFolder
+from holdfast.fixtures.mutants.state_backends.holding import CopiesByNumber, TrustsItsFolder
 from holdfast.fixtures.mutants.state_backends.increments import with_snapshot
 from holdfast.fixtures.mutants.state_backends.many import StoresSeveralFiles
 from holdfast.fixtures.mutants.state_backends.restores import ConvertsWhatIsRead, ReplaysItsLog
@@ -40,6 +40,7 @@ KILLED_BY = {
     "empty-is-nothing": "SBK-01/program",
     "folds-backwards": "SBK-01/program",
     "swallows-full": "SBK-01/full-budget",
+    "puts-in-portions": "SBK-01/program",
     "half-a-batch": "SBK-01/lengths",
     "reading-renews": "SBK-01/program",
     "one-millisecond-too-long": "SBK-01/program",
@@ -48,6 +49,7 @@ KILLED_BY = {
     "ignores-options": "SBK-09/options",
     "sees-later-writes": "ASY-02/program",
     "sees-later-removals": "SBK-03/program",
+    "large-have-no-versions": "SBK-03/program",
     "release-frees-others": "SBK-03/program",
     "release-unmarks-others": "SBK-03/program",
     "second-release-frees-another": "SBK-03/program",
@@ -134,6 +136,7 @@ KILLED_BY = {
     "trusts-its-folder": "LOC-01/on-and-off",
     "needs-its-copy": "LOC-02/full-disk",
     "trusts-half-a-copy": "LOC-03/full-disk",
+    "copies-by-number": "LOC-03/numbers-again",
     "needs-its-folder": "LOC-02/no-folder",
     "rocksdb-F3-rests-on-the-uploaded": "INC-01/program",
     "rocksdb-F5-names-of-tables": "INC-02/names",
@@ -222,10 +225,15 @@ class ReadsItsCopy(TrustsItsFolder):
         return super().loaded(parts, streams) if own else HashMapBackend.loaded(self, parts, streams)
 
 
-class CountsItsCopy(TrustsHalfACopy):
-    """The right twin of that one: a copy with too few lines is passed over."""
+class CountsItsCopy(CopiesByNumber):
+    """The right twin of both: a copy with too few lines is passed over, and an attempt keeps none of others."""
 
-    usable = NeedsItsCopy.usable
+    def loaded(self, parts: Sequence[Manifest], streams: CheckpointStreamFactory) -> Iterator[tuple[Cell, Stored]]:
+        own = self.copy_of(max((each.checkpoint for each in parts), default=0))
+        for other in own.parent.glob("copy-*"):
+            if other != own:
+                other.unlink()
+        return super().loaded(parts, streams)
 
 
 class ConvertsBeforeSnapshots(HashMapBackend):
@@ -273,6 +281,7 @@ ALSO_RIGHT: Mapping[str, Sequence[KeyedStateBackendFactory]] = {
     "LOC-02/full-disk": [ReadsItsCopy, CountsItsCopy],
     "LOC-02/no-folder": [ReadsItsCopy, CountsItsCopy],
     "LOC-03/full-disk": [CountsItsCopy],
+    "LOC-03/numbers-again": [CountsItsCopy],
     "SBK-04/program": [ConvertsBeforeSnapshots],
     "SBK-04/under-a-snapshot": [ConvertsBeforeSnapshots],
     "SBK-04/refusing-function": [ConvertsBeforeSnapshots],

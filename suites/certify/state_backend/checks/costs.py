@@ -20,8 +20,9 @@ VALUE_BYTES = 100
 ROUNDS = 6
 """Increments of one share, so that chains which begin anew count as well."""
 SHARES_PERCENT = (1, 10, 50, 100)
-CHEAPER_UP_TO_PERCENT = 10
-"""Where so much has changed or less, increments must write less than full snapshots in the same rounds."""
+CHEAPER_UP_TO_PERCENT = 1
+"""Where so much has changed or less, increments must write less than full snapshots in the same rounds. Who writes what
+changed in buckets or pages writes all of them where more has."""
 KEYS = 1_000
 BATCH = 100
 PASSES = 5

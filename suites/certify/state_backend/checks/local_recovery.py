@@ -100,6 +100,32 @@ def no_folder(bench: Bench) -> None:
             bench.restored(completed).compare()
 
 
+def numbers_again(bench: Bench) -> None:
+    """A dead attempt has kept a copy, the number of its checkpoint comes again, and of this one no copy can be kept."""
+    live = bench.fresh()
+    fill(live)
+    completed = bench.checkpoint(live)
+    fill(live, b"dead")
+    dead = live.snapshot()
+    bench.upload(dead)
+    bench.step("the process ends before that completes, and its number comes again; the folder is away meanwhile")
+    bench.count_from(completed.checkpoint)
+    live = bench.restored(completed)
+    change_everything(live)
+    fill(live, b"again")
+    taken = live.snapshot()
+    assert taken.checkpoint == dead.checkpoint
+    try:
+        with _barred(bench.folder(), "the folder"):
+            manifest = bench.upload(taken)
+    except (OSError, Transient) as error:
+        raise CannotTry(f"LOC-02 says whether this is right: {error}") from None
+    completed = bench.complete(live, taken, manifest)
+    taken.snapshot.release()
+    bench.restored(completed).compare()
+    bench.hit("came-again")
+
+
 @contextmanager
 def _barred(folder: Path, what: str) -> Iterator[None]:
     """Where a folder is, or each folder in it, a file stands, or nothing; behind it all is there again."""
@@ -139,6 +165,8 @@ CHECKS = (
     Check("LOC-02/full-disk", "A local copy that cannot be written fails no checkpoint.", full_disk, LOCAL,
           ("a-local-copy",)),
     Check("LOC-02/no-folder", "So does one for which there is no place.", no_folder, LOCAL, ("no-folder",)),
+    Check("LOC-03/numbers-again", "A local copy of another checkpoint of that number is not used.", numbers_again,
+          LOCAL, ("came-again",)),
     Check("LOC-03/full-disk", "A local copy of which a part was written is not used.", full_disk, LOCAL,
           ("a-local-copy",)),
 )  # fmt: skip
