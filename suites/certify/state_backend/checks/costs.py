@@ -19,8 +19,8 @@ VALUES = 400
 VALUE_BYTES = 100
 ROUNDS = 6
 """Increments of one share, so that chains which begin anew count as well."""
-SHARES_PERCENT = (1, 10, 50, 100)
-CHEAPER_UP_TO_PERCENT = 1
+SHARES_PERCENT = (1, 3, 10, 50, 100)
+CHEAPER_UP_TO_PERCENT = 3
 """Where so much has changed or less, increments must write less than full snapshots in the same rounds. Who writes what
 changed in buckets or pages writes all of them where more has."""
 KEYS = 1_000
