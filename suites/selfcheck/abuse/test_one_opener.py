@@ -72,7 +72,6 @@ EXCEPTIONS: Mapping[str, str] = {
     "harness/engine/artefacts/record_files.py": "the one place that reads Parquet; it looks at the footer first",
     "harness/engine/artefacts/remote_run.py": "no file: objects of a store, as far as a file may be long",
     "harness/engine/certification/begun.py": "digests code that is imported",
-    "harness/engine/certification/last_call.py": "the file that the pool has made for a worker",
     "harness/engine/certification/run_store.py": "digests what this process has just written",
     "harness/engine/exploration/fingerprint.py": OWN_PACKAGE,
     "harness/engine/exploration/on_spark.py": OWN_PACKAGE,

@@ -254,7 +254,7 @@ IMPLEMENTATIONS: Mapping[str, tuple[Recognised, Mapping[str, str]]] = {
         defines_method("alive", "kill", "pause", "resume"),
         {
             "harness/adapter/controls.py": "the one",
-            "fixtures/reference/drivers/controls/process.py": "of the reference, on the simulator and on processes",
+            "fixtures/reference/drivers/controls/targets.py": "of the reference, on the simulator and on processes",
             "fixtures/systems/flink/lives.py": "of who runs the subtasks of a worker",
             "fixtures/systems/structured_streaming/controls.py": "of executors, which a driver program starts",
         },

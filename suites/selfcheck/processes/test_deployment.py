@@ -6,7 +6,7 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -80,9 +80,25 @@ def deploy(folder: Path, *faults: FaultSpec, **changed: Any) -> ProcessDeploymen
     return ProcessDeployment(told, inputs, configuration=configure(told), folder=folder, **arguments)
 
 
+@pytest.fixture(autouse=True)
+def others() -> Iterator[None]:
+    """What other tests of this process keep for longer is none of a run's."""
+    _OTHERS.update(_below())
+    yield
+    _OTHERS.clear()
+
+
+_OTHERS: set[int] = set()
+
+
+def _below() -> list[int]:
+    """All below the zygote that runs of this process share."""
+    return [each for child in children_by_parent()[os.getpid()] for each in descendants(child)]
+
+
 def processes() -> list[Process]:
-    """What runs of this process started and still lives: all below the zygote that they share."""
-    return [each for child in children_by_parent()[os.getpid()] for each in living(descendants(child))]
+    """What runs of a test started and still lives."""
+    return living([each for each in _below() if each not in _OTHERS])
 
 
 def living(pids: Sequence[int]) -> list[Process]:

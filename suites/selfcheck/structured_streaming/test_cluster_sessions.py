@@ -103,6 +103,9 @@ class Here:
     def last_line(self) -> str:
         return self.log().strip().rpartition("\n")[2].partition(" ")[2]
 
+    def wait_for_end(self, limit_s: float) -> None:
+        self.process.wait(limit_s)
+
     def remove(self) -> None:
         self.process.wait()
         self.calls.append("remove")
