@@ -40,7 +40,21 @@ def this_process() -> str:
 def lives(owner: str) -> bool:
     """Whether an owner lives; no other text does."""
     pid, _, started = owner.partition(":")
-    return bool(_OWNER.fullmatch(owner)) and started != "0" and started == str(start_time(int(pid)))
+    if not _OWNER.fullmatch(owner):
+        return False
+    if started == "0":  # The time was not known.
+        return not Path("/proc/self/stat").exists() and _responds(int(pid))
+    return started == str(start_time(int(pid)))
+
+
+def _responds(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:  # It is another user's.
+        return True
+    return True
 
 
 class Lease:
@@ -75,7 +89,7 @@ class Lease:
         """Remove it. Idempotent; does nothing in a process that has only inherited it."""
         if os.getpid() == self._owner:
             atexit.unregister(self.close)
-            shutil.rmtree(self.folder, ignore_errors=True)
+            _remove(self.folder, this_process())
 
     def __enter__(self) -> Path:
         return self.room
@@ -94,13 +108,23 @@ def sweep() -> Iterator[str]:
     """Remove those, and end what carries one as its label; what was done, one sentence each."""
     for folder, note in _abandoned():
         ended = end_labelled(folder)
-        shutil.rmtree(folder, ignore_errors=True)  # It follows no link.
-        removed = "removed"
-        if folder.exists():
-            removed = "cannot be removed whole"
-            (folder / _NOTE).write_text(note)  # So that it is found again.
+        removed = "removed" if _remove(folder, note) else "cannot be removed whole"
         others = f", {ended} {'process' if ended == 1 else 'processes'} ended" if ended else ""
         yield f"{folder}: {removed}{others}."
+
+
+def _remove(folder: Path, note: str) -> bool:
+    """Whether all of it is gone. No link is followed; a folder that may not be written to is made so before."""
+    for place, names, _ in os.walk(folder):
+        for each in (place, *(os.path.join(place, name) for name in names)):
+            if not os.path.islink(each):
+                with suppress(OSError):
+                    os.chmod(each, stat.S_IRWXU)
+    shutil.rmtree(folder, ignore_errors=True)
+    if folder.exists():
+        with suppress(OSError):
+            (folder / _NOTE).write_text(note)  # So that it is found again.
+    return not folder.exists()
 
 
 def _abandoned() -> Iterator[tuple[Path, str]]:

@@ -188,8 +188,8 @@ class _Apart:
     def _exit_code(self, left: bool) -> int:
         if self._code is None:
             self._temporary.end_processes()
+            list(sweep_leases())  # Workers of it have labels of their own; what they ran is over behind that.
             sweep_lost(self._out)
-            list(sweep_leases())
             sweep_services()
         if self._interruption.signal:
             return self._interruption.exit_code

@@ -104,3 +104,39 @@ def test_one_that_was_only_inherited_stays() -> None:
     with held as room:
         assert list(room.iterdir()) == []
     assert not held.folder.exists()
+
+
+def test_a_folder_that_may_not_be_written_to_is_removed_all_the_same(temporary: Path) -> None:
+    temporary.chmod(0o777)
+    for above in (temporary, *temporary.parents[:2]):
+        above.chmod(above.stat().st_mode | 0o011)
+    child = os.fork()
+    if not child:
+        if os.geteuid() == 0:  # Nothing is forbidden to root.
+            os.setuid(65_534)
+        held = Lease("kit")
+        closed = held.room / "closed"
+        closed.mkdir()
+        (closed / "file").touch()
+        closed.chmod(0o500)
+        held.close()
+        os._exit(held.folder.exists())
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+
+
+def test_a_note_that_cannot_be_written_again_stops_no_sweep(temporary: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = left()
+
+    def spoil(*_: object, **__: object) -> None:
+        (folder / NOTE).unlink()
+        (folder / NOTE).mkdir()
+
+    monkeypatch.setattr(shutil, "rmtree", spoil)
+    assert list(lease.sweep()) == [f"{folder}: cannot be removed whole."]
+
+
+def test_where_no_start_time_is_known_a_pid_says_who_lives(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert not lease.lives(f"{os.getpid()}:0")
+    monkeypatch.setattr(Path, "exists", lambda _: False)
+    assert lease.lives(f"{os.getpid()}:0")
+    assert not lease.lives("4194303:0")

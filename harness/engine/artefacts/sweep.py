@@ -70,18 +70,28 @@ def sweep(root: Path, *, trust: bool, named: Collection[str] = ()) -> Iterator[s
 
 def sweep_lost(root: Path, system: str = "") -> None:
     """The same behind a process of ours that was lost while it ran somebody else's code. That code may have written
-    whatever it likes below the folder: no file there chooses whose code cleans up, and nothing is raised.
+    whatever it likes below the folder: no file there chooses whose code cleans up, and nothing is raised. What it wrote
+    can only make a folder stay, for `holdfast sweep`.
 
     Args:
         root: where to look.
         system: whose runs are there, as this process knows by itself; empty: of several, and processes are ended by
             their labels alone.
     """
+    own: Collection[str] = ()
+    with suppress(Exception):  # It is not there any more.
+        own = names_of(system) if system else ()
     for folder in unfinished(root):
+        name = _system_of(folder)
+        if own and name and name not in own:
+            continue  # An earlier harness left it.
         end_labelled(folder.resolve())
-        with suppress(Exception):  # Its adapter broke, or has read what that code wrote.
+        try:
             list(_swept(folder, system) if system else ())
-        shutil.rmtree(folder, ignore_errors=True)
+        except Exception:  # Only its adapter knows what else is left.
+            continue
+        if not any(each.is_mount() for each in folder.rglob("*")):
+            shutil.rmtree(folder, ignore_errors=True)
 
 
 def names_of(system: str) -> frozenset[str]:

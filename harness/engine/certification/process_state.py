@@ -42,8 +42,11 @@ def changed(before: Mapping[str, object]) -> str:
     Args:
         before: as of `process_state`.
     """
-    now = process_state()
-    return ", ".join(name for name, value in before.items() if now[name] != value)
+    try:
+        now = process_state()
+        return ", ".join(name for name, value in before.items() if now[name] != value)
+    except Exception:  # Somebody else's object is in the place of one of Python's own.
+        return "what cannot be compared any more"
 
 
 def _limits() -> Mapping[str, object]:

@@ -98,12 +98,19 @@ class WorkerPool(Generic[Key]):
 
     def __exit__(self, *_: object) -> None:
         workers = [*self._busy.values(), *self._closed]
-        for worker in workers:
-            worker.close()
-        for worker in workers:
-            if not worker.end(lambda: 0.0 if self._interruption.dropped else END_LIMIT_S):
-                worker.sweep()
-        self._interruption.followers.remove(self._hand_on)
+        try:
+            for worker in workers:
+                worker.close()
+            cut = [
+                worker
+                for worker in workers
+                if not worker.end(lambda: 0.0 if self._interruption.dropped else END_LIMIT_S) and not worker.swept
+            ]
+            cut.sort(key=lambda worker: not isinstance(worker.assignment, KitAssignment))
+            for worker in {worker.queue.settings.system: worker for worker in cut}.values():
+                worker.sweep()  # Once for all of a system.
+        finally:
+            self._interruption.followers.remove(self._hand_on)
 
     def messages(self, queues: list[WorkQueue[Key]]) -> Iterator[tuple[Key, AnyMessage]]:
         """Execute every assignment; each message of a worker as it arrives, with the key of its assignment.
@@ -203,6 +210,7 @@ class _Worker(Generic[Key]):
         self.queue = queue
         inherited: Mapping[str, str] = os.environ  # noqa: TID251 - the edge
         self._temporary = None
+        self.swept = False
         if isinstance(first, KitAssignment):
             inherited = part_surroundings(first.factory)
         if isinstance(first, KitAssignment) or entry_points.strangers_in(queue.settings.system):
@@ -313,6 +321,7 @@ class _Worker(Generic[Key]):
 
     def sweep(self) -> None:
         """Undo, end and remove what it left when it was lost. A kit stores no run."""
+        self.swept = True
         if self._temporary is not None:
             self._temporary.end_processes()
         if not isinstance(self.assignment, KitAssignment):
