@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import zlib
 from collections.abc import Callable
 from pathlib import Path
@@ -11,7 +12,7 @@ import pytest
 
 from holdfast.fixtures.reference.operators.spare_memory import SpareMemory
 from holdfast.fixtures.reference.protocol.effects import AbortTransactions, Commit, Precommit
-from holdfast.fixtures.reference.protocol.storage.errors import SupersededError
+from holdfast.fixtures.reference.protocol.storage.errors import NotStored, SupersededError
 from holdfast.fixtures.reference.protocol.storage.file_layout import COMMITTED, PENDING, FileLayout
 from holdfast.fixtures.reference.protocol.storage.files import Files, RunFiles
 from holdfast.fixtures.reference.protocol.storage.medium import read_as_written, reference_of
@@ -21,6 +22,7 @@ from holdfast.fixtures.storages.file_system import DIRECT_BYTES, FileMedium
 from holdfast.fixtures.storages.on_disk import DiskFiles
 from holdfast.harness.model.events import FileReference
 from holdfast.harness.sim.disk import SimulatedDisk
+from holdfast.harness.spi.errors import Transient
 from holdfast.suites.selfcheck.storing import TestWorld
 
 PATH = FileLayout().metadata_path(7, 0)
@@ -89,6 +91,15 @@ def test_what_a_commit_has_left_behind_is_removed_and_was_not_aborted(files: Fil
     assert files.below(COMMITTED) == [f"{COMMITTED}{TRANSACTION}"]
 
 
+def test_what_a_commit_left_that_died_behind_its_publication_goes_with_the_next_one(files: Files) -> None:
+    precommit(files)
+    commit(files)
+    precommit(files)
+    assert commit(files) is True
+    assert files.below(PENDING) == []
+    assert files.read(COMMITTED + TRANSACTION) == b"rows"
+
+
 def held(run_files: RunFiles, middle: Hold, permitted: Callable[[], None] = lambda: None) -> None:
     """Publish, and do something when half of the content is there."""
     Files(run_files, TestWorld(middle)).publish(PATH, b"metadata", permitted)
@@ -119,13 +130,16 @@ def test_what_is_sealed_in_the_middle_of_its_publication_never_appears(run_files
     assert files.below("") == []
 
 
-def test_without_a_permission_nothing_is_left(tmp_path: Path) -> None:
-    def superseded() -> None:
-        raise SupersededError
+@pytest.mark.parametrize("error", [SupersededError(), Transient("no answer")])
+def test_without_a_permission_nothing_is_left(tmp_path: Path, error: OSError) -> None:
+    def refused() -> None:
+        raise error
 
-    with pytest.raises(SupersededError):
-        held(FileMedium(tmp_path), lambda: None, superseded)
+    opened = os.listdir("/proc/self/fd")
+    with pytest.raises(type(error)):
+        held(FileMedium(tmp_path), lambda: None, refused)
     assert [path for path in tmp_path.rglob("*") if path.is_file()] == []
+    assert len(os.listdir("/proc/self/fd")) == len(opened)
 
 
 @pytest.mark.parametrize("length", [DIRECT_BYTES - 1, DIRECT_BYTES, DIRECT_BYTES + 4097])
@@ -155,3 +169,13 @@ def test_a_user_may_name_a_directory_of_his_own(tmp_path: Path) -> None:
     assert not (tmp_path / "_uploads").exists(), "whoever reads makes nothing"
     files.remove([f"{moved}/_metadata"])
     assert not files.exists(f"{moved}/_metadata")
+
+
+def test_in_a_directory_that_cannot_be_written_nothing_is_stored(tmp_path: Path) -> None:
+    def elsewhere(directory: str, read_only: bool) -> FileMedium:
+        return FileMedium(Path(directory), read_only=read_only)
+
+    (tmp_path / "file").touch()
+    files = Files(FileMedium(tmp_path / "storage"), elsewhere=elsewhere)
+    with pytest.raises(NotStored, match="cannot be written"):
+        files.publish(f"{tmp_path}/file/savepoint-0-3/_metadata", b"metadata")
