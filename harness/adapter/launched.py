@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from holdfast.harness.adapter.last_words import last_words
@@ -81,7 +82,11 @@ class Launched(Process):
         return self.wait_end(limit_s)
 
     def kill(self) -> None:
-        """Kill what still lives of it and of its group. Idempotent."""
+        """Kill what still lives of it and of its group. Idempotent.
+
+        Raises:
+            OSError: as of `end`.
+        """
         self.end()
 
     def end(self) -> int:
@@ -100,8 +105,9 @@ class Launched(Process):
         return self._started.returncode
 
     def close(self) -> None:
-        """End it and free what it took. Idempotent."""
-        self.end()
+        """End it and free what it took. Idempotent. What outlives SIGKILL keeps nobody from cleaning up the rest."""
+        with suppress(OSError):
+            self.end()
 
     def log(self) -> str:
         """All that it has written to its log."""

@@ -8,6 +8,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TypeVar
 
@@ -144,7 +145,8 @@ class RelayProcess:
 
     def kill(self) -> None:
         """End it, in any thread. Idempotent."""
-        self._child.end()  # Who waits for an answer hears of it.
+        with suppress(OSError):  # As of Launched.close.
+            self._child.end()  # Who waits for an answer hears of it.
         with self._lock:
             self._child.close()
 

@@ -6,7 +6,12 @@ import sys
 from contextlib import closing
 from pathlib import Path
 
+import pytest
+
+from holdfast.harness.adapter import launched
+from holdfast.harness.adapter.child import Child
 from holdfast.harness.adapter.launched import Launched
+from holdfast.harness.adapter.process import end_group
 from holdfast.harness.adapter.process_stat import process_stat
 from holdfast.suites.selfcheck.services.listener import becomes
 
@@ -31,3 +36,25 @@ def test_what_dies_slowly_is_gone_when_its_group_was_ended(tmp_path: Path) -> No
         assert program.end() == -9
         stat = process_stat(child)
         assert stat is None or stat.state == "Z"
+
+
+@pytest.fixture
+def outlived(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One of each group seems to outlive SIGKILL, as one does that waits for a disk."""
+
+    def ends_late(leader: int) -> None:
+        end_group(leader)
+        raise OSError(f"process {leader} outlives SIGKILL for 5 s.")
+
+    monkeypatch.setattr(launched, "end_group", ends_late)
+
+
+@pytest.mark.usefixtures("outlived")
+def test_what_outlives_sigkill_is_told_at_an_end_and_keeps_nobody_from_closing(tmp_path: Path) -> None:
+    first, second = (Child([sys.executable, "-c", "input()"], tmp_path, tmp_path / "log") for _ in range(2))
+    with pytest.raises(OSError, match="outlives SIGKILL"):
+        first.end()
+    for child in (first, second):
+        child.close()
+        with pytest.raises(ValueError, match="closed file"):
+            child.fileno()

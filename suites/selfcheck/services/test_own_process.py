@@ -15,6 +15,8 @@ import pytest
 from holdfast.fixtures.services.ports import free_port
 from holdfast.fixtures.services.processes.own_process import OwnProcess, Session
 from holdfast.harness import lease
+from holdfast.harness.adapter import launched
+from holdfast.harness.adapter.process import end_group
 from holdfast.harness.adapter.process_stat import process_stat
 from holdfast.suites.selfcheck.marks import sweeps
 from holdfast.suites.selfcheck.services.listener import PROGRAM, answers, becomes
@@ -114,6 +116,24 @@ def test_a_closed_session_leaves_nothing_and_starts_nothing(port: int) -> None:
     assert not answers(port)
     with pytest.raises(OSError, match="the stack is closed"):
         process.start_again()
+
+
+def test_one_that_outlives_sigkill_keeps_a_session_from_nothing(port: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    def ends_late(leader: int) -> None:
+        end_group(leader)
+        raise OSError(f"process {leader} outlives SIGKILL for 5 s.")
+
+    session = Session()
+    process = server(session, port)
+    other = OwnProcess(session, "idle", ["/bin/sleep", "60"])
+    for each in (process, other):
+        each.start()
+    monkeypatch.setattr(launched, "end_group", ends_late)
+    session.close()
+    assert not any(each.running for each in (process, other))
+    assert not session.folder.exists()
+    with pytest.raises(RuntimeError, match="after shutdown"):
+        session._launcher.submit(print)
 
 
 @sweeps
