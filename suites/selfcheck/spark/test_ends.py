@@ -26,7 +26,7 @@ from holdfast.fixtures.reference.parts import Variant
 from holdfast.fixtures.reference.protocol.configuration.submission import configure
 from holdfast.fixtures.services.spark_jobs import python_error
 from holdfast.fixtures.workloads.synthetic import Synthetic
-from holdfast.harness import lease
+from holdfast.harness import label, lease
 from holdfast.harness.adapter.network.sockets import address_of
 from holdfast.harness.adapter.process import Process
 from holdfast.harness.adapter.process_stat import descendants
@@ -115,6 +115,15 @@ def test_a_spark_that_does_not_come_up_says_why_and_leaves_nothing(tmp_path: Pat
     sentence = r"^Spark does not come up: the driver program ended \(.+\)\.$"
     with closing(Session(cluster)) as session, pytest.raises(OSError, match=sentence):
         deploy(tmp_path, session)
+    assert not cluster.folder.exists()
+
+
+def test_what_left_the_group_of_the_driver_program_ends_before_its_folder_is_removed() -> None:
+    cluster = LocalCluster(1)
+    labelled = {label.NAME: str(cluster.folder / "1")}
+    with subprocess.Popen(["/bin/sleep", "60"], env=labelled, start_new_session=True) as daemon:
+        cluster.close()
+        assert daemon.poll() == -9
     assert not cluster.folder.exists()
 
 
