@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -11,7 +12,7 @@ import pytest
 
 from holdfast.fixtures.systems.flink import cluster
 from holdfast.fixtures.systems.flink.cluster import MASTER, Cluster, FlinkProcess
-from holdfast.fixtures.systems.flink.place import Place, ThisMachine
+from holdfast.fixtures.systems.flink.place import Folder, Place, ThisMachine
 
 SCRIPT = """
 import json, sys, time
@@ -38,8 +39,8 @@ class Here(ThisMachine):
     def java(self) -> Sequence[str]:
         return [sys.executable, "-c", SCRIPT]
 
-    def folder(self) -> Path:
-        return self._folder
+    def folder(self) -> Folder:
+        return Folder(self._folder, lambda: None)
 
 
 @pytest.fixture
@@ -51,7 +52,7 @@ def place(tmp_path: Path) -> Place:
 def begun(place: Place) -> Iterator[dict[str, FlinkProcess]]:
     """A JobManager that lives, and a TaskManager that ends whenever it is started."""
     processes = {
-        name: FlinkProcess(name, place, errors, place.folder())
+        name: FlinkProcess(name, place, errors, place.folder().path)
         for name, errors in ((MASTER, []), ("taskmanager-0", [TAKEN]))
     }
     yield processes
@@ -137,3 +138,30 @@ def test_a_zookeeper_that_ends_is_not_waited_for(place: Place, tmp_path: Path) -
     with pytest.raises(OSError, match=r"ZooKeeper ends when it is started: o\.BindException: Address in use"):
         cluster._await_zookeeper(1, process)
     process.life.close()
+
+
+AT_EXIT = """
+from pathlib import Path
+from holdfast.fixtures.systems.flink import cluster
+from holdfast.fixtures.systems.flink.place import THIS_MACHINE
+
+class Cluster:
+    def __init__(self, *given, place, **more):
+        self.folder, self.remove = place.folder()
+
+    def await_workers(self, wanted):
+        pass
+
+    def close(self):
+        print(self.folder.exists())
+        self.remove()
+        print(self.folder.exists())
+
+cluster.Cluster = Cluster
+cluster.warm_cluster(Path("jars"), 1, 0, {})
+"""
+
+
+def test_a_cluster_that_is_kept_ends_before_its_folder_is_removed() -> None:
+    said = subprocess.run([sys.executable, "-c", AT_EXIT], check=True, capture_output=True, text=True)
+    assert said.stdout.split() == ["True", "False"]

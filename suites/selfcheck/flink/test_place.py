@@ -92,7 +92,9 @@ def in_containers(stack: AStack) -> Any:
 
 def test_a_process_in_a_container_lives_dies_and_lives_again(stack: AStack) -> None:
     place = in_containers(stack)
-    process = FlinkProcess(MASTER, place, ["-cp", "jars", "Main"], place.folder(), environment={"KEY": "1"}, port=8081)
+    process = FlinkProcess(
+        MASTER, place, ["-cp", "jars", "Main"], place.folder().path, environment={"KEY": "1"}, port=8081
+    )
     first = stack.started[0]
     assert first.command[0] == "java"
     assert first.command[-4:] == [
@@ -119,7 +121,7 @@ def test_a_process_in_a_container_lives_dies_and_lives_again(stack: AStack) -> N
 
 def test_one_that_dies_by_itself_is_dead_without_a_question_to_the_engine(stack: AStack) -> None:
     place = in_containers(stack)
-    process = FlinkProcess(MASTER, place, [], place.folder())
+    process = FlinkProcess(MASTER, place, [], place.folder().path)
     stack.started[0].process.kill()
     stack.started[0].process.wait()
     assert process.life.dead
