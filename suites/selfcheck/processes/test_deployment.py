@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 import subprocess
 import sys
@@ -15,6 +16,7 @@ import msgspec
 import pytest
 
 from holdfast.fixtures.mutants import FINDER
+from holdfast.fixtures.reference.drivers.processes import spawner
 from holdfast.fixtures.reference.drivers.processes.deployment import ProcessDeployment
 from holdfast.fixtures.reference.parts import Variant
 from holdfast.fixtures.reference.protocol.configuration.submission import configure
@@ -22,7 +24,7 @@ from holdfast.fixtures.systems.reference import ReferenceSystem
 from holdfast.fixtures.workloads.synthetic import Synthetic
 from holdfast.harness.adapter.network.sockets import address_of, listen
 from holdfast.harness.adapter.process import Process
-from holdfast.harness.adapter.process_stat import children_by_parent, descendants
+from holdfast.harness.adapter.process_stat import descendants
 from holdfast.harness.engine.executor.run import Run
 from holdfast.harness.model.case import Tier
 from holdfast.harness.model.events import (
@@ -82,23 +84,29 @@ def deploy(folder: Path, *faults: FaultSpec, **changed: Any) -> ProcessDeploymen
 
 @pytest.fixture(autouse=True)
 def others() -> Iterator[None]:
-    """What other tests of this process keep for longer is none of a run's."""
-    _OTHERS.update(_below())
+    """What other tests of this process keep for longer is none of a run's. Meanwhile this process inherits what loses
+    its zygote, so that it is found."""
+    _OTHERS.update(descendants(os.getpid()))
+    _inherit(True)
     yield
+    _inherit(False)
     _OTHERS.clear()
 
 
 _OTHERS: set[int] = set()
 
 
-def _below() -> list[int]:
-    """All below the zygote that runs of this process share."""
-    return [each for child in children_by_parent()[os.getpid()] for each in descendants(child)]
+_SET_CHILD_SUBREAPER = 36
+
+
+def _inherit(does: bool) -> None:
+    assert ctypes.CDLL(None).prctl(_SET_CHILD_SUBREAPER, int(does), 0, 0, 0) == 0
 
 
 def processes() -> list[Process]:
-    """What runs of a test started and still lives."""
-    return living([each for each in _below() if each not in _OTHERS])
+    """What runs of a test started and still lives, but for the zygote that they share."""
+    kept = set() if spawner._root is None else {spawner._root._process.pid}
+    return living([each for each in descendants(os.getpid()) if each not in _OTHERS | kept])
 
 
 def living(pids: Sequence[int]) -> list[Process]:
@@ -222,11 +230,12 @@ def test_a_runtime_that_cannot_be_prepared_says_why_and_leaves_nothing(tmp_path:
     assert processes() == []
 
 
-def test_closing_in_the_middle_leaves_nothing(tmp_path: Path) -> None:
-    deployment = deploy(tmp_path)
+@pytest.mark.parametrize(("faults", "there"), [((), 5), ((CUT,), 5 + 1)], ids=["no-relay", "a-relay"])
+def test_closing_in_the_middle_leaves_nothing(tmp_path: Path, faults: Sequence[FaultSpec], there: int) -> None:
+    deployment = deploy(tmp_path, *faults)
     while not any(isinstance(event, CheckpointCompleted) for event in deployment.advance(LIMIT_S * 1000)):
         pass
-    assert len(processes()) == 5
+    assert len(processes()) == there
     deployment.controls[ProcessControl].pause(WORKER)
     deployment.close()
     deployment.close()
