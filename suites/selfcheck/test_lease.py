@@ -106,22 +106,28 @@ def test_one_that_was_only_inherited_stays() -> None:
     assert not held.folder.exists()
 
 
-def test_a_folder_that_may_not_be_written_to_is_removed_all_the_same(temporary: Path) -> None:
-    temporary.chmod(0o777)
-    for above in (temporary, *temporary.parents[:2]):
-        above.chmod(above.stat().st_mode | 0o011)
+def test_a_folder_that_may_not_be_written_to_is_removed_all_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", None)
+    open_to_all = Path(tempfile.mkdtemp())
+    open_to_all.chmod(0o777)
+    monkeypatch.setattr(tempfile, "tempdir", str(open_to_all))
     child = os.fork()
     if not child:
-        if os.geteuid() == 0:  # Nothing is forbidden to root.
-            os.setuid(65_534)
-        held = Lease("kit")
-        closed = held.room / "closed"
-        closed.mkdir()
-        (closed / "file").touch()
-        closed.chmod(0o500)
-        held.close()
-        os._exit(held.folder.exists())
+        code = 2
+        try:
+            if os.geteuid() == 0:  # Nothing is forbidden to root.
+                os.setuid(65_534)
+            held = Lease("kit")
+            closed = held.room / "closed"
+            closed.mkdir()
+            (closed / "file").touch()
+            closed.chmod(0o500)
+            held.close()
+            code = int(held.folder.exists())
+        finally:
+            os._exit(code)
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    open_to_all.rmdir()
 
 
 def test_a_note_that_cannot_be_written_again_stops_no_sweep(temporary: Path, monkeypatch: pytest.MonkeyPatch) -> None:
