@@ -1,8 +1,8 @@
 """A loss of power (RULES ASY-03): what was not synchronised is gone, bytes of files and names in folders.
 
-It sees what a part does through Python's own `open`, `os.fsync` and `os.fdatasync`. What a library writes by itself, as
-SQLite does, stays. Whether something was lost that mattered is for the contract to say: a file that holds nothing of
-what was promised need not be synchronised.
+It sees what a part does through Python's own `open`, `os.fsync` and `os.fdatasync`, and leaves the files of SQLite
+alone. Files of other libraries stay where Python has opened none. Whether something was lost that mattered is for the
+contract to say: a file that holds nothing of what was promised need not be synchronised.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import os
 import shutil
 import sys
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, ClassVar
 from urllib.parse import unquote, urlsplit
@@ -27,7 +28,7 @@ class Watch:
     """
 
     _opened: ClassVar[list[str]] = []
-    _databases: ClassVar[list[str]] = []
+    _databases: ClassVar[set[str]] = set()
     _synchronised: ClassVar[dict[_Identity, int]] = {}
     """Length of a file when it was synchronised last, in bytes."""
     _named: ClassVar[dict[_Identity, frozenset[str]]] = {}
@@ -45,7 +46,14 @@ class Watch:
         if event == "open" and isinstance(arguments[0], str | bytes | os.PathLike) and arguments[2] & _WRITES:
             cls._opened.append(os.path.abspath(os.fsdecode(arguments[0])))
         elif event == "sqlite3.connect" and isinstance(arguments[0], str | bytes | os.PathLike):
-            cls._databases.append(os.path.abspath(os.fsdecode(arguments[0])))
+            name = os.fsdecode(arguments[0])
+            name = os.path.abspath(unquote(urlsplit(name).path) if name.startswith("file:") else name)
+            cls._databases.update(name + end for end in ("", "-wal", "-shm", "-journal"))
+        elif event in ("os.remove", "os.rename"):  # The number of a file that goes comes again.
+            with suppress(OSError):
+                found = os.lstat(arguments[event == "os.rename"])
+                if found.st_nlink == 1:
+                    cls._synchronised.pop((found.st_dev, found.st_ino), None)
 
     @classmethod
     def _recording(cls, synchronise: Callable[[Any], None]) -> Callable[[Any], None]:
@@ -85,7 +93,7 @@ class Watch:
             return ()
         lost: list[str] = []
         for path in self._all():
-            if os.fspath(path).startswith(tuple(self._databases)) or not os.path.lexists(path):
+            if os.fspath(path) in self._databases or not os.path.lexists(path):
                 continue
             found, folder = path.lstat(), path.parent.stat()
             kept = self._synchronised.get((found.st_dev, found.st_ino), 0)

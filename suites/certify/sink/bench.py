@@ -38,9 +38,9 @@ MOST_CONTENT = 64 << 10
 """Of bytes, of a committable: more are not some kilobytes."""
 SHOWN = 8
 """Rows of a write that a step shows."""
-MOST_CALLS = 20
 LONG = 40_000
 """Of a long row, in bytes: two of them are more than 64 KiB."""
+MOST_CALLS = 20
 """How often a call that raises Transient, or a commit that says RETRY, is repeated."""
 
 
@@ -93,6 +93,7 @@ class Attempt:
         self.sinks: list[Sink] = []
         self.writers: list[SinkWriter] = []
         self.unprepared: list[list[Row]] = []
+        self.newest_checkpoint = 0
         self.writes = True
 
     def close_writers(self) -> None:
@@ -129,6 +130,7 @@ class Attempt:
             Violation: TPC-01: it promises nothing, or what no checkpoint takes.
         """
         self.bench.step(f"attempt {self.number}, subtask {subtask}: prepare({checkpoint})")
+        self.newest_checkpoint = max(checkpoint, self.newest_checkpoint)
         committables = tuple(self.writers[subtask].prepare(checkpoint, now_ms=self.bench.now_ms))
         rows, self.unprepared[subtask] = tuple(self.unprepared[subtask]), []
         if self.bench.two_phase and rows and not committables and not late:

@@ -377,6 +377,7 @@ class Calls:
         dead = job.dead[-1]
         if how // 32 % 2:
             job.newest_checkpoint = job.completed_checkpoint
+            self.incomplete.pop(_name(job), None)  # Their numbers come again.
         job.begin(self._width(width), skipped=SKIPPED[skipped % len(SKIPPED)], times=1 + how % 2)
         self.check()
         if how // 2 % 2:
@@ -431,7 +432,8 @@ class Calls:
                 ]
                 self._late(lambda: old.write(subtask, rows))
                 self.check()
-            self._late(lambda: job.commit_once([old.prepare(subtask, job.newest_checkpoint + 1, late=True)], old))
+            number = max(job.newest_checkpoint, old.newest_checkpoint) + 1
+            self._late(lambda: job.commit_once([old.prepare(subtask, number, late=True)], old))
         elif how % 5 == 2:
             self._late(lambda: job.commit_once(job.aborted[what % (len(job.aborted) + 1) :], old))
         elif how % 5 == 3:

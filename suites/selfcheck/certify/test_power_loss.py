@@ -73,6 +73,12 @@ def test_a_file_that_holds_nothing_of_what_was_promised_need_not_be_synchronised
         pytest.param(
             "Path('a').write_bytes(b'new'); synchronise('a'); synchronise('.')", {"a": b"new", "log": b"old"}, id="both"
         ),
+        pytest.param(
+            "Path('c').write_bytes(b'1'); synchronise('c'); os.remove('c'); Path('a').write_bytes(b'1'); "
+            "synchronise('.')",
+            {"a": b"", "log": b"old"},
+            id="number of a file that is gone",
+        ),
         pytest.param("os.rename('log', 'b'); synchronise('.')", {"b": b"old"}, id="renamed"),
         pytest.param(
             "os.mkdir('d'); Path('d/a').write_bytes(b'new'); synchronise('d/a'); synchronise('d')",

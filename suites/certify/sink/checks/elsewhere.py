@@ -55,7 +55,7 @@ def synchronised(bench: Bench) -> None:
     bench.step(f"another process begins attempt {number}, writes {row.value!r} and prepares; then the power is lost")
     begin = Act("begin", epoch=number, now_ms=bench.now_ms)
     first = _done(others, [begin, prepared([row], 100, bench.now_ms)], power_lost=True)
-    lost = list(first.lost)
+    lost, watched = list(first.lost), first.watched
     if bench.two_phase:
         bench.step(f"one begins attempt {number + 1} with what was prepared, and commits; then the power is lost")
         begin = Act("begin", epoch=number + 1, content=first.outcomes[1].content, now_ms=bench.now_ms)
@@ -66,7 +66,8 @@ def synchronised(bench: Bench) -> None:
                 raise Violation(bench.rule, _took(lost)) from error
             raise
         lost.extend(second.lost)
-    if not first.watched:
+        watched = watched or second.watched
+    if not watched:
         raise CannotTry("it writes no files of this machine by Python, whose synchronisation could be watched")
     if lost and row not in bench.rows():
         raise Violation(bench.rule, _took(lost))
