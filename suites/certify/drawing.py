@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from functools import lru_cache
 from typing import NamedTuple, Protocol, TypeVar
 
@@ -118,8 +119,10 @@ def play_drawn(
     for number in range(programs_of(programs)):
         program = draw(Stream(bench.seed, f"{label}/{number}"), number)
         if (error := _error(program, number, play)) is not None:
+            smallest = _shrunk(program, lambda smaller, number=number: _fails(smaller, number, play))  # type: ignore[misc]
             time_limit.programs.begin()
-            play(_shrunk(program, lambda smaller, number=number: _error(smaller, number, play) is not None), number)  # type: ignore[misc]
+            with suppress(CannotTry):  # What failed once was tried.
+                play(smallest, number)
             bench.steps.append("the same program did not do this again when it was repeated")
             raise error
 
@@ -133,6 +136,14 @@ def _error(program: Program, number: int, play: Callable[[Program, int], None]) 
     except Exception as error:
         return error
     return None
+
+
+def _fails(program: Program, number: int, play: Callable[[Program, int], None]) -> bool:
+    """Whether a smaller program fails, too; one that cannot be tried does not, for the larger one was."""
+    try:
+        return _error(program, number, play) is not None
+    except CannotTry:
+        return False
 
 
 def _shrunk(program: Program, fails: Callable[[Program], bool]) -> Program:
