@@ -194,13 +194,13 @@ class Work:
         live, state, kind, group, _ = self._table(at)
         longest = min(self.bench.limits["max_namespace_bytes"], 1 << 12)
         names = [each for each in self._keys(of, StateKind.VALUE)[:MOST_SPREAD] if len(each) <= longest]
-        [key] = Batch().keys(kind, longest)
-        for number, namespace in enumerate(names):
-            live.put(state, group, namespace, self._pairs([key], kind, SHORT_LENGTHS[length % len(SHORT_LENGTHS)]))
+        keys = Batch().keys(kind, self.bench.limits["max_key_bytes"])
+        for number, namespace in enumerate(names if keys else ()):
+            live.put(state, group, namespace, self._pairs(keys, kind, SHORT_LENGTHS[length % len(SHORT_LENGTHS)]))
             if number % 3 == 1 and how % 2:
                 live.clear(state, group, namespace)
             elif number % 3 == 1:
-                live.remove(state, group, namespace, [key])
+                live.remove(state, group, namespace, keys)
 
     def get(self, at: int, of: int, *_: int) -> None:
         """In another order, what is missing and what comes twice among them."""

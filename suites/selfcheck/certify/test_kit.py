@@ -19,7 +19,7 @@ from holdfast.suites.certify import state_backend
 from holdfast.suites.certify.check import CannotTry, Check, Violation
 from holdfast.suites.certify.state_backend.bench import Bench
 from holdfast.suites.certify.state_backend.kit import judge
-from holdfast.suites.certify.state_backend.programs import Theme, play
+from holdfast.suites.certify.state_backend.programs import PROGRAMS, Theme, play
 from holdfast.suites.certify.verdict import CheckVerdict
 from holdfast.suites.spec import load_rules
 
@@ -42,6 +42,18 @@ class Plain(HashMapBackend):
 
 
 test_plain = state_backend.kit(Plain)
+
+
+@pytest.mark.parametrize("check", PROGRAMS, ids=lambda check: check.id)
+@pytest.mark.parametrize(
+    "limits", [("max_key_bytes",), ("max_namespace_bytes",), ("max_key_bytes", "max_namespace_bytes")]
+)
+def test_what_declares_little_room_for_names_passes_drawn_programs(limits: Sequence[str], check: Check[Bench]) -> None:
+    class Narrow(HashMapBackend):
+        description = replace(HashMapBackend.description, **dict.fromkeys(limits, 8))
+
+    verdict = judge(check, Narrow, HashMapBackend)
+    assert verdict.status is Status.PASS, verdict.text
 
 
 def judged(run: Callable[[Bench], None], **fields: object) -> CheckVerdict:
