@@ -35,7 +35,8 @@ from holdfast.suites.certify.state_backend.model import TIMER_KINDS, Model
 
 AMPLE_BYTES, SMALL_BYTES = 1 << 26, 1 << 16
 FIRST_SUBTASKS = (0, 0, 9, 99)
-FIRST_ATTEMPTS = (1, 1, 9, 99)
+FIRST_ATTEMPTS = (2, 2, 9, 99)
+"""The first one was made to be described."""
 FIRST_CHECKPOINTS = (0, 0, 8, 98, 254, 998)
 """Numbers that one with a digit or a byte more follows, in some."""
 AS_STORED, LATER, REFUSED, LONGER, NEWER = range(5)
