@@ -87,7 +87,8 @@ class Job:
         self.dead: list[tuple[Live, list[Part]]] = []
         self.scans: list[OpenScan] = []
         self.under_way: Part | None = None
-        self._first_subtask = FIRST_SUBTASKS[first % 4]
+        subtask = FIRST_SUBTASKS[first % 4]
+        self._first_subtask = subtask if subtask + GROUPS_EACH <= bench.max_parallelism else 0
         self._rests_on: Completed | None = None
         self._foreign: dict[int, list[Manifest]] = {}
         self.lives = [
