@@ -77,6 +77,7 @@ def play(bench: Bench, theme: Theme) -> None:
 ALONE = dict.fromkeys(CHECKPOINTS, 0)
 CANONICAL = frozenset({Flag.CANONICAL})
 ASYNCHRONOUS = frozenset({Flag.ASYNC_SNAPSHOT})
+MIGRATING = frozenset({Flag.MIGRATES})
 FEW_KEYS = (1, 2, 3, 11)
 
 
@@ -102,7 +103,7 @@ PROGRAMS = (
     _check("SBK-04", "Values become those of a newer version once, whatever comes first behind that.",
            Theme({"restore": 8, "register_later": 6, "snapshot": 6, "read": 3, "wait": 6},
                  ("put", "merge", "restore", "register_later", "wait"), states=5, counts=FEW_KEYS, programs=25),
-           windows=("restarted",)),
+           MIGRATING, ("restarted", "migrated")),
     _check("SBK-05", "Each key group goes to whoever owns it, whole and alone.",
            Theme({"restore": 8, "move": 2, "stray": 3}, ("put", "stray", "restore"), widths=(1, 2, 3, 4), programs=10),
            windows=("restarted", "rescaled")),

@@ -188,6 +188,12 @@ def test_a_name_that_leads_nowhere_is_one_sentence(name: str, sentence: str) -> 
     assert "\n" not in str(raised.value)
 
 
+def test_values_are_migrated_where_that_is_declared() -> None:
+    [check] = [check for check in PROGRAMS if check.rule == "SBK-04"]
+    assert judge(check, HashMapBackend, HashMapBackend).status is Status.PASS
+    assert judge(check, Plain, HashMapBackend).status is Status.NOT_APPLICABLE
+
+
 def test_a_seed_decides_which_programs_are_drawn() -> None:
     def steps_with(seed: int) -> list[str]:
         bench = Bench(HashMapBackend, HashMapBackend, seed=seed)
