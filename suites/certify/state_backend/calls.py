@@ -52,8 +52,10 @@ class Calls(Work):
     def _may_store(self, times: int) -> bool:
         """Whether all of the state may be stored so often, which counts then."""
         values = times * sum(len(held) for live in self.job.lives for held in live.model.values.values())
-        self.left -= min(values, self.left) if values <= self.left else 0
-        return values <= self.left
+        if values > self.left:
+            return False
+        self.left -= values
+        return True
 
     def upload(self, which: int, *_: int) -> None:
         part = self.job.part(which)
