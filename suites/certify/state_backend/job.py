@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from itertools import islice
-from typing import NamedTuple
 
 from msgspec.structs import replace
 
@@ -30,7 +29,7 @@ from holdfast.suites.certify.state_backend.bench import (
 )
 from holdfast.suites.certify.state_backend.content import GROUPS_EACH, PASSED_MS, PLACES, converted
 from holdfast.suites.certify.state_backend.failing import UNKNOWN, tried_in_vain
-from holdfast.suites.certify.state_backend.live import Live, OpenScan, Taken, ascending
+from holdfast.suites.certify.state_backend.live import Live, OpenScan, Part, Pending, ascending
 from holdfast.suites.certify.state_backend.model import TIMER_KINDS, Model
 
 AMPLE_BYTES, SMALL_BYTES = 1 << 26, 1 << 16
@@ -44,26 +43,6 @@ AS_STORED, LATER, REFUSED, LONGER, NEWER = range(5)
 WAYS = (AS_STORED, AS_STORED, AS_STORED, LATER, REFUSED, LONGER, NEWER, NEWER)
 """As frequent as they are drawn."""
 MOST_RETAINED = 1_000
-
-
-class Part:
-    """What one subtask does for a checkpoint.
-
-    Attributes:
-        manifest: None: it is not stored yet.
-    """
-
-    def __init__(self, live: Live, taken: Taken) -> None:
-        self.live = live
-        self.taken = taken
-        self.manifest: Manifest | None = None
-
-
-class Pending(NamedTuple):
-    """A checkpoint that has neither completed nor been aborted."""
-
-    checkpoint: int
-    parts: Sequence[Part]
 
 
 class Job:
@@ -160,6 +139,8 @@ class Job:
         checkpoint = self.bench.next_checkpoint()
         taken = Pending(checkpoint, [Part(live, live.snapshot(kind, checkpoint)) for live in self.lives])
         self.pending.append(taken)
+        if len(self.pending) > 2:
+            self.bench.hit("three-open-snapshots")
         return taken
 
     def part(self, number: int) -> Part:
@@ -222,6 +203,8 @@ class Job:
             if part.manifest is None:
                 self.store(part, self.bench.upload(part.taken))
         self.pending.remove(pending)
+        if any(each.checkpoint < pending.checkpoint for each in self.pending):
+            self.bench.hit("two-in-flight")
         acknowledged = [(part.live, part.taken, require_manifest(part.manifest)) for part in pending.parts]
         completed = self.bench.complete_all(acknowledged, retain=retain)
         if pending.parts[0].taken.kind is SnapshotKind.CHECKPOINT:
@@ -239,6 +222,8 @@ class Job:
             self.settle()
         self.pending.remove(pending)
         for part in pending.parts:
+            if part.manifest is not None:
+                self.bench.hit("aborted-behind-its-upload")
             self.bench.abort(part.live, part.taken, part.manifest)
         self.release(pending, times)
 
@@ -263,6 +248,7 @@ class Job:
             if self._rests_on is None or each.checkpoint != self._rests_on.checkpoint
         ]  # fmt: skip
         if unused:
+            self.bench.hit("subsumed")
             self.bench.subsume(unused[number % len(unused)])
 
     # ---------------------------------------------------------------- restores

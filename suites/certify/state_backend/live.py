@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence, Set
 from itertools import islice, pairwise
+from typing import NamedTuple
 
 from holdfast.harness.spi.state import (
     Convert,
     Flag,
     KeyedStateBackend,
+    Manifest,
     Snapshot,
     SnapshotKind,
     StateDescriptor,
@@ -303,3 +305,23 @@ class OpenScan:
         """Its backend is closed: what is left of it raises RuntimeError."""
         if len(self._taken) < len(self._wanted):
             self._live.refuses(f"the rest of a scan of {self._state}", RuntimeError, lambda: list(self._found))
+
+
+class Part:
+    """What one subtask does for a checkpoint.
+
+    Attributes:
+        manifest: None: it is not stored yet.
+    """
+
+    def __init__(self, live: Live, taken: Taken) -> None:
+        self.live = live
+        self.taken = taken
+        self.manifest: Manifest | None = None
+
+
+class Pending(NamedTuple):
+    """A checkpoint that has neither completed nor been aborted."""
+
+    checkpoint: int
+    parts: Sequence[Part]

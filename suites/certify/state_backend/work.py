@@ -222,8 +222,8 @@ class Work:
             self.job.scans.append(scan)
 
     def finish_scans(self, *_: int) -> None:
-        self.bench.hit("drawn-scan")
         while self.job.scans:
+            self.bench.hit("drawn-scan")
             self.job.scans.pop().finish()
 
     def compare(self, *_: int) -> None:
