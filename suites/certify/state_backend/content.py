@@ -43,6 +43,8 @@ PARTS = (
 PLACES = ((4, 16), (0, 16), (8, 16), (98, 128), (254, 512), (32_764, 32_768))
 """First of the key groups, and the number of all: where a digit more begins, or a byte more, or where they end."""
 GROUPS_EACH = 4
+MOST_AT_ONCE = 1_025
+"""Keys of one call that is refused: more than are written in one portion."""
 _BYTES = shake_128(b"values").digest(max(LENGTHS))
 """Nothing makes them shorter."""
 _NEXT = bytes((number + 1) % 256 for number in range(256))

@@ -11,9 +11,11 @@ from holdfast.harness.spi.errors import Full
 from holdfast.harness.spi.state import Flag, StateDescriptor, StateKind, Timer
 from holdfast.suites.certify.drawing import LENGTHS, MANY, NUMBERS, Step
 from holdfast.suites.certify.state_backend.bench import Bench
+from holdfast.suites.certify.state_backend.checks.limits import LARGEST_TRIED
 from holdfast.suites.certify.state_backend.content import (
     END_MS,
     FIRSTS,
+    MOST_AT_ONCE,
     NAMES,
     NAMESPACES,
     PARTS,
@@ -37,10 +39,6 @@ MOST_BYTES = 1 << 21
 """Of one call; and of all calls of a program, if they come to more, the rest is short."""
 MOST_VALUES = 12_000
 """Of one program, written or stored: what is more is left out."""
-MOST_AT_ONCE = 1_025
-"""Keys of one call that is refused: more than are written in one portion."""
-LONGEST_REFUSED = 1 << 16
-"""A declared limit above this is not gone beyond."""
 
 
 class Spot(NamedTuple):
@@ -302,15 +300,18 @@ class Work:
     # ---------------------------------------------------------------- what is refused
     def refuse(self, at: int, of: int, what: int, _: int) -> None:
         """The last of a batch is refused, and nothing of it is there."""
-        how = ("key", "value", "namespace", "function")[what % 4]
+        how = ("key", "value", "namespace", "function", "timer")[what % 5]
+        if how == "timer":
+            self._refuse_timers(at, of)
+            return
         if how == "function" and Flag.MERGE not in self.bench.flags:
             return
         live, state, kind, group, namespace = (
             self._spot(at, StateKind.REDUCING.__eq__) if how == "function" else self._table(at)
         )
         table, now_ms, keys = live.table(state), self.bench.now_ms, self._keys(of, kind)
-        if what // 4 % 2 and kind is not StateKind.MAP:
-            number = (MANY[3], MOST_AT_ONCE)[what // 8 % 2]
+        if what // 5 % 2 and kind is not StateKind.MAP:
+            number = (MANY[3], MOST_AT_ONCE)[what // 10 % 2]
             keys = Batch(number=number).keys(kind, self.bench.limits["max_key_bytes"])
         pairs = self._pairs(keys, kind, 1)
         if how == "function":
@@ -318,13 +319,24 @@ class Work:
             pairs += [(key, b"there"), (key, REFUSED)]
             live.refuses(f"merge({state!r}, {group}, {len(pairs)} pairs, of which its function refuses the last)",
                          Refused, lambda: table.merge(group, namespace, pairs, now_ms=now_ms))  # fmt: skip
-        elif (longest := self.bench.limits[f"max_{how}_bytes"]) <= LONGEST_REFUSED:
+        elif (longest := self.bench.limits[f"max_{how}_bytes"]) <= LARGEST_TRIED:
             long = b"x" * (longest + 1)
             pairs.append({"key": (long, b""), "value": (b"x", long)}.get(how, (b"x", b"")))
             there = long if how == "namespace" else namespace
             live.refuses(f"put({state!r}, {group}, {len(pairs)} pairs, the {how} of the last of which is too long)",
                          Full, lambda: table.put(group, there, pairs, now_ms=now_ms))  # fmt: skip
         live.get(state, group, namespace, keys)
+
+    def _refuse_timers(self, at: int, of: int) -> None:
+        """The key of the last one is too long; it would be the first to fire."""
+        if Flag.TIMERS not in self.bench.flags or (longest := self.bench.limits["max_key_bytes"]) > LARGEST_TRIED:
+            return
+        live, state, kind, group, namespace = self._spot(at, TIMER_KINDS.__contains__)
+        service, batch = live.timer_service(state), [Timer(1, group, namespace, key) for key in self._keys(of, kind)]
+        batch.append(Timer(-END_MS, group, namespace, b"x" * (longest + 1)))
+        live.refuses(f"register({state!r}, {len(batch)} timers, the key of the last of which is too long)",
+                     Full, lambda: service.register(batch))  # fmt: skip
+        live.same(f"first timer of {state}", service.first(), live.model.first(state))
 
     def stray(self, at: int, of: int, timed: int, _: int) -> None:
         """Values or timers of a key group of another subtask."""

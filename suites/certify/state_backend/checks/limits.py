@@ -8,6 +8,7 @@ from holdfast.harness.spi.errors import Full
 from holdfast.harness.spi.state import Flag, Timer
 from holdfast.suites.certify.check import CannotTry, Check, Violation
 from holdfast.suites.certify.state_backend.bench import EPOCH, GROUPS, Bench, Completed
+from holdfast.suites.certify.state_backend.content import MOST_AT_ONCE
 from holdfast.suites.certify.state_backend.live import Live
 from holdfast.suites.certify.state_backend.model import element
 
@@ -124,6 +125,11 @@ def budget(bench: Bench) -> None:
     live.put("value", GROUP, b"", [(b"0/0", b"shorter"), (b"0/1", b"")])
     live.remove("value", GROUP, b"", [b"1/0", b"1/1"])
     live.put("value", GROUP, b"", [(b"fits again", b"v" * 512)])
+    live.compare()
+    live.clear("value", GROUP, b"")
+    many = [(b"%d" % number, b"") for number in range(MOST_AT_ONCE)]
+    many += [(b"%d/large" % number, b"v" * VALUE_BYTES) for number in range(MOST_VALUES)]
+    refused(live, "SBK-01", "put more than fits at once", lambda: table.put(GROUP, b"", many, now_ms=bench.now_ms))
     live.compare()
     if Flag.TIMERS in bench.flags:
         state, key = "event-timers", b"t" * min(512, bench.limits["max_key_bytes"])
