@@ -117,13 +117,12 @@ class Calls(Work):
 
     def tell(self, which: int, confirmed: int, *_: int) -> None:
         """What it was told before, or what is unknown, is no error."""
-        known = [each.checkpoint for each in self.bench.completed]
+        what = ("aborted", "confirmed")[confirmed % 2]
+        known = [each.checkpoint for each in self.bench.completed] if confirmed % 2 else self.job.given_up
+        checkpoint = known[which % len(known)] if known and confirmed // 2 % 4 else UNKNOWN + which
         for live in self.job.lives:
-            self.bench.step(f"{live.name}: {'confirmed' if confirmed % 2 else 'aborted'}, again or of the unknown")
-            if confirmed % 2:
-                live.backend.confirmed(known[which % len(known)] if known else UNKNOWN)
-            else:
-                live.backend.aborted(UNKNOWN + which)
+            self.bench.step(f"{live.name}: {what}({checkpoint}), again or of the unknown")
+            (live.backend.confirmed if confirmed % 2 else live.backend.aborted)(checkpoint)
 
     def subsume(self, which: int, *_: int) -> None:
         self.job.subsume_one(which)

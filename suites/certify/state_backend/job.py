@@ -52,6 +52,7 @@ class Job:
         lives: of the newest attempt, by their key groups.
         pending: its checkpoints, oldest first.
         dead: what earlier attempts had under way.
+        given_up: numbers of checkpoints of the newest attempt that were aborted.
         scans: that are open.
         under_way: whose upload stands still in its middle.
     """
@@ -64,6 +65,7 @@ class Job:
         self.groups = range(start, start + GROUPS_EACH)
         self.pending: list[Pending] = []
         self.dead: list[tuple[Live, list[Part]]] = []
+        self.given_up: list[int] = []
         self.scans: list[OpenScan] = []
         self.under_way: Part | None = None
         subtask = FIRST_SUBTASKS[first % 4]
@@ -225,6 +227,7 @@ class Job:
             if part.manifest is not None:
                 self.bench.hit("aborted-behind-its-upload")
             self.bench.abort(part.live, part.taken, part.manifest)
+        self.given_up.append(pending.checkpoint)
         self.release(pending, times)
 
     def release(self, pending: Pending, times: int = 1) -> None:
@@ -326,6 +329,7 @@ class Job:
             for scan in self.scans:
                 scan.refused()
         self.scans.clear()
+        self.given_up.clear()  # Their numbers may come again.
         self.pending.clear()
         self.bench.pending.clear()
 
