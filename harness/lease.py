@@ -114,17 +114,26 @@ def sweep() -> Iterator[str]:
 
 
 def _remove(folder: Path, note: str) -> bool:
-    """Whether all of it is gone. No link is followed; a folder that may not be written to is made so before."""
-    for place, names, _ in os.walk(folder):
-        for each in (place, *(os.path.join(place, name) for name in names)):
-            if not os.path.islink(each):
-                with suppress(OSError):
-                    os.chmod(each, stat.S_IRWXU)
+    """Whether all of it is gone. No link is followed."""
     shutil.rmtree(folder, ignore_errors=True)
+    if folder.exists():
+        _open(folder)
+        shutil.rmtree(folder, ignore_errors=True)
     if folder.exists():
         with suppress(OSError):
             (folder / _NOTE).write_text(note)  # So that it is found again.
     return not folder.exists()
+
+
+def _open(folder: Path) -> None:
+    """Let its owner remove what is in folders that somebody else's code has closed."""
+    with suppress(OSError):
+        folder.chmod(stat.S_IRWXU)
+    for place, names, _ in os.walk(folder):
+        for each in (os.path.join(place, name) for name in names):
+            if not os.path.islink(each):
+                with suppress(OSError):
+                    os.chmod(each, stat.S_IRWXU)
 
 
 def _abandoned() -> Iterator[tuple[Path, str]]:

@@ -89,7 +89,7 @@ def test_what_carries_one_as_its_label_ends_with_it(temporary: Path) -> None:
 def test_what_cannot_be_removed_whole_is_found_again(monkeypatch: pytest.MonkeyPatch) -> None:
     folder = left()
     removal = f"{folder}: cannot be removed whole."
-    monkeypatch.setattr(shutil, "rmtree", lambda *_, **__: (folder / NOTE).unlink())
+    monkeypatch.setattr(shutil, "rmtree", lambda *_, **__: (folder / NOTE).unlink(missing_ok=True))
     assert [list(lease.sweep()), list(lease.sweep())] == [[removal]] * 2
 
 
@@ -134,8 +134,9 @@ def test_a_note_that_cannot_be_written_again_stops_no_sweep(temporary: Path, mon
     folder = left()
 
     def spoil(*_: object, **__: object) -> None:
-        (folder / NOTE).unlink()
-        (folder / NOTE).mkdir()
+        if (folder / NOTE).is_file():
+            (folder / NOTE).unlink()
+            (folder / NOTE).mkdir()
 
     monkeypatch.setattr(shutil, "rmtree", spoil)
     assert list(lease.sweep()) == [f"{folder}: cannot be removed whole."]
