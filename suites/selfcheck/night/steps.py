@@ -47,11 +47,10 @@ LONG_GUIDES = ("real-flink", "certify-my-pipeline", "certify-my-engine")
 """These build images, or certify Flink, Spark and engines several times, which takes longer than what a night has for
 guides: follow them by hand, `pytest suites/selfcheck/test_guides.py -m nightly -k real-flink`."""
 STEPS = (
-    # README's two commands where the interpreter is a newer one.
-    Step("python-3.12", 10, ("java",), ".ci/python 3.12"),
-    Step("python-3.13", 10, ("java",), ".ci/python 3.13"),
+    # README's two commands where the interpreter is a newer one, in turn.
+    Step("newer-python", 14, ("java",), '.ci/python "3.$((12 + DAY % 2))"'),
     # Every rule, each variant of it, on every tier that there is.
-    Step("reference", 15, IN_CONTAINERS, 'holdfast certify reference --thorough --out "$NIGHT/reference"'),
+    Step("reference", 17, IN_CONTAINERS, 'holdfast certify reference --thorough --out "$NIGHT/reference"'),
     # What a reader follows, each from a clone of its own.
     Step(
         "guides",
@@ -114,7 +113,7 @@ STEPS = (
     ),
     Step(
         "flink-in-containers",
-        7,
+        8,
         (*IN_CONTAINERS, "flink"),
         'holdfast certify flink --thorough --tier containers --out "$NIGHT/flink-in-containers"',
     ),
@@ -128,6 +127,6 @@ STEPS = (
     ),
     # New plans every night; the reports of all nights can be compared (holdfast diff).
     Step("drawn-plans", 9, (), "holdfast nightly --config .ci/holdfast.toml --out build/nights"),
-    Step("chaos", 6, IN_CONTAINERS, f'{TESTS} suites/chaos -m "nightly or not nightly"'),
+    Step("chaos", 8, IN_CONTAINERS, f'{TESTS} suites/chaos -m "nightly or not nightly"'),
 )
 MOST_MINUTES = 108
