@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from holdfast.fixtures.reference.protocol.channels.input_buffers import InputBuffers
-from holdfast.fixtures.reference.protocol.channels.task_inputs import TaskInputs
+from holdfast.fixtures.reference.protocol.channels.buffers import InputBuffers, TaskInputs
 from holdfast.fixtures.reference.protocol.messages import Barrier, Element, Records
 
 CHANNELS = ("a", "b", "c")

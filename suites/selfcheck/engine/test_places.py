@@ -11,7 +11,7 @@ from holdfast.fixtures.mutants import VARIANTS
 from holdfast.fixtures.mutants.written import code_of
 from holdfast.fixtures.reference.parts import Parts
 from holdfast.fixtures.reference.protocol.tasks.source_task import SourceTask
-from holdfast.fixtures.reference.protocol.tasks.task_kind import TaskKind
+from holdfast.fixtures.reference.protocol.tasks.worker import TaskKind
 from holdfast.harness.commands.rules import show_rules
 from holdfast.harness.engine.site import code, registry
 from holdfast.harness.engine.site.places import Found, places_of

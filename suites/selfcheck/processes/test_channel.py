@@ -29,8 +29,7 @@ from holdfast.fixtures.reference.drivers.processes.hosted_task import HostedTask
 from holdfast.fixtures.reference.drivers.processes.local_channel import LocalChannel
 from holdfast.fixtures.reference.operators.batches import Batch, from_arrow, size_bytes, to_arrow
 from holdfast.fixtures.reference.operators.partial_sums import PartialSums
-from holdfast.fixtures.reference.protocol.channels.input_buffers import InputBuffers
-from holdfast.fixtures.reference.protocol.channels.output_buffers import OutputBuffers
+from holdfast.fixtures.reference.protocol.channels.buffers import InputBuffers, OutputBuffers
 from holdfast.fixtures.reference.protocol.execution_graph import execution_graph
 from holdfast.fixtures.reference.protocol.messages import Barrier, Element, Records
 from holdfast.harness.adapter.network.loop import Loop

@@ -8,7 +8,10 @@ from xml.etree import ElementTree
 import pytest
 
 from holdfast.fixtures.reference.drivers.inspected import inspected
-from holdfast.fixtures.reference.protocol.checkpoints.metadata import CheckpointMetadata, encode_metadata
+from holdfast.fixtures.reference.protocol.checkpoints.completed_checkpoint_store import (
+    CheckpointMetadata,
+    encode_metadata,
+)
 from holdfast.fixtures.reference.protocol.messages import SubtaskState
 from holdfast.harness.engine.pictures.of_checkpoint import picture_of
 from holdfast.harness.model.events import FileReference

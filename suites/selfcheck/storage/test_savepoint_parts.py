@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from holdfast.faults.savepoint import savepoint
-from holdfast.fixtures.reference.protocol.checkpoints.savepoint_folder import require_whole
+from holdfast.fixtures.reference.protocol.checkpoints.checkpoint_publication import require_whole
 from holdfast.fixtures.reference.protocol.checkpoints.shared_state_registry import RejectedState
 from holdfast.fixtures.reference.protocol.messages import SubtaskState
 from holdfast.fixtures.systems.reference import ReferenceSystem

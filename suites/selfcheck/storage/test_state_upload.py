@@ -13,7 +13,7 @@ from holdfast.fixtures.backends.operator_state import OperatorStateBackend
 from holdfast.fixtures.reference.protocol.storage.place_steps import StoredState
 from holdfast.fixtures.reference.protocol.storage.staged_streams import PreloadedStreams, StagedStreams
 from holdfast.fixtures.reference.protocol.tasks.state_handler import StateHandler, StateSnapshot
-from holdfast.fixtures.reference.protocol.tasks.state_upload import StateUpload
+from holdfast.fixtures.reference.protocol.tasks.uploads import StateUpload
 from holdfast.harness.spi.state import Cancelled, StateContext, StateDescriptor, StateKind
 from holdfast.harness.spi.storage import CheckpointStreamFactory
 
