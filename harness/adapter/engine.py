@@ -364,9 +364,10 @@ class EngineDeployment(ProcessDeployment):
 
     @property
     def next_ms(self) -> float:
-        return min(self._ask_ms, self._feeder.next_ms(self.now_ms))
+        return min(super().next_ms, self._ask_ms, self._feeder.next_ms(self.now_ms))
 
     def tend(self) -> None:
+        super().tend()
         now_ms = self.now_ms
         if now_ms >= self._ask_ms:
             self._persisted.ask()

@@ -115,11 +115,34 @@ def has_method(name: str) -> Recognised:
     )
 
 
+def advances_a_system(module: ast.Module) -> bool:
+    """Whether a class of it lets a system run until a time, as spi.system.Deployment.advance does."""
+    return any(
+        isinstance(each, ast.FunctionDef)
+        and each.name == "advance"
+        and [argument.arg for argument in each.args.args] == ["self", "until_ms"]
+        for node in ast.walk(module)
+        if isinstance(node, ast.ClassDef)
+        for each in node.body
+    )
+
+
 def _is_self(node: ast.AST) -> bool:
     return isinstance(node, ast.Name) and node.id == "self"
 
 
 IMPLEMENTATIONS: Mapping[str, tuple[Recognised, Mapping[str, str]]] = {
+    "loop in which a system is heard and tended": (
+        advances_a_system,
+        {
+            "harness/adapter/stand.py": "the one",
+            "fixtures/reference/drivers/processes/real_deployment.py": "of the reference, whose supervisor waits",
+            "fixtures/systems/flink/deployment.py": "of our job on Flink",
+            "fixtures/systems/flink/jar_deployment.py": "of a jar on Flink",
+            "fixtures/systems/structured_streaming/deployment.py": "of a query, whose session waits",
+            "fixtures/reference/drivers/simulated/deployment.py": "the simulator's",
+        },
+    ),
     "recorder": (
         stamps_events,
         {

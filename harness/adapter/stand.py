@@ -1,0 +1,119 @@
+"""The one loop in which a system that stands is heard and tended, until something happens or the time is up."""
+
+from __future__ import annotations
+
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import ClassVar
+
+from holdfast.harness.adapter.recorder import HARNESS, Recorder
+from holdfast.harness.model.events import Event
+from holdfast.harness.model.records import InputLog, Output
+from holdfast.harness.spi.controls import Controls
+from holdfast.harness.spi.system import GateReached, Recording
+
+
+class Stand(ABC):
+    """What every spi.system.Deployment of processes or containers does. Subclasses say what is heard, what is tended,
+    what ends a wait, and when everything has taken effect.
+
+    Args:
+        recorder: takes what is seen; its clock is that of the run.
+        controls: what faults act on.
+    """
+
+    longest_wait_ms: ClassVar[float] = 1_000
+    """What ends no wait by itself is looked at so often."""
+
+    def __init__(self, recorder: Recorder, controls: Controls) -> None:
+        self._recorder = recorder
+        self.controls = controls
+
+    @property
+    def now_ms(self) -> float:
+        return self._recorder.now_ms
+
+    @property
+    @abstractmethod
+    def problem(self) -> str:
+        """Why the run says nothing; empty while all is well."""
+
+    def advance(self, until_ms: float) -> Sequence[Event | GateReached]:
+        """See the Protocol.
+
+        Raises:
+            DiedAtOnce: the system ended by itself before it did anything.
+            OSError: there is a problem.
+        """
+        until_s = time.monotonic() + (until_ms - self.now_ms) / 1000  # The clock of the run may not have begun.
+        while True:
+            self.hear()
+            self.require_well()
+            self.tend()
+            happened = self.happened()
+            left_ms = (until_s - time.monotonic()) * 1000
+            if happened or left_ms <= 0:
+                return happened
+            due_ms = self.next_ms - self.now_ms
+            self.wait(max(0.0, min(left_ms, due_ms, self.longest_wait_ms)) / 1000)
+
+    @abstractmethod
+    def hear(self) -> None:
+        """Take what the system and its reader say, and notice who died."""
+
+    def require_well(self) -> None:
+        """
+        Raises:
+            OSError: there is a problem, and the run is over.
+        """
+        if problem := self.problem:
+            raise OSError(problem)
+
+    @abstractmethod
+    def tend(self) -> None:
+        """Do what is due."""
+
+    @property
+    def next_ms(self) -> float:
+        """When something is due; infinity: nothing."""
+        return float("inf")
+
+    def happened(self) -> list[Event | GateReached]:
+        """What the engine watches for and has not taken yet."""
+        return [*self._recorder.happened()]
+
+    @abstractmethod
+    def wait(self, limit_s: float) -> None:
+        """Wait until there is something to hear, at most so long."""
+
+    def record(self, event: Event) -> None:
+        self._recorder.record(HARNESS, event)
+
+    def recording(self, output: Output, problem: str = "", expected: InputLog | None = None) -> Recording:
+        """What was seen of a run that is over.
+
+        Args:
+            output: that was committed.
+            problem: why the run says nothing, if it has no other problem.
+            expected: see Recording.
+        """
+        return Recording(
+            nodes=tuple(self._recorder.nodes.values()),
+            ordered=False,
+            output=output,
+            problem=self.problem or problem,
+            expected=expected,
+        )
+
+    @abstractmethod
+    def feed_markers(self) -> None: ...
+
+    @abstractmethod
+    def drained(self) -> bool: ...
+
+    @abstractmethod
+    def stop(self, *, audit: bool) -> Recording: ...
+
+    @abstractmethod
+    def close(self) -> None: ...
