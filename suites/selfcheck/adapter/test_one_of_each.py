@@ -137,8 +137,6 @@ IMPLEMENTATIONS: Mapping[str, tuple[Recognised, Mapping[str, str]]] = {
         {
             "harness/adapter/stand.py": "the one",
             "fixtures/reference/drivers/processes/real_deployment.py": "of the reference, whose supervisor waits",
-            "fixtures/systems/flink/deployment.py": "of our job on Flink",
-            "fixtures/systems/flink/jar_deployment.py": "of a jar on Flink",
             "fixtures/systems/structured_streaming/deployment.py": "of a query, whose session waits",
             "fixtures/reference/drivers/simulated/deployment.py": "the simulator's",
         },
