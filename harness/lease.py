@@ -6,20 +6,23 @@ A lease is a temporary folder with a note of its owner, and the label of all pro
 from __future__ import annotations
 
 import atexit
+import hashlib
 import os
+import platform
 import re
 import shutil
 import stat
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
+from functools import cache
 from pathlib import Path
 
 from holdfast.harness.adapter.process_stat import process_stat
 from holdfast.harness.label import end_labelled
 from holdfast.harness.spi.outside_files import read_outside
 
-_OWNER = re.compile(r"[0-9]+:[0-9]+")
+_OWNER = re.compile(r"[0-9]+:[0-9]+@[0-9a-f]{12}")
 _PREFIX = "holdfast-"
 _NOTE = ".holdfast-owner"
 
@@ -34,17 +37,42 @@ def start_time(pid: int) -> int:
 def this_process() -> str:
     """The owner that this process is, as text."""
     pid = os.getpid()
-    return f"{pid}:{start_time(pid)}"
+    return f"{pid}:{start_time(pid)}@{_place()}"
+
+
+@cache
+def _place() -> str:
+    """Where a pid means this process: one space of pids on one machine. Two containers, or two machines, may share a
+    folder for temporary files or a Docker engine, and see no process of each other."""
+    space = ""
+    with suppress(OSError):
+        space = os.readlink("/proc/self/ns/pid")
+    machine = ""
+    with suppress(OSError):
+        machine = Path("/etc/machine-id").read_text().strip()
+    # It survives a crash of the machine. Its id is confidential, so a digest has to do.
+    return hashlib.sha256(f"{space} {machine or platform.node()}".encode()).hexdigest()[:12]
 
 
 def lives(owner: str) -> bool:
-    """Whether an owner lives; no other text does."""
-    pid, _, started = owner.partition(":")
+    """Whether an owner lives, or may live: one of another place cannot be asked. No other text does."""
     if not _OWNER.fullmatch(owner):
         return False
-    if started == "0":  # The time was not known.
-        return not Path("/proc/self/stat").exists() and _responds(int(pid))
-    return started == str(start_time(int(pid)))
+    number, _, place = owner.partition("@")
+    pid, _, started = number.partition(":")
+    return place != _place() or process_lives(int(pid), int(started))
+
+
+def process_lives(pid: int, started: int) -> bool:
+    """Whether a process of this place lives.
+
+    Args:
+        pid: its number.
+        started: see start_time.
+    """
+    if not started:  # The time was not known.
+        return not Path("/proc/self/stat").exists() and _responds(pid)
+    return started == start_time(pid)
 
 
 def _responds(pid: int) -> bool:

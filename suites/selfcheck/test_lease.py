@@ -15,7 +15,8 @@ from holdfast.harness import lease
 from holdfast.harness.adapter.child import Child, wait_for
 from holdfast.harness.lease import Lease
 
-DEAD = f"{2**22 + 1}:5"
+HERE = lease.this_process().partition("@")[2]
+DEAD = f"{2**22 + 1}:5@{HERE}"
 """No process can have this number."""
 NOTE = ".holdfast-owner"
 
@@ -39,9 +40,27 @@ def test_we_live_and_others_do_not() -> None:
     child = subprocess.Popen(["true"])
     child.wait()
     assert not lease.lives(f"{child.pid}:{own.partition(':')[2]}")
-    assert not lease.lives(f"{os.getpid()}:1"), "the number belongs to another process by now"
-    for nonsense in ("", "x", "1", ":", "-1:0", DEAD, f"{2**22 + 1}:0"):
+    assert not lease.lives(f"{os.getpid()}:1@{HERE}"), "the number belongs to another process by now"
+    for nonsense in ("", "x", "1", ":", "-1:0", DEAD, DEAD.partition("@")[0], f"{2**22 + 1}:0@{HERE}"):
         assert not lease.lives(nonsense), nonsense
+
+
+def test_an_owner_of_another_place_may_live(temporary: Path) -> None:
+    """Two containers may share a folder for temporary files: neither sees the processes of the other."""
+    theirs = left()
+    (theirs / NOTE).write_text(DEAD.replace(HERE, "0123456789ab"))
+    assert list(lease.sweep()) == []
+    assert theirs.exists()
+
+
+def test_a_space_of_pids_is_a_place_of_its_own() -> None:
+    program = "from holdfast.harness.lease import this_process; print(this_process())"
+    apart = ["unshare", "--user", "--map-root-user", "--pid", "--fork", "--mount-proc"]
+    if subprocess.run([*apart, "true"], capture_output=True).returncode:
+        pytest.skip("this machine makes no space of pids")
+    theirs = subprocess.run([*apart, sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout
+    assert theirs.strip().partition("@")[2] != HERE
+    assert lease.lives(theirs.strip())
 
 
 def test_only_those_of_the_dead_are_swept() -> None:
@@ -143,7 +162,7 @@ def test_a_note_that_cannot_be_written_again_stops_no_sweep(temporary: Path, mon
 
 
 def test_where_no_start_time_is_known_a_pid_says_who_lives(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert not lease.lives(f"{os.getpid()}:0")
+    assert not lease.lives(f"{os.getpid()}:0@{HERE}")
     monkeypatch.setattr(Path, "exists", lambda _: False)
-    assert lease.lives(f"{os.getpid()}:0")
-    assert not lease.lives("4194303:0")
+    assert lease.lives(f"{os.getpid()}:0@{HERE}")
+    assert not lease.lives(f"4194303:0@{HERE}")

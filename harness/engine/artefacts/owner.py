@@ -14,7 +14,7 @@ import msgspec
 from holdfast.harness.engine.artefacts.files import read_content, write_atomically
 from holdfast.harness.engine.artefacts.safe_path import require_regular
 from holdfast.harness.engine.errors import UsageError
-from holdfast.harness.lease import lives, start_time
+from holdfast.harness.lease import process_lives, start_time
 
 OURS: Final = "holdfast"
 _FILE = "owner.json"
@@ -67,4 +67,4 @@ def owner_of(folder: Path) -> Owner | None:
 def owner_lives(folder: Path) -> bool:
     """Whether the process that works in a folder still lives."""
     owner = owner_of(folder)
-    return owner is not None and lives(f"{owner.pid}:{owner.start_time}")
+    return owner is not None and process_lives(owner.pid, owner.start_time)
