@@ -151,7 +151,8 @@ class Table:
         used_bytes = backend.used_bytes - replaced + sum(_size(place, *pair) for pair in new.items())
         if used_bytes > backend.context.memory_bytes:
             raise Full("memory_bytes", backend.context.memory_bytes, used_bytes)
-        backend.values.setdefault(place, {}).update(new)
+        if new:  # An empty batch makes no namespace.
+            backend.values.setdefault(place, {}).update(new)
         backend.used_bytes = used_bytes
 
     def merge(self, key_group: int, namespace: bytes, pairs: Sequence[tuple[bytes, bytes]], *, now_ms: int) -> None:
