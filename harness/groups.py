@@ -9,13 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 import msgspec
 import pytest
 from xdist.remote import Producer
 from xdist.scheduler import LoadScopeScheduling
 from xdist.workermanage import WorkerController
+
+from holdfast.harness.lease import Lease
 
 MARK = "xdist_group"
 MODE = "loadgroup"
@@ -41,18 +42,18 @@ class GroupReader:
     """In the process that spreads them."""
 
     def __init__(self) -> None:
-        self._folder = TemporaryDirectory(prefix="holdfast-groups-")
+        self._lease = Lease("groups")
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_configure_node(self, node: WorkerController) -> None:
-        node.workerinput[_FILE] = str(Path(self._folder.name, node.gateway.id))
+        node.workerinput[_FILE] = str(self._lease.room / node.gateway.id)
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_xdist_make_scheduler(self, config: pytest.Config, log: Producer) -> LoadScopeScheduling:
-        return GroupScheduling(config, log, Path(self._folder.name))
+        return GroupScheduling(config, log, self._lease.room)
 
     def pytest_unconfigure(self) -> None:
-        self._folder.cleanup()
+        self._lease.close()
 
 
 class GroupScheduling(LoadScopeScheduling):  # type: ignore[misc]  # xdist tells no types

@@ -11,7 +11,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from time import monotonic  # noqa: TID251 - what a user sees; no run depends on it
 
 import typer
@@ -24,6 +23,7 @@ from holdfast.harness.engine.plans.fitted import fitted
 from holdfast.harness.engine.site import registry
 from holdfast.harness.engine.site.interruption import listening
 from holdfast.harness.engine.site.machine import lacking
+from holdfast.harness.lease import Lease
 from holdfast.harness.model import profile
 from holdfast.harness.model.case import Tier
 from holdfast.harness.model.events import CheckpointCompleted, InputAcknowledged
@@ -66,10 +66,10 @@ def examine_system(name: str) -> int:
     for name, words in system.described() if isinstance(system, Described) else ():
         _say(name, words)
     plan = brisk(fitted(_PLAN, system, tier))
-    with listening() as interruption, TemporaryDirectory(prefix="holdfast-doctor-") as place:
+    with listening() as interruption, Lease("doctor") as place:
 
         def run(what: str, planned: Plan) -> Run:
-            folder = Path(place, what)
+            folder = place / what
             folder.mkdir()
             tools, where = registry.toolbox(), None if tier is Tier.SIM else folder
             with interruption.breakable():
@@ -78,7 +78,7 @@ def examine_system(name: str) -> int:
                     planned, system, tools, tier, where, interruption.reason, rehearsal=fault_free, audit=False
                 )
 
-        found = _step("runs", plan, run, Path(place))
+        found = _step("runs", plan, run, place)
         if found.outcome is not Outcome.PASS:
             return EXIT_CODES[found.outcome]
         first = _first_progress_ms(found)
@@ -86,7 +86,7 @@ def examine_system(name: str) -> int:
             _say("progress", "no checkpoint completed, and no input was acknowledged: there is nothing to recover from")
             return EXIT_CODES[Outcome.INCONCLUSIVE]
         _say("progress", first)
-        return EXIT_CODES[_step("survives", replace(plan, faults=(_KILL,)), run, Path(place)).outcome]
+        return EXIT_CODES[_step("survives", replace(plan, faults=(_KILL,)), run, place).outcome]
 
 
 def brisk(plan: Plan) -> Plan:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from functools import partial
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 from pyarrow.fs import FileSelector, FileType, S3FileSystem
 
@@ -14,6 +13,7 @@ from holdfast.harness.engine.artefacts.stored_run import HISTORY, VERDICTS, Stor
 from holdfast.harness.engine.errors import UsageError
 from holdfast.harness.engine.executor.run_folder import PLAN
 from holdfast.harness.engine.site.spark_session import judging_session, require_spark
+from holdfast.harness.lease import Lease
 from holdfast.harness.model.history import History
 from holdfast.harness.spi.outside_files import EVENTS_BYTES, raised, require_length
 from holdfast.harness.spi.service import Site
@@ -51,8 +51,7 @@ def read_remote_run(url: str, site: Site) -> tuple[History, StoredVerdicts]:
         url=f"{SCHEME}{base}/{HISTORY}/{OUTPUTS}",
         session=partial(judging_session, site.spark_master),
     )
-    with TemporaryDirectory(prefix="holdfast-judge-") as temporary:
-        folder = Path(temporary)
+    with Lease("judge") as folder:
         try:
             _fetch(store, base, folder)
         except OSError as error:

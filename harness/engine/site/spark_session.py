@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import sys
-import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -12,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from holdfast.harness.engine.errors import UsageError
 from holdfast.harness.engine.site.machine import lacking
+from holdfast.harness.lease import Lease
 from holdfast.harness.model.case import Tier
 
 if TYPE_CHECKING:
@@ -56,8 +56,8 @@ def judging_session(master: str = "", settings: Mapping[str, str] | None = None)
     builder = SparkSession.builder.master(master).config(map={**_SETTINGS, **(settings or {})})
     if master.startswith("local"):
         builder = builder.config("spark.driver.host", "127.0.0.1").config("spark.driver.bindAddress", "127.0.0.1")
-    with tempfile.TemporaryDirectory(prefix="holdfast-judge-") as folder:
-        log = Path(folder, "spark.log")
+    with Lease("judge") as folder:
+        log = folder / "spark.log"
         try:
             yield _started(builder, master, log)
         finally:

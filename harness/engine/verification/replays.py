@@ -4,9 +4,7 @@ kept. Whoever made the certificate cannot know which ones are chosen."""
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 from random import Random  # noqa: TID251 - which runs a user looks at; the command gives the seed
-from tempfile import TemporaryDirectory
 
 import msgspec
 
@@ -24,6 +22,7 @@ from holdfast.harness.engine.site.plan_code import require_trusted_code
 from holdfast.harness.engine.verification.plans import Plans
 from holdfast.harness.engine.verification.sent import SentCertificate
 from holdfast.harness.engine.verification.statements import Statements
+from holdfast.harness.lease import Lease
 from holdfast.harness.model.case import Tier
 from holdfast.harness.model.history import History, Manifest
 from holdfast.harness.model.journal import RunResult
@@ -121,9 +120,9 @@ def _edited(sent: SentCertificate, result: RunResult, run: Run) -> str:
 
 
 def _written(history: History) -> bytes:
-    with TemporaryDirectory(prefix="holdfast-verify-") as folder:
-        write_history(Path(folder), history)
-        return read_content(Path(folder) / MANIFEST)
+    with Lease("verify") as folder:
+        write_history(folder, history)
+        return read_content(folder / MANIFEST)
 
 
 def _files(manifest: bytes) -> dict[str, str]:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from contextlib import chdir
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
+from holdfast.harness.lease import Lease
 from holdfast.harness.spi import SPI_VERSION
 from holdfast.harness.spi.errors import Transient
 from holdfast.suites.certify.check import CannotTry, Check, Violation
@@ -53,7 +53,7 @@ def place(bench: OutsideBench) -> None:
     """A folder has a name that its URI encodes; then the process works in another folder."""
     there = bench.location.awkward()
     made = bench.make(bench.own, uri=there.uri)
-    with TemporaryDirectory() as temporary:
+    with Lease("kit") as temporary:
         # So deep that a relative path which fitted before leads somewhere else.
         elsewhere = Path(temporary, *["deeper"] * len(Path.cwd().parts))
         elsewhere.mkdir(parents=True)

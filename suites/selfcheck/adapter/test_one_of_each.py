@@ -243,15 +243,6 @@ IMPLEMENTATIONS: Mapping[str, tuple[Recognised, Mapping[str, str]]] = {
             "fixtures/systems/structured_streaming/system.py": "of what reads the output of Spark",
         },
     ),
-    "temporary folder that outlives a killed process": (
-        lambda module: mentions("mkdtemp")(module) or calls("mkdtemp")(module),
-        {
-            "harness/lease.py": "the one, with the note of its owner",
-            "fixtures/reference/drivers/simulated/plugged_place.py": "of the simulator, which ends with its run",
-            "fixtures/systems/flink/containers.py": "in the folder of a stack, which is a lease",
-            "fixtures/systems/structured_streaming/driver.py": "in the folder of a session, which is a lease",
-        },
-    ),
     "sweep of what carries a label": (
         calls("end_labelled"),
         {
