@@ -87,6 +87,7 @@ EXCEPTIONS: Mapping[str, str] = {
     "harness/engine/site/thread_waits.py": OWN_KERNEL,
     "harness/engine/site/usage.py": OWN_KERNEL,
     "harness/groups.py": "a folder that this process has made",
+    "harness/lease.py": "the id of this machine",
     "harness/oracles/output/spark/delivery.py": "on executors, in groups of rows",
     "harness/oracles/output/spark/partial_counters.py": "on executors, in groups of rows",
     "harness/spi/outside_files.py": "the one opener",
