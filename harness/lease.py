@@ -22,7 +22,9 @@ from holdfast.harness.adapter.process_stat import process_stat
 from holdfast.harness.label import end_labelled
 from holdfast.harness.spi.outside_files import read_outside
 
-_OWNER = re.compile(r"[0-9]+:[0-9]+@[0-9a-f]{12}")
+_OWNER = re.compile(r"([0-9]+):([0-9]+)(?:@([0-9a-f]{12}))?")
+_FIRST_SPACE = "pid:[4026531836]"
+"""Of pids: that of a machine, outside of all containers. Its number is a constant of the kernel."""
 _PREFIX = "holdfast-"
 _NOTE = ".holdfast-owner"
 
@@ -50,17 +52,20 @@ def _place() -> str:
     machine = ""
     with suppress(OSError):
         machine = Path("/etc/machine-id").read_text().strip()
-    # It survives a crash of the machine. Its id is confidential, so a digest has to do.
-    return hashlib.sha256(f"{space} {machine or platform.node()}".encode()).hexdigest()[:12]
+    if space != _FIRST_SPACE or not machine:  # Containers of one image may have one id.
+        machine += f" {platform.node()}"
+    # On a machine it survives a crash. The id is confidential, so a digest has to do.
+    return hashlib.sha256(f"{space} {machine}".encode()).hexdigest()[:12]
 
 
 def lives(owner: str) -> bool:
-    """Whether an owner lives, or may live: one of another place cannot be asked. No other text does."""
-    if not _OWNER.fullmatch(owner):
+    """Whether an owner lives, or may live: one of another place cannot be asked. One without a place, as earlier
+    versions wrote it, is of this one. No other text does."""
+    found = _OWNER.fullmatch(owner)
+    if found is None:
         return False
-    number, _, place = owner.partition("@")
-    pid, _, started = number.partition(":")
-    return place != _place() or process_lives(int(pid), int(started))
+    pid, started, place = found.groups()
+    return place not in (None, _place()) or process_lives(int(pid), int(started))
 
 
 def process_lives(pid: int, started: int) -> bool:
