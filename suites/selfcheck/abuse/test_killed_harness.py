@@ -62,7 +62,7 @@ def test_what_a_program_left_running_is_ended_by_the_sweep(
     running.wait_until_one_is_paused()
     running.send(signal.SIGKILL)
     running.exit_code()
-    running.wait_gone("json_lines", twin.name)
+    running.wait_gone("json_lines", twin.name, "reader_process")
     assert [process.command for process in running.living()] == ["sleep 60 "]
     [part] = out.iterdir()
     assert swept(out, capsys) == [f"{part}: ended 1 process of the program.", f"{part}: removed."]
