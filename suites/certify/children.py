@@ -29,6 +29,7 @@ _STANDARD_LIBRARY = str(Path(os.__file__).parent) + os.sep
 _PACKAGES = f"{os.sep}site-packages{os.sep}"
 _POLL_S = 0.01
 _SHOWN = 60
+_THREADS = Path("/proc/self/task")
 
 
 class _Start(NamedTuple):
@@ -65,7 +66,7 @@ class Children:
         _listen()
         self._alone = threading.current_thread() is threading.main_thread()
         self._last = _starts[-1] if _starts else None
-        self._known = _children()
+        self._known = children()
 
     def end(self) -> str:
         """End those that are left; what and where they were started, without a full stop. Empty: nothing is left."""
@@ -86,7 +87,7 @@ class Children:
 
     def _left(self, starts: Sequence[_Start]) -> Sequence[int]:
         """Children, and, if any were started, what these have started, which has our label."""
-        found = _children() - self._known
+        found = children() - self._known
         if self._alone and starts and _label is not None:
             found |= {pid for pid in labelled(_label) if label_of(pid) == _label}
         return sorted(pid for pid in found - _kept_by_python() if self._is_theirs(_start_of(pid, starts)))
@@ -106,12 +107,16 @@ def only_here() -> Iterator[None]:
             leave(0)
 
 
-def _children() -> frozenset[int]:
-    """The pids of those of this process, among them such as have ended and were not waited for."""
+def children() -> frozenset[int]:
+    """The pids of those of this process, among them such as have ended and were not waited for.
+
+    Raises:
+        OSError: they cannot be looked for, for instance since too many files are open.
+    """
     found: set[int] = set()
-    for path in Path("/proc/self/task").glob("*/children"):
-        with suppress(OSError):  # A thread that has ended meanwhile.
-            found.update(map(int, path.read_text().split()))
+    for thread in os.listdir(_THREADS):  # Newer versions of `Path.glob` find nothing where no file can be opened.
+        with suppress(FileNotFoundError, ProcessLookupError):  # A thread that has ended meanwhile.
+            found.update(map(int, Path(_THREADS, thread, "children").read_text().split()))
     return frozenset(found)
 
 
@@ -145,7 +150,7 @@ def _program(pid: int) -> str:
 
 
 def _end(pid: int) -> None:
-    if pid not in _children():
+    if pid not in children():
         end_if_labelled(pid, _label or Path())
         return
     with suppress(OSError):
@@ -173,7 +178,7 @@ def _listen() -> None:
 
 
 def _note() -> None:
-    _starts.append(_Start(called(sys._getframe(2)), threading.get_ident(), _children()))
+    _starts.append(_Start(called(sys._getframe(2)), threading.get_ident(), children()))
 
 
 def called(frame: FrameType | None) -> str | None:

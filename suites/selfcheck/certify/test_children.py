@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import resource
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -30,6 +31,7 @@ from holdfast.harness.spi.storage import StorageContext
 from holdfast.suites.certify import checkpoint_storage, file_system, restart_strategy, sink, source
 from holdfast.suites.certify.check import Check
 from holdfast.suites.certify.checkpoint_storage.kit import judge as judge_checkpoint_storage
+from holdfast.suites.certify.children import children
 from holdfast.suites.certify.file_system.kit import judge as judge_file_system
 from holdfast.suites.certify.restart_strategy.kit import judge as judge_restart_strategy
 from holdfast.suites.certify.sink.kit import judge as judge_sink
@@ -65,13 +67,8 @@ def judged(at_snapshot: Callable[[], object], at_close: Callable[[], object] = l
     return judge(Check("SBK-01/example", "An example.", run), Backend, HashMapBackend)
 
 
-def children() -> set[str]:
-    found = (path.read_text().split() for path in Path("/proc/self/task").glob("*/children"))
-    return {pid for each in found for pid in each}
-
-
 @pytest.fixture(autouse=True)
-def before() -> Iterator[set[str]]:
+def before() -> Iterator[frozenset[int]]:
     before = children()
     yield before
     for process in _started:
@@ -119,19 +116,31 @@ def spawn_by_multiprocessing() -> None:
     ],
 )
 @pytest.mark.share(3)
-def test_a_child_that_is_left_refutes_and_is_ended(start: Callable[[], None], program: str, before: set[str]) -> None:
+def test_a_child_that_is_left_refutes_and_is_ended(
+    start: Callable[[], None], program: str, before: frozenset[int]
+) -> None:
     verdict = judged(start)
     assert verdict.status is Status.FAIL
     assert verdict.reason.startswith(f"a child left: {program}")
     line = start.__code__.co_firstlineno + 1
     assert any(f"(test_children.py:{line + more})" in verdict.reason for more in range(3)), verdict.reason
     assert ", started in snapshot (" in verdict.reason
-    tracker = {str(pid) for pid in children() - before if is_tracker(pid)}
+    tracker = {pid for pid in children() - before if is_tracker(pid)}
     assert children() - before == tracker
 
 
-def is_tracker(pid: str) -> bool:
+def is_tracker(pid: int) -> bool:
     return b"resource_tracker" in Path(f"/proc/{pid}/cmdline").read_bytes()
+
+
+def test_what_cannot_be_looked_for_is_not_taken_for_none() -> None:
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (3, hard))
+    try:
+        with pytest.raises(OSError, match="Too many open files"):
+            children()
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
 
 
 def end() -> None:
@@ -210,7 +219,7 @@ def by_file_systems(leave: Callable[[], object]) -> CheckVerdict:
 
 @pytest.mark.parametrize("judged_by", [by_sinks, by_sources, by_restart_strategies, by_storages, by_file_systems])
 @pytest.mark.share(2)
-def test_every_kit_sees_it(judged_by: Callable[[Callable[[], object]], CheckVerdict], before: set[str]) -> None:
+def test_every_kit_sees_it(judged_by: Callable[[Callable[[], object]], CheckVerdict], before: frozenset[int]) -> None:
     verdict = judged_by(start)
     assert verdict.status is Status.FAIL, verdict.text
     assert verdict.reason.startswith("a child left: "), verdict.text
