@@ -56,6 +56,7 @@ class DamageCheckpoint:
             (Capability.DAMAGE_CHECKPOINT, Capability.MICRO_BATCHES, Capability.KILL_COORDINATOR),
             Occasion.MIXED,
             1,
+            place=16,
         ),
     )
 

@@ -92,7 +92,7 @@ class Forge(Momentary):
     control = ForgeryControl
     leaves = "nothing: a system must ignore what it did not request"
     may_cause = frozenset({Consequence.FORGES_MESSAGES, Consequence.FAILS_TASK})
-    attacks: Sequence[Attack] = (Attack("forge", _draw, (Capability.FORGE_MESSAGE,), Occasion.DISTURBANCE, 1),)
+    attacks: Sequence[Attack] = (Attack("forge", _draw, (Capability.FORGE_MESSAGE,), Occasion.DISTURBANCE, 1, place=4),)
 
     def needs(self, spec: FaultSpec) -> Capability:
         return Capability.FORGE_MESSAGE

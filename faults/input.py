@@ -78,7 +78,7 @@ class Poison(InputFault):
     leaves = "nothing: the record is processed once it is healed"
     may_cause = frozenset({Consequence.POISONS_INPUT, Consequence.FAILS_PROCESS, Consequence.FAILS_TASK})
     attacks: Sequence[Attack] = (
-        Attack("poison", _draw_poison, (Capability.POISON_RECORD,), Occasion.MIXED, 2, _poison_is_read),
+        Attack("poison", _draw_poison, (Capability.POISON_RECORD,), Occasion.MIXED, 2, _poison_is_read, place=10),
     )
 
     def needs(self, spec: FaultSpec) -> Capability:
@@ -131,6 +131,7 @@ class Surge(InputFault):
             Occasion.MIXED,
             2,
             possible=lambda scene: not scene.settled_start,
+            place=11,
         ),
     )
 

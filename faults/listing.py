@@ -50,6 +50,7 @@ class ListPart(InputFault):
             50,
             possible=lambda scene: scene.enumerated,
             stream="listings",
+            place=2,
         ),
     )
 

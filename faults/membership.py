@@ -37,7 +37,7 @@ class Leave:
         {Consequence.ENDS_PROCESS, Consequence.LOSES_PROCESS, Consequence.FAILS_TASK, Consequence.HOLDS_UP_RECORDS}
     )
     lasting = True
-    attacks: Sequence[Attack] = (Attack("leave", _draw, (Capability.MEMBERSHIP,), Occasion.LIVES),)
+    attacks: Sequence[Attack] = (Attack("leave", _draw, (Capability.MEMBERSHIP,), Occasion.LIVES, place=2),)
 
     def needs(self, spec: FaultSpec) -> Capability:
         return Capability.MEMBERSHIP

@@ -191,7 +191,7 @@ class DelayMessages(MessageFault):
     }
     colour = "#8c510a"
     attacks: Sequence[Attack] = (
-        Attack("delay-messages", _draw_delay, (Capability.DISTURB_MESSAGES,), Occasion.DISTURBANCE, 2),
+        Attack("delay-messages", _draw_delay, (Capability.DISTURB_MESSAGES,), Occasion.DISTURBANCE, 2, place=1),
     )
     leaves = "nothing: every message arrives, or its connection is lost before"
     default_delay_ms = _DEFAULT_DELAY_MS
@@ -214,7 +214,7 @@ class DoubleMessages(MessageFault):
     }
     colour = "#bf812d"
     attacks: Sequence[Attack] = (
-        Attack("double-messages", _draw_double, (Capability.DISTURB_MESSAGES,), Occasion.DISTURBANCE, 2),
+        Attack("double-messages", _draw_double, (Capability.DISTURB_MESSAGES,), Occasion.DISTURBANCE, 2, place=2),
     )
     leaves = "nothing: a copy changes nothing"
 
@@ -232,7 +232,7 @@ class LoseMessages(MessageFault):
     colour = "#dfc27d"
     leaves = "nothing: what may be lost alone is covered by a timeout or by the next message"
     attacks: Sequence[Attack] = (
-        Attack("lose-messages", _draw_loss, (Capability.DISTURB_MESSAGES,), Occasion.DISTURBANCE, 2),
+        Attack("lose-messages", _draw_loss, (Capability.DISTURB_MESSAGES,), Occasion.DISTURBANCE, 2, place=3),
     )
 
     def precludes(self, spec: FaultSpec) -> Collection[Feature]:

@@ -96,7 +96,9 @@ class Cut(LinkFault):
     colour = "#cc79a7"
     control = LinkControl
     leaves = "nothing: what was held back arrives in order"
-    attacks: Sequence[Attack] = (Attack("cut", _draw_cut, (Capability.CUT_CHANNEL,), Occasion.MIXED, 2, _has_channels),)
+    attacks: Sequence[Attack] = (
+        Attack("cut", _draw_cut, (Capability.CUT_CHANNEL,), Occasion.MIXED, 2, _has_channels, place=6),
+    )
 
     def needs(self, spec: FaultSpec) -> Capability:
         one_way = self._detail(spec) != BOTH
@@ -141,7 +143,7 @@ class Slow(LinkFault):
     control = LinkControl
     leaves = "nothing: everything arrives in order"
     attacks: Sequence[Attack] = (
-        Attack("slow", draw_slow, (Capability.SLOW_CHANNEL,), Occasion.MIXED, 2, _has_channels),
+        Attack("slow", draw_slow, (Capability.SLOW_CHANNEL,), Occasion.MIXED, 2, _has_channels, place=7),
     )
 
     def needs(self, spec: FaultSpec) -> Capability:

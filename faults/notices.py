@@ -39,7 +39,9 @@ class LoseNotices:
     leaves = "nothing: the next notice covers those that were lost"
     may_cause = frozenset({Consequence.DISTURBS_MESSAGES})
     lasting = True
-    attacks: Sequence[Attack] = (Attack("lose-notices", _draw, (Capability.LOSE_NOTICES,), Occasion.MIXED, 1),)
+    attacks: Sequence[Attack] = (
+        Attack("lose-notices", _draw, (Capability.LOSE_NOTICES,), Occasion.MIXED, 1, place=13),
+    )
 
     def precludes(self, spec: FaultSpec) -> Collection[Feature]:
         """See spi.attack.Precluding. A sink whose last notice is lost is never told again what it must commit."""

@@ -38,7 +38,7 @@ class LosePower(Momentary):
         {Consequence.LOSES_PROCESS, Consequence.FAILS_TASK, Consequence.DISTURBS_MESSAGES, Consequence.FAILS_STORAGE}
     )
     attacks: Sequence[Attack] = (
-        Attack("lose-power", _draw, (Capability.LOSE_POWER, Capability.KILL_COORDINATOR), Occasion.MIXED, 1),
+        Attack("lose-power", _draw, (Capability.LOSE_POWER, Capability.KILL_COORDINATOR), Occasion.MIXED, 1, place=19),
     )
 
     def needs(self, spec: FaultSpec) -> Capability:

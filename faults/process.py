@@ -113,10 +113,12 @@ class Kill(Momentary):
     leaves = "the outcome of every operation that the process had under way"
     may_cause = frozenset({Consequence.ENDS_PROCESS, Consequence.LOSES_PROCESS, Consequence.FAILS_TASK})
     attacks: Sequence[Attack] = (
-        Attack("kill-worker", draw_kill, (Capability.KILL_WORKER,), Occasion.MIXED, 6),
-        Attack("kill-coordinator", _draw_kill_of_coordinator, (Capability.KILL_COORDINATOR,), Occasion.MIXED, 3),
+        Attack("kill-worker", draw_kill, (Capability.KILL_WORKER,), Occasion.MIXED, 6, place=1),
+        Attack(
+            "kill-coordinator", _draw_kill_of_coordinator, (Capability.KILL_COORDINATOR,), Occasion.MIXED, 3, place=2
+        ),
         Attack("failures", _draw_failures, occasion=Occasion.BOUNDARY),
-        Attack("lives", draw_lives, occasion=Occasion.LIVES),
+        Attack("lives", draw_lives, occasion=Occasion.LIVES, place=1),
         Attack(
             "struck-restart",
             draw_struck_restart,
@@ -124,6 +126,7 @@ class Kill(Momentary):
             share=15,
             possible=lambda scene: not scene.regional,
             stream=_RESTARTS,
+            place=1,
         ),
         Attack(
             "struck-region",
@@ -132,6 +135,7 @@ class Kill(Momentary):
             share=100,
             possible=lambda scene: scene.regional,
             stream=_RESTARTS,
+            place=2,
         ),
     )
 
@@ -198,8 +202,10 @@ class Pause:
     )
     lasting = True
     attacks: Sequence[Attack] = (
-        Attack("pause-worker", _draw_pause, (Capability.PAUSE_WORKER,), Occasion.MIXED, 2),
-        Attack("pause-coordinator", draw_pause_of_coordinator, (Capability.PAUSE_COORDINATOR,), Occasion.MIXED, 1),
+        Attack("pause-worker", _draw_pause, (Capability.PAUSE_WORKER,), Occasion.MIXED, 2, place=3),
+        Attack(
+            "pause-coordinator", draw_pause_of_coordinator, (Capability.PAUSE_COORDINATOR,), Occasion.MIXED, 1, place=4
+        ),
     )
 
     def needs(self, spec: FaultSpec) -> Capability:

@@ -39,7 +39,7 @@ class Replay(Momentary):
     colour = "#117733"
     control = ReplayControl
     leaves = "the work of the last checkpoint, which is done twice"
-    attacks: Sequence[Attack] = (Attack("replay", _draw, (Capability.MICRO_BATCHES,), Occasion.MIXED, 6),)
+    attacks: Sequence[Attack] = (Attack("replay", _draw, (Capability.MICRO_BATCHES,), Occasion.MIXED, 6, place=17),)
     may_cause = ANY_FAILURE | {Consequence.FORGES_MESSAGES}
 
     def needs(self, spec: FaultSpec) -> Capability:

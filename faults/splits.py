@@ -51,6 +51,7 @@ class LoseSplits:
             60,
             possible=lambda scene: scene.enumerated,
             stream=PLAN_STREAM,
+            place=1,
         ),
     )
 

@@ -96,7 +96,9 @@ class StorageError:
     leaves = "whether the failed operation took effect, as far as its caller knows"
     may_cause = frozenset({Consequence.FAILS_STORAGE, Consequence.FAILS_PROCESS, Consequence.FAILS_TASK})
     lasting = True
-    attacks: Sequence[Attack] = (Attack("storage-error", _draw_error, (Capability.STORAGE_ERROR,), Occasion.MIXED, 3),)
+    attacks: Sequence[Attack] = (
+        Attack("storage-error", _draw_error, (Capability.STORAGE_ERROR,), Occasion.MIXED, 3, place=9),
+    )
 
     def needs(self, spec: FaultSpec) -> Capability:
         return Capability.STORAGE_ERROR
@@ -154,7 +156,9 @@ class SlowStorage:
     leaves = "nothing: every call takes effect and returns"
     may_cause = frozenset({Consequence.SLOWS_STORAGE})
     lasting = True
-    attacks: Sequence[Attack] = (Attack("slow-storage", _draw_slow, (Capability.SLOW_STORAGE,), Occasion.MIXED, 1),)
+    attacks: Sequence[Attack] = (
+        Attack("slow-storage", _draw_slow, (Capability.SLOW_STORAGE,), Occasion.MIXED, 1, place=12),
+    )
 
     def needs(self, spec: FaultSpec) -> Capability:
         return Capability.SLOW_STORAGE

@@ -42,7 +42,7 @@ class Supersede:
     )
     lasting = True
     attacks: Sequence[Attack] = (
-        Attack("supersede-coordinator", _draw, (Capability.SUPERSEDE_COORDINATOR,), Occasion.MIXED, 1),
+        Attack("supersede-coordinator", _draw, (Capability.SUPERSEDE_COORDINATOR,), Occasion.MIXED, 1, place=5),
     )
 
     def needs(self, spec: FaultSpec) -> Capability:

@@ -63,7 +63,7 @@ class SlowTask:
     may_cause = frozenset({Consequence.SLOWS_TASK, Consequence.HOLDS_UP_RECORDS})
     lasting = True
     attacks: Sequence[Attack] = (
-        Attack("slow-task", _draw, (Capability.SLOW_TASK,), Occasion.MIXED, 2, _has_channels),
+        Attack("slow-task", _draw, (Capability.SLOW_TASK,), Occasion.MIXED, 2, _has_channels, place=8),
         Attack("backlog", _draw_backlog, occasion=Occasion.BACKLOG),
     )
 

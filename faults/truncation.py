@@ -63,13 +63,14 @@ class Truncate(InputFault):
     may_cause = frozenset({Consequence.FAILS_PROCESS, Consequence.FAILS_TASK})
     control = RetentionControl
     attacks: Sequence[Attack] = (
-        Attack("truncate", _draw, (Capability.TRUNCATE_INPUT,), Occasion.DISTURBANCE, 2),
+        Attack("truncate", _draw, (Capability.TRUNCATE_INPUT,), Occasion.DISTURBANCE, 2, place=5),
         Attack(
             "truncate-between-micro-batches",
             _draw_between_micro_batches,
             (Capability.TRUNCATE_INPUT, Capability.MICRO_BATCHES, Capability.KILL_COORDINATOR),
             Occasion.MIXED,
             2,
+            place=15,
         ),
     )
 

@@ -48,7 +48,7 @@ class Upgrade(Momentary):
     leaves = "what was under way where the coordinator is killed, and the work of a checkpoint that is done again"
     may_cause = ANY_FAILURE | {Consequence.ENDS_PROCESS, Consequence.FORGES_MESSAGES}
     attacks: Sequence[Attack] = (
-        Attack("upgrade", _draw, (Capability.UPGRADE, Capability.MICRO_BATCHES), Occasion.MIXED, 6),
+        Attack("upgrade", _draw, (Capability.UPGRADE, Capability.MICRO_BATCHES), Occasion.MIXED, 6, place=18),
     )
 
     def needs(self, spec: FaultSpec) -> Capability:

@@ -64,7 +64,7 @@ class RequestCheckpoint(UserCommand):
     leaves = "nothing: a checkpoint more changes no result"
     may_cause = frozenset({Consequence.REQUESTS_CHECKPOINT, Consequence.FAILS_TASK})
     attacks: Sequence[Attack] = (
-        Attack("request-checkpoint", _draw_requests, (Capability.COMMANDS,), Occasion.MIXED, 1),
+        Attack("request-checkpoint", _draw_requests, (Capability.COMMANDS,), Occasion.MIXED, 1, place=14),
     )
 
     def needs(self, spec: FaultSpec) -> Capability:

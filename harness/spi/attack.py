@@ -153,6 +153,7 @@ class Attack(msgspec.Struct, frozen=True, eq=False):
         possible: whether it makes sense in a plan.
         stream: label of the random stream that it draws from, for FIRST and LAST; empty: its name, so that nothing else
             of a plan depends on it; PLAN_STREAM: that of the plan. The others draw from the stream of their occasion.
+        place: among the attacks of its occasion, the lowest first; with other places, seeds draw other plans.
     """
 
     name: str
@@ -162,6 +163,7 @@ class Attack(msgspec.Struct, frozen=True, eq=False):
     share: int = 10
     possible: Callable[[Scene], bool] = lambda scene: True
     stream: str = ""
+    place: int = 100
 
 
 class Feature(StrEnum):
