@@ -360,7 +360,7 @@ def case_result(
 
 
 def rule_results(cases: Sequence[CaseResult], failed: dict[str, tuple[str, ...]] | None = None) -> list[RuleResult]:
-    """All 158 rules, with a status only where a case gives one."""
+    """All rules, with a status only where a case gives one."""
     deciding: dict[str, list[CaseResult]] = {}
     for case in cases:
         for rule in case.rules:
