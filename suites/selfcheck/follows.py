@@ -1,6 +1,6 @@
 """What else is bound to be seen of a wrong system or history, besides the clauses that decide.
 
-Of variants of the reference that stands in their table (mutants.deviations). A clause that is not listed stays silent
+Of variants of the reference that stands beside them (mutants.compose.Written). A clause that is not listed stays silent
 on every case that the system is tried on: a rule decided by it passes.
 """
 
@@ -8,20 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from holdfast.fixtures.mutants.deviations.table import written_by_hand
-
-_LOST = ("CUT/state-missing", "STATE/state-missing", "EXACT/row-wrong", "EXACT/input-missing", "NOLOSS/input-lost")
-"""Records took no effect."""
+from holdfast.fixtures.mutants import WRITTEN
+from holdfast.fixtures.mutants.compose import LOST
 
 FOLLOWS: Mapping[str, tuple[str, ...]] = {
-    **{name: row.follows for name, row in written_by_hand().items()},
+    **{name: row.follows for name, row in WRITTEN.items()},
     "history:exact/input-missing/last-records-missing": ("NOLOSS/input-lost",),
     "history:resume/position-behind/ready-before-the-checkpoint": ("EXACT/input-missing", "NOLOSS/input-lost"),
-    "history:local/moved/two-subtasks-change-places": ("PROGRESS/task-not-started", *_LOST),
-    "system:acknowledges-first": _LOST,
+    "history:local/moved/two-subtasks-change-places": ("PROGRESS/task-not-started", *LOST),
+    "system:acknowledges-first": LOST,
     "system:json-lines+restores-older-checkpoint": ("RESUME/position-behind",),
     "system:holdfast.suites.certify.scaffolds.system.wrong:WrongEngine": (
-        *_LOST,
+        *LOST,
         "EXACT/counts-stepped-back",
         "EXACT/row-repeated",
     ),
