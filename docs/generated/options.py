@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from holdfast.harness.engine.site.registry import rules
-from holdfast.harness.model.profile import OPTIONS, Option
+from holdfast.harness.model.profile import OPTIONS, Kind, Option
 
 
 def pages() -> dict[str, str]:
@@ -31,7 +31,9 @@ def _lines() -> Iterator[str]:
 
 def _cells(option: Option, known: set[str]) -> Iterator[str]:
     yield f"`{option.key}`"
-    yield option.kind
+    bounds = {"at least": option.least, "more than": option.above, "at most": option.most}
+    unit = {Kind.DURATION: " ms", Kind.SIZE: " b"}.get(option.kind, "")
+    yield ", ".join((option.kind, *(f"{words} {bound}{unit}" for words, bound in bounds.items() if bound is not None)))
     default = f"`{option.default}`" if option.default else "none"
     yield default if option.default_1_14 is None else f"{default}; 1.14: `{option.default_1_14}`"
     area = option.rule.partition("-")[0]

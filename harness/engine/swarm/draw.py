@@ -24,11 +24,11 @@ from holdfast.harness.engine.swarm.options import (
     NO_BYTES,
     STRATEGIES,
     Options,
+    draw_apart,
     draw_checkpointing,
     draw_dependent_edges,
     draw_edges,
     draw_forgiving,
-    draw_increments,
     forced,
     strategy,
 )
@@ -112,7 +112,7 @@ def draw_plan(seed: int, mix: Mix = SWARM) -> Plan:
         final = "true" if Feature.NO_FINAL_CHECKPOINT in precluded else stream.choice(_AFTER_FINISH)
         options[profile.AFTER_FINISH] = final
     if mix.options:
-        options |= draw_increments(Stream(seed, "increments"), mix.incremental_percent)
+        options |= draw_apart(seed, mix)
     options |= draw_dependent_edges(Stream(seed, "edges"), options, interval_ms, mix.edge_percent)
     plan = Plan(
         system=mix.system,

@@ -14,8 +14,6 @@ Options = dict[str, str]
 NO_BYTES = "0 b"
 MANY = "1000"
 STRATEGIES = ("fixed-delay", "failure-rate", "exponential-delay")
-_LEAST_MS = 10
-"""Of interval and timeout: Flink's CheckpointCoordinatorConfiguration.MINIMAL_CHECKPOINT_TIME."""
 _ABSENT_AT_EDGES = {profile.INLINE_THRESHOLD: FILE_EFFECTS, profile.RETAINED: DELETES}
 """What may never happen where the option is at an edge."""
 
@@ -57,7 +55,7 @@ def draw_edges(scene: Scene, options: Options, faults: Iterable[FaultSpec]) -> O
     stream, interval_ms = scene.stream, scene.interval_ms
     edges: dict[str, tuple[str, ...]] = {
         profile.MIN_PAUSE: (f"{interval_ms} ms", f"{2 * interval_ms} ms"),
-        profile.TIMEOUT: (f"{_LEAST_MS} ms", f"{interval_ms // 2} ms", f"{interval_ms} ms"),
+        profile.TIMEOUT: (f"{profile.MINIMUM_MS} ms", f"{interval_ms // 2} ms", f"{interval_ms} ms"),
         profile.RETAINED: ("1", "10"),
         profile.INLINE_THRESHOLD: ("1 mb",),
         profile.BATCH_RECORDS: ("1", "200"),
@@ -103,9 +101,10 @@ def draw_dependent_edges(stream: Stream, options: Options, interval_ms: int, per
     return {key: stream.choice(values) for key, values in edges.items() if stream.chance(percent / 100)}
 
 
-def draw_increments(stream: Stream, percent: int) -> Options:
-    """Checkpoints that share files, with their chance; `stream` is of this draw alone."""
-    return {profile.BACKEND: "rocksdb", profile.INCREMENTAL: "true"} if stream.chance(percent / 100) else {}
+def draw_apart(seed: int, mix: Mix) -> Options:
+    """Options each from a stream of their own, on which nothing else of a plan depends."""
+    shares_files = Stream(seed, "increments").chance(mix.incremental_percent / 100)
+    return {profile.BACKEND: "rocksdb", profile.INCREMENTAL: "true"} if shares_files else {}
 
 
 def draw_forgiving(scene: Scene) -> Options:
