@@ -45,7 +45,7 @@ class Crew(Generic[AWorker]):
     @property
     def children(self) -> Sequence[Child]:
         """The processes that there are now."""
-        return [each.child for each in self.members if each.child is not None]
+        return [each.present for each in self.members if each.present is not None]
 
     @property
     def alive(self) -> bool:

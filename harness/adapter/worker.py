@@ -8,6 +8,7 @@ from pathlib import Path
 
 from holdfast.harness.adapter.child import Child
 from holdfast.harness.adapter.deaths import Deaths
+from holdfast.harness.adapter.member import KILLED, Member
 from holdfast.harness.adapter.nodes import Nodes
 from holdfast.harness.adapter.recorder import HARNESS
 from holdfast.harness.model.events import LEFT, StateFound
@@ -17,11 +18,10 @@ from holdfast.harness.model.topology import node_name
 
 RESTART_DELAY_MS = 100
 """How long its environment takes to start it again."""
-KILLED = "kill"
 _LEAVE_LIMIT_S = 10.0
 
 
-class Worker:
+class Worker(Member[Child]):
     """Subclasses say what is started, what it begins from, and what to do with its words.
 
     Args:
@@ -32,10 +32,8 @@ class Worker:
         nodes: takes what is seen of it.
 
     Attributes:
-        child: the process; None between two lives.
         ready: this life can do its work.
         attempt: what events of the present life are stamped with.
-        away: it has left, and is not started again before it is to come back.
         heard_ms: when it last said something.
         deaths: those that nobody of us caused.
         problem: why the run says nothing; empty while all is well.
@@ -46,17 +44,12 @@ class Worker:
     """How it is known what a life begins from."""
 
     def __init__(self, process: str, what: str, folder: Path, logs: Path, nodes: Nodes) -> None:
-        self._process = process
+        super().__init__(process, nodes, RESTART_DELAY_MS)
         self._what = what
         self._folder = folder
         self._logs = logs
-        self._nodes = nodes
-        self._recorder = nodes.recorder
-        self._restart_ms = 0.0
-        self.child: Child | None = None
         self.ready = False
         self.attempt = 0
-        self.away = False
         self.heard_ms = 0.0
         self.deaths = Deaths()
         self.problem = ""
@@ -72,7 +65,7 @@ class Worker:
 
     def next_attempt(self) -> int:
         """What events of the next life are stamped with."""
-        return self._nodes.begun(self._process) + 1
+        return self._nodes.begun(self.process) + 1
 
     def found(self) -> tuple[int, ...]:
         """By partition, how many records are persisted already: what the next life begins from."""
@@ -109,31 +102,16 @@ class Worker:
     @property
     def alive(self) -> bool:
         """Whether it is ready, and not paused."""
-        return self.ready and self.child is not None and not self.child.paused
-
-    @property
-    def node(self) -> str:
-        """The present life, or the last one."""
-        return self._nodes.last(self._process)
-
-    @property
-    def next_ms(self) -> float:
-        """When it is started again; infinity: it lives, or has left."""
-        return self._restart_ms if self.child is None and not self.away else float("inf")
-
-    def tend(self) -> None:
-        """Start it if that is due."""
-        if self._recorder.now_ms >= self.next_ms:
-            self._begin()
+        return self.ready and super().alive
 
     def hear(self) -> None:
         """Take what it says, and notice if it died or fell silent."""
-        child = self.child
+        child = self.present
         if child is None:
             return
         dead = child.dead  # Asked first: what it said before it died is there now.
         self.listen(child)
-        if self.child is not child:
+        if self.present is not child:
             return
         child.flush()
         if dead:
@@ -142,12 +120,7 @@ class Worker:
             self.give_up(complaint)
 
     def kill(self) -> None:
-        """End it from outside, as SIGKILL does.
-
-        Raises:
-            OSError: it is dead already.
-        """
-        self._end(self._living(), KILLED)
+        self._end(self.living(), KILLED)
 
     def leave(self) -> None:
         """End it in good order, by SIGTERM, and do not start it again before `come_back`.
@@ -155,29 +128,15 @@ class Worker:
         Raises:
             OSError: it is dead already, or does not end.
         """
-        child = self._living()
+        child = self.living()
         if not child.terminate(_LEAVE_LIMIT_S):
-            raise OSError(f"{self._process} did not end within {_LEAVE_LIMIT_S:.0f} s of SIGTERM.")
+            raise OSError(f"{self.process} did not end within {_LEAVE_LIMIT_S:.0f} s of SIGTERM.")
         self.away = True
         self._end(child, LEFT)
 
     def come_back(self) -> None:
         """Start it again, if it has left. Idempotent."""
         self.away = False
-
-    def pause(self) -> None:
-        """Stop it.
-
-        Raises:
-            OSError: it is dead.
-        """
-        self._living().pause()
-        self._recorder.struck(self.node)
-
-    def resume(self) -> None:
-        """Let it go on. Idempotent."""
-        if self.child is not None and self.child.paused:
-            self.child.resume()
 
     def give_up(self, complaint: str, died_at_once: OwnDeaths | None = None) -> None:
         """The run says nothing, because of what this sentence goes on with."""
@@ -187,9 +146,9 @@ class Worker:
 
     def close(self) -> None:
         """End it. Idempotent."""
-        if self.child is not None:
-            self.child.close()
-        self.child = None
+        if self.present is not None:
+            self.present.close()
+        self.present = None
         self.ready = False
         self.ended()
 
@@ -198,21 +157,21 @@ class Worker:
         for line in child.lines():
             self.heard_ms = self._recorder.now_ms
             self.heard(line)
-            if self.child is not child:
+            if self.present is not child:
                 return
 
-    def _begin(self) -> None:
+    def start(self) -> None:
         self.attempt = self.next_attempt()
         self._recorder.record(HARNESS, StateFound(positions=self.found(), attempt=self.attempt), self.evidence)
-        log = self._logs / f"{node_name(self._process, self._nodes.begun(self._process))}.log"
-        self.child = Child(self.command(), self._folder, log, self.environment())
-        self._nodes.begin(self._process, self.attempt)
-        self.started(self.child)
+        log = self._logs / f"{node_name(self.process, self._nodes.begun(self.process))}.log"
+        child = Child(self.command(), self._folder, log, self.environment())
+        self.begin(child, self.attempt)
+        self.started(child)
 
     def _end(self, child: Child, cause: str) -> None:
         child.end()
         self.listen(child)
-        if self.child is child:
+        if self.present is child:
             self._bury(child, cause)
 
     def _bury(self, child: Child, cause: str) -> None:
@@ -227,17 +186,12 @@ class Worker:
             cause, excused = died.cause, self.excused(died.cause)
             if not excused:
                 self.deaths.add(died.ended, died.last_words)
-        self._nodes.bury(self._process, cause)
+        self.bury(cause)
+        child.close()
         if not excused and (complaint := self.useless(cause) or self.deaths.complaint()):
             self.give_up(complaint, self.deaths.at_once)
         self.close()
         self.died()
-        self._restart_ms = self._recorder.now_ms + RESTART_DELAY_MS
-
-    def _living(self) -> Child:
-        if self.child is None or self.child.dead:
-            raise OSError(f"{self._process} is dead already.")
-        return self.child
 
 
 def _ended(exit_code: int) -> str:

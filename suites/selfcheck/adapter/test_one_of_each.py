@@ -225,7 +225,7 @@ IMPLEMENTATIONS: Mapping[str, tuple[Recognised, Mapping[str, str]]] = {
             "harness/adapter/process.py": "the one",
             "harness/adapter/launched.py": "the one, of a process that leads a group of ours",
             "harness/adapter/life.py": "what it does, wherever it runs",
-            "harness/adapter/worker.py": "a process through its lives",
+            "harness/adapter/member.py": "a process through its lives",
             "fixtures/services/container.py": "of a container, by the engine",
             "fixtures/services/container_life.py": "of a container",
             "fixtures/services/own_service.py": "what faults need of a service",

@@ -1,0 +1,104 @@
+"""A process through all its lives, whoever starts them: it dies, or is killed, and begins anew when that is due."""
+
+from __future__ import annotations
+
+import math
+from typing import Generic, TypeVar
+
+from holdfast.harness.adapter.life import Life
+from holdfast.harness.adapter.nodes import Nodes
+from holdfast.harness.adapter.process import Process
+
+KILLED = "kill"
+ALife = TypeVar("ALife", bound=Process | Life)
+
+
+class Member(Generic[ALife]):
+    """Subclasses start it, if that is not done by others.
+
+    Args:
+        process: its name in the history; a life of it is a node.
+        nodes: takes what is seen of it.
+        delay_ms: how long its environment takes to start it again; infinity: it is not for us to do.
+
+    Attributes:
+        process: as given.
+        present: its present life; None between two.
+        away: it is not started again before it is to come back.
+    """
+
+    def __init__(self, process: str, nodes: Nodes, delay_ms: float = math.inf) -> None:
+        self.process = process
+        self._nodes = nodes
+        self._recorder = nodes.recorder
+        self._delay_ms = delay_ms
+        self._due_ms = 0.0
+        self.present: ALife | None = None
+        self.away = False
+
+    def start(self) -> None:
+        """Let a life begin."""
+        raise NotImplementedError
+
+    @property
+    def alive(self) -> bool:
+        """Whether it lives, and is not paused."""
+        return self.present is not None and not self.present.dead and not self.present.paused
+
+    @property
+    def node(self) -> str:
+        """The present life, or the last one."""
+        return self._nodes.last(self.process)
+
+    @property
+    def next_ms(self) -> float:
+        """When it is started again; infinity: it lives, or has left."""
+        return self._due_ms if self.present is None and not self.away else math.inf
+
+    def tend(self) -> None:
+        """Start it if that is due."""
+        if self._recorder.now_ms >= self.next_ms:
+            self.start()
+
+    def begin(self, life: ALife, attempt: int = 0) -> None:
+        """A life has begun.
+
+        Args:
+            life: that is held from now on.
+            attempt: that its beginning is stamped with.
+        """
+        self.present = life
+        self._nodes.begin(self.process, attempt)
+
+    def living(self) -> ALife:
+        """The present life.
+
+        Raises:
+            OSError: it is dead already.
+        """
+        if self.present is None or self.present.dead:
+            raise OSError(f"{self.process} is dead already.")
+        return self.present
+
+    def kill(self) -> None:
+        """End it from outside, as SIGKILL does. Errors as of `living`."""
+        self.living().end()
+        self.bury(KILLED)
+
+    def pause(self) -> None:
+        """Stop it; it stands still when this returns. Errors as of `living`."""
+        self.living().pause()
+        self._recorder.struck(self.node)
+
+    def resume(self) -> None:
+        """Let it go on. Idempotent."""
+        if self.present is not None and self.present.paused:
+            self.present.resume()
+
+    def bury(self, cause: str) -> None:
+        """It is dead: that is recorded, and its environment may start it again. Between two lives nothing happens."""
+        if self.present is None:
+            return
+        self._nodes.bury(self.process, cause)
+        self.present = None
+        self._due_ms = self._recorder.now_ms + self._delay_ms
