@@ -79,3 +79,18 @@ def test_a_query_that_ends_by_itself_without_an_error_is_started_again_and_has_n
         query._take(Ended(query._start.query))
         assert query._stage is Stage.RESTART
     assert not any(event.status is JobStatus.FAILED for event in recorder.happened() if isinstance(event, JobSwitched))
+
+
+def test_the_checkpoint_is_contended_until_each_former_driver_program_is_over() -> None:
+    session: Any = SimpleNamespace(usable=True, executors={})
+    log: Any = SimpleNamespace()
+    query = Query(
+        session, Start("query", "module", Endpoints("in", "out", "state", 1, 1)), log, "source[0]", Recorder()
+    )
+    contended = [query.contended]
+    former: Any = SimpleNamespace(over=False)
+    query.formers += [SimpleNamespace(over=True), former]  # type: ignore[list-item]
+    contended.append(query.contended)
+    former.over = True
+    contended.append(query.contended)
+    assert contended == [False, True, False]

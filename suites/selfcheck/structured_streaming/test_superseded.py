@@ -19,7 +19,7 @@ from holdfast.fixtures.pipelines.output.outgoing import (
 from holdfast.fixtures.systems.structured_streaming.messages import Ended, Stop
 from holdfast.fixtures.systems.structured_streaming.session import Session
 from holdfast.fixtures.systems.structured_streaming.suited import bears_late_writes
-from holdfast.fixtures.systems.structured_streaming.superseded import QUIET_MS, Formers, Superseded
+from holdfast.fixtures.systems.structured_streaming.superseded import QUIET_MS, Superseded
 from holdfast.harness.adapter.recorder import Recorder
 from holdfast.harness.model.capability import AT_LEAST_ONCE, Guarantee
 from holdfast.harness.model.events import Event, JobStatus, JobSwitched, NodeDied
@@ -102,18 +102,16 @@ def test_a_commit_that_is_taken_back_holds_it_up_again() -> None:
 @pytest.mark.parametrize(("error", "status"), [("refused", JobStatus.FAILED), ("", JobStatus.CANCELED)])
 def test_what_it_says_last_is_said_of_itself(error: str, status: JobStatus) -> None:
     former, session, recorder = superseded()
-    formers = Formers()
-    formers.add(former)
-    formers.release()
+    former.release()
     session.says = [Ended("query.2", "of another query"), Ended("query.1", error)]
-    contended = formers.contend
-    formers.tend(5)
-    assert (contended, formers.contend) == (True, False)
+    contended = not former.over
+    former.tend(5)
+    assert (contended, former.over) == (True, True)
     switched, *died = recorded(recorder)
     assert isinstance(switched, JobSwitched)
     assert (switched.node, switched.status) == (FORMER, status)
     assert [event.dead_node for event in died if isinstance(event, NodeDied)] == [EXECUTOR, FORMER]
-    formers.close()
+    former.close()
     assert len(recorded(recorder)) == 3
 
 
