@@ -11,14 +11,16 @@ from __future__ import annotations
 import os
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from importlib import import_module
 from typing import Any, BinaryIO
 
 import msgspec
 
-from holdfast.harness.adapter.looks import Looks, look_until_asked
+from holdfast.harness.adapter.polled_output import Watch, look_until_asked
 from holdfast.harness.adapter.reader import CommittedLog, CommittedTable, Reader, Row
+from holdfast.harness.model.events import ReaderPolled
 from holdfast.harness.model.records import FoldRow
 from holdfast.harness.spi.outside_files import raise_limits
 
@@ -39,7 +41,7 @@ class Settings(msgspec.Struct, frozen=True):
     limits: int = 1
 
 
-class Version(msgspec.Struct, frozen=True, tag="version"):
+class Version(msgspec.Struct, frozen=True, tag="version", tag_field="kind"):
     """The output differs from what it was before.
 
     Attributes:
@@ -57,7 +59,7 @@ class Version(msgspec.Struct, frozen=True, tag="version"):
     final: bool
 
 
-class Altered(msgspec.Struct, frozen=True, tag="altered"):
+class Altered(msgspec.Struct, frozen=True, tag="altered", tag_field="kind"):
     """The last read, from the beginning, finds other rows than were seen.
 
     Attributes:
@@ -72,31 +74,16 @@ class Altered(msgspec.Struct, frozen=True, tag="altered"):
     vanished: bool
 
 
-class Unreadable(msgspec.Struct, frozen=True, tag="unreadable"):
+class Unreadable(msgspec.Struct, frozen=True, tag="unreadable", tag_field="kind"):
     """It is no output of its form. Nothing else follows."""
 
     reason: str
 
 
-class Finished(msgspec.Struct, frozen=True, tag="finished"):
-    """The last read is done. Nothing else follows.
-
-    Attributes:
-        polls: how often it looked.
-        average_ns: between two polls.
-        gaps: from when until when, on the monotonic clock, there was none for more than twice as long as there was to.
-    """
-
-    polls: int
-    average_ns: int
-    gaps: tuple[tuple[int, int], ...]
-
-
 _NUMBERS, _DIGESTS = range(-(1 << 63), 1 << 63), range(1 << 64)
 _LAST_READ_LIMIT_S = 4.0
-_AGAIN_S = 0.1
 Change = Version | Altered
-Report = Change | Unreadable | Finished
+Report = Change | Unreadable | ReaderPolled
 
 
 class TableWatch:
@@ -150,47 +137,33 @@ class LogWatch:
 
 
 class OutputReader:
-    """Looks, and keeps count of it.
+    """What is visible of the output of an engine (polled_output.PolledOutput). While nobody answers it is not blind: a
+    version that comes and goes then is never seen.
 
     Args:
         watch: what it looks at.
-        interval_ms: how often it is to look.
-
-    Attributes:
-        polls: how many there were.
-        looks: when they were.
     """
 
-    def __init__(self, watch: TableWatch | LogWatch, interval_ms: int = 0) -> None:
+    def __init__(self, watch: TableWatch | LogWatch) -> None:
         self._watch = watch
-        self.looks = Looks(interval_ms)
-        self.polls = 0
+        self.polls = self.blind_ns = 0
 
-    def finished(self) -> Finished:
-        """How often it looked, after the last read."""
-        average_ns = (self.looks.looked_ns - self.looks.started_ns) // max(1, self.polls - 1)
-        return Finished(self.polls, average_ns, tuple(self.looks.gaps))
-
-    def poll(self, *, final: bool) -> list[Change]:
+    def poll(self, *, final: bool = False) -> list[Change]:
         """Look once; empty if nothing changed, or if the output cannot be read at the moment.
 
         Raises:
             ValueError: what is there is no output of its form.
             OSError: it cannot be read at the last look.
         """
-        poll, time_ns = self.polls, time.monotonic_ns()
-        if not poll:
-            self.looks.start(time_ns)
         try:
-            changes = list(self._watch.changes(poll, time_ns, final=final))
+            changes = list(self._watch.changes(self.polls, time.monotonic_ns(), final=final))
             for row in (row for change in changes if isinstance(change, Version) for row in change.rows):
                 _require_stored(row)
         except OSError:
             if final:
                 raise
-            return []  # Nobody looked: that is a gap.
-        self.looks.note(time_ns)
-        self.polls = poll + 1
+            return []
+        self.polls += 1
         return changes
 
 
@@ -233,42 +206,19 @@ def main() -> None:
     settings = msgspec.json.decode(orders.readline(), type=Settings)
     raise_limits(settings.limits)
     sys.path += [each for each in settings.path if each not in sys.path]
-    reader = OutputReader(watch_of(settings.reader), settings.interval_ms)
-    reader.looks.due_ns = time.monotonic_ns()
+    output, say = OutputReader(watch_of(settings.reader)), partial(_say, reports)
+    watch = Watch(output, settings.interval_ms, idle_per_look=0, patience_s=_LAST_READ_LIMIT_S)
     try:
-        look_until_asked(lambda: _look(reader, reports), orders)
-        _look_last(reader, reports)
+        look_until_asked(watch, say, orders)
+        changes, polled = watch.finish()
+        say([*changes, polled])
     except (OSError, ValueError) as error:
-        _say(Unreadable(str(error)), reports)
-    else:
-        _say(reader.finished(), reports)
+        say([Unreadable(str(error))])
 
 
-def _look(reader: OutputReader, reports: BinaryIO) -> int:
-    """Look once; returns when the next look is due."""
-    for change in reader.poll(final=False):
-        _say(change, reports)
-    reader.looks.rest(time.monotonic_ns())
-    return reader.looks.due_ns
-
-
-def _look_last(reader: OutputReader, reports: BinaryIO) -> None:
-    """Look for the last time, as soon as the output can be read. Errors as of OutputReader.poll."""
-    until_s = time.monotonic() + _LAST_READ_LIMIT_S
-    while True:
-        try:
-            changes = reader.poll(final=True)
-            break
-        except OSError:
-            if time.monotonic() > until_s:
-                raise
-            time.sleep(_AGAIN_S)
-    for change in changes:
-        _say(change, reports)
-
-
-def _say(report: Report, reports: BinaryIO) -> None:
-    reports.write(msgspec.json.encode(report) + b"\n")
+def _say(reports: BinaryIO, said: Sequence[Report]) -> None:
+    for report in said:
+        reports.write(msgspec.json.encode(report) + b"\n")
     reports.flush()
 
 

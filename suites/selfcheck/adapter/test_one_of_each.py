@@ -184,10 +184,11 @@ IMPLEMENTATIONS: Mapping[str, tuple[Recognised, Mapping[str, str]]] = {
     ),
     "who asks for the last look": (mentions("last_look_limit_s"), {"harness/adapter/reader_owner.py": "the one"}),
     "when a reader looks, and gaps between looks": (
-        calls("Looks"),
+        calls("Watch"),
         {
             "harness/adapter/reader_process.py": "of tables and logs of engines",
-            "harness/adapter/polled_output.py": "of what is visible unit by unit",
+            "fixtures/pipelines/output/reader.py": "of the output of pipelines",
+            "fixtures/reference/drivers/processes/reader.py": "of the output of the reference",
         },
     ),
     "loop of a process that only reads": (
@@ -197,7 +198,7 @@ IMPLEMENTATIONS: Mapping[str, tuple[Recognised, Mapping[str, str]]] = {
             "fixtures/pipelines/output/reader.py": "of the output of pipelines; the reader of the reference has timers",
         },
     ),
-    "how long a gap is": (defines("MOST_INTERVALS"), {"harness/adapter/looks.py": "the one"}),
+    "how long a gap is": (defines("MOST_INTERVALS"), {"harness/adapter/polled_output.py": "the one"}),
     "start of a process": (
         mentions("Popen"),
         {

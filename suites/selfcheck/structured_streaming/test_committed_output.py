@@ -42,7 +42,8 @@ class Looking:
 
     def finish(self) -> list[Event]:
         """What the last look adds."""
-        return self._note(Watch(self.reader, 20).finish())
+        events, polled = Watch(self.reader, 20).finish()
+        return self._note([*events, polled])
 
     def identities(self) -> list[tuple[int, int]]:
         units = [self._kept.rows(number, self._decoder) for number in range(self._seen)]

@@ -13,18 +13,18 @@ import pytest
 from holdfast.fixtures.systems.json_lines.stored_table import TableFiles
 from holdfast.harness.adapter.child import wait_for
 from holdfast.harness.adapter.committed_output import CommittedOutput
+from holdfast.harness.adapter.polled_output import Watch
 from holdfast.harness.adapter.reader import Reader
 from holdfast.harness.adapter.reader_process import (
     Altered,
     Change,
-    Finished,
     LogWatch,
     OutputReader,
     TableWatch,
     Version,
 )
 from holdfast.harness.adapter.recorder import READER, Recorder
-from holdfast.harness.model.events import Event, RowsChanged, RowsVisible
+from holdfast.harness.model.events import Event, ReaderPolled, RowsChanged, RowsVisible
 from holdfast.harness.model.records import FoldRow
 from holdfast.harness.spi import outside_files
 from holdfast.harness.spi.outside_files import DOCUMENT_BYTES
@@ -50,8 +50,8 @@ def persist(table: Path, *rows: FoldRow) -> None:
     new.replace(table)
 
 
-def table_reader(table: Path, interval_ms: int = 0) -> OutputReader:
-    return OutputReader(TableWatch(table_files(table)), interval_ms)
+def table_reader(table: Path) -> OutputReader:
+    return OutputReader(TableWatch(table_files(table)))
 
 
 def table_files(table: Path, pattern: str = "") -> TableFiles:
@@ -76,14 +76,6 @@ class TestTableReader:
         persist(table, EVEN, MORE_ODD)
         assert version(reader.poll(final=False)) == (3, (MORE_ODD,), ())
         assert reader.polls == 4
-
-    def test_how_often_it_looked_is_measured(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        times = iter([100, 110, 170, 180])
-        monkeypatch.setattr("time.monotonic_ns", lambda: next(times) * 1_000_000)
-        reader = table_reader(tmp_path / "table.json", 20)
-        for _ in range(4):
-            reader.poll(final=False)
-        assert reader.finished() == Finished(4, 80_000_000 // 3, ((110_000_000, 170_000_000),))
 
     @pytest.mark.parametrize(
         "row",
@@ -180,6 +172,82 @@ class TestLogWatch:
         [altered] = reader.poll(final=True)
         assert isinstance(altered, Altered)
         assert altered.vanished
+
+
+class Answering:
+    """An output that answers when it is told to.
+
+    Args:
+        blind: what it shows meanwhile is seen later.
+    """
+
+    def __init__(self, *, blind: bool = False) -> None:
+        self.polls = self.blind_ns = self.asked = 0
+        self.answers = True
+        self._blind = blind
+
+    def poll(self, *, final: bool = False) -> list[str]:
+        self.asked += 1
+        if self.answers:
+            self.polls += 1
+        elif final:
+            raise OSError("nobody answers")
+        else:
+            self.blind_ns += self._blind
+        return []
+
+
+class TestWatch:
+    INTERVAL_MS, MS = 20, 1_000_000
+
+    @pytest.fixture
+    def now(self, monkeypatch: pytest.MonkeyPatch) -> list[int]:
+        """The time in ms; sleeping makes it pass."""
+        at = [100]
+        monkeypatch.setattr("time.monotonic_ns", lambda: at[0] * self.MS)
+        monkeypatch.setattr("time.sleep", lambda seconds: at.__setitem__(0, at[0] + round(seconds * 1_000)))
+        return at
+
+    def watch(self, output: Answering, patience_s: float = 0.0) -> Watch[str]:
+        return Watch(output, self.INTERVAL_MS, idle_per_look=0, patience_s=patience_s)
+
+    def test_how_often_it_looked_is_measured(self, now: list[int]) -> None:
+        watch = self.watch(Answering())
+        for now[0] in (100, 110, 170):
+            watch.look()
+        now[0] = 180
+        assert watch.finish() == ([], ReaderPolled(polls=4, interval_ms=27, gaps=((110 * self.MS, 170 * self.MS),)))
+
+    @pytest.mark.parametrize(("blind", "gaps"), [(False, ((100 * MS, 150 * MS),)), (True, ())])
+    def test_a_look_that_nobody_answered_is_none_unless_it_is_blind(
+        self, now: list[int], blind: bool, gaps: tuple[tuple[int, int], ...]
+    ) -> None:
+        output = Answering(blind=blind)
+        watch = self.watch(output)
+        for now[0], output.answers in ((100, True), (125, False)):
+            watch.look()
+        output.answers, now[0] = True, 150
+        assert watch.finish()[1].gaps == gaps
+
+    def test_it_begins_with_the_first_answer(self, now: list[int]) -> None:
+        output = Answering()
+        watch = self.watch(output)
+        output.answers = False
+        for now[0] in (200, 300):
+            watch.look()
+        output.answers, now[0] = True, 310
+        watch.look()
+        now[0] = 330
+        assert watch.finish()[1] == ReaderPolled(polls=2, interval_ms=30)
+
+    def test_at_the_last_look_it_waits_for_an_answer_as_long_as_it_is_patient(self, now: list[int]) -> None:
+        output = Answering()
+        output.answers = False
+        for patience_s, asked in ((0.0, 1), (0.35, 5)):
+            output.asked = 0
+            with pytest.raises(OSError, match="nobody answers"):
+                self.watch(output, patience_s).finish()
+            assert output.asked == asked
 
 
 class TestCommittedOutput:
