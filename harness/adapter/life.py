@@ -5,12 +5,8 @@ from __future__ import annotations
 from typing import Protocol
 
 
-class Life(Protocol):
-    """From its start to its death."""
-
-    @property
-    def pid(self) -> int:
-        """Of its first process, as this machine numbers it."""
+class Mortal(Protocol):
+    """What can die, and is held by a member.Member."""
 
     @property
     def dead(self) -> bool: ...
@@ -18,9 +14,6 @@ class Life(Protocol):
     @property
     def paused(self) -> bool:
         """Whether it was stopped by us."""
-
-    def lines(self) -> list[bytes]:
-        """The whole lines that it has said since the last call; none, where somebody else takes them."""
 
     def pause(self) -> None:
         """Stop it; returns when it stands still.
@@ -32,8 +25,22 @@ class Life(Protocol):
     def resume(self) -> None:
         """Let it go on. Idempotent."""
 
-    def end(self) -> int:
-        """End it with all that it started; returns its exit code, negative for a signal. Idempotent."""
+    def end(self) -> int | None:
+        """End it with all that it started; returns its exit code, negative for a signal, where that is known.
+        Idempotent."""
+
+
+class Life(Mortal, Protocol):
+    """From its start to its death."""
+
+    @property
+    def pid(self) -> int:
+        """Of its first process, as this machine numbers it."""
+
+    def lines(self) -> list[bytes]:
+        """The whole lines that it has said since the last call; none, where somebody else takes them."""
+
+    def end(self) -> int: ...
 
     def close(self) -> None:
         """End it and free what it took. Idempotent."""

@@ -5,12 +5,11 @@ from __future__ import annotations
 import math
 from typing import Generic, TypeVar
 
-from holdfast.harness.adapter.life import Life
+from holdfast.harness.adapter.life import Mortal
 from holdfast.harness.adapter.nodes import Nodes
-from holdfast.harness.adapter.process import Process
 
 KILLED = "kill"
-ALife = TypeVar("ALife", bound=Process | Life)
+ALife = TypeVar("ALife", bound=Mortal)
 
 
 class Member(Generic[ALife]):

@@ -227,6 +227,7 @@ IMPLEMENTATIONS: Mapping[str, tuple[Recognised, Mapping[str, str]]] = {
             "harness/adapter/launched.py": "the one, of a process that leads a group of ours",
             "harness/adapter/life.py": "what it does, wherever it runs",
             "harness/adapter/member.py": "a process through its lives",
+            "fixtures/systems/structured_streaming/session.py": "a driver program, which is two processes",
             "fixtures/services/container.py": "of a container, by the engine",
             "fixtures/services/container_life.py": "of a container",
             "fixtures/services/own_service.py": "what faults need of a service",

@@ -43,7 +43,7 @@ class Stopped:
         self.sent: list[object] = []
         self.says: list[object] = []
 
-    def resume_driver(self) -> None:
+    def resume(self) -> None:
         self.goes_on = True
 
     def send(self, command: object) -> None:
