@@ -51,10 +51,30 @@ def stands_on(name: str) -> Recognised:
     )
 
 
+def holds_a(name: str) -> Recognised:
+    """Whether it makes an object of this generic class, or has a class above it."""
+    return lambda module: any(
+        isinstance(each, ast.Subscript) and isinstance(each.value, ast.Name) and each.value.id == name
+        for node in ast.walk(module)
+        if isinstance(node, ast.ClassDef | ast.Call)
+        for each in (node.bases if isinstance(node, ast.ClassDef) else [node.func])
+    )
+
+
 def defines(name: str) -> Recognised:
     """Whether it gives this name a value."""
     return lambda module: any(
         isinstance(target, ast.Name) and target.id == name
+        for node in ast.walk(module)
+        if isinstance(node, ast.Assign)
+        for target in node.targets
+    )
+
+
+def waits_before_a_restart(module: ast.Module) -> bool:
+    """Whether it says how long an environment takes to start again what has died."""
+    return any(
+        isinstance(target, ast.Name) and ("RESTART_DELAY" in target.id or "RESPAWN_" in target.id)
         for node in ast.walk(module)
         if isinstance(node, ast.Assign)
         for target in node.targets
@@ -261,6 +281,23 @@ IMPLEMENTATIONS: Mapping[str, tuple[Recognised, Mapping[str, str]]] = {
         {
             "harness/adapter/last_words.py": "the one",
             "fixtures/systems/flink/output.py": "the whole lines of a file that grows",
+        },
+    ),
+    "who starts again what has died": (
+        waits_before_a_restart,
+        {
+            "harness/adapter/worker.py": "of engines and programs, by the member that they are",
+            "fixtures/reference/drivers/processes/supervisor.py": "of the reference, by a timer of its loop",
+            "fixtures/reference/drivers/simulated/host.py": "the simulator's",
+            "fixtures/systems/flink/lives.py": "of Flink, whose workers move from process to process",
+            "fixtures/systems/structured_streaming/query.py": "of a query, which ends with its driver or without",
+        },
+    ),
+    "process through its lives": (
+        holds_a("Member"),
+        {
+            "harness/adapter/worker.py": "of engines and programs, which are started here",
+            "fixtures/systems/structured_streaming/lives.py": "a driver program, and executors that Spark starts",
         },
     ),
     "who raises that it died at once": (calls("DiedAtOnce"), {"harness/adapter/crew.py": "the one"}),
