@@ -21,7 +21,8 @@ class ProcessDeployment(Stand):
     Args:
         crew: the processes.
         committed: reads their output.
-        recorder, controls: see Stand.
+        recorder: takes what is seen.
+        controls: what faults act on.
         label: the folder whose label all processes of the engine carry.
     """
 
@@ -33,7 +34,7 @@ class ProcessDeployment(Stand):
         controls: Controls,
         label: Path,
     ) -> None:
-        super().__init__(recorder, controls)
+        self._recorder, self.controls = recorder, controls
         self._crew = crew
         self._committed = committed
         self._label = label

@@ -16,19 +16,17 @@ from holdfast.harness.spi.system import GateReached, Recording
 
 class Stand(ABC):
     """What every spi.system.Deployment of processes or containers does. Subclasses say what is heard, what is tended,
-    what ends a wait, and when everything has taken effect.
+    and what ends a wait; the rest of the Protocol is theirs.
 
-    Args:
-        recorder: takes what is seen; its clock is that of the run.
+    Attributes:
         controls: what faults act on.
     """
 
     longest_wait_ms: ClassVar[float] = 1_000
     """What ends no wait by itself is looked at so often."""
-
-    def __init__(self, recorder: Recorder, controls: Controls) -> None:
-        self._recorder = recorder
-        self.controls = controls
+    controls: Controls
+    _recorder: Recorder
+    """Takes what is seen; its clock is that of the run."""
 
     @property
     def now_ms(self) -> float:
@@ -105,15 +103,3 @@ class Stand(ABC):
             problem=self.problem or problem,
             expected=expected,
         )
-
-    @abstractmethod
-    def feed_markers(self) -> None: ...
-
-    @abstractmethod
-    def drained(self) -> bool: ...
-
-    @abstractmethod
-    def stop(self, *, audit: bool) -> Recording: ...
-
-    @abstractmethod
-    def close(self) -> None: ...

@@ -156,8 +156,6 @@ IMPLEMENTATIONS: Mapping[str, tuple[Recognised, Mapping[str, str]]] = {
         advances_a_system,
         {
             "harness/adapter/stand.py": "the one",
-            "fixtures/reference/drivers/processes/real_deployment.py": "of the reference, whose supervisor waits",
-            "fixtures/systems/structured_streaming/deployment.py": "of a query, whose session waits",
             "fixtures/reference/drivers/simulated/deployment.py": "the simulator's",
         },
     ),
