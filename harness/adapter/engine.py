@@ -323,7 +323,7 @@ class EngineDeployment(ProcessDeployment):
                 relay = RelayProcess(targets, folder, logs / "links.log")
                 begun.callback(relay.kill)
                 engine.place = replace(engine.place, links={each: relay.address(str(each)) for each in engine.links})
-            self._strangers = Strangers(dict if relay is None else relay.refused)
+            self._strangers = [Strangers(dict if relay is None else relay.refused)]
             self._persisted = Persisted(engine)
             source = subtask_name(plan.job.of_kind(VertexKind.SOURCE)[0].name, 0)
             log = Calls(engine.append, engine.undelivered)
@@ -353,8 +353,6 @@ class EngineDeployment(ProcessDeployment):
         super().__init__(crew, committed, recorder, controls, folder)
 
     def stop(self, *, audit: bool) -> Recording:
-        for event in self._strangers.events():
-            self.record(event)
         self._feeder.finish()
         return super().stop(audit=audit)
 

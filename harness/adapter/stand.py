@@ -7,6 +7,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import ClassVar
 
+from holdfast.harness.adapter.links import Strangers
 from holdfast.harness.adapter.recorder import HARNESS, Recorder
 from holdfast.harness.model.events import Event
 from holdfast.harness.model.records import InputLog, Output
@@ -27,6 +28,8 @@ class Stand(ABC):
     controls: Controls
     _recorder: Recorder
     """Takes what is seen; its clock is that of the run."""
+    _strangers: Sequence[Strangers] = ()
+    """Of the links that lead to services of the run."""
 
     @property
     def now_ms(self) -> float:
@@ -88,14 +91,20 @@ class Stand(ABC):
     def record(self, event: Event) -> None:
         self._recorder.record(HARNESS, event)
 
+    def record_strangers(self) -> None:
+        for strangers in self._strangers:
+            for event in strangers.events():
+                self.record(event)
+
     def recording(self, output: Output, problem: str = "", expected: InputLog | None = None) -> Recording:
-        """What was seen of a run that is over.
+        """What was seen of a run that is over, with those who came to its links and are none of it.
 
         Args:
             output: that was committed.
             problem: why the run says nothing, if it has no other problem.
             expected: see Recording.
         """
+        self.record_strangers()
         return Recording(
             nodes=tuple(self._recorder.nodes.values()),
             ordered=False,

@@ -333,6 +333,14 @@ IMPLEMENTATIONS: Mapping[str, tuple[Recognised, Mapping[str, str]]] = {
             "fixtures/reference/drivers/processes/supervisor.py": "a process of the reference counts its own effects",
         },
     ),
+    "who offers services of a run to faults": (
+        calls("offer_services"),
+        {
+            "fixtures/reference/drivers/processes/real_deployment.py": "of the reference, wherever it runs",
+            "fixtures/systems/flink/deployment.py": "of Flink",
+            "fixtures/systems/structured_streaming/controls.py": "of queries",
+        },
+    ),
     "service that goes down and up": (has_method("take_down"), {"fixtures/services/service_controls.py": "the one"}),
     "names of nodes that are ours": (names_the_harness, {"harness/adapter/recorder.py": "the one"}),
 }

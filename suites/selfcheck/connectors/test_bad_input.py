@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from holdfast.fixtures.reference.connectors.settings import Connectors
 from holdfast.fixtures.reference.drivers.processes.deployment import ProcessDeployment
+from holdfast.fixtures.reference.drivers.processes.run_services import RunServices
 from holdfast.fixtures.reference.parts import Variant
 from holdfast.fixtures.reference.protocol.configuration.submission import configure
 from holdfast.fixtures.workloads.synthetic import Synthetic
@@ -27,7 +28,8 @@ LIMIT_S = 12.0
 def deploy(connectors: Connectors, folder: Path) -> None:
     told = plan()
     inputs = Synthetic().generate(told.workload.parameters, told.run_seed)
-    ProcessDeployment(told, inputs, Variant(), configure(told), folder, connectors=connectors).close()
+    services = RunServices(connectors=connectors, inner_connectors=connectors)
+    ProcessDeployment(told, inputs, Variant(), configure(told), folder, services=services).close()
 
 
 @pytest.mark.parametrize(

@@ -11,8 +11,8 @@ from msgspec.structs import replace
 
 from holdfast.faults.storage import slow_storage
 from holdfast.fixtures.mutants import FINDER
-from holdfast.fixtures.reference.connectors.settings import Connectors
 from holdfast.fixtures.reference.drivers.processes.deployment import ProcessDeployment
+from holdfast.fixtures.reference.drivers.processes.run_services import RunServices
 from holdfast.fixtures.reference.parts import Variant
 from holdfast.fixtures.systems.reference import ReferenceSystem
 from holdfast.harness.engine.executor.run import Run
@@ -115,13 +115,14 @@ class Connected(ReferenceSystem):
 
     def deploy(self, plan: Plan, inputs: InputLog, tier: Tier, folder: Path | None) -> Deployment:
         assert folder is not None
-        connectors: Connectors = replace(connectors_of(self.stack), input_partitions=len(inputs.partitions))
+        connectors = replace(connectors_of(self.stack), input_partitions=len(inputs.partitions))
+        services = RunServices(connectors=connectors, inner_connectors=connectors)
         kind: type[ProcessDeployment] = ProcessDeployment
         if self.interruption is not None:
             act, undo = self.interruption
             kind = type("Kind", (Interrupted,), {"act": staticmethod(act), "undo": staticmethod(undo)})
         configuration = self.parts.configure(plan)
-        return kind(plan, inputs, Variant(self.parts.name, FINDER), configuration, folder, connectors=connectors)
+        return kind(plan, inputs, Variant(self.parts.name, FINDER), configuration, folder, services=services)
 
 
 def run(system: Connected, plan: Plan, folder: Path) -> Run:

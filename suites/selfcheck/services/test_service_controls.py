@@ -147,10 +147,10 @@ def test_other_targets_are_channels_where_there_are_such() -> None:
 
 
 def test_a_birth_is_the_first_line_of_a_log_of_its_own(tmp_path: Path) -> None:
-    record_birth(tmp_path, "broker.0", 1)
+    record_birth(tmp_path, 1, "broker.0")
     assert '"node_started"' in (tmp_path / "broker.0.jsonl").read_text()
     with pytest.raises(OSError, match="exists"):
-        record_birth(tmp_path, "broker.0", 1)
+        record_birth(tmp_path, 1, "broker.0")
 
 
 def test_a_stack_without_a_cluster_has_no_worker_to_kill() -> None:
