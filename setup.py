@@ -75,6 +75,10 @@ def compiled() -> list[Extension]:
     here = Path.cwd()
     copies = here / "build" / "compiled"
     shutil.rmtree(copies, ignore_errors=True)
+    for left in (here / "build").glob(
+        "lib*"
+    ):  # A module that is not compiled any more would be in the wheel as it was.
+        shutil.rmtree(left)
     for top in TOP:
         shutil.copytree(here / top, copies / "holdfast" / top, ignore=shutil.ignore_patterns("__pycache__"))
     chosen = modules(copies / "holdfast")

@@ -12,13 +12,15 @@ from msgspec.structs import replace
 from holdfast.fixtures.mutants import FINDER
 from holdfast.fixtures.reference.drivers.processes.run_services import NO_SERVICES, RunServices, run_services
 from holdfast.fixtures.reference.parts import Variant
-from holdfast.fixtures.reference.protocol.configuration.configuration import Configuration, Connector
+from holdfast.fixtures.reference.protocol.configuration.configuration import Configuration
+from holdfast.fixtures.reference.protocol.configuration.options import DEFAULTS
 from holdfast.fixtures.workloads.synthetic import Synthetic
+from holdfast.harness.model.option_values import Connector, Profile
 from holdfast.harness.model.target import Role
 from holdfast.suites.selfcheck.processes.test_deployment import deploy
 
 INPUTS = Synthetic().generate({}, 1)
-FILES = Configuration()
+FILES = DEFAULTS[Profile.FLINK_2]
 QUEUES = replace(FILES, source_connector=Connector.RABBITMQ)
 
 
