@@ -1,11 +1,13 @@
 """An effect is proved by two things: its mechanism recorded it as this injection's, and the history shows it.
 
-Each fault of the simulator acts in a plan of a case where it hits. Then its mechanism acts and records nothing, and
+Each fault of the simulator acts in a plan where it hits. Then its mechanism acts and records nothing, and
 then it records everything that it did and does nothing: both prove nothing.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from functools import cache
 from typing import Any
 
 import pytest
@@ -20,51 +22,22 @@ from holdfast.harness.model.case import Tier
 from holdfast.harness.model.events import Event, FaultInjected, FaultStruck, NodeDied
 from holdfast.harness.model.fault_fate import FaultFate
 from holdfast.harness.model.plan import FaultSpec, Plan, Schedule
-from holdfast.harness.model.target import Role, Target
+from holdfast.harness.model.target import Target
 from holdfast.harness.spi.fault import AnyFault
 from holdfast.suites.conformance.plans import plan
+from holdfast.suites.selfcheck.directed_plans import directed_plans
 from holdfast.suites.selfcheck.faults.scene import BY_KIND, WORKER, at, history_of
 
-CUT = FaultSpec("cut", Target(Role.CHANNEL, 2), Schedule(after_checkpoint=1), 200)
-CASES = {
-    "cancel": "claimed-checkpoints/not-owned",
-    "cancel-with-savepoint": "savepoints/cancelled",
-    "damage": "recovery/fails-visibly",
-    "delay-messages": "incremental/late-acknowledgements",
-    "double-messages": "incremental/late-acknowledgements",
-    "forge": "asynchronous/aborted-upload",
-    "jump-clock": "clocks/alignment-timeout",
-    "kill": "asynchronous/acks-when-durable",
-    "list-part": "sources/partial-listing",
-    "lose-messages": "messages/late-declines",
-    "lose-notices": "failed-checkpoints/lost-notices",
-    "lose-power": "storage/power-loss",
-    "lose-splits": "sources/sent-again",
-    "move-savepoint": "savepoints/complete",
-    "pause": "coordinator/duplicate-acks",
-    "poison": "regions/only-affected",
-    "request-checkpoint": "triggering/full-queue",
-    "rescale": "rescaling/in-place",
-    "savepoint": "incremental/savepoint-between",
-    "skew-clock": "clocks/failure-rate",
-    "slow": "barriers/alignment",
-    "slow-storage": "asynchronous/aborted-upload",
-    "slow-task": "barriers/no-deadlock",
-    "spoil-local-copy": "local-recovery/spoilt",
-    "stale-listing": "storage/stale-listing",
-    "stop": "moved-state/change-of-backend",
-    "storage-error": "asynchronous/error-beside-the-records",
-    "submit": "claimed-checkpoints/not-owned",
-    "supersede": "succession/deletes",
-    "surge": "recovery/backlog",
-    "suspend": "retention/by-path",
-    "truncate": "source-systems/truncated-beyond-position",
-}
-"""By kind, a case in one of whose plans such a fault hits."""
-FIRST_RUNS = 3
+ABLE = registry.system("reference").capabilities[Tier.SIM]
+DURATION_MS = 200
 ONLY_READ = frozenset({"jump-clock", "skew-clock", "stale-listing"})
 """Who reads the wrong clock, or the older listing, records that; nothing else in a history shows what was read."""
-KINDS = sorted({*CASES, CUT.kind})
+KINDS = sorted(
+    kind
+    for kind, fault in BY_KIND.items()
+    if {fault.needs(FaultSpec(kind, Target(role))) for role in fault.roles} & ABLE
+)
+"""What the simulator offers."""
 
 
 class Idle:
@@ -101,34 +74,28 @@ def run(chosen: Plan, **faults: Any) -> Run:
     return run_plan(chosen, registry.system("reference"), replace(tools, faults={**tools.faults, **faults}))
 
 
+def plans_with(kind: str) -> Iterator[Plan]:
+    """Those that were made for something, the one with the fewest faults first; then plans with such a fault alone."""
+    directed = (each for each in directed_plans().values() if kind in {spec.kind for spec in each.faults})
+    yield from sorted(directed, key=lambda each: len(each.faults))
+    fault, schedule = BY_KIND[kind], Schedule(after_checkpoint=1)
+    for role in sorted(fault.roles):
+        yield plan(FaultSpec(kind, Target(role), schedule, DURATION_MS if fault.lasting else 0))
+
+
+@cache
 def hit(kind: str) -> tuple[Run, int]:
     """A run in which a fault of a kind hits, and its number."""
-    if kind == CUT.kind:
-        plans = [plan(CUT)]
-    else:
-        [case] = [each for each in registry.cases() if each.id == CASES[kind]]
-        plans = [case.plan_for(number) for number in range(min(case.runs, FIRST_RUNS))]
-    for chosen in plans:
-        if kind in {spec.kind for spec in chosen.faults}:
-            ended = run(chosen)
-            for number, spec in enumerate(chosen.faults):
-                if spec.kind == kind and ended.history.end.fault_fates[number] is FaultFate.LANDED:
-                    return ended, number
-    raise AssertionError(f"no {kind} hits in {[len(each.faults) for each in plans]}")
+    for chosen in plans_with(kind):
+        ended = run(chosen)
+        for number, spec in enumerate(chosen.faults):
+            if spec.kind == kind and ended.history.end.fault_fates[number] is FaultFate.LANDED:
+                return ended, number
+    raise AssertionError(f"no {kind} hits")
 
 
 def struck(ended: Run, number: int) -> tuple[str, ...]:
     return tuple(event.what for event in ended.history.of(FaultStruck) if event.fault == number)
-
-
-def test_each_fault_of_the_simulator_is_tried() -> None:
-    able = registry.system("reference").capabilities[Tier.SIM]
-    offered = {
-        kind
-        for kind, fault in BY_KIND.items()
-        if {fault.needs(FaultSpec(kind, Target(role))) for role in fault.roles} & able
-    }
-    assert offered == set(KINDS)
 
 
 @pytest.mark.parametrize("kind", KINDS)
