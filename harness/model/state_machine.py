@@ -5,7 +5,11 @@ A row names the event of the history that shows the step, so a table can be draw
 
 from __future__ import annotations
 
+from fnmatch import fnmatchcase
+
 import msgspec
+
+from holdfast.harness.model.events import EVENT_KINDS, Event
 
 ANY = "*"
 """Stands for every state before a step."""
@@ -26,6 +30,12 @@ class Step(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     after: str
     words: str
     where: dict[str, str] = {}
+
+    def shows(self, event: Event) -> bool:
+        """Whether an event can show this step of the part that it is about, if that is in the state before."""
+        return EVENT_KINDS[self.on] is type(event) and all(
+            fnmatchcase(str(field_of(event, name)), pattern) for name, pattern in self.where.items()
+        )
 
 
 class StateMachine(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -53,3 +63,17 @@ class StateMachine(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         """All of them, the initial one first."""
         named = (state for step in self.steps for state in (step.before, step.after) if state != ANY)
         return tuple(dict.fromkeys((self.initial, *named)))
+
+    def step_from(self, state: str, event: Event) -> Step | None:
+        """The row by which a part that is in a state takes the step that an event shows; None: there is none."""
+        for step in self.steps:
+            if (step.before == state or step.before == ANY) and step.shows(event):
+                return step
+        return None
+
+
+def field_of(event: Event, name: str) -> object:
+    """A field of an event; `subtask` is also the receiver of a channel."""
+    if name == "subtask" and not hasattr(event, name):
+        return getattr(event, "channel", "").rpartition("->")[2]
+    return getattr(event, name)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from functools import cache
 from itertools import chain
 
 import msgspec
@@ -10,22 +11,34 @@ import pytest
 
 from holdfast.faults.process import kill
 from holdfast.faults.storage import slow_storage, storage_error
-from holdfast.fixtures.reference.parts import REFERENCE
-from holdfast.fixtures.reference.protocol.effects import JobRecord, Recovered
-from holdfast.fixtures.reference.protocol.state_machines import CHECKPOINT, STATE_MACHINES
+from holdfast.fixtures.reference.protocol.effects import Effects, RecoverFailed
+from holdfast.fixtures.reference.protocol.job import job_state
+from holdfast.fixtures.reference.protocol.job.job_master import JobMaster
+from holdfast.fixtures.reference.protocol.state_machines import (
+    CHECKPOINT,
+    JOB,
+    STATE_MACHINES,
+    TASK,
+    Position,
+    RefusedStep,
+)
+from holdfast.fixtures.reference.protocol.tasks import task_info
 from holdfast.harness.engine.cases.case import is_control
 from holdfast.harness.engine.cases.swarm_case import swarm_case
 from holdfast.harness.engine.executor.run import run_plan
 from holdfast.harness.engine.site import registry
 from holdfast.harness.engine.views.follow import Course, follow
 from holdfast.harness.model.case import Tier
-from holdfast.harness.model.events import EVENT_KINDS, CheckpointAborted, CheckpointCompleted, Event, JobStatus
+from holdfast.harness.model.events import EVENT_KINDS, CheckpointAborted, CheckpointCompleted, Event, NodeDied
 from holdfast.harness.model.history import History
+from holdfast.harness.model.jobs import FORWARD
 from holdfast.harness.model.plan import Plan
-from holdfast.harness.model.state_machine import StateMachine
+from holdfast.harness.model.state_machine import StateMachine, Step
 from holdfast.harness.model.target import COORDINATOR
-from holdfast.suites.conformance.plans import TOLERANT, TWO_AT_ONCE, plan
-from holdfast.suites.selfcheck.oracles.builder import story
+from holdfast.harness.model.verdict import Outcome
+from holdfast.suites.conformance.plans import RESTART, TOLERANT, TWO_AT_ONCE, WORKERS, plan
+from holdfast.suites.conformance.regions import REGION
+from holdfast.suites.selfcheck.job_walk import JobWalk
 from holdfast.suites.selfcheck.oracles.legal import legal_run
 
 pytestmark = pytest.mark.xdist_group("courses")
@@ -48,14 +61,16 @@ DIRECTED = (
 """Steps that no case has a reason to take: an id that is not durable, a store that cannot be read at first, metadata of
 an aborted checkpoint that could not be deleted and is found again."""
 RARE = {
-    ("checkpoint", "published", "checkpoint_dropped"),
-    ("checkpoint", "aborted", "metadata_published"),
-    ("checkpoint", "aborted", "savepoint_completed"),
-    ("checkpoint", "completed", "savepoint_completed"),
-    ("subtask-checkpoint", "declined", "barrier_received"),
+    ("job", "deploying", "job_switched", "finished"),
+    ("checkpoint", "published", "checkpoint_dropped", "dropped"),
+    ("checkpoint", "aborted", "metadata_published", "completed"),
+    ("checkpoint", "aborted", "savepoint_completed", "completed"),
+    ("checkpoint", "completed", "savepoint_completed", "completed"),
+    ("subtask-checkpoint", "declined", "barrier_received", "declined"),
 }
 """Rows that need a coordinator that dies between two writes, or a barrier that comes between two messages: about one
-drawn plan in a thousand takes them, so they are not waited for here."""
+drawn plan in a thousand takes them, so they are not waited for here. The job: a region that had finished is deployed
+again while the last subtask of another one ends."""
 REPEATS_ITSELF = "long-runs/ten-thousand"
 """What it does ten thousand times, seven days do six hundred times on a wider job."""
 DRAWN = 40
@@ -81,16 +96,24 @@ def conformance_plans() -> list[Plan]:
     ]
 
 
-def ended_before(*, failed: bool) -> History:
-    """A coordinator begins to live when the job has failed or finished, which no run goes on long enough to show."""
-    chosen = plan()
-    configuration = REFERENCE.configure(chosen)
-    master = REFERENCE.job_master(
-        REFERENCE.graph(chosen, configuration), configuration, lambda: 0.5, REFERENCE.job_parts
-    )
-    ended = JobStatus.FAILED if failed else JobStatus.FINISHED
-    effects = master.step(Recovered(JobRecord(1, 2, (0, 0), ended=ended), (0, 0), (), ()), 0.0)
-    return story(*(effect for effect in effects if isinstance(effect, Event)))
+WALKS = 200
+WALKED = (
+    plan(),
+    plan(job=FORWARD, options=REGION),
+    plan(options={f"{RESTART}.fixed-delay.attempts": "2"}),
+)
+
+
+@cache
+def walked() -> Course:
+    """The course of a job through its table, in orders that no plan has the luck to meet."""
+    base, found = legal_run(), Course()
+    for seed in range(WALKS):
+        events = JobWalk(WALKED[seed % len(WALKED)], seed).run()
+        course = follow(JOB, History(base.plan, base.claims, base.inputs, base.output, events, base.end))
+        found.taken += course.taken
+        found.strays += course.strays
+    return found
 
 
 @pytest.fixture(scope="module")
@@ -102,10 +125,17 @@ def courses() -> dict[str, list[Course]]:
     chosen_plans = (swarm_case(system).plan_for(seed) for seed in range(1, DRAWN))
     drawn = (chosen for chosen in chosen_plans if not starts_anew(chosen))
     runs = (run_plan(chosen, system, tools).history for chosen in chain(conformance_plans(), DIRECTED, drawn))
-    for history in chain([ended_before(failed=True), ended_before(failed=False)], runs):
+    found[JOB.name].append(walked())
+    for history in runs:
         for machine in STATE_MACHINES:
             found[machine.name].append(follow(machine, history))
     return found
+
+
+def missing(machine: StateMachine, taken: Counter[int]) -> list[Step]:
+    """Rows that should have been taken."""
+    left = [step for number, step in enumerate(machine.steps) if not taken[number]]
+    return [step for step in left if (machine.name, step.before, step.on, step.after) not in RARE]
 
 
 @pytest.mark.parametrize("machine", STATE_MACHINES, ids=lambda machine: machine.name)
@@ -121,8 +151,7 @@ def test_every_step_is_in_the_table(machine: StateMachine, courses: dict[str, li
 @pytest.mark.nightly
 def test_every_row_is_taken(machine: StateMachine, courses: dict[str, list[Course]]) -> None:
     taken = sum((course.taken for course in courses[machine.name]), Counter[int]())
-    missing = [step for number, step in enumerate(machine.steps) if not taken[number]]
-    assert not [step for step in missing if (machine.name, step.before, step.on) not in RARE]
+    assert not missing(machine, taken)
 
 
 @pytest.mark.parametrize("machine", STATE_MACHINES, ids=lambda machine: machine.name)
@@ -130,6 +159,66 @@ def test_the_table_is_whole(machine: StateMachine) -> None:
     assert {step.on for step in machine.steps} <= set(EVENT_KINDS)
     assert machine.good | machine.bad <= set(machine.states)
     assert len({(step.before, step.on, *sorted(step.where.items())) for step in machine.steps}) == len(machine.steps)
+
+
+def test_no_order_of_answers_leads_a_job_out_of_its_table() -> None:
+    course = walked()
+    assert not course.strays
+    assert not missing(JOB, course.taken)
+
+
+class RestartsWhatEnds(JobMaster):
+    """A store that cannot be read fails a job that a user has ended, too."""
+
+    def on_recover_failed(self, event: RecoverFailed, now: float) -> Effects:
+        return self.recovery.fail(event.reason) + self.fail(event.reason, now)
+
+
+def test_a_step_that_a_job_must_not_take_is_refused() -> None:
+    def walk() -> None:
+        for seed in range(WALKS):
+            JobWalk(WALKED[0], seed, RestartsWhatEnds).run()
+
+    with pytest.raises(RefusedStep, match="the job is cancelling, and no row of its table allows FailureCounted"):
+        walk()
+
+
+def shown(step: Step) -> Event:
+    """An event that shows a step of a job or of a subtask."""
+    kind = EVENT_KINDS[step.on]
+    fields = {"cause": "it failed", "subtask": "sum[0]", "reason": "it failed", **step.where}
+    known = {name: fields[name] for name in kind.__struct_fields__ if name in fields}
+    return msgspec.convert({"kind": step.on, **known}, kind)
+
+
+EXECUTED = [(machine, number) for machine in (JOB, TASK) for number in range(len(machine.steps))]
+
+
+@pytest.mark.parametrize(("machine", "number"), EXECUTED, ids=lambda each: getattr(each, "name", str(each)))
+def test_a_step_whose_row_is_missing_is_refused(machine: StateMachine, number: int) -> None:
+    step = machine.steps[number]
+    event = shown(step)
+    position = Position(msgspec.structs.replace(machine, initial=step.before))
+    assert (position.take(event), position.at) == (event, step.after)
+    without = machine.steps[:number] + machine.steps[number + 1 :]
+    position = Position(msgspec.structs.replace(machine, initial=step.before, steps=without))
+    with pytest.raises(RefusedStep, match=f"the {machine.name} is {step.before}, and no row of its table allows"):
+        position.take(event)
+    assert position.at == step.before
+
+
+@pytest.mark.parametrize(("machine", "on"), [(JOB, "failure_counted"), (TASK, "task_stopped")])
+def test_the_runtime_takes_no_step_whose_row_is_missing(
+    machine: StateMachine, on: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The process that would take it dies of that."""
+    known = tuple(step for step in machine.steps if (step.before, step.on) != ("running", on))
+    short = msgspec.structs.replace(machine, steps=known)
+    monkeypatch.setattr(job_state if machine is JOB else task_info, machine.name.upper(), short)
+    run = run_plan(plan(kill(WORKERS[1], after_checkpoint=1)), registry.system("reference"), registry.toolbox())
+    refused = f"RefusedStep: the {machine.name} is running, and no row of its table allows"
+    assert any(refused in died.cause for died in run.history.of(NodeDied))
+    assert run.outcome is not Outcome.PASS
 
 
 def test_a_step_that_no_row_allows_strays() -> None:
