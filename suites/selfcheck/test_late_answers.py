@@ -12,11 +12,18 @@ from holdfast.faults.storage import storage_error
 from holdfast.faults.user import command
 from holdfast.fixtures.reference.parts import REFERENCE
 from holdfast.fixtures.reference.protocol.effects import (
+    CancelJob,
     Effects,
     FailedExternally,
+    JobRecordPersisted,
     PartitionEnded,
+    PersistJobRecord,
+    Recover,
+    Recovered,
+    Started,
     StateRead,
     StateReadFailed,
+    StoredCheckpoint,
 )
 from holdfast.fixtures.reference.protocol.effects.event import WorkerEvent
 from holdfast.fixtures.reference.protocol.messages import TaskFailed
@@ -60,6 +67,22 @@ def test_a_job_that_a_user_ends_does_not_restart_because_its_store_cannot_be_rea
     assert run.history.position(cancelling) < run.history.position(failed)
     assert [event.status for event in switched[switched.index(cancelling) :]] == ["cancelling", "canceled"]
     assert run.outcome is Outcome.PASS
+
+
+def test_a_job_that_a_user_ends_does_not_read_again_what_will_not_be_there() -> None:
+    """The checkpoint that it was to restore is gone, which the answer says behind the wish of the user."""
+    chosen = plan()
+    configuration = REFERENCE.configure(chosen)
+    graph = REFERENCE.graph(chosen, configuration)
+    master = REFERENCE.job_master(graph, configuration, lambda: 0.5, REFERENCE.job_parts)
+    master.step(Started(), 0.0)
+    master.step(CancelJob(), 1.0)
+    gone = StoredCheckpoint(0, "gone", b"", "there is nothing")
+    effects = master.step(Recovered(None, (0, 0), (), (), restored=gone, epoch=1), 2.0)
+    (persist,) = [effect for effect in effects if isinstance(effect, PersistJobRecord | Recover)]
+    assert isinstance(persist, PersistJobRecord)
+    effects = master.step(JobRecordPersisted(persist.record), 3.0)
+    assert [event.status for event in effects if isinstance(event, JobSwitched)] == ["canceled"]
 
 
 @pytest.mark.parametrize("found", [True, False])
