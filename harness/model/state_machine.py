@@ -31,11 +31,9 @@ class Step(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     words: str
     where: dict[str, str] = {}
 
-    def shows(self, event: Event) -> bool:
-        """Whether an event can show this step of the part that it is about, if that is in the state before."""
-        return EVENT_KINDS[self.on] is type(event) and all(
-            fnmatchcase(str(field_of(event, name)), pattern) for name, pattern in self.where.items()
-        )
+    def is_shown_by(self, event: Event) -> bool:
+        """Whether an event of its kind has the values that it asks for."""
+        return all(fnmatchcase(str(field_of(event, name)), pattern) for name, pattern in self.where.items())
 
 
 class StateMachine(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -66,8 +64,10 @@ class StateMachine(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     def step_from(self, state: str, event: Event) -> Step | None:
         """The row by which a part that is in a state takes the step that an event shows; None: there is none."""
+        kind = type(event)
         for step in self.steps:
-            if (step.before == state or step.before == ANY) and step.shows(event):
+            stands_there = step.before == state or step.before == ANY
+            if stands_there and EVENT_KINDS[step.on] is kind and (not step.where or step.is_shown_by(event)):
                 return step
         return None
 

@@ -6,7 +6,7 @@ from collections import Counter
 
 from holdfast.harness.model.events import EVENT_KINDS, Event
 from holdfast.harness.model.history import History
-from holdfast.harness.model.state_machine import StateMachine, field_of
+from holdfast.harness.model.state_machine import StateMachine, Step, field_of
 from holdfast.harness.model.succession import of_the_job
 
 Identity = tuple[object, ...]
@@ -29,19 +29,21 @@ class Course:
 
 def follow(machine: StateMachine, history: History) -> Course:
     """Take every event of a kind in the table to its part; what superseded coordinators say is of no part."""
-    kinds = {EVENT_KINDS[step.on] for step in machine.steps}
+    rows: dict[type[Event], list[Step]] = {}
+    for step in machine.steps:
+        rows.setdefault(EVENT_KINDS[step.on], []).append(step)
     course = Course()
     states: dict[Identity, str] = {}
     for event in of_the_job(history).events:
-        if type(event) not in kinds or not any(step.shows(event) for step in machine.steps):
+        if not any(step.is_shown_by(event) for step in rows.get(type(event), ())):
             continue
         identity = tuple(field_of(event, name) for name in machine.identity)
         state = states.get(identity, machine.initial)
-        step = machine.step_from(state, event)
-        if step is None:
+        taken = machine.step_from(state, event)
+        if taken is None:
             course.strays.append((state, event))
             continue
-        course.taken[machine.steps.index(step)] += 1
-        states[identity] = step.after
+        course.taken[machine.steps.index(taken)] += 1
+        states[identity] = taken.after
     course.ended.update(states.values())
     return course
