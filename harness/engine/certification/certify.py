@@ -16,7 +16,6 @@ from holdfast.harness.engine.cases.rehearsal_case import why_blocked
 from holdfast.harness.engine.cases.results import Blamed, broken_result
 from holdfast.harness.engine.cases.swarm_case import cases_for
 from holdfast.harness.engine.certification.agenda import Agenda
-from holdfast.harness.engine.certification.case_runner import Message, RunEnded, WorkerLost, execute
 from holdfast.harness.engine.certification.entry import Entry
 from holdfast.harness.engine.certification.journal import Ended, Tallies, journal_of, results_of, tallies_of
 from holdfast.harness.engine.certification.kit_run import KitQueue, KitRun
@@ -31,7 +30,11 @@ from holdfast.harness.engine.certification.worker import (
     AnyAssignment,
     AnyMessage,
     Assignment,
+    Message,
+    RunEnded,
+    WorkerLost,
     WorkerSettings,
+    execute,
 )
 from holdfast.harness.engine.certification.worker_pool import WorkerPool, WorkQueue, silence_limit_s
 from holdfast.harness.engine.site import entry_points, registry

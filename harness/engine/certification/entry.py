@@ -6,8 +6,8 @@ from collections.abc import Iterable
 
 from holdfast.harness.engine.cases.case_run import CaseRun
 from holdfast.harness.engine.cases.tally import Tally
-from holdfast.harness.engine.certification.case_runner import RunEnded
 from holdfast.harness.engine.certification.result_log import LoggedCase, LoggedRun
+from holdfast.harness.engine.certification.worker import RunEnded
 from holdfast.harness.model.case import Case, Tier
 from holdfast.harness.model.journal import CaseResult, RunResult
 

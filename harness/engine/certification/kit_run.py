@@ -11,12 +11,11 @@ from typing import Annotated, TypeVar
 
 import msgspec
 
-from holdfast.harness.engine.certification.case_runner import WorkerLost
 from holdfast.harness.engine.certification.kit_journal import floor_of, kit_journal
 from holdfast.harness.engine.certification.kit_runner import CheckEnded, KitAssignment, KitMessage, KitRefused
 from holdfast.harness.engine.certification.request import Seed
 from holdfast.harness.engine.certification.result_log import ResultLog
-from holdfast.harness.engine.certification.worker import AnyAssignment, WorkerSettings
+from holdfast.harness.engine.certification.worker import AnyAssignment, WorkerLost, WorkerSettings
 from holdfast.harness.engine.certification.worker_pool import WorkerPool, WorkQueue
 from holdfast.harness.engine.site import registry
 from holdfast.harness.engine.site.interruption import Interruption

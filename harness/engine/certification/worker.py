@@ -1,4 +1,5 @@
-"""A worker of a certification: a process that executes one case after the other.
+"""A worker of a certification: a process that executes one case after the other, and reports each run. A run is stored
+before it is reported.
 
 It handles the signals that the certification passes on: it heals, ends and stores its run. It does not outlive the
 certification.
@@ -8,7 +9,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from math import inf
 from multiprocessing.connection import Connection
 from pathlib import Path
@@ -20,9 +21,8 @@ from time import monotonic  # noqa: TID251 - the budget of the whole; no run dep
 import msgspec
 
 from holdfast.harness.engine.cases.case import system_under_test
-from holdfast.harness.engine.cases.case_run import CaseRun
+from holdfast.harness.engine.cases.case_run import CaseRun, FinishedRun, run_until
 from holdfast.harness.engine.cases.swarm_case import case_for
-from holdfast.harness.engine.certification.case_runner import Message, WorkerLost, execute
 from holdfast.harness.engine.certification.kit_runner import KitAssignment, KitMessage, tried
 from holdfast.harness.engine.certification.last_call import note_last_call
 from holdfast.harness.engine.certification.run_store import Keep, RunStore
@@ -31,6 +31,7 @@ from holdfast.harness.engine.site import entry_points, registry
 from holdfast.harness.engine.site.foreign import foreign, in_words, raised_by
 from holdfast.harness.engine.site.interruption import Interruption, listening, signals
 from holdfast.harness.model.case import Tier
+from holdfast.harness.model.journal import RunResult
 from holdfast.harness.spi.outside_files import raise_limits
 
 NICENESS = {Tier.SIM: 10, Tier.SPARK: 5}
@@ -82,6 +83,32 @@ class Assignment(msgspec.Struct, frozen=True, tag=True):
     keep: Keep = Keep.ALL
 
 
+class RunEnded(msgspec.Struct, frozen=True, tag=True):
+    """A run is over; `kept` as the journal lists it, if it was stored."""
+
+    result: RunResult
+    kept: RunResult | None
+
+
+class CaseEnded(msgspec.Struct, frozen=True, tag=True):
+    """No more runs. `histories` is a digest over the manifests of those that were stored."""
+
+    histories: str
+
+
+class WorkerLost(msgspec.Struct, frozen=True, tag=True):
+    """The worker process is gone before the end.
+
+    Attributes:
+        reason: one sentence.
+        blamed: by what it did itself; else by a limit of the harness, or from outside.
+    """
+
+    reason: str
+    blamed: bool = True
+
+
+Message = RunEnded | CaseEnded | WorkerLost
 AnyAssignment = Assignment | KitAssignment
 AnyMessage = Message | KitMessage
 
@@ -174,3 +201,38 @@ def _messages(assignment: AnyAssignment, settings: WorkerSettings, interruption:
     return execute(
         case_run, assignment.goal, store, interruption, late, settings.jobs if assignment.tier is Tier.SIM else 1
     )
+
+
+def execute(
+    case_run: CaseRun,
+    goal: int,
+    store: RunStore,
+    interruption: Interruption,
+    late: Callable[[], bool],
+    jobs: int = 1,
+) -> Iterator[Message]:
+    """Run until enough runs count, further runs are pointless, the time is over, or the user interrupts.
+
+    The last message is CaseEnded.
+
+    Args:
+        goal: how many runs must count.
+        store: of this case alone.
+        late: whether the time is over, so that no further run begins.
+        jobs: worker processes for drawn plans on the simulator.
+    """
+    runs = run_until(case_run, goal, jobs)
+    while (finished := _next(runs, interruption)) is not None:
+        yield RunEnded(finished.result, store.keep(finished, case_run))
+        if late():
+            break
+    yield CaseEnded(store.histories.hexdigest())
+
+
+def _next(runs: Iterator[FinishedRun], interruption: Interruption) -> FinishedRun | None:
+    """The next finished run; None at the end or after an interruption."""
+    try:
+        with interruption.breakable():
+            return next(runs, None)
+    except KeyboardInterrupt:
+        return None

@@ -21,10 +21,17 @@ import msgspec
 
 from holdfast.harness.engine.artefacts.sweep import sweep_lost
 from holdfast.harness.engine.certification.apart_process import KILLED, MOST_BYTES, begin, blame, how
-from holdfast.harness.engine.certification.case_runner import CaseEnded, RunEnded, WorkerLost
 from holdfast.harness.engine.certification.kit_runner import CheckEnded, KitAssignment, KitEnded, KitMessage
 from holdfast.harness.engine.certification.last_call import ASK, last_call
-from holdfast.harness.engine.certification.worker import AT_ONCE, AnyAssignment, AnyMessage, WorkerSettings
+from holdfast.harness.engine.certification.worker import (
+    AT_ONCE,
+    AnyAssignment,
+    AnyMessage,
+    CaseEnded,
+    RunEnded,
+    WorkerLost,
+    WorkerSettings,
+)
 from holdfast.harness.engine.executor.patience import MOST_TIMES
 from holdfast.harness.engine.site import entry_points, registry
 from holdfast.harness.engine.site.interruption import Interruption

@@ -11,7 +11,6 @@ import pytest
 from holdfast.harness.engine.cases.case import not_applicable
 from holdfast.harness.engine.cases.case_status import case_not_run, case_result
 from holdfast.harness.engine.cases.swarm_case import SWARM_ID, cases_for
-from holdfast.harness.engine.certification.case_runner import CaseEnded
 from holdfast.harness.engine.certification.certify import Certification
 from holdfast.harness.engine.certification.kit_run import KitQueue, KitRequest, KitRun
 from holdfast.harness.engine.certification.request import Request
@@ -25,7 +24,7 @@ from holdfast.harness.engine.certification.selection import (
     select,
 )
 from holdfast.harness.engine.certification.subjects import parts_of
-from holdfast.harness.engine.certification.worker import Assignment
+from holdfast.harness.engine.certification.worker import Assignment, CaseEnded
 from holdfast.harness.engine.site import registry
 from holdfast.harness.engine.site.interruption import Interruption
 from holdfast.harness.model.case import Case, Decision, Tier
