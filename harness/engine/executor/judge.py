@@ -1,4 +1,4 @@
-"""From a history to verdicts, and from verdicts to one outcome."""
+"""From a history to the faults that hit and to verdicts, and from verdicts to one outcome."""
 
 from __future__ import annotations
 
@@ -8,15 +8,33 @@ from msgspec.structs import replace
 
 from holdfast.harness.engine.site.foreign import foreign
 from holdfast.harness.model.capability import Claims
-from holdfast.harness.model.events import KIND_NAMES, ConnectionsRefused, Event
+from holdfast.harness.model.events import KIND_NAMES, ConnectionsRefused, Event, FaultInjected, FaultStruck
 from holdfast.harness.model.evidence import Evidence
 from holdfast.harness.model.fault_fate import FATES_IN_WORDS, FaultFate
 from holdfast.harness.model.history import History
 from holdfast.harness.model.plural import plural
 from holdfast.harness.model.succession import of_the_job
 from holdfast.harness.model.verdict import CRASHED, Anomaly, Outcome, Verdict, without_clauses
+from holdfast.harness.spi.fault import AnyFault
 from holdfast.harness.spi.oracle import Oracle
 from holdfast.harness.spi.words import LONGEST, words_of
+
+
+def proved(history: History, number: int, fault: AnyFault) -> bool | None:
+    """Whether a fault that acted hit what it aimed at; None: it acted too late.
+
+    Two things are needed: its mechanism recorded an effect under the identity of this injection, and the history shows
+    what a fault of this kind does. The first is waived where a foreign system carries no identity.
+
+    Args:
+        history: of the run.
+        number: of the fault in the plan, which is the identity.
+        fault: its kind.
+    """
+    stamped = any(event.stamped for event in history.of(FaultInjected) if event.fault == number)
+    if stamped and not any(event.fault == number for event in history.of(FaultStruck)):
+        return False
+    return fault.landed(history, number)
 
 
 def observed(oracle: Oracle, evidence: Mapping[str, Evidence]) -> bool:

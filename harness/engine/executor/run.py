@@ -19,8 +19,7 @@ from holdfast.harness.engine.errors import UsageError
 from holdfast.harness.engine.executor import run_folder
 from holdfast.harness.engine.executor.collector import rare_collections
 from holdfast.harness.engine.executor.conductor import NEVER, Conductor
-from holdfast.harness.engine.executor.judge import judge, on_its_word, outcome_of, unclaimed
-from holdfast.harness.engine.executor.landing import proved
+from holdfast.harness.engine.executor.judge import judge, on_its_word, outcome_of, proved, unclaimed
 from holdfast.harness.engine.executor.markers import with_markers
 from holdfast.harness.engine.executor.phases import Phases
 from holdfast.harness.engine.executor.progress import Progress

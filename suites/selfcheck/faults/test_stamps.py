@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from holdfast.fixtures.reference.drivers.outbox import Outbox
 from holdfast.fixtures.reference.drivers.simulated.world import World
-from holdfast.harness.engine.executor.landing import proved
+from holdfast.harness.engine.executor.judge import proved
 from holdfast.harness.engine.executor.run import Run, run_plan
 from holdfast.harness.engine.site import registry
 from holdfast.harness.model.case import Tier
