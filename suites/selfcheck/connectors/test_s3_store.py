@@ -35,7 +35,7 @@ class Stored:
 
         self._medium = medium = ObjectStore(S3Store(connectors, limit_s))
         self.read, self.exists, self.below = medium.read, medium.exists, medium.below
-        self.publish, self.remove, self.seal = medium.publish, medium.remove, medium.seal
+        self.publish, self.remove = medium.publish, medium.remove
 
     def read_as_written(self, file: FileReference) -> bytes:
         return read_as_written(self.read, file)
@@ -75,23 +75,6 @@ def test_names_are_listed_by_their_beginning_and_removed(store: Stored, connecto
     assert store.below("") == ["pending/sink[0]-2", "pending/sink[1]-1"]
     objects = stack.object_store.client().list_objects(connectors.bucket, connectors.prefix, recursive=True)
     assert {str(each.object_name) for each in objects} == {connectors.prefix + path for path in store.below("")}
-
-
-def test_nothing_appears_late_under_a_sealed_name(store: Stored, connectors: Connectors) -> None:
-    assert not store.seal([PATH])
-    assert not store.exists(PATH)
-    assert store.below("checkpoints/") == []
-    with pytest.raises(FileNotFoundError):
-        store.read(PATH)
-    with pytest.raises(FileExistsError):
-        Stored(connectors).publish(PATH, b"of a dead coordinator, late")
-    assert not store.seal([PATH])
-
-
-def test_a_seal_that_comes_too_late_says_so(store: Stored) -> None:
-    store.publish(PATH, b"in time")
-    assert store.seal(["checkpoints/chk-2/_metadata", PATH])
-    assert store.read(PATH) == b"in time"
 
 
 def test_a_silent_store_is_an_error_in_time(connectors: Connectors, stack: Stack) -> None:

@@ -9,7 +9,6 @@ import pytest
 from holdfast.fixtures.reference.protocol.storage.epoch import Epoch
 from holdfast.fixtures.reference.protocol.storage.file_layout import FileLayout
 from holdfast.fixtures.reference.protocol.storage.files import Files
-from holdfast.fixtures.reference.protocol.storage.medium import Permission, permitted_always
 from holdfast.fixtures.storages.file_system import FileMedium
 
 
@@ -18,7 +17,7 @@ class Raced(Files):
 
     rivals = 0
 
-    def publish(self, path: str, content: bytes | memoryview, permitted: Permission = permitted_always) -> None:
+    def publish(self, path: str, content: bytes | memoryview) -> None:
         if self.rivals:
             self.rivals -= 1
             super().publish(path, content)
@@ -28,7 +27,7 @@ class Raced(Files):
 class Full(Files):
     """Nothing can be made any more."""
 
-    def publish(self, path: str, content: bytes | memoryview, permitted: Permission = permitted_always) -> None:
+    def publish(self, path: str, content: bytes | memoryview) -> None:
         raise OSError("no space left.")
 
 

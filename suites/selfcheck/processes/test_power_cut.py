@@ -19,7 +19,7 @@ from holdfast.suites.selfcheck.processes.power_cut import PowerCut
 LAYOUT = FileLayout()
 PRECOMMIT = Precommit(1, "sink[0]", "sink[0]-1-1", 1, ())
 METADATA = LAYOUT.metadata_path(7, 3)
-STATE = LAYOUT.state_path(7, 3_000_001, Scope.EXCLUSIVE, "sum-0", "sum[0]")
+STATE = LAYOUT.state_path(7, 3_000_001, Scope.EXCLUSIVE, "sum-0")
 
 
 def sink(disk: FileMedium, *, two_phase: bool = True) -> FileSink:

@@ -12,6 +12,7 @@ from holdfast.fixtures.reference.drivers.processes.storage_observer import (
     StoredFiles,
 )
 from holdfast.fixtures.reference.protocol.storage.medium import reference_of
+from holdfast.fixtures.storages.seal import SEAL_BYTES
 from holdfast.harness.adapter.recorder import log_path
 from holdfast.harness.model.events import CheckpointCompleted
 from holdfast.harness.model.evidence import Evidence
@@ -30,7 +31,7 @@ def observer(tmp_path: Path) -> StorageObserver:
 
 def _store(folder: Path, path: str, content: bytes) -> None:
     (folder / path).parent.mkdir(parents=True, exist_ok=True)
-    (folder / path).write_bytes(content)
+    (folder / path).write_bytes(content + bytes(SEAL_BYTES))
 
 
 def completed(checkpoint: int, node: str = NODE) -> CheckpointCompleted:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from zlib import crc32
 
 import pytest
 
@@ -10,6 +11,7 @@ from holdfast.fixtures.reference.drivers.processes.stored_checkpoints import Sto
 from holdfast.fixtures.reference.protocol.effects import JobRecord
 from holdfast.fixtures.reference.protocol.storage.file_layout import CHECKPOINTS, FileLayout
 from holdfast.fixtures.reference.protocol.storage.job_storage import encode_record
+from holdfast.fixtures.storages.seal import SEAL_BYTES, Seal, writer_of
 from holdfast.harness.model.events import Event, ObjectDamaged, ObjectMended
 from holdfast.harness.spi.controls import Acting
 from holdfast.harness.spi.storage import Scope
@@ -36,11 +38,20 @@ def store(folder: Path, checkpoint: int, *, recorded: bool = True) -> None:
     if recorded:
         record(folder, checkpoint)
     for path in (
-        LAYOUT.state_path(checkpoint, 1, Scope.EXCLUSIVE, "sum-0", "sum[0]"),
+        LAYOUT.state_path(checkpoint, 1, Scope.EXCLUSIVE, "sum-0"),
         LAYOUT.metadata_path(checkpoint, 0),
     ):
         (folder / path).parent.mkdir(parents=True, exist_ok=True)
-        (folder / path).write_bytes(f"content of {path}".encode())
+        (folder / path).write_bytes(content_of(path))
+
+
+def content_of(path: str) -> bytes:
+    """As its storage wrote it."""
+    return sealed(path, f"content of {path}".encode())
+
+
+def sealed(path: str, content: bytes) -> bytes:
+    return content + Seal(crc32(content), len(content), 1, writer_of(path, b"")).encoded()
 
 
 def files(folder: Path) -> dict[str, bytes]:
@@ -64,7 +75,8 @@ def test_the_newest_is_mended(tmp_path: Path, part: str, way: str) -> None:
 def test_a_longer_file_that_was_there_before_leaves_nothing_behind(tmp_path: Path, part: str) -> None:
     store(tmp_path, 1)
     for path in files(tmp_path):
-        (tmp_path / path).write_bytes(b"much longer content than that of what comes later, whatever its name is" * 9)
+        longer = b"much longer content than that of what comes later, whatever its name is" * 9
+        (tmp_path / path).write_bytes(sealed(path, longer))
     store(tmp_path, 2)
     whole = files(tmp_path)
     stored = stored_in(tmp_path)
@@ -83,7 +95,7 @@ def test_one_that_is_retained_beside_a_newer_one_is_mended(tmp_path: Path, part:
     store(tmp_path, 2)
     stored.mend()
     mended = files(tmp_path)
-    assert all(content == f"content of {path}".encode() for path, content in mended.items())
+    assert all(content == content_of(path) for path, content in mended.items())
     assert len(mended) == 4
 
 
@@ -129,7 +141,7 @@ def test_what_the_harness_did_is_recorded(tmp_path: Path) -> None:
     store(tmp_path, 1)
     store(tmp_path, 2)
     path = LAYOUT.metadata_path(2, 0)
-    length = len(files(tmp_path)[path])
+    length = len(files(tmp_path)[path]) - SEAL_BYTES
     events: list[Event] = []
     stored = stored_in(tmp_path, events)
     stored.damage("metadata", "remove")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import zlib
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -12,9 +11,9 @@ import pytest
 
 from holdfast.fixtures.reference.operators.spare_memory import SpareMemory
 from holdfast.fixtures.reference.protocol.effects import AbortTransactions, Commit, Precommit
-from holdfast.fixtures.reference.protocol.storage.errors import NotStored, SupersededError
+from holdfast.fixtures.reference.protocol.storage.errors import NotStored
 from holdfast.fixtures.reference.protocol.storage.file_layout import COMMITTED, PENDING, FileLayout
-from holdfast.fixtures.reference.protocol.storage.files import Files, RunFiles
+from holdfast.fixtures.reference.protocol.storage.files import Files, RunFiles, WatchedFiles
 from holdfast.fixtures.reference.protocol.storage.medium import read_as_written, reference_of
 from holdfast.fixtures.reference.protocol.storage.sinks import FileSink
 from holdfast.fixtures.reference.protocol.storage.storage_world import UNWATCHED, Hold
@@ -22,7 +21,6 @@ from holdfast.fixtures.storages.file_system import DIRECT_BYTES, FileMedium
 from holdfast.fixtures.storages.on_disk import DiskFiles
 from holdfast.harness.model.events import FileReference
 from holdfast.harness.sim.disk import SimulatedDisk
-from holdfast.harness.spi.errors import Transient
 from holdfast.suites.selfcheck.storing import TestWorld
 
 PATH = FileLayout().metadata_path(7, 0)
@@ -100,9 +98,9 @@ def test_what_a_commit_left_that_died_behind_its_publication_goes_with_the_next_
     assert files.read(COMMITTED + TRANSACTION) == b"rows"
 
 
-def held(run_files: RunFiles, middle: Hold, permitted: Callable[[], None] = lambda: None) -> None:
+def held(run_files: RunFiles, middle: Hold) -> None:
     """Publish, and do something when half of the content is there."""
-    Files(run_files, TestWorld(middle)).publish(PATH, b"metadata", permitted)
+    Files(run_files, TestWorld(middle)).publish(PATH, b"metadata")
 
 
 def test_in_the_middle_of_a_publication_nobody_sees_it(run_files: RunFiles, files: Files) -> None:
@@ -119,26 +117,39 @@ def test_half_of_a_content_is_there_in_the_middle() -> None:
     assert seen == [b"meta"]
 
 
-def test_what_is_sealed_in_the_middle_of_its_publication_never_appears(run_files: RunFiles, files: Files) -> None:
-    def seal() -> None:
-        assert not files.seal([PATH])
-
+def test_what_is_given_up_in_the_middle_of_its_publication_never_appears(run_files: RunFiles, files: Files) -> None:
     with pytest.raises(OSError, match="given up"):
-        held(run_files, seal)
-    with pytest.raises(OSError, match="given up"):
-        held(run_files, lambda: None, seal)
+        held(run_files, run_files.abandon_uploads)
     assert files.below("") == []
 
 
-@pytest.mark.parametrize("error", [SupersededError(), Transient("no answer")])
-def test_without_a_permission_nothing_is_left(tmp_path: Path, error: OSError) -> None:
-    def refused() -> None:
-        raise error
+def test_nothing_is_removed_yet_in_the_middle_of_a_removal(run_files: RunFiles, files: Files) -> None:
+    files.publish(PATH, b"metadata")
+    seen: list[bool] = []
+    WatchedFiles(run_files, TestWorld(lambda: seen.append(files.exists(PATH)))).remove([PATH])
+    assert seen == [True]
+    assert not files.exists(PATH)
 
+
+def test_a_storage_is_held_when_half_of_a_content_is_there() -> None:
+    disk = SimulatedDisk()
+    seen: list[bytes] = []
+    watched = WatchedFiles(DiskFiles(disk, "worker"), TestWorld(lambda: seen.extend(disk.files.values())))
+    upload = watched.begin(PATH)
+    upload.write(b"metadata")
+    upload.write(b", and a seal")
+    upload.publish()
+    assert seen == [b"meta"]
+    assert disk.files == {PATH: b"metadata, and a seal"}
+
+
+def test_what_cannot_be_published_leaves_nothing(tmp_path: Path) -> None:
+    files = Files(FileMedium(tmp_path))
+    files.publish(PATH, b"first")
     opened = os.listdir("/proc/self/fd")
-    with pytest.raises(type(error)):
-        held(FileMedium(tmp_path), lambda: None, refused)
-    assert [path for path in tmp_path.rglob("*") if path.is_file()] == []
+    with pytest.raises(FileExistsError):
+        files.publish(PATH, b"second")
+    assert [path for path in tmp_path.rglob("*") if path.is_file()] == [tmp_path / PATH]
     assert len(os.listdir("/proc/self/fd")) == len(opened)
 
 

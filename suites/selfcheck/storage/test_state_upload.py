@@ -10,8 +10,7 @@ import pytest
 
 from holdfast.fixtures.backends.hashmap import HashMapBackend
 from holdfast.fixtures.backends.operator_state import OperatorStateBackend
-from holdfast.fixtures.reference.protocol.storage.place_steps import StoredState
-from holdfast.fixtures.reference.protocol.storage.staged_streams import PreloadedStreams, StagedStreams
+from holdfast.fixtures.reference.protocol.storage.staged_streams import PreloadedStreams, StagedStreams, StoredState
 from holdfast.fixtures.reference.protocol.tasks.state_handler import StateHandler, StateSnapshot
 from holdfast.fixtures.reference.protocol.tasks.uploads import StateUpload
 from holdfast.harness.spi.state import Cancelled, StateContext, StateDescriptor, StateKind

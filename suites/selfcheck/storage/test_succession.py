@@ -6,13 +6,15 @@ the metadata never appears if the successor does not read it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator
 from itertools import count
 from typing import Any
 
 import pytest
 
+from holdfast.fixtures.reference.connectors.object_files import ObjectFiles
 from holdfast.fixtures.reference.drivers.simulated.lane import Lane
+from holdfast.fixtures.reference.parts import own_storage
 from holdfast.fixtures.reference.protocol.effects import (
     JobRecord,
     MetadataStored,
@@ -22,15 +24,15 @@ from holdfast.fixtures.reference.protocol.effects import (
     Recovered,
     Superseded,
 )
-from holdfast.fixtures.reference.protocol.storage.checkpoint_files import OwnFiles
-from holdfast.fixtures.reference.protocol.storage.file_layout import FileLayout
-from holdfast.fixtures.reference.protocol.storage.files import Files
+from holdfast.fixtures.reference.protocol.storage.checkpoint_files import CheckpointFiles
+from holdfast.fixtures.reference.protocol.storage.file_layout import CHECKPOINTS, METADATA, FileLayout
+from holdfast.fixtures.reference.protocol.storage.files import Files, RunFiles
 from holdfast.fixtures.reference.protocol.storage.job_storage import JobStorage, StoredJob
-from holdfast.fixtures.reference.protocol.storage.medium import Medium, Permission, permitted_always
-from holdfast.fixtures.reference.protocol.storage.object_store import ObjectStore
 from holdfast.fixtures.reference.protocol.storage.operation import Operation
 from holdfast.fixtures.reference.protocol.storage.storage_world import Hold
 from holdfast.fixtures.storages.on_disk import DiskFiles
+from holdfast.fixtures.storages.on_medium import MediumStorage
+from holdfast.fixtures.storages.seal import Seal
 from holdfast.harness.sim.disk import SimulatedDisk
 from holdfast.suites.selfcheck.storage.objects import ObjectsInMemory
 from holdfast.suites.selfcheck.storing import TestWorld, outcome_of
@@ -40,35 +42,29 @@ RECORD = JobRecord(attempt=1, next_checkpoint=CHECKPOINT + 1, start=(0,))
 MOST_CALLS = 40
 _NUMBERS = count()
 Store = SimulatedDisk | ObjectsInMemory
-MakeMedium = Callable[[Any], Medium]
+MakeFiles = Callable[[Any, str], RunFiles]
+"""A file system on a store, for a folder of it."""
 
 
-class OnDisk(Files):
-    """Files on a simulated disk."""
-
-    def __init__(self, disk: Any) -> None:
-        super().__init__(DiskFiles(disk, f"coordinator-{next(_NUMBERS)}"))
+def on_disk(disk: Any, folder: str) -> DiskFiles:
+    return DiskFiles(disk, f"coordinator-{next(_NUMBERS)}", folder)
 
 
-class NeverSeals(OnDisk):
-    """A successor leaves alone what its predecessor has under way."""
-
-    def seal(self, paths: Sequence[str]) -> bool:
-        return False
+def on_objects(objects: Any, folder: str) -> ObjectFiles:
+    return ObjectFiles(objects, folder)
 
 
-class NeverAsks(OnDisk):
+class NeverAsks(MediumStorage):
     """A publication goes on whatever has happened meanwhile."""
 
-    def publish(self, path: str, content: bytes | memoryview, permitted: Permission = permitted_always) -> None:
-        super().publish(path, content)
+    def require_epoch(self, epoch: int) -> None:
+        pass
 
+    def published(self, path: str, mark: Seal, publish: Callable[[], None]) -> None:
+        publish()
 
-class ObjectsNeverSeal(ObjectStore):
-    """As NeverSeals."""
-
-    def seal(self, paths: Sequence[str]) -> bool:
-        return False
+    def list_folder(self, folder: str) -> Iterator[str]:
+        return iter([path for path in self.medium.paths(folder) if not path.startswith("_epochs/")])
 
 
 class Coordinator:
@@ -79,10 +75,13 @@ class Coordinator:
         storage: its operations.
     """
 
-    def __init__(self, medium: MakeMedium, store: Store) -> None:
+    def __init__(self, files_of: MakeFiles, store: Store, kind: type[MediumStorage]) -> None:
         self.stop: Hold | None = None
-        files, layout, world = medium(Stopping(self, store)), FileLayout(), TestWorld()
-        own = OwnFiles(layout, files, 0, world)
+        layout, world, stopping = FileLayout(), TestWorld(), Stopping(self, store)
+        files = Files(files_of(stopping, ""))
+        own = CheckpointFiles(
+            layout, lambda job: own_storage(job, files_of(stopping, CHECKPOINTS + job), kind), files, 0, world
+        )
         self.storage = JobStorage(layout, files, own, StoredJob(0, "", 1, latest=False), world)
 
 
@@ -125,14 +124,16 @@ class Performance:
                 self.outcome = result if isinstance(result, tuple) else None
 
 
-def disagreements(medium: MakeMedium, store: Callable[[], Store]) -> set[str]:
+def disagreements(
+    files_of: MakeFiles, store: Callable[[], Store], kind: type[MediumStorage] = MediumStorage
+) -> set[str]:
     """What goes wrong in some order: a coordinator stops before one of its calls, its successor before one of its own,
     then the former goes on to its end, and then the latter."""
     found = set()
     for before in range(MOST_CALLS):
         for meanwhile in range(MOST_CALLS):
             where = store()
-            former, latter = (Coordinator(medium, where) for _ in range(2))
+            former, latter = (Coordinator(files_of, where, kind) for _ in range(2))
             outcome_of(former.storage.recover(Recover()))
             outcome_of(former.storage.persist_job_record(PersistJobRecord(RECORD)))
             publish = PublishMetadata(CHECKPOINT, b"metadata")
@@ -142,19 +143,26 @@ def disagreements(medium: MakeMedium, store: Callable[[], Store]) -> set[str]:
             recovery.go_on(meanwhile)
             publication.go_on(MOST_CALLS)
             recovery.go_on(MOST_CALLS)
-            found |= disagreement(publication, recovery, where)
+            found |= disagreement(
+                publication, recovery, own_storage("job-0", files_of(where, f"{CHECKPOINTS}job-0"), kind)
+            )
     return found
 
 
-def disagreement(publication: Performance, recovery: Performance, where: Store) -> set[str]:
-    """What is wrong with the ends of both."""
+def disagreement(publication: Performance, recovery: Performance, storage: MediumStorage) -> set[str]:
+    """What is wrong with the ends of both.
+
+    Args:
+        publication, recovery: that have ended.
+        storage: as somebody sees it who comes later.
+    """
     assert publication.outcome is not None
     assert recovery.outcome is not None
     recovered = recovery.outcome[-1]
     assert isinstance(recovered, Recovered)
     read = [each.checkpoint for each in recovered.checkpoints]
     answer = publication.outcome[-1]
-    there = where.exists(FileLayout().metadata_path(CHECKPOINT, 0))
+    there = f"chk-{CHECKPOINT}/{METADATA}" in storage.list_folder("")
     assert isinstance(answer, MetadataStored | Superseded), answer
     found = set()
     if isinstance(answer, MetadataStored) and not read:
@@ -167,15 +175,12 @@ def disagreement(publication: Performance, recovery: Performance, where: Store) 
 
 
 @pytest.mark.parametrize(
-    ("medium", "store"), [(OnDisk, SimulatedDisk), (ObjectStore, ObjectsInMemory)], ids=["files", "objects"]
+    ("files_of", "store"), [(on_disk, SimulatedDisk), (on_objects, ObjectsInMemory)], ids=["files", "objects"]
 )
-def test_both_agree_in_every_order(medium: Any, store: Any) -> None:
-    assert disagreements(medium, store) == set()
+def test_both_agree_in_every_order(files_of: Any, store: Any) -> None:
+    assert disagreements(files_of, store) == set()
 
 
-@pytest.mark.parametrize(
-    ("medium", "store"),
-    [(NeverSeals, SimulatedDisk), (NeverAsks, SimulatedDisk), (ObjectsNeverSeal, ObjectsInMemory)],
-)
-def test_without_the_seal_or_the_permission_they_do_not(medium: Any, store: Any) -> None:
-    assert "appeared behind the recovery" in disagreements(medium, store)
+@pytest.mark.parametrize(("files_of", "store"), [(on_disk, SimulatedDisk), (on_objects, ObjectsInMemory)])
+def test_without_a_fence_they_do_not(files_of: Any, store: Any) -> None:
+    assert "appeared behind the recovery" in disagreements(files_of, store, NeverAsks)
