@@ -5,19 +5,25 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 from holdfast.fixtures.mutants.checkpoint_storages.on_memory import files_without_a_lock
 from holdfast.fixtures.mutants.file_systems import VARIANTS
 from holdfast.fixtures.mutants.file_systems.in_folder import InFolder, WithRecords
+from holdfast.fixtures.storages.s3 import ENDPOINT, KEYS
 from holdfast.harness import cli
 from holdfast.harness.model.status import Status
 from holdfast.suites.certify import file_system
 from holdfast.suites.certify.file_system.kit import judge
 from holdfast.suites.certify.outside.kit import AT_ONCE
 from holdfast.suites.selfcheck.certify.simulated_disks import simulated_files
+from holdfast.suites.selfcheck.object_stores import BUCKET, TIERS, object_store
 from holdfast.suites.spec import load_rules
+
+if TYPE_CHECKING:
+    from holdfast.fixtures.services.object_store import OwnObjectStore
 
 CHECKS = {check.id: check for check in file_system.CHECKS}
 KILLED_BY = {
@@ -192,6 +198,24 @@ def hdfs() -> Iterator[str]:
 @pytest.mark.parametrize("check", CHECKS)
 def test_hdfs(hdfs: str, check: str) -> None:
     verdict = judge(CHECKS[check], file_system.target_of(f"{hdfs}/certify"))
+    if verdict.status is Status.NOT_APPLICABLE:
+        pytest.skip(verdict.reason)
+    assert verdict.status is Status.PASS, verdict.text
+
+
+@pytest.fixture(scope="module", params=TIERS)
+def store(request: pytest.FixtureRequest) -> Iterator[OwnObjectStore]:
+    with object_store(request.param) as made:
+        yield made
+
+
+@NIGHTLY
+@pytest.mark.parametrize("check", CHECKS)
+def test_object_store(store: OwnObjectStore, check: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, key in zip(KEYS, (store.keys.access_key, store.keys.secret_key), strict=True):
+        monkeypatch.setenv(name, key)
+    target = file_system.target_of(f"s3://{BUCKET}/certify", options={ENDPOINT: store.external})
+    verdict = judge(CHECKS[check], target)
     if verdict.status is Status.NOT_APPLICABLE:
         pytest.skip(verdict.reason)
     assert verdict.status is Status.PASS, verdict.text

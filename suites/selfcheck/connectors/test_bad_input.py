@@ -36,10 +36,10 @@ def deploy(connectors: Connectors, folder: Path) -> None:
     ("changed", "message"),
     [
         ({"kafka_bootstrap": "127.0.0.1:9"}, r"no broker responds at 127\.0\.0\.1:9 within 5 s: start it or .*"),
-        ({"s3_endpoint": "http://127.0.0.1:9"}, r"object store http://127\.0\.0\.1:9: the object store does not .*"),
-        ({"s3_secret_key": "another"}, r"object store http://127.*: the object store refuses the keys .*"),
-        ({"s3_access_key": "nobody"}, r"object store http://127.*: the object store refuses the keys .*"),
-        ({"bucket": "nowhere"}, r"object store http://127.* has no bucket 'nowhere': create it or name another\."),
+        ({"s3_endpoint": "http://127.0.0.1:9"}, r"object store http://127\.0\.0\.1:9: holdfast: the store does not .*"),
+        ({"s3_secret_key": "another"}, r"object store http://127.*: bucket 'holdfast' refuses .*: export keys .*"),
+        ({"s3_access_key": "nobody"}, r"object store http://127.*: bucket 'holdfast' refuses .*: export keys .*"),
+        ({"bucket": "nowhere"}, r"object store http://127.*: bucket 'nowhere' does not exist: create .*"),
     ],
     ids=lambda changed: next(iter(changed)) if isinstance(changed, dict) else "",
 )

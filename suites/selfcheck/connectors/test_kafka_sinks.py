@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
+from holdfast.fixtures.reference.connectors.object_files import object_files
 from holdfast.fixtures.reference.connectors.rows import encode_rows, load_rows
 from holdfast.fixtures.reference.connectors.settings import Connectors
 from holdfast.fixtures.reference.connectors.units import TopicUnits
 from holdfast.fixtures.reference.protocol.effects import AbortTransactions, Commit, Precommit
 from holdfast.fixtures.reference.protocol.storage.file_layout import PENDING
-from holdfast.fixtures.reference.protocol.storage.object_store import ObjectStore
+from holdfast.fixtures.reference.protocol.storage.files import Files
 from holdfast.fixtures.reference.protocol.storage.sinks import AtLeastOnceBrokerSink, BrokerSink, Sink
 from holdfast.harness.model.events import Event, RowsChanged, RowsVisible
 from holdfast.harness.model.job import Contract
@@ -55,15 +56,14 @@ class Sinking:
         return self._sink.abort(AbortTransactions(attempt, subtask, tuple(keep)))
 
 
-def committer_of(connectors: Connectors, medium: type[ObjectStore] = ObjectStore) -> Sinking:
+def committer_of(connectors: Connectors, files: type[Files] = Files) -> Sinking:
     from holdfast.fixtures.reference.connectors.kafka_committer import KafkaCommitter
-    from holdfast.fixtures.reference.connectors.s3_store import S3Store
 
     committer, world = KafkaCommitter(connectors, FORWARD, LIMIT_S), TestWorld()
-    return Sinking(BrokerSink(committer, medium(S3Store(connectors, LIMIT_S)), world), committer, world)
+    return Sinking(BrokerSink(committer, files(object_files(connectors, LIMIT_S)("")), world), committer, world)
 
 
-class NeverRemoves(ObjectStore):
+class NeverRemoves(Files):
     """Whoever uses it dies before it removes anything."""
 
     def remove(self, paths: Sequence[str]) -> None:
@@ -71,9 +71,7 @@ class NeverRemoves(ObjectStore):
 
 
 def pending(connectors: Connectors) -> list[str]:
-    from holdfast.fixtures.reference.connectors.s3_store import S3Store
-
-    return S3Store(connectors, LIMIT_S).below(PENDING)
+    return Files(object_files(connectors, LIMIT_S)("")).below(PENDING)
 
 
 def at_least_once(connectors: Connectors) -> Sinking:

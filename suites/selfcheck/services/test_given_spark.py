@@ -185,5 +185,5 @@ def test_workers_that_lack_something_are_refused_by_name(
         system.attach(lambda: services)
         judged = run_plan(containers(), system, toolbox(), Tier.CONTAINERS, tmp_path)
     assert judged.outcome is Outcome.INCONCLUSIVE
-    lacking = "cannot import boto3, cannot import confluent_kafka, cannot import minio, cannot import msgspec"
+    lacking = "cannot import boto3, cannot import confluent_kafka, cannot import msgspec"
     assert f"OSError: the workers of {theirs.master} {lacking}" in judged.history.end.problem

@@ -17,6 +17,7 @@ from holdfast.fixtures.services.processes.installation import missing
 from holdfast.fixtures.services.processes.stack import ProcessStack
 from holdfast.fixtures.services.processes.store import StoreProcess
 from holdfast.fixtures.services.site import KAFKA, OBJECT_STORE
+from holdfast.fixtures.storages.s3 import client_of
 from holdfast.harness.spi.service import Site
 from holdfast.suites.selfcheck.marks import unless
 from holdfast.suites.selfcheck.services.listener import becomes
@@ -126,11 +127,9 @@ def test_the_store_keeps_objects_through_a_kill(stack: ProcessStack) -> None:
 @pytest.mark.parametrize("condition", ["IfNoneMatch", "IfMatch"])
 def test_of_puts_on_a_condition_exactly_one_wins(stack: ProcessStack, condition: str) -> None:
     """A store in which two can win would be blamed on the system under test."""
-    from holdfast.fixtures.reference.connectors.s3_store import conditional_client
-
     own = store(stack)
     own.create_bucket(BUCKET)
-    client = conditional_client(own.external, own.keys.access_key, own.keys.secret_key, ANSWER_S)
+    client = client_of(own.external, own.keys.access_key, own.keys.secret_key, ANSWER_S)
     with ThreadPoolExecutor(RACERS) as pool:
         for race in range(RACES):
             key = f"{condition}-{race}"

@@ -12,7 +12,6 @@ from typing import Any
 
 import pytest
 
-from holdfast.fixtures.reference.connectors.object_files import ObjectFiles
 from holdfast.fixtures.reference.drivers.simulated.lane import Lane
 from holdfast.fixtures.reference.parts import own_storage
 from holdfast.fixtures.reference.protocol.effects import (
@@ -32,6 +31,7 @@ from holdfast.fixtures.reference.protocol.storage.operation import Operation
 from holdfast.fixtures.reference.protocol.storage.storage_world import Hold
 from holdfast.fixtures.storages.on_disk import DiskFiles
 from holdfast.fixtures.storages.on_medium import MediumStorage
+from holdfast.fixtures.storages.s3 import S3Medium
 from holdfast.fixtures.storages.seal import Seal
 from holdfast.harness.sim.disk import SimulatedDisk
 from holdfast.suites.selfcheck.storage.objects import ObjectsInMemory
@@ -50,8 +50,9 @@ def on_disk(disk: Any, folder: str) -> DiskFiles:
     return DiskFiles(disk, f"coordinator-{next(_NUMBERS)}", folder)
 
 
-def on_objects(objects: Any, folder: str) -> ObjectFiles:
-    return ObjectFiles(objects, folder)
+def on_objects(client: Any, folder: str) -> S3Medium:
+    pytest.importorskip("botocore", reason="the extra services is not installed")
+    return S3Medium(client, "bucket", f"{folder}/" if folder else "")
 
 
 class NeverAsks(MediumStorage):
@@ -92,8 +93,10 @@ class Stopping:
         self._coordinator = coordinator
         self._store = store
 
-    def __getattr__(self, name: str) -> Callable[..., Any]:
+    def __getattr__(self, name: str) -> Any:
         call = getattr(self._store, name)
+        if not callable(call):
+            return call
 
         def stopped(*arguments: Any, **named: Any) -> Any:
             if self._coordinator.stop is not None:
