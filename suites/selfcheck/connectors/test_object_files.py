@@ -12,8 +12,7 @@ from msgspec.structs import replace
 
 from holdfast.fixtures.reference.connectors.object_files import object_files
 from holdfast.fixtures.reference.connectors.settings import Connectors
-from holdfast.fixtures.reference.protocol.storage.files import Files
-from holdfast.fixtures.reference.protocol.storage.medium import read_as_written, reference_of
+from holdfast.fixtures.reference.protocol.storage.files import Files, read_as_written, reference_of
 from holdfast.suites.selfcheck.object_stores import BUCKET, TIERS, object_store
 from holdfast.suites.selfcheck.soon import ends_within
 

@@ -11,7 +11,7 @@ from holdfast.fixtures.reference.drivers.processes.storage_observer import (
     StorageObserver,
     StoredFiles,
 )
-from holdfast.fixtures.reference.protocol.storage.medium import reference_of
+from holdfast.fixtures.reference.protocol.storage.files import reference_of
 from holdfast.fixtures.storages.seal import SEAL_BYTES
 from holdfast.harness.adapter.recorder import log_path
 from holdfast.harness.model.events import CheckpointCompleted

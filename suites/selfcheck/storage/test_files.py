@@ -13,8 +13,13 @@ from holdfast.fixtures.reference.operators.spare_memory import SpareMemory
 from holdfast.fixtures.reference.protocol.effects import AbortTransactions, Commit, Precommit
 from holdfast.fixtures.reference.protocol.storage.errors import NotStored
 from holdfast.fixtures.reference.protocol.storage.file_layout import COMMITTED, PENDING, FileLayout
-from holdfast.fixtures.reference.protocol.storage.files import Files, RunFiles, WatchedFiles
-from holdfast.fixtures.reference.protocol.storage.medium import read_as_written, reference_of
+from holdfast.fixtures.reference.protocol.storage.files import (
+    Files,
+    RunFiles,
+    WatchedFiles,
+    read_as_written,
+    reference_of,
+)
 from holdfast.fixtures.reference.protocol.storage.sinks import FileSink
 from holdfast.fixtures.reference.protocol.storage.storage_world import UNWATCHED, Hold
 from holdfast.fixtures.storages.file_system import DIRECT_BYTES, FileMedium
