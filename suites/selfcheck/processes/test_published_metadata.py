@@ -13,6 +13,7 @@ from holdfast.fixtures.reference.protocol.storage.checkpoint_files import Checkp
 from holdfast.fixtures.reference.protocol.storage.file_layout import CHECKPOINTS, FileLayout
 from holdfast.fixtures.reference.protocol.storage.files import Files
 from holdfast.fixtures.reference.protocol.storage.job_storage import JobStorage, StoredJob
+from holdfast.fixtures.reference.protocol.storage.job_storages import JobStorages
 from holdfast.fixtures.reference.protocol.storage.storage_world import Failure
 from holdfast.fixtures.storages.file_system import FileMedium
 from holdfast.fixtures.storages.on_medium import MediumStorage
@@ -53,7 +54,7 @@ def recovered(root: Path, *failures: Failure, kind: type[MediumStorage] = Medium
 
     for checkpoint in (1, 2):
         storage("job-0").finish(checkpoint, 0, b"metadata")
-    own = CheckpointFiles(LAYOUT, storage, files, job.number, world)
+    own = CheckpointFiles(LAYOUT, JobStorages(LAYOUT, storage), files, job.number, world)
     return outcome_of(JobStorage(LAYOUT, files, own, job, world).recover(Recover()))
 
 
@@ -94,9 +95,8 @@ def test_damaged_metadata_are_the_problem_of_one_checkpoint(tmp_path: Path) -> N
     metadata = tmp_path / LAYOUT.metadata_path(2, 0)
     metadata.write_bytes(metadata.read_bytes()[:-1])
     world, files = TestWorld(), Files(FileMedium(tmp_path))
-    own = CheckpointFiles(
-        LAYOUT, lambda job: own_storage(job, FileMedium(tmp_path / CHECKPOINTS, job)), files, 0, world
-    )
+    storages = JobStorages(LAYOUT, lambda job: own_storage(job, FileMedium(tmp_path / CHECKPOINTS, job)))
+    own = CheckpointFiles(LAYOUT, storages, files, 0, world)
     job = JobStorage(LAYOUT, files, own, StoredJob(0, "", 1, latest=False), world)
     (first, second) = problems(outcome_of(job.recover(Recover())))
     assert first == (1, "")

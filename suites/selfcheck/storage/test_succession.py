@@ -27,6 +27,7 @@ from holdfast.fixtures.reference.protocol.storage.checkpoint_files import Checkp
 from holdfast.fixtures.reference.protocol.storage.file_layout import CHECKPOINTS, METADATA, FileLayout
 from holdfast.fixtures.reference.protocol.storage.files import Files, RunFiles
 from holdfast.fixtures.reference.protocol.storage.job_storage import JobStorage, StoredJob
+from holdfast.fixtures.reference.protocol.storage.job_storages import JobStorages
 from holdfast.fixtures.reference.protocol.storage.operation import Operation
 from holdfast.fixtures.reference.protocol.storage.storage_world import Hold
 from holdfast.fixtures.storages.on_disk import DiskFiles
@@ -81,7 +82,11 @@ class Coordinator:
         layout, world, stopping = FileLayout(), TestWorld(), Stopping(self, store)
         files = Files(files_of(stopping, ""))
         own = CheckpointFiles(
-            layout, lambda job: own_storage(job, files_of(stopping, CHECKPOINTS + job), kind), files, 0, world
+            layout,
+            JobStorages(layout, lambda job: own_storage(job, files_of(stopping, CHECKPOINTS + job), kind)),
+            files,
+            0,
+            world,
         )
         self.storage = JobStorage(layout, files, own, StoredJob(0, "", 1, latest=False), world)
 
