@@ -157,4 +157,4 @@ class SimulatedDisk:
 
     def below(self, prefix: str) -> list[str]:
         """Paths that begin with a prefix, in ascending order."""
-        return sorted(path for path in self.files if path.startswith(prefix))
+        return sorted([path for path in self.files if path.startswith(prefix)])
