@@ -68,7 +68,7 @@ class TestTimers:
 
 class TestWatermarks:
     def made(self, kept: HashMapBackend, splits: int = 2) -> SplitWatermarks:
-        return SplitWatermarks(kept, kept.context.key_groups, splits)
+        return SplitWatermarks(kept, kept.context.key_groups, splits, stored=kept.context.key_groups)
 
     def test_nothing_is_said_before_every_split_has_said_something(self) -> None:
         watermarks = self.made(backend())
