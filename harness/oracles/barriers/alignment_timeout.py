@@ -112,17 +112,16 @@ class _Timeout:
 
     def _snapshot(self, event: SnapshotTaken) -> None:
         triggered = self.triggered.get((event.attempt, event.checkpoint))
-        if triggered is None:
-            return
-        since = self.clocks.between(triggered, event)
-        if event.subtask in self.aligning and not event.unaligned:
+        if triggered is None or (event.subtask in self.aligning and not event.unaligned):
             return
         if not self.timeout_ms:
             self.findings.check("begins-aligned")
             if not event.unaligned:
                 message = f"{event.subtask} takes snapshot {event.checkpoint} aligned, and no timeout is set"
                 self.findings.violated("begins-aligned", message, triggered, event)
-        elif event.unaligned:
+            return
+        since = self.clocks.between(triggered, event)
+        if event.unaligned:
             self.findings.check("aligned-too-long")
             self._early(event, f"{event.subtask} takes snapshot {event.checkpoint} unaligned", event.checkpoint)
         elif since.low > self.timeout_ms and event.subtask not in self.sources:
@@ -135,9 +134,11 @@ class _Timeout:
             self.findings.check("overtook-early")
 
     def _early(self, event: Event, what: str, checkpoint: int) -> None:
+        if not self.timeout_ms:
+            return
         begun = self.begun[event.attempt, checkpoint]
         since = self.clocks.between(begun, event)
-        if self.timeout_ms and since.low >= self.timeout_ms:
+        if since.low >= self.timeout_ms:
             self.findings.check("overtook-early")
         if since.high < self.timeout_ms:
             message = f"{what} {since} after its checkpoint's turn came, the timeout is {self.timeout_ms} ms"

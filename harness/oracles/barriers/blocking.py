@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
+
 from holdfast.harness.model import events
 from holdfast.harness.model.history import History
 from holdfast.harness.oracles.findings import Findings, replay
@@ -37,7 +39,7 @@ class Blocking:
 
     def __init__(self, history: History, findings: Findings) -> None:
         self._findings = findings
-        self._subtasks: dict[tuple[int, str], _Subtask] = {}
+        self._subtasks: defaultdict[tuple[int, str], _Subtask] = defaultdict(_Subtask)
         self._gone: dict[tuple[int, str], events.SubtaskFinished | events.TaskStopped] = {}
         replay(
             history,
@@ -55,13 +57,6 @@ class Blocking:
                 events.SourceEmitted: lambda event: self._lives(event, event.subtask),
             },
         )
-
-    def _of(self, event: events.Event, subtask: str) -> _Subtask:
-        key = event.attempt, subtask
-        known = self._subtasks.get(key)
-        if known is None:
-            known = self._subtasks[key] = _Subtask()
-        return known
 
     def _settle(self, subtask: _Subtask) -> None:
         """The next thing happens: what had to be unblocked is."""
@@ -88,8 +83,9 @@ class Blocking:
         self._gone[event.attempt, event.subtask] = event
 
     def _barrier(self, event: events.BarrierReceived | events.CancellationReceived) -> None:
-        self._lives(event, event.channel.partition("->")[2])
-        subtask = self._of(event, event.channel.partition("->")[2])
+        receiver = event.channel.partition("->")[2]
+        self._lives(event, receiver)
+        subtask = self._subtasks[event.attempt, receiver]
         self._settle(subtask)
         marker = isinstance(event, events.CancellationReceived)
         if event.checkpoint <= subtask.done:
@@ -104,12 +100,12 @@ class Blocking:
 
     def _triggered(self, event: events.TriggerReceived) -> None:
         self._lives(event, event.subtask)
-        if event.checkpoint <= self._of(event, event.subtask).done:
+        if event.checkpoint <= self._subtasks[event.attempt, event.subtask].done:
             self._findings.check("stale-acted")
 
     def _notified(self, event: events.NotificationReceived) -> None:
         self._lives(event, event.subtask)
-        subtask = self._of(event, event.subtask)
+        subtask = self._subtasks[event.attempt, event.subtask]
         self._settle(subtask)
         if event.completed:
             return
@@ -118,26 +114,27 @@ class Blocking:
         subtask.done = max(subtask.done, event.checkpoint)
 
     def _blocked(self, event: events.ChannelBlocked) -> None:
-        subtask = self._of(event, event.channel.partition("->")[2])
+        subtask = self._subtasks[event.attempt, event.channel.partition("->")[2]]
         if event.checkpoint <= subtask.done:
             message = f"{event.channel} is blocked for checkpoint {event.checkpoint}, which its receiver had done with"
             self._findings.violated("stale-acted", message, event)
         subtask.blocked[event.channel] = event.checkpoint
 
     def _unblocked(self, event: events.ChannelUnblocked) -> None:
-        self._of(event, event.channel.partition("->")[2]).blocked.pop(event.channel, None)
+        self._subtasks[event.attempt, event.channel.partition("->")[2]].blocked.pop(event.channel, None)
 
     def _snapshot(self, event: events.SnapshotTaken) -> None:
         self._lives(event, event.subtask)
-        subtask = self._of(event, event.subtask)
+        subtask = self._subtasks[event.attempt, event.subtask]
         if event.checkpoint <= subtask.done:
             message = f"{event.subtask} takes snapshot {event.checkpoint}, which it had done with"
             self._findings.violated("stale-acted", message, event)
         subtask.done = max(subtask.done, event.checkpoint)
 
     def _processed(self, event: events.BatchProcessed) -> None:
-        self._lives(event, event.channel.partition("->")[2])
-        subtask = self._subtasks.get((event.attempt, event.channel.partition("->")[2]))
+        receiver = event.channel.partition("->")[2]
+        self._lives(event, receiver)
+        subtask = self._subtasks.get((event.attempt, receiver))
         if subtask is not None and subtask.ending is not None:
             self._settle(subtask)
 

@@ -3,7 +3,8 @@ BAR-12). What their states and rows must be does not depend on it: that is for C
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from typing import Any
 
 from holdfast.harness.model import events
 from holdfast.harness.model.history import History
@@ -96,20 +97,21 @@ class _Trace:
         self.chains: dict[tuple[int, str], _Chain] = {}
         self.barriers: set[tuple[int, str, int]] = set()
         self.snapshots: dict[tuple[int, str, int], events.SnapshotTaken] = {}
-        replay(
-            history,
-            {
-                events.SnapshotTaken: self._snapshot_taken,
+        handlers: dict[type[events.Event], Callable[[Any], None]] = {
+            events.SnapshotTaken: self._snapshot_taken,
+            events.BarrierReceived: self._barrier_received,
+            events.TriggerReceived: self._trigger_received,
+        }
+        if layout.chains:
+            handlers |= {
                 events.SourceEmitted: self._source_emitted,
                 events.BatchSent: self._left,
                 events.BatchProcessed: self._arrived,
-                events.BarrierSent: self._crossed,
-                events.BarrierReceived: self._barrier_received,
-                events.TriggerReceived: self._trigger_received,
                 events.SubtaskFinished: self._finished,
                 events.TaskStopped: self._task_stopped,
-            },
-        )
+            }
+            self._judge_crossings(history)
+        replay(history, handlers)
 
     def _chain(self, attempt: int, subtask: str) -> _Chain | None:
         members = self.chain_of.get(subtask)
@@ -160,22 +162,22 @@ class _Trace:
         self._goes_on(event.subtask, event)
 
     def _left(self, event: events.BatchSent) -> None:
-        self._crossed(event)
         self._goes_on(event.channel.partition("->")[0], event)
 
     def _arrived(self, event: events.BatchProcessed) -> None:
-        self._crossed(event)
         self._goes_on(event.channel.partition("->")[2], event)
 
     def _barrier_received(self, event: events.BarrierReceived) -> None:
-        self._crossed(event)
         self.barriers.add((event.attempt, event.channel.partition("->")[2], event.checkpoint))
 
     def _trigger_received(self, event: events.TriggerReceived) -> None:
         self.barriers.add((event.attempt, event.subtask, event.checkpoint))
 
-    def _crossed(self, event: Crossing) -> None:
-        if event.channel in self.layout.inside:
+    def _judge_crossings(self, history: History) -> None:
+        crossings: list[Crossing] = [*history.of(events.BatchSent), *history.of(events.BatchProcessed)]
+        crossings += [*history.of(events.BarrierSent), *history.of(events.BarrierReceived)]
+        inside = self.layout.inside
+        for event in sorted([each for each in crossings if each.channel in inside], key=history.position):
             message = f"{event.channel} is inside a chain, and something goes through it"
             self.findings.violated("crossed", message, event)
 

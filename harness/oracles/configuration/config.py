@@ -58,17 +58,20 @@ class ConfigOracle:
 
 def _judge_settings(event: JobConfigured, model: ConfigurationModel, findings: Findings) -> None:
     reported = {setting.key: setting for setting in event.configuration.settings}
+    right = []
+    findings.check("value-wrong", len(model.settings))
     for key, expected in model.settings.items():
         setting = reported.get(key)
-        findings.check("value-wrong")
         if setting is None or setting.value != expected.value:
             found = f"is {_shown(setting.value)}" if setting else "is not reported"
             findings.violated("value-wrong", f"{key} {found}, it must be {_shown(expected.value)}", event)
-            continue
-        findings.check("origin-wrong")
+        else:
+            right.append((setting, expected))
+    findings.check("origin-wrong", len(right))
+    for setting, expected in right:
         if setting.origin is not expected.origin:
             origin = f"reported as of {setting.origin}, it is of {expected.origin}"
-            findings.violated("origin-wrong", f"{key} = {_shown(setting.value)} is {origin}", event)
+            findings.violated("origin-wrong", f"{setting.key} = {_shown(setting.value)} is {origin}", event)
 
 
 def _shown(value: object) -> str:

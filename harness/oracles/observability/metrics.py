@@ -6,6 +6,7 @@ which is by its definition the receiver's clock less the coordinator's; it order
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Mapping
 
 from holdfast.harness.model import events
@@ -72,7 +73,7 @@ class _Reports:
         self.times = SubtaskTimes()
         self.types = CheckpointTypes(history)
         self.shared = shared_files(history)
-        self.lives: dict[str, Life] = {}
+        self.lives: defaultdict[str, Life] = defaultdict(Life)
         self.forged = exempt.forged_acknowledgements
         self.triggers_forged = exempt.forged_triggers
         replay(
@@ -95,23 +96,17 @@ class _Reports:
             },
         )
 
-    def _life(self, event: events.Event) -> Life:
-        life = self.lives.get(event.node)
-        if life is None:
-            life = self.lives[event.node] = Life()
-        return life
-
     # --- facts ---
 
     def _triggered(self, event: events.CheckpointTriggered) -> None:
-        life = self._life(event)
+        life = self.lives[event.node]
         beside_others = bool(life.ongoing)
         checkpoint = Checkpoint(event, None if beside_others else life.last_end, beside_others=beside_others)
         life.ongoing[event.checkpoint] = checkpoint
         self._owe(life, event, events.CheckpointStatus.IN_PROGRESS, checkpoint)
 
     def _acknowledged(self, event: events.AckReceived) -> None:
-        life = self._life(event)
+        life = self.lives[event.node]
         checkpoint = life.ongoing.get(event.checkpoint)
         if (
             event.outcome is not events.AckOutcome.SUCCESS
@@ -143,17 +138,17 @@ class _Reports:
         self._completed(event)
 
     def _published(self, event: events.MetadataPublished | events.SavepointCompleted) -> None:
-        life = self._life(event)
+        life = self.lives[event.node]
         life.paths[event.checkpoint] = event.path
         life.files[event.checkpoint] = frozenset(file.path for file in event.files)
 
     def _dropped(self, event: events.CheckpointDropped) -> None:
-        life = self._life(event)
+        life = self.lives[event.node]
         life.paths.pop(event.checkpoint, None)
         life.files.pop(event.checkpoint, None)
 
     def _completed(self, event: events.CheckpointCompleted | events.SavepointCompleted) -> None:
-        life = self._life(event)
+        life = self.lives[event.node]
         checkpoint = life.ongoing.pop(event.checkpoint, None)
         if checkpoint is not None:
             life.completed += 1
@@ -165,7 +160,7 @@ class _Reports:
                     self.findings.violated("subtask-unreported", message, ack, event)
 
     def _aborted(self, event: events.CheckpointAborted) -> None:
-        life = self._life(event)
+        life = self.lives[event.node]
         checkpoint = life.ongoing.pop(event.checkpoint, None)
         if checkpoint is not None:
             life.aborted = {event.checkpoint: checkpoint}
@@ -197,7 +192,7 @@ class _Reports:
         life.due.append(DueReport(event, status, checkpoint, life.counts(), acknowledged, *sizes))
 
     def _attempt_started(self, event: events.AttemptStarted) -> None:
-        life = self._life(event)
+        life = self.lives[event.node]
         life.restoring, life.running = (None if event.restored_checkpoint is None else event), None
         if event.restored_checkpoint is not None:
             life.restored += 1
@@ -205,13 +200,13 @@ class _Reports:
 
     def _switched(self, event: events.JobSwitched) -> None:
         if event.status is events.JobStatus.RUNNING:
-            life = self._life(event)
+            life = self.lives[event.node]
             life.running = life.running or event
 
     # --- reports ---
 
     def _reported(self, event: events.CheckpointStatistics) -> None:
-        life, findings = self._life(event), self.findings
+        life, findings = self.lives[event.node], self.findings
         while life.restores:
             attempt, _ = life.restores.popleft()
             message = (
@@ -315,7 +310,7 @@ class _Reports:
             self.findings.violated("idle-gap-wrong", message, triggered, event)
 
     def _part_reported(self, event: events.SubtaskStatistics) -> None:
-        life = self._life(event)
+        life = self.lives[event.node]
         checkpoint = life.ongoing.get(event.checkpoint) or life.aborted.get(event.checkpoint)
         ack = checkpoint.acknowledged.get(event.subtask) if checkpoint is not None else None
         if checkpoint is None or ack is None:
@@ -357,7 +352,7 @@ class _Reports:
             self.findings.violated(clause, message, start, end, event)
 
     def _restore_measured(self, event: events.RestoreCompleted) -> None:
-        life, findings = self._life(event), self.findings
+        life, findings = self.lives[event.node], self.findings
         start, end = life.restoring, life.running
         findings.check("restore-duration-wrong")
         if start is None or end is None or start.restored_checkpoint != event.checkpoint:
@@ -371,7 +366,7 @@ class _Reports:
             findings.violated("restore-duration-wrong", message, start, end, event)
 
     def _restore_reported(self, event: events.RestoreStatistics) -> None:
-        life, findings = self._life(event), self.findings
+        life, findings = self.lives[event.node], self.findings
         findings.check("restore-misreported")
         if not life.restores:
             findings.violated("restore-misreported", "a restore is reported, and no attempt began from one", event)

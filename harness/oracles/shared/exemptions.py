@@ -104,7 +104,7 @@ class Exemptions:
 
     # --- processes ---
 
-    @property
+    @cached_property
     def coordinator_paused(self) -> bool:
         """Whether the coordinator stood still for a while: then its timers say nothing."""
         return any(event.target.startswith(Role.COORDINATOR) for event in self.acted(Consequence.PAUSES_PROCESS))

@@ -38,20 +38,23 @@ class Look(NamedTuple):
     deleted: list[FileDeleted]
 
 
-def storage_looks(history: History) -> Iterator[Look]:
+def storage_looks(history: History) -> list[Look]:
     """Every look at which the coordinator of its checkpoint is known."""
+    return history.derived(_looks)
+
+
+def _looks(history: History) -> list[Look]:
     looks: dict[str, list[StorageObserved]] = {}
     for observed in history.of(StorageObserved):
         looks.setdefault(observed.coordinator, []).append(observed)
     if not looks:
-        return
+        return []
     stated: dict[str, list[Event]] = {}
     kinds = (MetadataPublished, CheckpointCompleted, CheckpointDropped, CheckpointAborted, FileDeleted)
     for event in history.of_kinds(kinds):
         if event.node in looks:
             stated.setdefault(event.node, []).append(event)
-    for node, observations in looks.items():
-        yield from _looks_of(stated.get(node, []), observations)
+    return [look for node, observations in looks.items() for look in _looks_of(stated.get(node, []), observations)]
 
 
 def _looks_of(stated: list[Event], observations: list[StorageObserved]) -> Iterator[Look]:
