@@ -99,7 +99,8 @@ def _judge_reading(
     exempt, claimed, dropped = exemptions(history), claimed_snapshots(history), dropped_checkpoints(history)
     for audit in history.of(CheckpointAudited):
         done = completed.get((submissions.of(audit), audit.checkpoint))
-        spoilt = exempt.hold(audit, *exempt.objects_of(audit)) or claimed.broke(history, audit) or dropped.before(audit)
+        spoilt = exempt.hold(audit, *exempt.objects_of(audit)) or claimed.broke(history, audit)
+        spoilt = spoilt or dropped.before(history, audit)
         if done is not None and not spoilt:
             findings.check("state-unreadable")
             if audit.problem:

@@ -36,7 +36,11 @@ class SubtaskTimes:
     def __init__(self) -> None:
         self.parts: dict[Key, Part] = {}
         self._triggered_parts: set[Key] = set()
-        self.handlers: Mapping[type[Event], Callable[[Any], None]] = {
+
+    @property
+    def handlers(self) -> Mapping[type[Event], Callable[[Any], None]]:
+        """By kind of event, what takes it."""
+        return {
             TriggerReceived: self._triggered,
             BarrierReceived: self._barrier_received,
             SnapshotTaken: self._snapshot_taken,

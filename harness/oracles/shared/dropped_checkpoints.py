@@ -18,16 +18,15 @@ class DroppedCheckpoints:
     """
 
     def __init__(self, history: History) -> None:
-        self._history = history
         self._identity = claimed_snapshots(history).identity
         self.first: dict[Identity, CheckpointDropped] = {}
         for event in history.of(CheckpointDropped):
             self.first.setdefault(self._identity(event, event.checkpoint), event)
 
-    def before(self, audit: CheckpointAudited) -> bool:
+    def before(self, history: History, audit: CheckpointAudited) -> bool:
         """Whether a checkpoint was dropped before it was audited."""
         dropped = self.first.get(self._identity(audit, audit.checkpoint))
-        return dropped is not None and self._history.position(dropped) < self._history.position(audit)
+        return dropped is not None and history.position(dropped) < history.position(audit)
 
 
 def dropped_checkpoints(history: History) -> DroppedCheckpoints:
