@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from holdfast.fixtures.backends.hashmap import HashMapBackend
 from holdfast.fixtures.reference.operators.event_time import SplitWatermarks
+from holdfast.fixtures.reference.operators.key_group import key_group
+from holdfast.fixtures.reference.operators.keyed_table import KeyedTable
 from holdfast.fixtures.reference.operators.list_table import ListTable
 from holdfast.fixtures.reference.operators.map_table import MapTable, from_order, in_order
 from holdfast.fixtures.reference.operators.operator_timers import OperatorTimers
@@ -39,6 +41,17 @@ def test_no_map_has_entries_of_another_key() -> None:
     table.remove("a", [b"xx"])
     assert list(table.items("a")) == [(b"x", b"a")]
     assert all(list(table.items(key)) == [(b"x", key.encode()), (b"xx", b"")] for key in keys[1:])
+
+
+def test_a_restored_table_is_walked_where_it_holds_something() -> None:
+    descriptor, kept = StateDescriptor(name="sums", kind=StateKind.VALUE), backend()
+    KeyedTable[int](kept, descriptor, int, (), GROUPS).put({"a": 1})
+    for group in range(GROUPS):
+        kept.table(MAP).put(group, b"", [(b"x", b"")], now_ms=0)
+    again = KeyedTable[int](restored(uploaded(kept)), descriptor, int, range(GROUPS), GROUPS)
+    assert again.present == {key_group("a", GROUPS)}
+    again.put({"b": 2})
+    assert dict(again.items()) == {"a": 1, "b": 2}
 
 
 class TestTimers:
