@@ -148,11 +148,10 @@ def _judge_release(trace: SnapshotTrace, part: Part, findings: Findings) -> None
 def _judge_kept(history: History, trace: SnapshotTrace, part: Part, findings: Findings) -> None:
     """As many pages as were changed: none if nothing was processed, some if something was, never more than that. How
     large a page is the system reports; that a page is a small part of the state is known without it."""
-    released, vertex = part.released, vertex_of(history, part.taken)
-    if released is None or vertex.kind not in _COUNTABLE or not trace.has_inputs(part.taken.subtask):
+    released = part.released
+    if released is None or (kept_entries := released.kept_entries) is None:
         return
-    kept_entries = released.kept_entries
-    if kept_entries is None:
+    if vertex_of(history, part.taken).kind not in _COUNTABLE or not trace.has_inputs(part.taken.subtask):
         return
     batches, records = trace.processed_between(part.taken, released)
     findings.check("kept-wrong")

@@ -119,8 +119,10 @@ def _judge_losses(
         return
     disturbed = _disturbed(history)
     for event in state.history.of(sent):
+        if key(event) in taken:  # Nearly all are.
+            continue
         late = standing and state.is_long_ago(event.time_ns)
-        if key(event) in taken or not (late or state.is_due(event.time_ns)):
+        if not (late or state.is_due(event.time_ns)):
             continue
         subtask, _ = part = _part(event)
         attempt, task = state.present(subtask), state.task(subtask)

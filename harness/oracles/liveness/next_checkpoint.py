@@ -143,8 +143,11 @@ def _judge_snapshots(state: LastState, findings: Findings) -> None:
         else:
             aborted_ns[*key, notice.checkpoint] = notice.time_ns
     for snapshot in history.of(SnapshotTaken):
-        key, task = (snapshot.attempt, snapshot.subtask), state.task(snapshot.subtask)
-        if task is None or task.attempt != snapshot.attempt or snapshot.checkpoint <= answered.get(key, 0):
+        key = snapshot.attempt, snapshot.subtask
+        if snapshot.checkpoint <= answered.get(key, 0):  # Nearly all are.
+            continue
+        task = state.task(snapshot.subtask)
+        if task is None or task.attempt != snapshot.attempt:
             continue
         until_ns = aborted_ns.get((*key, snapshot.checkpoint), history.end.ended_ns)
         if until_ns - snapshot.time_ns < ANSWER_NS or not state.is_due(snapshot.time_ns):
