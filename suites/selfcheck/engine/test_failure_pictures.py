@@ -48,14 +48,12 @@ def batches(first: int, last: int) -> Iterable[Event]:
 
 def restored_elsewhere(more: int = 0) -> tuple[History, Anomaly]:
     """Checkpoint 1 holds offset 5 of source[1], worker 1 is killed, and source[1] goes on at offset 6."""
-    taken = SnapshotTaken(subtask="source[1]", checkpoint=1, positions=((1, 5),))
-    wrong = TaskStarted(subtask="source[1]", restored_checkpoint=1, positions=((1, 6),))
     history = story(
         AttemptStarted(),
         TaskStarted(subtask="source[1]"),
         *batches(0, 20),
         CheckpointTriggered(checkpoint=1, participants=("source[1]",)),
-        taken,
+        SnapshotTaken(subtask="source[1]", checkpoint=1, positions=((1, 5),)),
         BarrierSent(channel=CHANNEL, checkpoint=1),
         BarrierReceived(channel=CHANNEL, checkpoint=1),
         CheckpointCompleted(checkpoint=1),
@@ -63,13 +61,13 @@ def restored_elsewhere(more: int = 0) -> tuple[History, Anomaly]:
         injected("kill", "worker[1]"),
         NodeDied(dead_node="worker-1", cause="kill"),
         AttemptStarted(restored_checkpoint=1),
-        wrong,
+        TaskStarted(subtask="source[1]", restored_checkpoint=1, positions=((1, 6),)),
         *batches(0, 30),
         CheckpointTriggered(checkpoint=2, participants=("source[1]",)),
         CheckpointCompleted(checkpoint=2),
         faults=FAULTS,
     )
-    return history, anomaly(taken, wrong)
+    return history, anomaly(history.of(SnapshotTaken)[0], history.of(TaskStarted)[-1])
 
 
 def drawn(history: History, found: Anomaly) -> FailurePicture:
@@ -153,7 +151,7 @@ def test_a_wide_job_has_no_more_than_a_few_lines() -> None:
     snapshots = [SnapshotTaken(subtask=name, checkpoint=1) for name in names]
     trigger = CheckpointTriggered(checkpoint=1, participants=tuple(names))
     history = story(AttemptStarted(), trigger, *snapshots, parallelism=40)
-    picture = drawn(history, anomaly(*snapshots))
+    picture = drawn(history, anomaly(*history.of(SnapshotTaken)))
     assert len(picture.lines) == MOST_LINES
     assert picture.lines[picture.steps[picture.wrong].line] == "source[39]"
 

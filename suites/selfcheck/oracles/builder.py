@@ -8,7 +8,8 @@ the next attempt, NodeDied of a process (`worker-1`) ends its present life (`wor
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import NamedTuple, TypeVar
+from copy import copy
+from typing import NamedTuple, Protocol, TypedDict, TypeVar, Unpack
 
 import numpy as np
 from msgspec.structs import replace
@@ -61,8 +62,8 @@ MS = 1_000_000
 OPTIONS = {"execution.checkpointing.interval": "100 ms", "pipeline.operator-chaining.enabled": "false"}
 """Unless a story has others. It names all channels that the job has."""
 EventKind = TypeVar("EventKind", bound=Event)
-Line = Event | float | Sequence[Event]
-"""An event, several, or milliseconds that pass."""
+Line = Event | float | Sequence["Line"]
+"""An event, milliseconds that pass, or several of these."""
 
 _RECEIVER_RECORDS = (
     BatchProcessed,
@@ -88,6 +89,11 @@ def at(node: str, event: EventKind, attempt: int = 0) -> EventKind:
     return event
 
 
+def on(node: str, *lines: Line, attempt: int = 0) -> list[Event | float]:
+    """These lines on a node and of an attempt, but for events that have a node already."""
+    return [at(node, line, attempt) if isinstance(line, Event) and not line.node else line for line in _flat(lines)]
+
+
 def injected(kind: str, target: str, fault: int = 0) -> FaultInjected:
     """A fault acts, with what it declares that it may cause; one that is not registered declares nothing."""
     registered = registry.toolbox().faults.get(kind)
@@ -110,11 +116,11 @@ def _flat(lines: Iterable[Line]) -> Iterator[Event | float]:
         if isinstance(line, Event | int | float):
             yield line
         else:
-            yield from line
+            yield from _flat(line)
 
 
 def stamped(lines: Iterable[Line]) -> list[Event]:
-    """The events of a story with their headers."""
+    """The events of a story with their headers. Its lines stay as they are: stories may share them."""
     lives: dict[str, int] = {}
     sequences: dict[str, int] = {}
     events: list[Event] = []
@@ -123,6 +129,7 @@ def stamped(lines: Iterable[Line]) -> list[Event]:
         if not isinstance(line, Event):
             now_ms += line
             continue
+        line = copy(line)
         now_ms += 1
         if isinstance(line, AttemptStarted):
             attempt = line.attempt or attempt + 1
@@ -147,20 +154,55 @@ def input_log(*lengths: int, first_offsets: tuple[int, ...] = ()) -> InputLog:
     return InputLog(("a", "b"), tuple(partitions), first_offsets)
 
 
+class Setting(TypedDict, total=False):
+    """What a story may say of its run besides its lines; see `story`."""
+
+    job: Job
+    parallelism: int
+    options: Mapping[str, str]
+    claimed: frozenset[Guarantee] | Claims
+    inputs: InputLog
+    faults: tuple[FaultSpec, ...]
+    expected: ExpectedEnd
+    units: tuple[CommittedRows, ...]
+    end: RunEnd | None
+    unreached: str
+    mode: OutputMode
+    real_time: bool
+
+
 def story(
     *lines: Line,
     job: Job = KEYED_SUM,
     parallelism: int = 2,
     options: Mapping[str, str] | None = None,
-    claimed: frozenset[Guarantee] = EXACTLY_ONCE,
+    claimed: frozenset[Guarantee] | Claims = EXACTLY_ONCE,
     inputs: InputLog | None = None,
     faults: tuple[FaultSpec, ...] = (),
     expected: ExpectedEnd = ExpectedEnd.RUNNING,
     units: tuple[CommittedRows, ...] = (),
     end: RunEnd | None = None,
+    unreached: str = "",
     mode: OutputMode = OutputMode.APPEND,
+    real_time: bool = False,
 ) -> History:
-    """The history of a story. Unless it says otherwise, the run reached its end one second after its last event."""
+    """The history of a story.
+
+    Args:
+        lines: what happens.
+        job: which job runs.
+        parallelism: of each vertex.
+        options: of the plan; None: `OPTIONS`.
+        claimed: guarantees of state and output alike, or claims as they are.
+        inputs: the input log; None: ten records for each subtask of the source.
+        faults: of the plan.
+        expected: the end that the plan states.
+        units: the committed output.
+        end: how the run ended; None: one second after its last event.
+        unreached: why it did not reach its end then; empty: it did.
+        mode: how the output is written.
+        real_time: whether it happened on a machine that others use too.
+    """
     events = stamped(lines)
     last_ns = events[-1].time_ns if events else 0
     plan = Plan(
@@ -172,8 +214,10 @@ def story(
         expected_end=expected,
     )
     log = input_log(*(10,) * parallelism) if inputs is None else inputs
-    end = end or RunEnd(reached=True, ended_ns=last_ns + 1_000 * MS)
-    return History(plan, Claims(claimed, claimed, mode), log, Output(units), events, end)
+    claims = claimed if isinstance(claimed, Claims) else Claims(claimed, claimed, mode)
+    end = end or RunEnd(not unreached, unreached, ended_ns=last_ns + 1_000 * MS)
+    history = History(plan, claims, log, Output(units), events, end)
+    return in_real_time(history) if real_time else history
 
 
 class Exhibit(NamedTuple):
@@ -196,20 +240,52 @@ def in_real_time(history: History) -> History:
     return history
 
 
-Tell = Callable[[], History]
+class Show(Protocol):
+    """Registers an exhibit of a clause."""
+
+    def __call__(self, clause: str, tells: str, *lines: Line, **setting: Unpack[Setting]) -> None:
+        """Tell a story.
+
+        Args:
+            clause: which clause of the oracle it is about.
+            tells: what happens, in words; with hyphens the last part of its name.
+            lines: of the story.
+            setting: in which run; see `story`.
+        """
 
 
-def exhibits(oracle: str) -> tuple[Callable[[str], Callable[[Tell], Tell]], Callable[[str], Callable[[Tell], Tell]]]:
-    """Two decorators that register the bad histories of an oracle, and their near misses, each by clause."""
+def exhibits(oracle: str, *before: Line, **common: Unpack[Setting]) -> tuple[Show, Show]:
+    """What registers the bad histories of an oracle, and what registers their near misses.
 
-    def register(clause: str, bad: bool) -> Callable[[Tell], Tell]:
-        def add(tell: Tell) -> Tell:
-            name = f"{oracle.lower()}/{clause}/{tell.__name__.replace('_', '-')}"
+    Args:
+        oracle: its name.
+        before: lines in front of every story.
+        common: the setting of every story, unless one has another.
+    """
+
+    def shows(bad: bool) -> Show:
+        def show(clause: str, tells: str, *lines: Line, **setting: Unpack[Setting]) -> None:
+            def tell() -> History:
+                merged: Setting = {**common, **setting}
+                return story(*before, *lines, **merged)
+
+            name = f"{oracle.lower()}/{clause}/{tells.replace(' ', '-')}"
             assert name not in EXHIBITS, name
             EXHIBITS[name] = Exhibit(oracle, clause, bad, tell)
             HISTORIES[name] = tell
-            return tell
 
-        return add
+        return show
 
-    return (lambda clause: register(clause, True)), (lambda clause: register(clause, False))
+    return shows(True), shows(False)
+
+
+def undecided(oracle: str, tells: str, *lines: Line, **setting: Unpack[Setting]) -> None:
+    """Register a history of which an oracle says less than of an exhibit, such as `state/undecided/no-watermark`.
+
+    Args:
+        oracle: its name.
+        tells: what happens, in words; with hyphens the last part of the history's name.
+        lines: of the story.
+        setting: in which run; see `story`.
+    """
+    HISTORIES[f"{oracle.lower()}/undecided/{tells.replace(' ', '-')}"] = lambda: story(*lines, **setting)

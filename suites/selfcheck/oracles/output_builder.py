@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
+from typing import TypeVar
 
 import numpy as np
 
-from holdfast.harness.model.capability import EXACTLY_ONCE, Guarantee
 from holdfast.harness.model.history import History, RunEnd
 from holdfast.harness.model.records import (
     CommittedRows,
@@ -19,11 +19,12 @@ from holdfast.harness.model.records import (
     Partition,
     WindowRow,
 )
-from holdfast.suites.selfcheck.oracles.builder import MS, input_log, story
+from holdfast.suites.selfcheck.oracles.builder import MS, input_log
 from holdfast.suites.selfcheck.oracles.legal import MASK, fold_row
 
 INPUTS = input_log(6, 4)
 """Key `a` has the offsets 0, 2, 4 of partition 0 and 0, 2 of partition 1; key `b` has 1, 3, 5 and 1, 3."""
+Row = TypeVar("Row", FoldRow, WindowRow)
 STOPPED = RunEnd(reached=False, reason="1 of 2 checkpoints completed", ended_ns=1_000 * MS, settled=True)
 """The settle window is over, and the system under test does not report its end."""
 
@@ -43,7 +44,9 @@ def identities(*names: str) -> list[IdentityRow]:
     return [IdentityRow(*map(int, name.split(":"))) for name in names]
 
 
-def units(*contents: Sequence[FoldRow] | Sequence[IdentityRow], final: bool = False) -> tuple[CommittedRows, ...]:
+def units(
+    *contents: Sequence[FoldRow] | Sequence[IdentityRow] | Sequence[WindowRow], final: bool = False
+) -> tuple[CommittedRows, ...]:
     """One unit for each content, each at a poll of its own; with `final` the last is seen by the second read only."""
     last = len(contents) - 1
     return tuple(
@@ -51,19 +54,24 @@ def units(*contents: Sequence[FoldRow] | Sequence[IdentityRow], final: bool = Fa
     )
 
 
-def row_by_row(*rows: FoldRow, claimed: frozenset[Guarantee] = EXACTLY_ONCE) -> History:
-    """A run with a unit for each row, and one with the whole of key `b`."""
-    return story(inputs=INPUTS, units=units(*([row] for row in rows), [WHOLE_B]), claimed=claimed)
+def one_by_one(*rows: Row) -> tuple[CommittedRows, ...]:
+    """A unit for each row."""
+    return units(*([row] for row in rows))
 
 
-def up_to_the_markers(
-    *contents: Sequence[FoldRow],
-    claimed: frozenset[Guarantee] = EXACTLY_ONCE,
-    end: RunEnd = STOPPED,
-    options: Mapping[str, str] | None = None,
-) -> History:
-    """A run with a unit for each content and one with the markers of both partitions."""
-    return story(inputs=MARKED, units=units(*contents, [MARKERS]), claimed=claimed, end=end, options=options)
+def named(*contents: str) -> tuple[CommittedRows, ...]:
+    """A unit for each content, whose rows are named as `identities` takes them: `0:3 0:4`."""
+    return units(*(identities(*content.split()) for content in contents))
+
+
+def row_by_row(*rows: FoldRow) -> tuple[CommittedRows, ...]:
+    """A unit for each row, and one with the whole of key `b`."""
+    return one_by_one(*rows, WHOLE_B)
+
+
+def up_to_the_markers(*contents: Sequence[FoldRow]) -> tuple[CommittedRows, ...]:
+    """A unit for each content and one with the markers of both partitions."""
+    return units(*contents, [MARKERS])
 
 
 def marked(inputs: InputLog) -> InputLog:

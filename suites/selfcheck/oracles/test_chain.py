@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from holdfast.harness.oracles.barriers.chain import ChainOracle
-from holdfast.suites.selfcheck.oracles.histories.chain import heads_alone_take_snapshots, seen_as_tasks
+from holdfast.suites.selfcheck.oracles.builder import HISTORIES
 
 
 def test_of_tasks_alone_nothing_is_known_about_operators() -> None:
-    assert not ChainOracle().applies(seen_as_tasks())
-    assert ChainOracle().applies(heads_alone_take_snapshots())
+    assert not ChainOracle().applies(HISTORIES["chain/undecided/seen-as-tasks"]())
+    assert ChainOracle().applies(HISTORIES["chain/operator-missing/heads-alone-take-snapshots"]())

@@ -7,8 +7,7 @@ import pytest
 from holdfast.harness.model.capability import AT_LEAST_ONCE, EXACTLY_ONCE
 from holdfast.harness.model.events import SnapshotTaken
 from holdfast.harness.oracles.barriers.cut import CutOracle
-from holdfast.suites.selfcheck.oracles.builder import Line, story
-from holdfast.suites.selfcheck.oracles.histories.cut import nobody_sees_emissions
+from holdfast.suites.selfcheck.oracles.builder import HISTORIES, Line, story
 from holdfast.suites.selfcheck.oracles.legal import summary
 
 BEFORE = [(partition, offset) for partition in (0, 1) for offset in range(4)]
@@ -55,4 +54,4 @@ def test_a_surplus_that_is_not_denied_decides_nothing() -> None:
 
 
 def test_positions_decide_nothing_where_nobody_sees_emissions() -> None:
-    assert "source-position" not in CutOracle().judge(nobody_sees_emissions()).checked
+    assert "source-position" not in CutOracle().judge(HISTORIES["cut/undecided/nobody-sees-emissions"]()).checked

@@ -31,6 +31,11 @@ from holdfast.suites.selfcheck.oracles.output_builder import (
 ORACLE = ExactOracle()
 
 
+def rows(*shown: FoldRow) -> History:
+    """A unit for each row, and one with the whole of key `b`."""
+    return story(inputs=INPUTS, units=row_by_row(*shown))
+
+
 def message(history: History) -> str:
     """Of the first anomaly."""
     return ORACLE.judge(history).anomalies[0].message
@@ -50,20 +55,20 @@ def message(history: History) -> str:
     ],
 )
 def test_a_wrong_row_names_the_culprit(row: FoldRow, culprit: str) -> None:
-    assert culprit in message(row_by_row(row, WHOLE_A))
+    assert culprit in message(rows(row, WHOLE_A))
 
 
 def test_what_is_missing_is_named_behind_the_prefix_and_inside_it() -> None:
-    assert message(row_by_row(fold("a", (0,), (0, 2)))).endswith("partition 0, offsets 2 and 4 took no effect")
-    assert message(row_by_row()).startswith("key 'a' has no row: partition 0, offsets 0..4 (3 records of the key)")
-    anomalies = ORACLE.judge(row_by_row(fold("a", (0, 4), (0, 2)))).anomalies
+    assert message(rows(fold("a", (0,), (0, 2)))).endswith("partition 0, offsets 2 and 4 took no effect")
+    assert message(rows()).startswith("key 'a' has no row: partition 0, offsets 0..4 (3 records of the key)")
+    anomalies = ORACLE.judge(rows(fold("a", (0, 4), (0, 2)))).anomalies
     assert [anomaly.clause for anomaly in anomalies] == ["row-wrong", "input-missing"]
     assert anomalies[1].message.endswith("counts (2, 2) of (3, 2) records: partition 0, offset 2 took no effect")
 
 
 def test_strange_counts_are_wrong_rows() -> None:
     for counts in ((1,), (-1, 0), (1, 1, 1)):
-        history = row_by_row(FoldRow("a", 1, counts, 1), WHOLE_A)
+        history = rows(FoldRow("a", 1, counts, 1), WHOLE_A)
         assert "row-wrong" in {anomaly.clause for anomaly in ORACLE.judge(history).anomalies}
 
 
@@ -104,23 +109,24 @@ def test_only_the_partition_whose_marker_is_there_has_lost_records() -> None:
     ids=["interrupted", "not watched for an interval"],
 )
 def test_a_hole_is_no_loss_before_the_settle_window_is_over(end: RunEnd, because: str) -> None:
-    verdict = ORACLE.judge(up_to_the_markers([WHOLE_B], end=end))
+    verdict = ORACLE.judge(story(inputs=MARKED, units=up_to_the_markers([WHOLE_B]), end=end))
     assert verdict.outcome is Outcome.INCONCLUSIVE
     assert because in verdict.reason
 
 
 def test_a_missed_bound_of_the_control_excuses_no_loss() -> None:
     end = replace(STOPPED, problem="the fault-free control missed the bound too")
-    assert ORACLE.judge(up_to_the_markers([WHOLE_B], end=end)).outcome is Outcome.FAIL
+    assert ORACLE.judge(story(inputs=MARKED, units=up_to_the_markers([WHOLE_B]), end=end)).outcome is Outcome.FAIL
 
 
 def test_a_hole_behind_a_timeout_of_the_plan_is_late() -> None:
     options = {**OPTIONS, "execution.checkpointing.timeout": "5 s"}
-    verdict = ORACLE.judge(up_to_the_markers([WHOLE_B], options=options))
+    verdict = ORACLE.judge(story(inputs=MARKED, units=up_to_the_markers([WHOLE_B]), end=STOPPED, options=options))
     assert verdict.outcome is Outcome.INCONCLUSIVE
     assert "late: execution.checkpointing.timeout of 5000 ms may hold it up" in verdict.reason
     longer = replace(STOPPED, ended_ns=5_100 * MS)
-    assert ORACLE.judge(up_to_the_markers([WHOLE_B], end=longer, options=options)).outcome is Outcome.FAIL
+    late = story(inputs=MARKED, units=up_to_the_markers([WHOLE_B]), end=longer, options=options)
+    assert ORACLE.judge(late).outcome is Outcome.FAIL
 
 
 def test_both_sides_of_a_join_have_a_marker() -> None:

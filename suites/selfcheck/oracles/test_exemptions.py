@@ -213,9 +213,9 @@ def test_a_fault_exempts_by_what_it_declares() -> None:
 
 
 def test_a_fault_that_declares_nothing_explains_failures_and_no_delay() -> None:
-    unknown = FaultInjected(fault=0, fault_kind="knead", target="channel[0]")
-    exempt = exemptions(story(unknown))
-    assert all(exempt.acted(each) == [unknown] for each in ANY_FAILURE)
+    history = story(FaultInjected(fault=0, fault_kind="knead", target="channel[0]"))
+    exempt = exemptions(history)
+    assert all(exempt.acted(each) == history.events for each in ANY_FAILURE)
     assert not any(exempt.acted(each) for each in Consequence if each not in ANY_FAILURE)
 
 

@@ -13,15 +13,16 @@ from holdfast.harness.model.lossy_jobs import ITERATION, over_sockets
 from holdfast.harness.model.plan import ExpectedEnd
 from holdfast.harness.model.verdict import Outcome
 from holdfast.harness.oracles.iteration.feedback import FeedbackOracle
-from holdfast.suites.selfcheck.oracles.builder import story
-from holdfast.suites.selfcheck.oracles.histories.feedback import ROWS, TWO, comes_back, crashed, what_was_in_the_loop
+from holdfast.suites.selfcheck.oracles.builder import HISTORIES, story
+from holdfast.suites.selfcheck.oracles.histories.feedback import LOOP, ROWS, TWO, crashed
+from holdfast.suites.selfcheck.oracles.lines import delivers
 from holdfast.suites.selfcheck.oracles.output_builder import STOPPED
 
 ORACLE = FeedbackOracle()
 
 
 def test_what_was_to_be_expected_is_told() -> None:
-    assert ORACLE.judge(what_was_in_the_loop()).information == (
+    assert ORACLE.judge(HISTORIES["feedback/lost-outside-loop/what-was-in-the-loop"]()).information == (
         "2 records are lost in the loop, as was to be expected",
     )
 
@@ -38,7 +39,7 @@ def test_a_run_that_did_not_drain_its_input_decides_nothing(fields: dict[str, An
 
 
 def test_without_its_marker_nothing_is_lost_for_certain() -> None:
-    history = crashed(*ROWS[:5], before=[*TWO, comes_back(0), comes_back(1)], end=STOPPED)
+    history = crashed(*ROWS[:5], before=[*TWO, delivers(LOOP, 0, 1, records=2)], end=STOPPED)
     assert ORACLE.judge(history).outcome is Outcome.INCONCLUSIVE
 
 

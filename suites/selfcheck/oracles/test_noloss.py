@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from holdfast.harness.model.capability import AT_MOST_ONCE, EXACTLY_ONCE
+from holdfast.harness.model.capability import AT_LEAST_ONCE, AT_MOST_ONCE, EXACTLY_ONCE
+from holdfast.harness.model.history import History
 from holdfast.harness.model.jobs import REBALANCE
 from holdfast.harness.model.plan import ExpectedEnd
+from holdfast.harness.model.records import FoldRow
 from holdfast.harness.model.verdict import Outcome
 from holdfast.harness.oracles.output.noloss import NoLossOracle
-from holdfast.suites.selfcheck.oracles.builder import story
-from holdfast.suites.selfcheck.oracles.histories.noloss import identity_seen_twice, repeated, repeats_hide_a_loss
+from holdfast.suites.selfcheck.oracles.builder import HISTORIES, story
 from holdfast.suites.selfcheck.oracles.output_builder import (
     INPUTS,
     MARKED,
@@ -16,10 +17,16 @@ from holdfast.suites.selfcheck.oracles.output_builder import (
     WHOLE_A,
     fold,
     identities,
+    row_by_row,
     units,
 )
 
 ORACLE = NoLossOracle()
+
+
+def repeated(*rows: FoldRow) -> History:
+    """Of a sink that claims at-least-once: these rows of key `a`, and the whole of key `b`."""
+    return story(inputs=INPUTS, units=row_by_row(*rows), claimed=AT_LEAST_ONCE)
 
 
 def test_an_excess_that_nothing_explains_is_inconclusive() -> None:
@@ -50,7 +57,7 @@ def test_repeats_of_several_restarts_are_followed_from_row_to_row() -> None:
 
 
 def test_a_loss_behind_repeats_is_named() -> None:
-    verdict = ORACLE.judge(repeats_hide_a_loss())
+    verdict = ORACLE.judge(HISTORIES["noloss/input-lost/repeats-hide-a-loss"]())
     assert verdict.anomalies[0].message == (
         "the last row of key 'a' counts (4, 3) of (3, 2): partition 0, offsets 0 and 2 took effect twice; "
         "partition 1, offset 0 took effect twice; partition 0, offset 4 took no effect"
@@ -59,7 +66,7 @@ def test_a_loss_behind_repeats_is_named() -> None:
 
 def test_rows_of_a_record_seen_twice_are_information_unless_exactly_once_is_claimed() -> None:
     note = "1 record has more than one row, and exactly-once was not claimed: offset 1 of partition 0"
-    history = identity_seen_twice()
+    history = HISTORIES["noloss/input-lost/identity-seen-twice"]()
     assert ORACLE.judge(history).information == (note,)
     claimed = story(job=REBALANCE, inputs=history.inputs, units=history.output.units, claimed=EXACTLY_ONCE)
     assert ORACLE.judge(claimed).information == ()

@@ -8,14 +8,13 @@ from holdfast.harness.model.capability import AT_LEAST_ONCE, EXACTLY_ONCE, Guara
 from holdfast.harness.model.jobs import REBALANCE
 from holdfast.harness.model.verdict import Outcome
 from holdfast.harness.oracles.output.norepeat import NoRepeatOracle
-from holdfast.suites.selfcheck.oracles.builder import story
-from holdfast.suites.selfcheck.oracles.histories.norepeat import one_is_lost
+from holdfast.suites.selfcheck.oracles.builder import HISTORIES, story
 
 ORACLE = NoRepeatOracle()
 
 
 def test_what_is_lost_is_told() -> None:
-    assert ORACLE.judge(one_is_lost()).information == (
+    assert ORACLE.judge(HISTORIES["norepeat/record-repeated/one-is-lost"]()).information == (
         "1 record is lost, and at-least-once was not claimed: offset 1 of partition 0",
     )
 

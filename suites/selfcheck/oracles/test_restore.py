@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from holdfast.suites.selfcheck.oracles.builder import BY_NAME
-from holdfast.suites.selfcheck.oracles.histories.rescaled_restore import copied
+from holdfast.suites.selfcheck.oracles.builder import BY_NAME, story
+from holdfast.suites.selfcheck.oracles.histories.channel_lines import COUNTING
+from holdfast.suites.selfcheck.oracles.histories.rescaled_restore import WIDER, copied
 
 
 def test_copies_of_broadcast_state_that_differ_are_named() -> None:
     """All sums and counts are right: only the copies are not."""
-    anomalies = BY_NAME["RESTORE"].judge(copied((7, 8), (7, 8, 9), counting=True)).anomalies
+    history = story(*copied((7, 8), (7, 8, 9)), faults=(WIDER,), options=COUNTING)
+    anomalies = BY_NAME["RESTORE"].judge(history).anomalies
     assert [each.message.partition(" starts with ")[2] for each in anomalies] == [
         "copies of broadcast state that differ from each other, or from those that were recorded"
     ]

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from holdfast.harness.oracles.savepoints.savepoint import SavepointOracle
-from holdfast.suites.selfcheck.oracles.histories.savepoint import (
-    in_version_1_14_it_is_a_recovery_point,
-    may_run_without_an_operator,
-)
+from holdfast.suites.selfcheck.oracles.builder import HISTORIES
 
 
 def test_before_1_15_every_savepoint_was_a_recovery_point() -> None:
-    assert not SavepointOracle().judge(in_version_1_14_it_is_a_recovery_point()).anomalies
+    assert (
+        not SavepointOracle().judge(HISTORIES["savepoint/undecided/in-version-1-14-it-is-a-recovery-point"]()).anomalies
+    )
 
 
 def test_state_may_be_left_out_where_that_is_allowed() -> None:
-    assert not SavepointOracle().judge(may_run_without_an_operator()).anomalies
+    assert not SavepointOracle().judge(HISTORIES["savepoint/undecided/may-run-without-an-operator"]()).anomalies

@@ -15,8 +15,8 @@ from holdfast.harness.model.events import (
 )
 from holdfast.harness.model.verdict import Outcome, Verdict
 from holdfast.harness.oracles.output.stable import StableOracle
-from holdfast.suites.selfcheck.oracles.builder import MS, Line, in_real_time, story
-from holdfast.suites.selfcheck.oracles.histories.stable import POLLED, SEEN, unit_new_at_the_second_read
+from holdfast.suites.selfcheck.oracles.builder import HISTORIES, MS, Line, in_real_time, story
+from holdfast.suites.selfcheck.oracles.histories.stable import POLLED, SEEN
 from holdfast.suites.selfcheck.oracles.output_builder import STOPPED
 
 ORACLE = StableOracle()
@@ -115,7 +115,7 @@ def test_without_checkpoints_no_reader_is_too_slow() -> None:
 
 
 def test_a_run_that_was_cut_off_may_commit_before_its_second_read() -> None:
-    late = unit_new_at_the_second_read()
+    late = HISTORIES["stable/second-read-differs/unit-new-at-the-second-read"]()
     verdict = ORACLE.judge(story(*late.events, end=STOPPED))
     assert verdict.outcome is Outcome.PASS
     assert "second-read-differs" not in verdict.checked

@@ -2,42 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import pytest
 
-from holdfast.harness.model.history import History
 from holdfast.harness.model.job import Job
 from holdfast.harness.model.jobs import FORWARD, KEYED_SUM, WINDOW_SUM
 from holdfast.harness.oracles.barriers.state import StateOracle
-from holdfast.suites.selfcheck.oracles.builder import story
-from holdfast.suites.selfcheck.oracles.histories.open_windows import (
-    no_watermark,
-    one_subtask_of_windows_unread,
-    outlived_under_at_least_once,
-)
-from holdfast.suites.selfcheck.oracles.histories.state import (
-    one_subtask_unread,
-    repeated_under_at_least_once,
-    unaligned,
-)
+from holdfast.suites.selfcheck.oracles.builder import HISTORIES, story
 
 ORACLE = StateOracle()
 
 
 @pytest.mark.parametrize(
-    "tell",
+    "name",
     [
-        one_subtask_unread,
-        repeated_under_at_least_once,
-        unaligned,
-        no_watermark,
-        one_subtask_of_windows_unread,
-        outlived_under_at_least_once,
+        "one-subtask-unread",
+        "repeated-under-at-least-once",
+        "unaligned",
+        "no-watermark",
+        "one-subtask-of-windows-unread",
+        "outlived-under-at-least-once",
     ],
 )
-def test_what_it_leaves_undecided(tell: Callable[[], History]) -> None:
-    verdict = ORACLE.judge(tell())
+def test_what_it_leaves_undecided(name: str) -> None:
+    verdict = ORACLE.judge(HISTORIES[f"state/undecided/{name}"]())
     assert not verdict.anomalies
     assert not verdict.checked.keys() & {"state-extra", "state-missing", "key-wrong", "window-outlives"}
 

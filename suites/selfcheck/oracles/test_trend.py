@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 
 from holdfast.harness.oracles.coordinator.trend import TrendOracle, excess
-from holdfast.suites.selfcheck.oracles.histories.trend import few, until_one_fails
+from holdfast.suites.selfcheck.oracles.builder import HISTORIES
 
 
 def test_few_checkpoints_say_nothing() -> None:
-    assert not TrendOracle().applies(few())
-    assert not TrendOracle().judge(until_one_fails()).checked
+    assert not TrendOracle().applies(HISTORIES["trend/undecided/few"]())
+    assert not TrendOracle().judge(HISTORIES["trend/undecided/until-one-fails"]()).checked
 
 
 def test_the_excess_of_ranks_is_that_of_the_books() -> None:

@@ -2,27 +2,21 @@
 
 from __future__ import annotations
 
-from holdfast.harness.model.checkpoint import CheckpointOrigin
-from holdfast.harness.model.events import (
-    AttemptStarted,
-    BarrierReceived,
-    BarrierSent,
-    BatchProcessed,
-    BatchSent,
-    CheckpointDrawn,
-    CheckpointTriggered,
-    Event,
-    NotificationReceived,
-    SnapshotTaken,
-)
-from holdfast.harness.model.history import History
-from holdfast.harness.model.job import Job
 from holdfast.harness.model.jobs import BROADCAST, JOIN, KEYED_SUM
 from holdfast.harness.model.plan import FaultSpec
 from holdfast.harness.model.target import Role, Target
-from holdfast.suites.selfcheck.oracles.builder import OPTIONS, Line, exhibits, injected, story
-
-bad, near = exhibits("CUT")
+from holdfast.suites.selfcheck.oracles.builder import OPTIONS, Line, exhibits, injected
+from holdfast.suites.selfcheck.oracles.lines import (
+    Barrier,
+    attempt,
+    delivers,
+    drawn,
+    heard,
+    overtaking,
+    sends,
+    snapshot,
+    triggered,
+)
 
 CHANNEL = "source[0]->sum[0]"
 UNALIGNED = {**OPTIONS, "execution.checkpointing.unaligned.enabled": "true"}
@@ -31,189 +25,124 @@ WAITED_MS = 200.0
 """Longer than the timeout, however far two clocks are apart."""
 
 
-def _snapshot(*lines: Line, unaligned: bool, options: dict[str, str] = PATIENT, job: Job = KEYED_SUM) -> History:
-    """Of the vertex before the sink."""
-    return story(
-        AttemptStarted(),
-        CheckpointTriggered(checkpoint=1, participants=()),
-        *lines,
-        SnapshotTaken(subtask=f"{job.vertices[-2].name}[0]", checkpoint=1, unaligned=unaligned),
-        options=options,
-        job=job,
-    )
+bad, near = exhibits("CUT", attempt(), options=PATIENT)
+
+bad(
+    "aligned-too-long", "aligned behind the timeout",
+    triggered(), WAITED_MS, snapshot(f"{KEYED_SUM.vertices[-2].name}[0]"),
+)  # fmt: skip
+
+bad(
+    "begins-aligned", "aligned without a timeout",
+    triggered(), snapshot(f"{KEYED_SUM.vertices[-2].name}[0]"),
+    options=UNALIGNED,
+)  # fmt: skip
+bad(
+    "begins-aligned", "aligned though either input may be overtaken",
+    triggered(), snapshot(f"{JOIN.vertices[-2].name}[0]"),
+    options=UNALIGNED, job=JOIN,
+)  # fmt: skip
+
+# A source has no such input.
+near(
+    "begins-aligned", "aligned as one input is broadcast",
+    triggered(), snapshot("source[0]", unaligned=True), snapshot(f"{BROADCAST.vertices[-2].name}[0]"),
+    options=UNALIGNED, job=BROADCAST,
+)  # fmt: skip
+near(
+    "begins-aligned", "unaligned without a timeout",
+    triggered(), snapshot(f"{KEYED_SUM.vertices[-2].name}[0]", unaligned=True),
+    options=UNALIGNED,
+)  # fmt: skip
+
+near(
+    "aligned-too-long", "aligned behind the timeout as one input is broadcast",
+    triggered(), WAITED_MS, snapshot("source[0]", unaligned=True), snapshot(f"{BROADCAST.vertices[-2].name}[0]"),
+    job=BROADCAST,
+)  # fmt: skip
+
+# The trigger is on its way for longer than the timeout.
+near(
+    "aligned-too-long", "a source has nothing to align",
+    triggered(), WAITED_MS, snapshot("source[0]"), snapshot("sum[0]", unaligned=True),
+)  # fmt: skip
+near(
+    "aligned-too-long", "unaligned behind the timeout",
+    triggered(), WAITED_MS, snapshot(f"{KEYED_SUM.vertices[-2].name}[0]", unaligned=True),
+)  # fmt: skip
+
+bad(
+    "overtook-early", "unaligned before the timeout",
+    triggered(), snapshot(f"{KEYED_SUM.vertices[-2].name}[0]", unaligned=True),
+)  # fmt: skip
+bad("overtook-early", "overtaken before the timeout", triggered(), sends(CHANNEL, Barrier(1)), overtaking(CHANNEL))
 
 
-@bad("aligned-too-long")
-def aligned_behind_the_timeout() -> History:
-    return _snapshot(WAITED_MS, unaligned=False)
+bad(
+    "overtook-early", "overtaken soon after the id was drawn",
+    drawn(1), 50.0, triggered(), sends(CHANNEL, Barrier(1)), overtaking(CHANNEL),
+)  # fmt: skip
+near(
+    "overtook-early", "the barrier carries when the id was drawn",
+    drawn(1), WAITED_MS, triggered(), sends(CHANNEL, Barrier(1)), overtaking(CHANNEL),
+)  # fmt: skip
+near("overtook-early", "aligned before the timeout", triggered(), snapshot(f"{KEYED_SUM.vertices[-2].name}[0]"))
+
+QUEUE: list[Line] = [sends(CHANNEL, 0, 1, 2, 3, 4, 5), triggered(), sends(CHANNEL, Barrier(1)), delivers(CHANNEL, 0, 1)]
+"""A barrier is sent behind six batches; two are processed before the timeout, and then what is given."""
 
 
-@bad("begins-aligned")
-def aligned_without_a_timeout() -> History:
-    return _snapshot(unaligned=False, options=UNALIGNED)
+bad(
+    "barrier-waits", "barrier waits for its queue",
+    *QUEUE, WAITED_MS, delivers(CHANNEL, 2, 3, 4, 5), delivers(CHANNEL, Barrier(1)),
+)  # fmt: skip
+near("barrier-waits", "barrier overtakes its queue", *QUEUE, WAITED_MS, delivers(CHANNEL, 2), overtaking(CHANNEL))
+near(
+    "barrier-waits", "queue is processed in time",
+    *QUEUE, delivers(CHANNEL, 2, 3, 4, 5), WAITED_MS, delivers(CHANNEL, Barrier(1)),
+)  # fmt: skip
+
+ABORTED: list[Line] = [
+    sends(CHANNEL, 0, 1, 2, 3, 4, 5), triggered(), sends(CHANNEL, Barrier(1)), delivers(CHANNEL, 0, 1),
+]  # fmt: skip
+"""One side hears of an aborted checkpoint; then the queue in front of the barrier is worked off."""
+
+END_OF_ABORTED: list[Line] = [WAITED_MS, delivers(CHANNEL, 2, 3, 4, 5), delivers(CHANNEL, Barrier(1))]
+"""One side hears of an aborted checkpoint; then the queue in front of the barrier is worked off."""
 
 
-@bad("begins-aligned")
-def aligned_though_either_input_may_be_overtaken() -> History:
-    return _snapshot(unaligned=False, options=UNALIGNED, job=JOIN)
+bad(
+    "barrier-waits", "barrier waits though another checkpoint was aborted",
+    *ABORTED, heard(CHANNEL.split("->")[1], 2, completed=False), *END_OF_ABORTED,
+)  # fmt: skip
+near(
+    "barrier-waits", "barrier of an aborted checkpoint keeps its place",
+    *ABORTED, heard(CHANNEL.split("->")[1], completed=False), *END_OF_ABORTED,
+)  # fmt: skip
+near(
+    "barrier-waits", "whoever sent the barrier hears that it was given up",
+    *ABORTED, heard(CHANNEL.split("->")[0], completed=False), *END_OF_ABORTED,
+)  # fmt: skip
+bad(
+    "barrier-waits", "whoever sent the barrier hears of another",
+    *ABORTED, heard(CHANNEL.split("->")[0], 2, completed=False), *END_OF_ABORTED,
+)  # fmt: skip
+
+BEHIND_A_LATE_CHANNEL: list[Line] = [
+    sends(CHANNEL, 0, 1, 2, 3, 4, 5), triggered(), sends(CHANNEL, Barrier(1)), delivers(CHANNEL, 0, 1), WAITED_MS,
+]  # fmt: skip
 
 
-@near("begins-aligned")
-def aligned_as_one_input_is_broadcast() -> History:
-    """A source has no such input."""
-    source = SnapshotTaken(subtask="source[0]", checkpoint=1, unaligned=True)
-    return _snapshot(source, unaligned=False, options=UNALIGNED, job=BROADCAST)
+near(
+    "aligned-too-long", "late channel brings its queue first",
+    *BEHIND_A_LATE_CHANNEL, injected("slow", "channel[0]"), delivers(CHANNEL, 2, 3, 4, 5),
+    delivers(CHANNEL, Barrier(1)), snapshot("sum[0]", unaligned=True),
+    faults=(FaultSpec("slow", Target(Role.CHANNEL, 0), parameters={"delay_ms": 300}),),
+)  # fmt: skip
 
-
-@near("begins-aligned")
-def unaligned_without_a_timeout() -> History:
-    return _snapshot(unaligned=True, options=UNALIGNED)
-
-
-@near("aligned-too-long")
-def aligned_behind_the_timeout_as_one_input_is_broadcast() -> History:
-    source = SnapshotTaken(subtask="source[0]", checkpoint=1, unaligned=True)
-    return _snapshot(WAITED_MS, source, unaligned=False, job=BROADCAST)
-
-
-@near("aligned-too-long")
-def a_source_has_nothing_to_align() -> History:
-    """The trigger is on its way for longer than the timeout."""
-    return story(
-        AttemptStarted(),
-        CheckpointTriggered(checkpoint=1, participants=()),
-        WAITED_MS,
-        SnapshotTaken(subtask="source[0]", checkpoint=1),
-        SnapshotTaken(subtask="sum[0]", checkpoint=1, unaligned=True),
-        options=PATIENT,
-    )
-
-
-@near("aligned-too-long")
-def unaligned_behind_the_timeout() -> History:
-    return _snapshot(WAITED_MS, unaligned=True)
-
-
-@bad("overtook-early")
-def unaligned_before_the_timeout() -> History:
-    return _snapshot(unaligned=True)
-
-
-@bad("overtook-early")
-def overtaken_before_the_timeout() -> History:
-    return story(
-        AttemptStarted(),
-        CheckpointTriggered(checkpoint=1, participants=()),
-        BarrierSent(channel=CHANNEL, checkpoint=1),
-        BarrierReceived(channel=CHANNEL, checkpoint=1, overtaking=True),
-        options=PATIENT,
-    )
-
-
-def _drawn_before(waited_ms: float) -> History:
-    """The id becomes durable so long after it was drawn; then a barrier overtakes at once."""
-    return story(
-        AttemptStarted(),
-        CheckpointDrawn(checkpoint=1, request=1, origin=CheckpointOrigin.PERIODIC),
-        waited_ms,
-        CheckpointTriggered(checkpoint=1, participants=()),
-        BarrierSent(channel=CHANNEL, checkpoint=1),
-        BarrierReceived(channel=CHANNEL, checkpoint=1, overtaking=True),
-        options=PATIENT,
-    )
-
-
-@bad("overtook-early")
-def overtaken_soon_after_the_id_was_drawn() -> History:
-    return _drawn_before(50.0)
-
-
-@near("overtook-early")
-def the_barrier_carries_when_the_id_was_drawn() -> History:
-    return _drawn_before(WAITED_MS)
-
-
-@near("overtook-early")
-def aligned_before_the_timeout() -> History:
-    return _snapshot(unaligned=False)
-
-
-def _queue(*between: Event | float, faults: tuple[FaultSpec, ...] = ()) -> History:
-    """A barrier is sent behind six batches; two are processed before the timeout, and then what is given."""
-    return story(
-        AttemptStarted(),
-        [BatchSent(channel=CHANNEL, position=position, records=1) for position in range(6)],
-        CheckpointTriggered(checkpoint=1, participants=()),
-        BarrierSent(channel=CHANNEL, checkpoint=1),
-        [BatchProcessed(channel=CHANNEL, position=position, records=1) for position in range(2)],
-        *between,
-        options=PATIENT,
-        faults=faults,
-    )
-
-
-def _processed(*positions: int) -> list[BatchProcessed]:
-    return [BatchProcessed(channel=CHANNEL, position=position, records=1) for position in positions]
-
-
-@bad("barrier-waits")
-def barrier_waits_for_its_queue() -> History:
-    return _queue(WAITED_MS, *_processed(2, 3, 4, 5), BarrierReceived(channel=CHANNEL, checkpoint=1))
-
-
-@near("barrier-waits")
-def barrier_overtakes_its_queue() -> History:
-    return _queue(WAITED_MS, *_processed(2), BarrierReceived(channel=CHANNEL, checkpoint=1, overtaking=True))
-
-
-@near("barrier-waits")
-def queue_is_processed_in_time() -> History:
-    return _queue(*_processed(2, 3, 4, 5), WAITED_MS, BarrierReceived(channel=CHANNEL, checkpoint=1))
-
-
-def _aborted(checkpoint: int, side: int = 1) -> History:
-    """One side hears of an aborted checkpoint; then the queue in front of the barrier is worked off."""
-    heard = NotificationReceived(checkpoint=checkpoint, subtask=CHANNEL.split("->")[side], completed=False)
-    return _queue(heard, WAITED_MS, *_processed(2, 3, 4, 5), BarrierReceived(channel=CHANNEL, checkpoint=1))
-
-
-@bad("barrier-waits")
-def barrier_waits_though_another_checkpoint_was_aborted() -> History:
-    return _aborted(2)
-
-
-@near("barrier-waits")
-def barrier_of_an_aborted_checkpoint_keeps_its_place() -> History:
-    return _aborted(1)
-
-
-@near("barrier-waits")
-def whoever_sent_the_barrier_hears_that_it_was_given_up() -> History:
-    return _aborted(1, side=0)
-
-
-@bad("barrier-waits")
-def whoever_sent_the_barrier_hears_of_another() -> History:
-    return _aborted(2, side=0)
-
-
-@near("aligned-too-long")
-def late_channel_brings_its_queue_first() -> History:
-    return _behind_a_late_channel(injected("slow", "channel[0]"))
-
-
-@bad("barrier-waits")
-def its_channel_was_to_be_late_and_never_was() -> History:
-    return _behind_a_late_channel()
-
-
-def _behind_a_late_channel(*acted: Event) -> History:
-    late = FaultSpec("slow", Target(Role.CHANNEL, 0), parameters={"delay_ms": 300})
-    return _queue(
-        WAITED_MS,
-        *acted,
-        *_processed(2, 3, 4, 5),
-        BarrierReceived(channel=CHANNEL, checkpoint=1),
-        SnapshotTaken(subtask="sum[0]", checkpoint=1, unaligned=True),
-        faults=(late,),
-    )
+bad(
+    "barrier-waits", "its channel was to be late and never was",
+    *BEHIND_A_LATE_CHANNEL, delivers(CHANNEL, 2, 3, 4, 5), delivers(CHANNEL, Barrier(1)),
+    snapshot("sum[0]", unaligned=True),
+    faults=(FaultSpec("slow", Target(Role.CHANNEL, 0), parameters={"delay_ms": 300}),),
+)  # fmt: skip

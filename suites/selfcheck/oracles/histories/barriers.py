@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from holdfast.harness.model import events
 from holdfast.harness.model.consequence import Consequence
-from holdfast.harness.model.history import History
 from holdfast.harness.model.jobs import FORWARD
-from holdfast.suites.selfcheck.oracles.builder import Line, exhibits, injected, story
+from holdfast.suites.selfcheck.oracles.builder import Line, exhibits, injected
 from holdfast.suites.selfcheck.oracles.histories.channel_lines import (
     ACROSS,
     BELOW,
@@ -14,241 +13,165 @@ from holdfast.suites.selfcheck.oracles.histories.channel_lines import (
     LEFT,
     LONE,
     RIGHT,
+)
+from holdfast.suites.selfcheck.oracles.lines import (
+    Barrier,
+    blocked,
     delivers,
-    gives_up,
+    died,
+    emitted,
+    finished,
+    heard,
     sends,
     snapshot,
+    stopped,
+    task,
+    unblocked,
 )
 
+FAILED = stopped("sum[0]", reason="a record makes it fail")
+
 bad, near = exhibits("CUT")
-FAILED = events.TaskStopped(subtask="sum[0]", reason="a record makes it fail")
+
+bad("barrier-once", "barrier forgotten", snapshot("sum[0]"), sends(BELOW, 0))
+bad("barrier-once", "barrier forgotten on one channel", snapshot("source[0]"), sends(LEFT, Barrier(1), 0))
+bad("barrier-once", "barrier sent twice", sends(BELOW, Barrier(1)), snapshot("sum[0]"), sends(BELOW, Barrier(1)))
+near(
+    "barrier-once", "died between two barriers",
+    snapshot("source[0]"), sends(LEFT, Barrier(1)), died("worker-0", "killed"),
+)  # fmt: skip
+
+bad("emission-after-snapshot", "emits between snapshot and barrier", snapshot("sum[0]"), sends(BELOW, 0, Barrier(1)))
+bad("emission-after-snapshot", "emits between barrier and snapshot", sends(BELOW, Barrier(1), 0), snapshot("sum[0]"))
+near(
+    "emission-after-snapshot", "emits around barrier and snapshot",
+    sends(BELOW, 0, Barrier(1)), snapshot("sum[0]"), sends(BELOW, 1),
+)  # fmt: skip
+near(
+    "emission-after-snapshot", "emits on a channel that has its barrier",
+    snapshot("source[0]"), sends(LEFT, Barrier(1), 0), sends(ACROSS, Barrier(1)),
+)  # fmt: skip
+
+bad(
+    "processed-while-blocked", "processed behind barrier",
+    sends(LEFT, Barrier(1), 0), sends(RIGHT, Barrier(1)), delivers(LEFT, Barrier(1), 0), delivers(RIGHT, Barrier(1)),
+)  # fmt: skip
+bad(
+    "processed-while-blocked", "unblocked without reason",
+    sends(LEFT, Barrier(1), 0), sends(RIGHT, 0), delivers(LEFT, Barrier(1)), blocked(LEFT), delivers(RIGHT, 0),
+    unblocked(LEFT), delivers(LEFT, 0),
+)  # fmt: skip
+near(
+    "processed-while-blocked", "alignment given up",
+    sends(LEFT, Barrier(1), 0), sends(RIGHT, 0), delivers(LEFT, Barrier(1)), delivers(RIGHT, 0),
+    heard("sum[0]", completed=False), delivers(LEFT, 0),
+)  # fmt: skip
+near(
+    "processed-while-blocked", "newer barrier ends alignment",
+    sends(LEFT, Barrier(1), 0), sends(RIGHT, 0, Barrier(2)), delivers(LEFT, Barrier(1)), delivers(RIGHT, 0, Barrier(2)),
+    delivers(LEFT, 0),
+)  # fmt: skip
+near(
+    "processed-while-blocked", "late barrier of aborted checkpoint",
+    sends(LEFT, Barrier(1), 0, Barrier(2)), sends(RIGHT, 0, Barrier(2)), heard("sum[0]", completed=False),
+    delivers(LEFT, Barrier(1), 0, Barrier(2)), delivers(RIGHT, 0, Barrier(2)),
+)  # fmt: skip
+
+GIVEN_UP: list[Line] = [
+    sends(LEFT, Barrier(1), 0), sends(RIGHT, 0), events.CancellationSent(channel=RIGHT, checkpoint=1),
+    delivers(LEFT, Barrier(1)), blocked(LEFT), events.CancellationReceived(channel=RIGHT, checkpoint=1),
+]  # fmt: skip
+"""One input is blocked for checkpoint 1, and the other brings the marker of it; then comes what is given."""
 
 
-@bad("barrier-once")
-def barrier_forgotten() -> History:
-    return story(snapshot("sum[0]"), sends(BELOW, "0"))
+bad("alignment-outlives", "marker ends nothing", *GIVEN_UP, delivers(RIGHT, 0))
+bad(
+    "alignment-outlives", "newer barrier ends nothing",
+    sends(LEFT, Barrier(1)), sends(RIGHT, Barrier(2), 0), delivers(LEFT, Barrier(1)), blocked(LEFT),
+    delivers(RIGHT, Barrier(2)), heard("sum[0]", 2, completed=False),
+)  # fmt: skip
+near(
+    "alignment-outlives", "marker ends the alignment", *GIVEN_UP, unblocked(LEFT), delivers(RIGHT, 0), delivers(LEFT, 0)
+)
+
+bad("acts-after-stop", "goes on after its failure", sends(LEFT, 0, 1), delivers(LEFT, 0), FAILED, delivers(LEFT, 1))
+bad(
+    "acts-after-stop", "hears of a checkpoint when it has finished",
+    sends(LEFT, 0), delivers(LEFT, 0), finished("sum[0]"), heard("sum[0]"),
+)  # fmt: skip
+near(
+    "acts-after-stop", "finishes with what it hears",
+    sends(LEFT, 0), sends(BELOW, 0), delivers(LEFT, 0), heard("sum[0]"), finished("sum[0]"), delivers(BELOW, 0),
+)  # fmt: skip
+near(
+    "acts-after-stop", "another goes on", sends(LEFT, 0), sends(BELOW, 0), delivers(LEFT, 0), FAILED, delivers(BELOW, 0)
+)
+
+bad(
+    "stale-acted", "blocks for a checkpoint that was given up",
+    sends(LEFT, Barrier(1)), heard("sum[0]", completed=False), delivers(LEFT, Barrier(1)), blocked(LEFT),
+)  # fmt: skip
+bad(
+    "stale-acted", "takes a snapshot that was given up",
+    sends(BELOW, Barrier(1)), heard("sum[0]", completed=False), snapshot("sum[0]"),
+)  # fmt: skip
+near(
+    "stale-acted", "ignores a late barrier",
+    sends(LEFT, Barrier(1), 0), heard("sum[0]", completed=False), delivers(LEFT, Barrier(1), 0),
+)  # fmt: skip
+
+bad(
+    "blocked-in-at-least-once", "blocks while counting",
+    delivers(LEFT, Barrier(1)), blocked(LEFT), delivers(RIGHT, Barrier(1)),
+    options=COUNTING,
+)  # fmt: skip
+near(
+    "blocked-in-at-least-once", "counts barriers",
+    sends(LEFT, Barrier(1), 0), sends(RIGHT, Barrier(1)), delivers(LEFT, Barrier(1), 0), delivers(RIGHT, Barrier(1)),
+    options=COUNTING,
+)  # fmt: skip
+
+bad("waited-with-one-input", "blocks its only input", delivers(LONE, Barrier(1)), blocked(LONE), job=FORWARD)
+near(
+    "waited-with-one-input", "passes a barrier at once",
+    sends(LONE, Barrier(1), 0), delivers(LONE, Barrier(1), 0),
+    job=FORWARD,
+)  # fmt: skip
 
 
-@bad("barrier-once")
-def barrier_forgotten_on_one_channel() -> History:
-    return story(snapshot("source[0]"), sends(LEFT, "|1 0"))
-
-
-@bad("barrier-once")
-def barrier_sent_twice() -> History:
-    return story(sends(BELOW, "|1"), snapshot("sum[0]"), sends(BELOW, "|1"))
-
-
-@near("barrier-once")
-def died_between_two_barriers() -> History:
-    return story(snapshot("source[0]"), sends(LEFT, "|1"), events.NodeDied(dead_node="worker-0", cause="killed"))
-
-
-@bad("emission-after-snapshot")
-def emits_between_snapshot_and_barrier() -> History:
-    return story(snapshot("sum[0]"), sends(BELOW, "0 |1"))
-
-
-@bad("emission-after-snapshot")
-def emits_between_barrier_and_snapshot() -> History:
-    return story(sends(BELOW, "|1 0"), snapshot("sum[0]"))
-
-
-@near("emission-after-snapshot")
-def emits_around_barrier_and_snapshot() -> History:
-    return story(sends(BELOW, "0 |1"), snapshot("sum[0]"), sends(BELOW, "1"))
-
-
-@near("emission-after-snapshot")
-def emits_on_a_channel_that_has_its_barrier() -> History:
-    return story(snapshot("source[0]"), sends(LEFT, "|1 0"), sends(ACROSS, "|1"))
-
-
-@bad("processed-while-blocked")
-def processed_behind_barrier() -> History:
-    return story(sends(LEFT, "|1 0"), sends(RIGHT, "|1"), delivers(LEFT, "|1 0"), delivers(RIGHT, "|1"))
-
-
-@bad("processed-while-blocked")
-def unblocked_without_reason() -> History:
-    return story(
-        sends(LEFT, "|1 0"),
-        sends(RIGHT, "0"),
-        delivers(LEFT, "|1"),
-        events.ChannelBlocked(channel=LEFT, checkpoint=1),
-        delivers(RIGHT, "0"),
-        events.ChannelUnblocked(channel=LEFT, checkpoint=1),
-        delivers(LEFT, "0"),
-    )
-
-
-@near("processed-while-blocked")
-def alignment_given_up() -> History:
-    return story(
-        sends(LEFT, "|1 0"), sends(RIGHT, "0"), delivers(LEFT, "|1"), delivers(RIGHT, "0"), gives_up(1),
-        delivers(LEFT, "0"),
-    )  # fmt: skip
-
-
-@near("processed-while-blocked")
-def newer_barrier_ends_alignment() -> History:
-    return story(
-        sends(LEFT, "|1 0"), sends(RIGHT, "0 |2"), delivers(LEFT, "|1"), delivers(RIGHT, "0 |2"), delivers(LEFT, "0")
-    )  # fmt: skip
-
-
-@near("processed-while-blocked")
-def late_barrier_of_aborted_checkpoint() -> History:
-    return story(
-        sends(LEFT, "|1 0 |2"), sends(RIGHT, "0 |2"), gives_up(1), delivers(LEFT, "|1 0 |2"), delivers(RIGHT, "0 |2")
-    )  # fmt: skip
-
-
-def _given_up(*after: events.Event) -> History:
-    """One input is blocked for checkpoint 1, and the other brings the marker of it; then comes what is given."""
-    return story(
-        sends(LEFT, "|1 0"),
-        sends(RIGHT, "0"),
-        events.CancellationSent(channel=RIGHT, checkpoint=1),
-        delivers(LEFT, "|1"),
-        events.ChannelBlocked(channel=LEFT, checkpoint=1),
-        events.CancellationReceived(channel=RIGHT, checkpoint=1),
-        after,
-    )
-
-
-@bad("alignment-outlives")
-def marker_ends_nothing() -> History:
-    return _given_up(*delivers(RIGHT, "0"))
-
-
-@bad("alignment-outlives")
-def newer_barrier_ends_nothing() -> History:
-    return story(
-        sends(LEFT, "|1"),
-        sends(RIGHT, "|2 0"),
-        delivers(LEFT, "|1"),
-        events.ChannelBlocked(channel=LEFT, checkpoint=1),
-        delivers(RIGHT, "|2"),
-        gives_up(2),
-    )
-
-
-@near("alignment-outlives")
-def marker_ends_the_alignment() -> History:
-    unblocked = events.ChannelUnblocked(channel=LEFT, checkpoint=1)
-    return _given_up(unblocked, *delivers(RIGHT, "0"), *delivers(LEFT, "0"))
-
-
-@bad("acts-after-stop")
-def goes_on_after_its_failure() -> History:
-    return story(sends(LEFT, "0 1"), delivers(LEFT, "0"), FAILED, delivers(LEFT, "1"))
-
-
-@bad("acts-after-stop")
-def hears_of_a_checkpoint_when_it_has_finished() -> History:
-    heard = events.NotificationReceived(subtask="sum[0]", checkpoint=1, completed=True)
-    return story(sends(LEFT, "0"), delivers(LEFT, "0"), events.SubtaskFinished(subtask="sum[0]"), heard)
-
-
-@near("acts-after-stop")
-def finishes_with_what_it_hears() -> History:
-    heard = events.NotificationReceived(subtask="sum[0]", checkpoint=1, completed=True)
-    finished = events.SubtaskFinished(subtask="sum[0]")
-    return story(sends(LEFT, "0"), sends(BELOW, "0"), delivers(LEFT, "0"), heard, finished, delivers(BELOW, "0"))
-
-
-@near("acts-after-stop")
-def another_goes_on() -> History:
-    return story(sends(LEFT, "0"), sends(BELOW, "0"), delivers(LEFT, "0"), FAILED, delivers(BELOW, "0"))
-
-
-@bad("stale-acted")
-def blocks_for_a_checkpoint_that_was_given_up() -> History:
-    return story(
-        sends(LEFT, "|1"), gives_up(1), delivers(LEFT, "|1"), events.ChannelBlocked(channel=LEFT, checkpoint=1)
-    )
-
-
-@bad("stale-acted")
-def takes_a_snapshot_that_was_given_up() -> History:
-    return story(sends(BELOW, "|1"), gives_up(1), snapshot("sum[0]"))
-
-
-@near("stale-acted")
-def ignores_a_late_barrier() -> History:
-    return story(sends(LEFT, "|1 0"), gives_up(1), delivers(LEFT, "|1 0"))
-
-
-@bad("blocked-in-at-least-once")
-def blocks_while_counting() -> History:
-    blocked = events.ChannelBlocked(channel=LEFT, checkpoint=1)
-    return story(delivers(LEFT, "|1"), blocked, delivers(RIGHT, "|1"), options=COUNTING)
-
-
-@near("blocked-in-at-least-once")
-def counts_barriers() -> History:
-    return story(
-        sends(LEFT, "|1 0"), sends(RIGHT, "|1"), delivers(LEFT, "|1 0"), delivers(RIGHT, "|1"), options=COUNTING
-    )  # fmt: skip
-
-
-@bad("waited-with-one-input")
-def blocks_its_only_input() -> History:
-    return story(delivers(LONE, "|1"), events.ChannelBlocked(channel=LONE, checkpoint=1), job=FORWARD)
-
-
-@near("waited-with-one-input")
-def passes_a_barrier_at_once() -> History:
-    return story(sends(LONE, "|1 0"), delivers(LONE, "|1 0"), job=FORWARD)
-
-
-def _stalls(emitting: int, *before: Line) -> History:
+def _stalls(emitting: int, *before: Line) -> list[Line]:
     """Three checkpoints, each aligning for 20 ms; the source emits during checkpoint `emitting`."""
     offset = 0
 
     def emit() -> events.SourceEmitted:
         nonlocal offset
         offset += 1
-        return events.SourceEmitted(subtask="source[0]", partition=0, first_offset=offset - 1, next_offset=offset)
+        return emitted(offset - 1, offset)
 
-    lines: list[Line] = [*before, events.TaskStarted(subtask="source[0]", positions=((0, 0),))]
+    lines: list[Line] = [*before, task("source[0]", positions=((0, 0),))]
     for checkpoint in (1, 2, 3):
-        barrier = f"|{checkpoint}"
+        barrier = Barrier(checkpoint)
         lines += [emit(), 5, emit(), *sends(LEFT, barrier), *sends(ACROSS, barrier)]
         lines += [snapshot("source[0]", checkpoint, (0, offset)), *delivers(LEFT, barrier), 10]
         if checkpoint == emitting:
             lines.append(emit())
         lines += [10, *delivers(RIGHT, barrier)]
-        lines.append(events.NotificationReceived(subtask="source[0]", checkpoint=checkpoint, completed=True))
-    return story(*lines)
+        lines.append(heard("source[0]", checkpoint))
+    return lines
 
 
-@bad("source-stalled")
-def stalls_in_every_alignment() -> History:
-    return _stalls(emitting=0)
-
-
-@near("source-stalled")
-def emits_during_one_alignment() -> History:
-    return _stalls(emitting=2)
-
-
-@bad("source-stalled")
-def stalls_behind_a_task_that_is_quick_again() -> History:
-    return _stalls(
+bad("source-stalled", "stalls in every alignment", _stalls(emitting=0))
+near("source-stalled", "emits during one alignment", _stalls(emitting=2))
+bad(
+    "source-stalled",
+    "stalls behind a task that is quick again",
+    _stalls(
         0, injected("slow-task", "task[2]"), 5, events.FaultHealed(fault=0, fault_kind="slow-task", target="task[2]"), 5
-    )
+    ),
+)
+bad("source-stalled", "stalls while only the coordinator is paused", _stalls(0, injected("pause", "coordinator[0]")))
 
-
-@bad("source-stalled")
-def stalls_while_only_the_coordinator_is_paused() -> History:
-    return _stalls(0, injected("pause", "coordinator[0]"))
-
-
-@near("source-position")
-def waits_behind_a_slow_task() -> History:
-    return _stalls(0, injected("slow-task", "task[2]"))
+near("source-position", "waits behind a slow task", _stalls(0, injected("slow-task", "task[2]")))
 
 
 def _theirs(*may_cause: Consequence) -> events.FaultInjected:
@@ -256,11 +179,12 @@ def _theirs(*may_cause: Consequence) -> events.FaultInjected:
     return events.FaultInjected(fault=0, fault_kind="knead", target="task[2]", may_cause=may_cause)
 
 
-@near("source-position")
-def waits_behind_a_fault_that_declares_to_hold_up_records() -> History:
-    return _stalls(0, _theirs(Consequence.HOLDS_UP_RECORDS))
+near(
+    "source-position", "waits behind a fault that declares to hold up records",
+    _stalls(0, _theirs(Consequence.HOLDS_UP_RECORDS)),
+)  # fmt: skip
 
-
-@bad("source-stalled")
-def stalls_behind_a_fault_that_declares_failures_alone() -> History:
-    return _stalls(0, _theirs(Consequence.FAILS_TASK, Consequence.FAILS_STORAGE))
+bad(
+    "source-stalled", "stalls behind a fault that declares failures alone",
+    _stalls(0, _theirs(Consequence.FAILS_TASK, Consequence.FAILS_STORAGE)),
+)  # fmt: skip

@@ -5,23 +5,33 @@ The first job leaves checkpoints 1 and 2 to the user, which share a file. The ne
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from holdfast.harness.model import events, profile
-from holdfast.harness.model.checkpoint import CheckpointOrigin
-from holdfast.harness.model.events import CheckpointAudited, FileReference, SharedHandle
-from holdfast.harness.model.history import History
+from holdfast.harness.model.events import FileReference, SharedHandle
 from holdfast.harness.model.plan import FaultSpec
 from holdfast.harness.model.target import COORDINATOR
-from holdfast.suites.selfcheck.oracles.builder import Line, at, exhibits, injected
-from holdfast.suites.selfcheck.oracles.builder import story as any_story
-
-reach_bad, reach_near = exhibits("REACH")
-retain_bad, retain_near = exhibits("RETAIN")
-shared_bad, shared_near = exhibits("SHARED")
-savepoint_bad, savepoint_near = exhibits("SAVEPOINT")
-restore_bad, restore_near = exhibits("RESTORE")
-state_bad, state_near = exhibits("STATE")
+from holdfast.suites.selfcheck.oracles.builder import Line, at, exhibits, injected, on
+from holdfast.suites.selfcheck.oracles.lines import (
+    CANCELED,
+    CANCELLING,
+    RUNNING,
+    aborted,
+    ack_sent,
+    acked,
+    attempt,
+    claimed,
+    completed,
+    deleted,
+    died,
+    drawn,
+    dropped,
+    listed,
+    published,
+    read_back,
+    submitted,
+    switched,
+    triggered,
+    written,
+)
 
 SUM = "sum[0]"
 APART_MS = 100.0
@@ -42,286 +52,320 @@ def metadata(checkpoint: int) -> FileReference:
     return FileReference(f"chk-{checkpoint}/_metadata", 20, checkpoint)
 
 
-def whole(checkpoint: int, new: FileReference, *again: FileReference) -> list[events.Event]:
+def whole(checkpoint: int, new: FileReference, *again: FileReference) -> list[Line]:
     """A checkpoint with one new shared file, and others that an earlier one has brought."""
     shared = (SharedHandle(new.path, new), *(SharedHandle(each.path) for each in again))
     return [
-        at("worker-0.0", events.FileWritten(file=new)),
-        events.CheckpointTriggered(checkpoint=checkpoint, participants=(SUM,)),
-        events.AckSent(checkpoint=checkpoint, subtask=SUM, files=(new,), shared=shared),
-        events.AckReceived(checkpoint=checkpoint, subtask=SUM, outcome=SUCCESS),
+        written(new, by="worker-0.0"),
+        triggered(checkpoint, SUM),
+        ack_sent(SUM, checkpoint, new, shared=shared),
+        acked(checkpoint, SUM),
         events.SharedStateRegistered(checkpoint=checkpoint, files=()),
-        events.MetadataPublished(
-            checkpoint=checkpoint, path=metadata(checkpoint).path, files=(metadata(checkpoint), new, *again)
-        ),
-        events.CheckpointCompleted(checkpoint=checkpoint),
+        published(checkpoint, metadata(checkpoint), new, *again),
+        completed(checkpoint),
     ]
 
 
-def left(*checkpoints: int) -> list[events.Event]:
+def left(*checkpoints: int) -> list[Line]:
     """The first job is cancelled."""
     return [
-        events.JobSwitched(status=events.JobStatus.CANCELLING),
+        switched(CANCELLING),
         *(events.CheckpointRetained(checkpoint=each, path=metadata(each).path) for each in checkpoints),
-        events.JobSwitched(status=events.JobStatus.CANCELED),
+        switched(CANCELED),
     ]
 
 
-def begun(*then: events.Event) -> list[events.Event]:
+def begun(*then: Line) -> list[Line]:
     """The next job begins from checkpoint 2, and goes on so."""
-    started = (
-        events.AttemptStarted(restored_checkpoint=2),
-        events.JobSwitched(status=events.JobStatus.RUNNING),
-        *then,
-    )
-    next_job = [each if each.node else at("coordinator.1", each, attempt=1_001) for each in started]
-    submitted = at("coordinator.1", events.JobSubmitted(path=metadata(2).path, checkpoint=2), attempt=1_000)
-    return [submitted, *next_job]
+    started = (attempt(2), switched(RUNNING), *then)
+    next_job = on("coordinator.1", *started, attempt=1_001)
+    submitted_line = at("coordinator.1", submitted(metadata(2).path, 2), attempt=1_000)
+    return [submitted_line, *next_job]
 
 
-def story(*lines: Line, options: Mapping[str, str] = CLAIMED) -> History:
-    return any_story(
-        at("coordinator.0", events.JobSubmitted()),
-        events.CoordinatorClaimed(epoch=1),
-        events.AttemptStarted(),
-        events.JobSwitched(status=events.JobStatus.RUNNING),
-        *(whole(1, BOTH), APART_MS),
-        *(whole(2, SECOND, BOTH), APART_MS),
-        *(left(1, 2), APART_MS),
-        at("harness", injected("submit", "coordinator")),
-        *lines,
-        options=options,
-        faults=(SUBMIT,),
-    )
-
-
-def deleted(*files: FileReference) -> list[events.Event]:
-    return [events.FileDeleted(path=each.path) for each in files]
-
-
-def dropped(checkpoint: int, *files: FileReference) -> list[events.Event]:
+def dropped_with(checkpoint: int, *files: FileReference) -> list[Line]:
     """A checkpoint is dropped, and its metadata and these files are deleted."""
-    return [events.CheckpointDropped(checkpoint=checkpoint), *deleted(metadata(checkpoint), *files)]
-
-
-def next_is_drawn(checkpoint: int) -> events.CheckpointDrawn:
-    return events.CheckpointDrawn(checkpoint=checkpoint, request=checkpoint, origin=CheckpointOrigin.PERIODIC)
-
-
-def listed(*files: FileReference) -> events.StorageListed:
-    return events.StorageListed(files=files)
+    return [dropped(checkpoint), *deleted(metadata(checkpoint), *files)]
 
 
 THIRD_RESTS = (THIRD, SECOND, BOTH)
 
 
-def replaced(*behind: events.Event) -> list[events.Event]:
+def replaced(*behind: Line) -> list[Line]:
     """The next job has two checkpoints of its own, and drops the claimed one. The older of the two rests on that."""
-    return begun(*whole(3, *THIRD_RESTS), *whole(4, FOURTH), *dropped(2), *behind)
-
-
-def all_of_it_goes(*behind: events.Event) -> list[events.Event]:
-    """With its third one nothing refers to the files of the claimed checkpoint any more."""
-    return replaced(*whole(5, FIFTH), *dropped(3, *THIRD_RESTS), *behind)
+    return begun(*whole(3, *THIRD_RESTS), *whole(4, FOURTH), *dropped_with(2), *behind)
 
 
 # --- REACH ---
 
 
-@reach_bad("file-missing")
-def a_file_of_a_claimed_checkpoint_goes_before_it() -> History:
-    return story(begun(*whole(3, *THIRD_RESTS), *deleted(SECOND)))
+reach_bad, reach_near = exhibits(
+    "REACH", at("coordinator.0", submitted()), claimed(), attempt(), switched(RUNNING), whole(1, BOTH), APART_MS,
+    whole(2, SECOND, BOTH), APART_MS, left(1, 2), APART_MS, at("harness", injected("submit", "coordinator")),
+    faults=(SUBMIT,), options=CLAIMED,
+)  # fmt: skip
 
+reach_bad(
+    "file-missing", "a file of a claimed checkpoint goes before it", begun(*whole(3, *THIRD_RESTS), *deleted(SECOND))
+)
+reach_bad(
+    "file-missing", "a newer checkpoint needs the file",
+    begun(*whole(3, *THIRD_RESTS), *whole(4, FOURTH), *dropped_with(2), *deleted(SECOND)),
+)  # fmt: skip
+reach_bad(
+    "file-missing",
+    "the metadata of another checkpoint are not claimed",
+    begun(
+        *whole(3, *THIRD_RESTS),
+        *whole(4, FOURTH),
+        *dropped_with(2),
+        *whole(5, FIFTH),
+        *dropped_with(3, *THIRD_RESTS),
+        *deleted(metadata(1)),
+    ),
+)
+reach_bad(
+    "file-missing", "shared with one that was not claimed",
+    replaced(*whole(5, FIFTH), *dropped_with(3, *THIRD_RESTS)),
+    options=NOT_CLAIMED,
+)  # fmt: skip
+reach_near(
+    "file-missing",
+    "a claimed file goes though another checkpoint names it",
+    begun(
+        *whole(3, *THIRD_RESTS),
+        *whole(4, FOURTH),
+        *dropped_with(2),
+        *whole(5, FIFTH),
+        *dropped_with(3, *THIRD_RESTS),
+        listed(metadata(1), metadata(4), FOURTH, metadata(5), FIFTH),
+    ),
+)
 
-@reach_bad("file-missing")
-def a_newer_checkpoint_needs_the_file() -> History:
-    return story(replaced(*deleted(SECOND)))
-
-
-@reach_bad("file-missing")
-def the_metadata_of_another_checkpoint_are_not_claimed() -> History:
-    return story(all_of_it_goes(*deleted(metadata(1))))
-
-
-@reach_bad("file-missing")
-def shared_with_one_that_was_not_claimed() -> History:
-    return story(all_of_it_goes(), options=NOT_CLAIMED)
-
-
-@reach_near("file-missing")
-def a_claimed_file_goes_though_another_checkpoint_names_it() -> History:
-    return story(all_of_it_goes(listed(metadata(1), metadata(4), FOURTH, metadata(5), FIFTH)))
-
-
-@reach_bad("dropped-too-early")
-def dropped_with_the_first_of_two() -> History:
-    return story(begun(*whole(3, *THIRD_RESTS), *dropped(2)))
-
-
-@reach_near("dropped-too-early")
-def dropped_with_the_second_of_two() -> History:
-    return story(replaced())
+reach_bad("dropped-too-early", "dropped with the first of two", begun(*whole(3, *THIRD_RESTS), *dropped_with(2)))
+reach_near(
+    "dropped-too-early", "dropped with the second of two",
+    begun(*whole(3, *THIRD_RESTS), *whole(4, FOURTH), *dropped_with(2)),
+)  # fmt: skip
 
 
 # --- RETAIN ---
 
 
-@retain_bad("deleted-after-end")
-def another_checkpoint_was_not_claimed() -> History:
-    return story(all_of_it_goes(*deleted(metadata(1))))
+retain_bad, retain_near = exhibits(
+    "RETAIN", at("coordinator.0", submitted()), claimed(), attempt(), switched(RUNNING), whole(1, BOTH), APART_MS,
+    whole(2, SECOND, BOTH), APART_MS, left(1, 2), APART_MS, at("harness", injected("submit", "coordinator")),
+    faults=(SUBMIT,), options=CLAIMED,
+)  # fmt: skip
 
+retain_bad(
+    "deleted-after-end",
+    "another checkpoint was not claimed",
+    begun(
+        *whole(3, *THIRD_RESTS),
+        *whole(4, FOURTH),
+        *dropped_with(2),
+        *whole(5, FIFTH),
+        *dropped_with(3, *THIRD_RESTS),
+        *deleted(metadata(1)),
+    ),
+)
+retain_bad(
+    "deleted-after-end", "nothing was claimed",
+    begun(*whole(3, *THIRD_RESTS), *whole(4, FOURTH), *dropped_with(2)),
+    options=NOT_CLAIMED,
+)  # fmt: skip
+retain_near(
+    "deleted-after-end",
+    "left to the user until it was claimed",
+    begun(
+        *whole(3, *THIRD_RESTS),
+        *whole(4, FOURTH),
+        *dropped_with(2),
+        *whole(5, FIFTH),
+        *dropped_with(3, *THIRD_RESTS),
+        listed(metadata(1)),
+    ),
+)
 
-@retain_bad("deleted-after-end")
-def nothing_was_claimed() -> History:
-    return story(replaced(), options=NOT_CLAIMED)
+retain_bad(
+    "too-many-retained", "a claimed checkpoint is not counted",
+    begun(*whole(3, *THIRD_RESTS), *whole(4, FOURTH), drawn(5)),
+)  # fmt: skip
+retain_near(
+    "too-many-retained", "a claimed checkpoint makes room",
+    begun(*whole(3, *THIRD_RESTS), *whole(4, FOURTH), *dropped_with(2), drawn(5)),
+)  # fmt: skip
 
-
-@retain_near("deleted-after-end")
-def left_to_the_user_until_it_was_claimed() -> History:
-    return story(all_of_it_goes(listed(metadata(1))))
-
-
-@retain_bad("too-many-retained")
-def a_claimed_checkpoint_is_not_counted() -> History:
-    return story(begun(*whole(3, *THIRD_RESTS), *whole(4, FOURTH), next_is_drawn(5)))
-
-
-@retain_near("too-many-retained")
-def a_claimed_checkpoint_makes_room() -> History:
-    return story(replaced(next_is_drawn(5)))
-
-
-@retain_bad("discarded-wrongly")
-def a_claimed_checkpoint_is_not_left() -> History:
-    return story(begun(*whole(3, *THIRD_RESTS), *left(3)))
-
-
-@retain_near("discarded-wrongly")
-def a_claimed_checkpoint_is_left_again() -> History:
-    return story(begun(*whole(3, *THIRD_RESTS), *left(2, 3)))
+retain_bad("discarded-wrongly", "a claimed checkpoint is not left", begun(*whole(3, *THIRD_RESTS), *left(3)))
+retain_near("discarded-wrongly", "a claimed checkpoint is left again", begun(*whole(3, *THIRD_RESTS), *left(2, 3)))
 
 
 # --- SHARED ---
 
 
-@shared_bad("deleted-in-use")
-def goes_while_the_claimed_checkpoint_is_retained() -> History:
-    return story(begun(*whole(3, *THIRD_RESTS), *deleted(SECOND)))
+shared_bad, shared_near = exhibits(
+    "SHARED", at("coordinator.0", submitted()), claimed(), attempt(), switched(RUNNING), whole(1, BOTH), APART_MS,
+    whole(2, SECOND, BOTH), APART_MS, left(1, 2), APART_MS, at("harness", injected("submit", "coordinator")),
+    faults=(SUBMIT,), options=CLAIMED,
+)  # fmt: skip
 
+shared_bad(
+    "deleted-in-use", "goes while the claimed checkpoint is retained", begun(*whole(3, *THIRD_RESTS), *deleted(SECOND))
+)
+shared_bad(
+    "deleted-in-use", "goes with the claimed checkpoint",
+    begun(*whole(3, *THIRD_RESTS), *whole(4, FOURTH), *dropped_with(2), *deleted(SECOND)),
+)  # fmt: skip
+shared_bad(
+    "deleted-in-use", "goes although nothing was claimed",
+    begun(*whole(3, THIRD), *whole(4, FOURTH), *dropped_with(2, SECOND)),
+    options=NOT_CLAIMED,
+)  # fmt: skip
+shared_near(
+    "deleted-in-use", "goes with the last that rests on the claimed one",
+    replaced(*whole(5, FIFTH), *dropped_with(3, *THIRD_RESTS)),
+)  # fmt: skip
 
-@shared_bad("deleted-in-use")
-def goes_with_the_claimed_checkpoint() -> History:
-    return story(replaced(*deleted(SECOND)))
+shared_bad(
+    "left-behind",
+    "what was claimed stays",
+    begun(
+        *whole(3, *THIRD_RESTS),
+        *whole(4, FOURTH),
+        *dropped_with(2),
+        *whole(5, FIFTH),
+        *dropped_with(3, THIRD),
+        *whole(6, SIXTH),
+        *whole(7, SIXTH),
+        listed(SECOND),
+    ),
+)
+shared_near(
+    "left-behind",
+    "what was claimed goes",
+    begun(
+        *whole(3, *THIRD_RESTS),
+        *whole(4, FOURTH),
+        *dropped_with(2),
+        *whole(5, FIFTH),
+        *dropped_with(3, *THIRD_RESTS),
+        *whole(6, SIXTH),
+        *whole(7, SIXTH),
+        listed(),
+    ),
+)
 
-
-@shared_bad("deleted-in-use")
-def goes_although_nothing_was_claimed() -> History:
-    return story(begun(*whole(3, THIRD), *whole(4, FOURTH), *dropped(2, SECOND)), options=NOT_CLAIMED)
-
-
-@shared_near("deleted-in-use")
-def goes_with_the_last_that_rests_on_the_claimed_one() -> History:
-    return story(all_of_it_goes())
-
-
-@shared_bad("left-behind")
-def what_was_claimed_stays() -> History:
-    later = (*whole(5, FIFTH), *dropped(3, THIRD), *whole(6, SIXTH), *whole(7, SIXTH))
-    return story(replaced(*later, listed(SECOND)))
-
-
-@shared_near("left-behind")
-def what_was_claimed_goes() -> History:
-    return story(all_of_it_goes(*whole(6, SIXTH), *whole(7, SIXTH), listed()))
-
-
-@shared_bad("placeholder-accepted")
-def a_name_of_a_job_from_which_nothing_was_claimed() -> History:
-    return story(begun(*whole(3, *THIRD_RESTS)), options=NOT_CLAIMED)
-
-
-@shared_near("placeholder-accepted")
-def a_name_of_a_claimed_checkpoint() -> History:
-    refused = events.CheckpointAborted(checkpoint=4, reason="refused")
-    triggered = whole(4, FOURTH)[1]
-    unknown = events.AckSent(checkpoint=4, subtask=SUM, shared=(SharedHandle("shared/unknown"),))
-    acked = events.AckReceived(checkpoint=4, subtask=SUM, outcome=SUCCESS)
-    return story(begun(*whole(3, *THIRD_RESTS), triggered, unknown, acked, refused))
+shared_bad(
+    "placeholder-accepted", "a name of a job from which nothing was claimed",
+    begun(*whole(3, *THIRD_RESTS)),
+    options=NOT_CLAIMED,
+)  # fmt: skip
+shared_near(
+    "placeholder-accepted",
+    "a name of a claimed checkpoint",
+    begun(
+        *whole(3, *THIRD_RESTS),
+        whole(4, FOURTH)[1],
+        ack_sent(SUM, 4, shared=(SharedHandle("shared/unknown"),)),
+        acked(4, SUM),
+        aborted(4, "refused"),
+    ),
+)
 
 
 # --- SAVEPOINT ---
 
 
-@savepoint_bad("claimed-left")
-def claimed_metadata_stay() -> History:
-    return story(replaced(*whole(5, FIFTH), listed(metadata(2), metadata(4), metadata(5))))
+savepoint_bad, savepoint_near = exhibits(
+    "SAVEPOINT", at("coordinator.0", submitted()), claimed(), attempt(), switched(RUNNING), whole(1, BOTH), APART_MS,
+    whole(2, SECOND, BOTH), APART_MS, left(1, 2), APART_MS, at("harness", injected("submit", "coordinator")),
+    faults=(SUBMIT,), options=CLAIMED,
+)  # fmt: skip
 
+savepoint_bad(
+    "claimed-left",
+    "claimed metadata stay",
+    begun(
+        *whole(3, *THIRD_RESTS),
+        *whole(4, FOURTH),
+        *dropped_with(2),
+        *whole(5, FIFTH),
+        listed(metadata(2), metadata(4), metadata(5)),
+    ),
+)
+savepoint_near(
+    "claimed-left",
+    "shared files of a claimed checkpoint stay",
+    begun(
+        *whole(3, *THIRD_RESTS),
+        *whole(4, FOURTH),
+        *dropped_with(2),
+        *whole(5, FIFTH),
+        listed(SECOND, BOTH, metadata(4), metadata(5)),
+    ),
+)
 
-@savepoint_near("claimed-left")
-def shared_files_of_a_claimed_checkpoint_stay() -> History:
-    return story(replaced(*whole(5, FIFTH), listed(SECOND, BOTH, metadata(4), metadata(5))))
+savepoint_bad(
+    "claimed-too-early", "claimed metadata go with the first",
+    begun(*whole(3, *THIRD_RESTS), *dropped_with(2), *whole(4, FOURTH)),
+)  # fmt: skip
+savepoint_near(
+    "claimed-too-early", "claimed metadata go when the job is over",
+    begun(*whole(3, *THIRD_RESTS), switched(CANCELLING), *dropped_with(2)),
+)  # fmt: skip
 
-
-@savepoint_bad("claimed-too-early")
-def claimed_metadata_go_with_the_first() -> History:
-    return story(begun(*whole(3, *THIRD_RESTS), *dropped(2), *whole(4, FOURTH)))
-
-
-@savepoint_near("claimed-too-early")
-def claimed_metadata_go_when_the_job_is_over() -> History:
-    ends = events.JobSwitched(status=events.JobStatus.CANCELLING)
-    return story(begun(*whole(3, *THIRD_RESTS), ends, *dropped(2)))
-
-
-@savepoint_bad("rests-on-unclaimed")
-def the_first_checkpoint_names_what_is_the_users() -> History:
-    return story(begun(*whole(3, *THIRD_RESTS)), options=NOT_CLAIMED)
-
-
-@savepoint_near("rests-on-unclaimed")
-def the_first_checkpoint_is_whole() -> History:
-    return story(begun(*whole(3, THIRD), *whole(4, FOURTH, THIRD)), options=NOT_CLAIMED)
+savepoint_bad(
+    "rests-on-unclaimed", "the first checkpoint names what is the users",
+    begun(*whole(3, *THIRD_RESTS)),
+    options=NOT_CLAIMED,
+)  # fmt: skip
+savepoint_near(
+    "rests-on-unclaimed", "the first checkpoint is whole",
+    begun(*whole(3, THIRD), *whole(4, FOURTH, THIRD)),
+    options=NOT_CLAIMED,
+)  # fmt: skip
 
 
 # --- what the harness reads back ---
 
 
-def read_back(*before: Line) -> History:
-    """The harness cannot restore checkpoint 1 of the first job."""
-    audit = at("audit", CheckpointAudited(checkpoint=1, problem=f"{BOTH.path} is missing"), attempt=1)
-    good = at("audit", CheckpointAudited(checkpoint=5), attempt=1_001)
-    return story(*before, APART_MS, audit, good)
+END_OF_READ_BACK: list[Line] = [
+    APART_MS, at("audit", read_back(1, f"{BOTH.path} is missing"), attempt=1), at("audit", read_back(5), attempt=1_001),
+]  # fmt: skip
+"""The harness cannot restore checkpoint 1 of the first job."""
 
 
-@restore_bad("audit-failed")
-def no_file_of_it_was_claimed() -> History:
-    return read_back(begun(*whole(3, *THIRD_RESTS)))
+restore_bad, restore_near = exhibits(
+    "RESTORE", at("coordinator.0", submitted()), claimed(), attempt(), switched(RUNNING), whole(1, BOTH), APART_MS,
+    whole(2, SECOND, BOTH), APART_MS, left(1, 2), APART_MS, at("harness", injected("submit", "coordinator")),
+    faults=(SUBMIT,), options=CLAIMED,
+)  # fmt: skip
+
+restore_bad("audit-failed", "no file of it was claimed", begun(*whole(3, *THIRD_RESTS)), *END_OF_READ_BACK)
+restore_near(
+    "audit-failed", "a later job owned a file of it",
+    replaced(*whole(5, FIFTH), *dropped_with(3, *THIRD_RESTS)), *END_OF_READ_BACK,
+)  # fmt: skip
 
 
-@restore_near("audit-failed")
-def a_later_job_owned_a_file_of_it() -> History:
-    return read_back(all_of_it_goes())
+restore_near(
+    "audit-failed", "a later job died before it could report what it deleted",
+    begun(*whole(3, *THIRD_RESTS)), died("coordinator.1"), *END_OF_READ_BACK,
+)  # fmt: skip
+restore_bad(
+    "audit-failed", "only the job that left it has died",
+    died("coordinator.0"), begun(*whole(3, *THIRD_RESTS)), *END_OF_READ_BACK,
+)  # fmt: skip
 
+state_bad, state_near = exhibits(
+    "STATE", at("coordinator.0", submitted()), claimed(), attempt(), switched(RUNNING), whole(1, BOTH), APART_MS,
+    whole(2, SECOND, BOTH), APART_MS, left(1, 2), APART_MS, at("harness", injected("submit", "coordinator")),
+    faults=(SUBMIT,), options=CLAIMED,
+)  # fmt: skip
 
-def died(node: str) -> events.Event:
-    return at("harness", events.NodeDied(dead_node=node, cause="kill"))
-
-
-@restore_near("audit-failed")
-def a_later_job_died_before_it_could_report_what_it_deleted() -> History:
-    return read_back(begun(*whole(3, *THIRD_RESTS)), died("coordinator.1"))
-
-
-@restore_bad("audit-failed")
-def only_the_job_that_left_it_has_died() -> History:
-    return read_back(died("coordinator.0"), begun(*whole(3, *THIRD_RESTS)))
-
-
-@state_bad("state-unreadable")
-def no_file_of_its_state_was_claimed() -> History:
-    return read_back(begun(*whole(3, *THIRD_RESTS)))
-
-
-@state_near("state-unreadable")
-def a_later_job_owned_a_file_of_its_state() -> History:
-    return read_back(all_of_it_goes())
+state_bad("state-unreadable", "no file of its state was claimed", begun(*whole(3, *THIRD_RESTS)), *END_OF_READ_BACK)
+state_near(
+    "state-unreadable", "a later job owned a file of its state",
+    replaced(*whole(5, FIFTH), *dropped_with(3, *THIRD_RESTS)), *END_OF_READ_BACK,
+)  # fmt: skip

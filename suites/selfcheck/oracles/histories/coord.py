@@ -4,371 +4,249 @@ from __future__ import annotations
 
 from holdfast.harness.model import events
 from holdfast.harness.model.checkpoint import CheckpointOrigin, FailureReason
-from holdfast.harness.model.history import History, RunEnd
-from holdfast.suites.selfcheck.oracles.builder import MS, at, exhibits, in_real_time
+from holdfast.harness.model.history import RunEnd
+from holdfast.harness.model.jobs import FORWARD
+from holdfast.suites.selfcheck.oracles.builder import MS, Line, at, exhibits, on
 from holdfast.suites.selfcheck.oracles.histories.coordinator_lines import (
     ALL,
     SHORT,
     TWO_AT_ONCE,
-    aborted,
-    acked,
-    completed,
-    declined,
-    failed_over,
-    published,
-    story,
-    told,
-    triggered,
     whole,
 )
+from holdfast.suites.selfcheck.oracles.lines import (
+    Barrier,
+    aborted,
+    acked,
+    attempt,
+    completed,
+    declined,
+    delivers,
+    died,
+    drawn,
+    failure,
+    heard,
+    published,
+    snapshot,
+    submitted,
+    told,
+    trigger_sent,
+    triggered,
+)
 
-bad, near = exhibits("COORD")
+bad, near = exhibits("COORD", attempt(), job=FORWARD, parallelism=1)
 
+bad("ids-not-increasing", "id drawn again", whole(2), triggered(1, *ALL))
+bad(
+    "ids-not-increasing", "id drawn again by new coordinator",
+    whole(1), triggered(2, *ALL), died("coordinator", "killed"), attempt(1), triggered(2, *ALL),
+)  # fmt: skip
+near("ids-not-increasing", "id left out", whole(1), triggered(3, *ALL))
 
-@bad("ids-not-increasing")
-def id_drawn_again() -> History:
-    return story(whole(2), triggered(1))
-
-
-@bad("ids-not-increasing")
-def id_drawn_again_by_new_coordinator() -> History:
-    died = events.NodeDied(dead_node="coordinator", cause="killed")
-    return story(whole(1), triggered(2), died, events.AttemptStarted(restored_checkpoint=1), triggered(2))
-
-
-@near("ids-not-increasing")
-def id_left_out() -> History:
-    return story(whole(1), triggered(3))
-
-
-def _submitted(first_id: int) -> History:
-    again = at("", events.JobSubmitted(path="chk-3/_metadata", checkpoint=3), attempt=1_000)
-    drawn = at(
-        "", events.CheckpointDrawn(checkpoint=first_id, request=1, origin=CheckpointOrigin.PERIODIC), attempt=1_001
-    )
-    start = events.AttemptStarted(attempt=1_001, restored_checkpoint=3)
-    return story(whole(1), whole(2), whole(3), again, start, drawn)
-
-
-@bad("wrong-first-id")
-def new_job_counts_from_one() -> History:
-    return _submitted(1)
+SUBMITTED: list[Line] = [whole(1), whole(2), whole(3), submitted("chk-3/_metadata", 3, job=1), attempt(3, number=1_001)]
 
 
-@near("wrong-first-id")
-def new_job_goes_on_counting() -> History:
-    return _submitted(4)
+bad("wrong-first-id", "new job counts from one", *SUBMITTED, at("", drawn(1), attempt=1_001))
+near("wrong-first-id", "new job goes on counting", *SUBMITTED, at("", drawn(4, 1), attempt=1_001))
 
-
-@bad("triggered-not-a-source")
-def map_is_told() -> History:
-    return story(triggered(1), events.TriggerSent(checkpoint=1, subtask="map[0]"))
-
-
-@near("triggered-not-a-source")
-def source_is_told() -> History:
-    return story(triggered(1), events.TriggerSent(checkpoint=1, subtask="source[0]"))
-
-
+bad("triggered-not-a-source", "map is told", triggered(1, *ALL), trigger_sent("map[0]"))
+near("triggered-not-a-source", "source is told", triggered(1, *ALL), trigger_sent("source[0]"))
 BARRIER = "source[0]->map[0]"
 
+bad(
+    "begun-without-barrier", "snapshot before barrier",
+    triggered(1, *ALL), snapshot("map[0]"), delivers(BARRIER, Barrier(1)),
+)  # fmt: skip
+near(
+    "begun-without-barrier", "snapshot behind barrier",
+    triggered(1, *ALL), delivers(BARRIER, Barrier(1)), snapshot("map[0]"),
+)  # fmt: skip
 
-@bad("begun-without-barrier")
-def snapshot_before_barrier() -> History:
-    snapshot = events.SnapshotTaken(subtask="map[0]", checkpoint=1)
-    return story(triggered(1), snapshot, events.BarrierReceived(channel=BARRIER, checkpoint=1))
+near("too-many-pending", "forced needs no slot", triggered(1, *ALL), triggered(2, *ALL, origin=CheckpointOrigin.FORCED))
 
+bad(
+    "wrong-reason", "declined by nobody",
+    triggered(1, *ALL), aborted(1, "declined"), told(1, *ALL, completed=False), whole(2),
+)  # fmt: skip
+bad(
+    "wrong-reason", "declined for another reason",
+    triggered(1, *ALL), declined(1), aborted(1, "task closing"), told(1, *ALL, completed=False), whole(2),
+)  # fmt: skip
+bad(
+    "wrong-reason", "subsumed by nothing",
+    triggered(1, *ALL), aborted(1, "subsumed"), told(1, *ALL, completed=False), whole(2),
+)  # fmt: skip
+near(
+    "wrong-reason", "declined as it was said",
+    triggered(1, *ALL), declined(1), aborted(1, "declined"), told(1, *ALL, completed=False), whole(2),
+)  # fmt: skip
 
-@near("begun-without-barrier")
-def snapshot_behind_barrier() -> History:
-    snapshot = events.SnapshotTaken(subtask="map[0]", checkpoint=1)
-    return story(triggered(1), events.BarrierReceived(channel=BARRIER, checkpoint=1), snapshot)
+bad("not-subsumed", "older stays pending", triggered(1, *ALL), whole(2), triggered(3, *ALL), options=TWO_AT_ONCE)
+near(
+    "not-subsumed", "older is subsumed",
+    triggered(1, *ALL), triggered(2, *ALL), acked(2, *ALL), published(2), completed(2), aborted(1, "subsumed"),
+    told(1, *ALL, completed=False), told(2, *ALL), triggered(3, *ALL),
+    options=TWO_AT_ONCE,
+)  # fmt: skip
 
+# Its files must stay until that is settled; another that waits for acks is subsumed.
+near(
+    "not-subsumed", "older is being published",
+    triggered(1, *ALL), acked(1, *ALL), triggered(2, *ALL), triggered(3, *ALL), acked(3, *ALL), published(3),
+    completed(3), aborted(2, "subsumed"), told(2, *ALL, completed=False), told(3, *ALL), triggered(4, *ALL),
+    options={**TWO_AT_ONCE, "execution.checkpointing.max-concurrent-checkpoints": "3"},
+)  # fmt: skip
 
-@near("too-many-pending")
-def forced_needs_no_slot() -> History:
-    forced = events.CheckpointTriggered(checkpoint=2, participants=ALL, origin=CheckpointOrigin.FORCED)
-    return story(triggered(1), forced)
-
-
-@bad("wrong-reason")
-def declined_by_nobody() -> History:
-    return story(triggered(1), aborted(1, "declined"), told(1, completed=False), whole(2))
-
-
-@bad("wrong-reason")
-def declined_for_another_reason() -> History:
-    return story(triggered(1), declined(1), aborted(1, "task closing"), told(1, completed=False), whole(2))
-
-
-@bad("wrong-reason")
-def subsumed_by_nothing() -> History:
-    return story(triggered(1), aborted(1, "subsumed"), told(1, completed=False), whole(2))
-
-
-@near("wrong-reason")
-def declined_as_it_was_said() -> History:
-    return story(triggered(1), declined(1), aborted(1, "declined"), told(1, completed=False), whole(2))
-
-
-@bad("not-subsumed")
-def older_stays_pending() -> History:
-    return story(triggered(1), whole(2), triggered(3), options=TWO_AT_ONCE)
-
-
-@near("not-subsumed")
-def older_is_subsumed() -> History:
-    return story(
-        triggered(1), triggered(2), acked(2, *ALL), published(2), completed(2), aborted(1, "subsumed"),
-        told(1, completed=False), told(2, completed=True), triggered(3), options=TWO_AT_ONCE,
-    )  # fmt: skip
+bad("notices-not-increasing", "older completion told later", whole(1), told(1, *ALL))
+near("notices-not-increasing", "completions told in order", whole(1), whole(2))
 
 
-@near("not-subsumed")
-def older_is_being_published() -> History:
-    """Its files must stay until that is settled; another that waits for acks is subsumed."""
-    return story(
-        triggered(1), acked(1, *ALL), triggered(2), triggered(3), acked(3, *ALL), published(3), completed(3),
-        aborted(2, "subsumed"), told(2, completed=False), told(3, completed=True), triggered(4),
-        options={**TWO_AT_ONCE, "execution.checkpointing.max-concurrent-checkpoints": "3"},
-    )  # fmt: skip
-
-
-@bad("notices-not-increasing")
-def older_completion_told_later() -> History:
-    return story(whole(1), told(1, completed=True))
-
-
-@near("notices-not-increasing")
-def completions_told_in_order() -> History:
-    return story(whole(1), whole(2))
-
-
-def heard(*checkpoints: int) -> History:
+def two_complete(*checkpoints: int) -> list[Line]:
     """Two checkpoints, and what a task is notified of, where nobody sees what the coordinator sends."""
     completions = (
-        part for each in (1, 2) for part in (triggered(each), acked(each, *ALL), published(each), completed(each))
+        part for each in (1, 2) for part in (triggered(each, *ALL), acked(each, *ALL), published(each), completed(each))
     )
-    notices = [events.NotificationReceived(subtask="sum[0]", checkpoint=each, completed=True) for each in checkpoints]
-    return story(*completions, notices)
-
-
-@bad("notices-not-increasing")
-def older_completion_heard_later() -> History:
-    return heard(2, 1)
-
-
-@near("notices-not-increasing")
-def completions_heard_in_order() -> History:
-    return heard(1, 2)
-
-
-@bad("pending-at-restart")
-def pending_survives_failover() -> History:
-    return story(whole(1), triggered(2), failed_over(), events.AttemptStarted(restored_checkpoint=1))
-
-
-@near("pending-at-restart")
-def pending_ends_with_failover() -> History:
-    return story(
-        whole(1), triggered(2), aborted(2, "task failure"), failed_over(), events.AttemptStarted(restored_checkpoint=1)
-    )
-
-
-@near("pending-at-restart")
-def publication_outlives_failover() -> History:
-    return story(
-        whole(1), triggered(2), triggered(3), acked(3, *ALL), aborted(2, "task failure"), failed_over(),
-        events.AttemptStarted(restored_checkpoint=1), options=TWO_AT_ONCE,
-    )  # fmt: skip
-
-
-@bad("two-ends")
-def aborted_after_completion() -> History:
-    return story(whole(1), aborted(1))
-
-
-@bad("two-ends")
-def aborted_twice() -> History:
-    return story(triggered(1), aborted(1), told(1, completed=False), aborted(1), whole(2))
-
-
-@near("two-ends")
-def completed_once() -> History:
-    return story(whole(1))
-
-
-def _refused_untriggered(job: int) -> History:
-    """A job completes checkpoint 1; then a job draws that id, and gives it up before it is triggered."""
-    again = at("", events.JobSubmitted(path=""), attempt=1_000)
-    start = events.AttemptStarted(attempt=1_001)
-    given_up = at(
-        "", events.CheckpointAborted(checkpoint=1, reason=FailureReason.INPUT_OUTPUT), attempt=job * 1_000 + 1
-    )
-    return story(at("", events.JobSubmitted(path=""), attempt=0), whole(1), again, start, given_up, whole(2))
-
-
-@bad("two-ends")
-def the_same_job_gives_up_what_it_completed() -> History:
-    return _refused_untriggered(0)
-
-
-@near("two-ends")
-def the_next_job_gives_up_an_id_of_the_former() -> History:
-    return _refused_untriggered(1)
-
-
-def _given_up_untriggered_again(node: str) -> History:
-    """An id is given up before it is triggered, because it could not be stored; then a coordinator draws it again."""
-    first = at("", events.CheckpointAborted(checkpoint=2, reason=FailureReason.INPUT_OUTPUT), attempt=1)
-    again = at(node, events.CheckpointAborted(checkpoint=2, reason=FailureReason.INPUT_OUTPUT), attempt=1)
-    return story(whole(1), first, again, whole(3))
-
-
-@bad("two-ends")
-def the_same_coordinator_gives_up_an_id_twice() -> History:
-    return _given_up_untriggered_again("")
-
-
-@near("two-ends")
-def a_successor_gives_up_an_id_that_was_never_stored() -> History:
-    return _given_up_untriggered_again("coordinator.1")
-
-
-@bad("completed-without-ack")
-def completed_without_sink() -> History:
-    return story(triggered(1), acked(1, *ALL[:2]), published(1), completed(1))
-
-
-@bad("completed-without-ack")
-def completed_with_ack_of_older_attempt() -> History:
-    old = at("", events.AckReceived(checkpoint=1, subtask=ALL[0], outcome=events.AckOutcome.UNKNOWN), attempt=7)
-    return story(triggered(1), old, acked(1, *ALL[1:]), published(1), completed(1))
-
-
-@bad("completed-without-ack")
-def completed_without_trigger() -> History:
-    return story(whole(1), published(2), completed(2))
-
-
-@near("completed-without-ack")
-def completed_with_all_acks() -> History:
-    return story(triggered(1), acked(1, *reversed(ALL)), published(1), completed(1))
-
-
-@bad("notified-before-durable")
-def completed_before_publication() -> History:
-    return story(triggered(1), acked(1, *ALL), completed(1), published(1), told(1, completed=True))
-
-
-@bad("notified-before-durable")
-def told_before_publication() -> History:
-    return story(triggered(1), acked(1, *ALL), told(1, completed=True), published(1), completed(1))
-
-
-@near("notified-before-durable")
-def told_after_publication() -> History:
-    return story(whole(1))
-
-
-@bad("not-expired")
-def expires_late() -> History:
-    return story(triggered(1), 400, aborted(1), told(1, completed=False), whole(2), options=SHORT)
-
-
-@bad("not-expired")
-def never_expires() -> History:
-    return story(triggered(1), options=SHORT)
-
-
-@bad("not-expired")
-def expires_late_though_it_had_two_turns() -> History:
-    expired = (aborted(1), told(1, completed=False), whole(2))
-    acks = (acked(1, ALL[0]), 50, acked(1, ALL[1]))
-    return in_real_time(story(triggered(1), 300, *acks, 50, *expired, options=SHORT))
-
-
-@near("not-expired")
-def expires_late_on_a_machine_that_let_it_wait() -> History:
-    return in_real_time(story(triggered(1), 400, aborted(1), told(1, completed=False), whole(2), options=SHORT))
-
-
-@near("not-expired")
-def expires_in_the_turn_in_which_an_ack_is_read_first() -> History:
-    expired = (aborted(1), told(1, completed=False), whole(2))
-    return in_real_time(story(triggered(1), 400, acked(1, ALL[0]), 2, *expired, options=SHORT))
-
-
-@near("not-expired")
-def expires_in_a_turn_that_is_broken_off() -> History:
-    expired = (aborted(1), told(1, completed=False), whole(2))
-    return in_real_time(story(triggered(1), 350, acked(1, ALL[0]), 50, *expired, options=SHORT))
-
-
-@bad("not-expired")
-def never_expires_in_real_time() -> History:
-    return in_real_time(never_expires())
-
-
-@near("not-expired")
-def is_pending_when_the_run_is_over() -> History:
-    """The machine let its coordinator wait."""
-    end = RunEnd(reached=True, ended_ns=400 * MS)
-    return in_real_time(story(triggered(1), options=SHORT, end=end))
-
-
-@near("not-expired")
-def expires_in_time() -> History:
-    return story(triggered(1), 200, aborted(1), told(1, completed=False), whole(2), options=SHORT)
-
-
-@near("not-expired")
-def publication_lasts() -> History:
-    expired = (triggered(1), 200, aborted(1), told(1, completed=False))
-    return story(*expired, triggered(2), acked(2, *ALL), 900, published(2), completed(2), options=SHORT)
-
-
-@bad("too-many-pending")
-def second_while_first_is_pending() -> History:
-    return story(triggered(1), triggered(2))
-
-
-@bad("too-many-pending")
-def third_of_two() -> History:
-    return story(triggered(1), triggered(2), triggered(3), options=TWO_AT_ONCE)
-
-
-@near("too-many-pending")
-def second_of_two() -> History:
-    return story(triggered(1), triggered(2), options=TWO_AT_ONCE)
-
-
-@bad("slot-not-freed")
-def nothing_after_abort() -> History:
-    return story(triggered(1), aborted(1), told(1, completed=False))
-
-
-@near("slot-not-freed")
-def next_after_abort() -> History:
-    return story(triggered(1), aborted(1), told(1, completed=False), triggered(2))
-
-
-def _next_is_drawn(stalled_ms: int) -> History:
-    """After its abort the next checkpoint gets its id, which its coordinator writes down before it is triggered. That
-    lasts until the end of the run, 400 ms later; for so long in this time somebody waited for a processor or a disk."""
-    drawn = events.CheckpointDrawn(checkpoint=3, request=3, origin=CheckpointOrigin.PERIODIC)
-    stall = events.MachineStalled(since_ns=6 * MS, stalled_ns=stalled_ms * MS)
-    aborts = (triggered(1), aborted(1), told(1, completed=False), triggered(2), aborted(2), told(2, completed=False))
-    history = story(*aborts, drawn, 400, stall)
-    history.end = RunEnd(reached=True, ended_ns=history.events[-1].time_ns)
-    return in_real_time(history)
-
-
-@near("slot-not-freed")
-def next_waits_for_a_disk_that_others_use() -> History:
-    return _next_is_drawn(390)
-
-
-@bad("slot-not-freed")
-def next_waits_for_a_disk_that_is_free() -> History:
-    return _next_is_drawn(30)
+    notices = heard("sum[0]", *checkpoints)
+    return [*completions, notices]
+
+
+bad("notices-not-increasing", "older completion heard later", two_complete(2, 1))
+near("notices-not-increasing", "completions heard in order", two_complete(1, 2))
+
+bad("pending-at-restart", "pending survives failover", whole(1), triggered(2, *ALL), failure(), attempt(1))
+near(
+    "pending-at-restart", "pending ends with failover",
+    whole(1), triggered(2, *ALL), aborted(2, "task failure"), failure(), attempt(1),
+)  # fmt: skip
+near(
+    "pending-at-restart", "publication outlives failover",
+    whole(1), triggered(2, *ALL), triggered(3, *ALL), acked(3, *ALL), aborted(2, "task failure"), failure(), attempt(1),
+    options=TWO_AT_ONCE,
+)  # fmt: skip
+
+bad("two-ends", "aborted after completion", whole(1), aborted())
+bad("two-ends", "aborted twice", triggered(1, *ALL), aborted(), told(1, *ALL, completed=False), aborted(), whole(2))
+near("two-ends", "completed once", whole(1))
+
+
+bad(
+    "two-ends", "the same job gives up what it completed",
+    submitted(), whole(1), submitted(job=1), attempt(number=1_001),
+    at("", aborted(1, FailureReason.INPUT_OUTPUT), attempt=1), whole(2),
+)  # fmt: skip
+near(
+    "two-ends", "the next job gives up an id of the former",
+    submitted(), whole(1), submitted(job=1), attempt(number=1_001),
+    at("", aborted(1, FailureReason.INPUT_OUTPUT), attempt=1_001), whole(2),
+)  # fmt: skip
+
+
+bad(
+    "two-ends", "the same coordinator gives up an id twice",
+    whole(1), at("", aborted(2, FailureReason.INPUT_OUTPUT), attempt=1),
+    at("", aborted(2, FailureReason.INPUT_OUTPUT), attempt=1), whole(3),
+)  # fmt: skip
+near(
+    "two-ends", "a successor gives up an id that was never stored",
+    whole(1), at("", aborted(2, FailureReason.INPUT_OUTPUT), attempt=1),
+    at("coordinator.1", aborted(2, FailureReason.INPUT_OUTPUT), attempt=1), whole(3),
+)  # fmt: skip
+
+bad(
+    "completed-without-ack", "completed without sink", triggered(1, *ALL), acked(1, *ALL[:2]), published(1), completed()
+)
+bad(
+    "completed-without-ack", "completed with ack of older attempt",
+    triggered(1, *ALL), on("", acked(1, ALL[0], outcome=events.AckOutcome.UNKNOWN), attempt=7), acked(1, *ALL[1:]),
+    published(1), completed(),
+)  # fmt: skip
+bad("completed-without-ack", "completed without trigger", whole(1), published(2), completed(2))
+near(
+    "completed-without-ack", "completed with all acks",
+    triggered(1, *ALL), acked(1, *reversed(ALL)), published(1), completed(),
+)  # fmt: skip
+
+bad(
+    "notified-before-durable", "completed before publication",
+    triggered(1, *ALL), acked(1, *ALL), completed(), published(1), told(1, *ALL),
+)  # fmt: skip
+bad(
+    "notified-before-durable", "told before publication",
+    triggered(1, *ALL), acked(1, *ALL), told(1, *ALL), published(1), completed(),
+)  # fmt: skip
+near("notified-before-durable", "told after publication", whole(1))
+
+bad(
+    "not-expired", "expires late",
+    triggered(1, *ALL), 400, aborted(), told(1, *ALL, completed=False), whole(2),
+    options=SHORT,
+)  # fmt: skip
+bad("not-expired", "never expires", triggered(1, *ALL), options=SHORT)
+bad(
+    "not-expired", "expires late though it had two turns",
+    triggered(1, *ALL), 300, acked(1, ALL[0]), 50, acked(1, ALL[1]), 50, aborted(), told(1, *ALL, completed=False),
+    whole(2),
+    options=SHORT, real_time=True,
+)  # fmt: skip
+near(
+    "not-expired", "expires late on a machine that let it wait",
+    triggered(1, *ALL), 400, aborted(), told(1, *ALL, completed=False), whole(2),
+    options=SHORT, real_time=True,
+)  # fmt: skip
+near(
+    "not-expired", "expires in the turn in which an ack is read first",
+    triggered(1, *ALL), 400, acked(1, ALL[0]), 2, aborted(), told(1, *ALL, completed=False), whole(2),
+    options=SHORT, real_time=True,
+)  # fmt: skip
+near(
+    "not-expired", "expires in a turn that is broken off",
+    triggered(1, *ALL), 350, acked(1, ALL[0]), 50, aborted(), told(1, *ALL, completed=False), whole(2),
+    options=SHORT, real_time=True,
+)  # fmt: skip
+bad("not-expired", "never expires in real time", triggered(1, *ALL), options=SHORT, real_time=True)
+
+# The machine let its coordinator wait.
+near(
+    "not-expired", "is pending when the run is over",
+    triggered(1, *ALL),
+    options=SHORT, end=RunEnd(reached=True, ended_ns=400 * MS), real_time=True,
+)  # fmt: skip
+near(
+    "not-expired", "expires in time",
+    triggered(1, *ALL), 200, aborted(), told(1, *ALL, completed=False), whole(2),
+    options=SHORT,
+)  # fmt: skip
+near(
+    "not-expired", "publication lasts",
+    triggered(1, *ALL), 200, aborted(), told(1, *ALL, completed=False), triggered(2, *ALL), acked(2, *ALL), 900,
+    published(2), completed(2),
+    options=SHORT,
+)  # fmt: skip
+
+bad("too-many-pending", "second while first is pending", triggered(1, *ALL), triggered(2, *ALL))
+bad("too-many-pending", "third of two", triggered(1, *ALL), triggered(2, *ALL), triggered(3, *ALL), options=TWO_AT_ONCE)
+near("too-many-pending", "second of two", triggered(1, *ALL), triggered(2, *ALL), options=TWO_AT_ONCE)
+
+bad("slot-not-freed", "nothing after abort", triggered(1, *ALL), aborted(), told(1, *ALL, completed=False))
+near(
+    "slot-not-freed", "next after abort",
+    triggered(1, *ALL), aborted(), told(1, *ALL, completed=False), triggered(2, *ALL),
+)  # fmt: skip
+
+NEXT_IS_DRAWN: list[Line] = [
+    triggered(1, *ALL), aborted(), told(1, *ALL, completed=False), triggered(2, *ALL), aborted(2),
+    told(2, *ALL, completed=False), drawn(3), 400,
+]  # fmt: skip
+"""After its abort the next checkpoint gets its id, which its coordinator writes down before it is triggered. That
+lasts until the end of the run, 400 ms later; for so long in this time somebody waited for a processor or a disk."""
+
+
+near(
+    "slot-not-freed", "next waits for a disk that others use",
+    *NEXT_IS_DRAWN, events.MachineStalled(since_ns=6 * MS, stalled_ns=390 * MS),
+    end=RunEnd(reached=True, ended_ns=413 * MS), real_time=True,
+)  # fmt: skip
+bad(
+    "slot-not-freed", "next waits for a disk that is free",
+    *NEXT_IS_DRAWN, events.MachineStalled(since_ns=6 * MS, stalled_ns=30 * MS),
+    end=RunEnd(reached=True, ended_ns=413 * MS), real_time=True,
+)  # fmt: skip

@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from holdfast.harness.model import events
-from holdfast.harness.model.history import History
 from holdfast.harness.model.plan import ExpectedEnd
 from holdfast.suites.selfcheck.oracles.builder import Line, at, exhibits, injected
-from holdfast.suites.selfcheck.oracles.builder import story as any_story
-
-bad, near = exhibits("COUNT")
+from holdfast.suites.selfcheck.oracles.lines import attempt, died, failure, restart, task
 
 FIXED = {
     "restart-strategy.type": "fixed-delay",
@@ -38,121 +33,46 @@ OF_1_14 = {"holdfast.profile": "flink-1.14", "execution.checkpointing.interval":
 UNNAMED = {"execution.checkpointing.interval": "100 ms"}
 
 
-def story(options: Mapping[str, str], *lines: Line) -> History:
-    """A worker was killed before: of that its failures are."""
-    kill = injected("kill", "worker[0]")
-    return any_story(events.AttemptStarted(), kill, *lines, options=options, expected=ExpectedEnd.FAILED)
-
-
-def counted() -> events.FailureCounted:
-    return events.FailureCounted(cause="worker lost")
-
-
-def refused() -> list[Line]:
-    return [counted(), events.RestartRefused(reason="enough")]
+REFUSED: list[Line] = [failure(), events.RestartRefused(reason="enough")]
 
 
 def restarts(*, delay_ms: int = 1_000, waited_ms: int = 1_000) -> list[Line]:
-    return [counted(), events.RestartScheduled(delay_ms=delay_ms), waited_ms, events.AttemptStarted()]
+    return [failure(), restart(delay_ms), waited_ms, attempt()]
 
 
-@bad("restarted-beyond-policy")
-def third_restart_of_two() -> History:
-    return story(FIXED, *restarts(), *restarts(), *restarts())
+bad, near = exhibits("COUNT", attempt(), injected("kill", "worker[0]"), expected=ExpectedEnd.FAILED, options=FIXED)
 
+bad("restarted-beyond-policy", "third restart of two", restarts(), restarts(), restarts())
+bad("restarted-beyond-policy", "third failure in the window", restarts(), restarts(), restarts(), options=RATE)
+near("restarted-beyond-policy", "two restarts of two", restarts(), restarts(), REFUSED)
+near(
+    "restarted-beyond-policy", "fourth failure after the window slid",
+    restarts(), restarts(), 300_000, restarts(), restarts(), REFUSED,
+    options=RATE,
+)  # fmt: skip
 
-@bad("restarted-beyond-policy")
-def third_failure_in_the_window() -> History:
-    return story(RATE, *restarts(), *restarts(), *restarts())
+bad("failed-too-early", "second restart of two refused", restarts(), REFUSED)
+bad("failed-too-early", "second failure in the window refused", restarts(), REFUSED, options=RATE)
+bad(
+    "failed-too-early", "new coordinator goes on counting",
+    restarts(), restarts(), died("coordinator", "killed"), attempt(), REFUSED,
+)  # fmt: skip
+near("failed-too-early", "second failure in the window restarts", restarts(), restarts(), options=RATE)
 
+bad("restart-missing", "nothing follows a failure", failure())
+near("restart-missing", "restart follows a failure", restarts())
 
-@near("restarted-beyond-policy")
-def two_restarts_of_two() -> History:
-    return story(FIXED, *restarts(), *restarts(), *refused())
+bad("restarted-without-strategy", "restarts without checkpointing", restarts(), options={})
+near("restarted-without-strategy", "fails without checkpointing", REFUSED, options={})
 
+bad("restarted-after-none", "restarts though none", restarts(), options=NONE)
+near("restarted-after-none", "fails as none", REFUSED, options=NONE)
 
-@near("restarted-beyond-policy")
-def fourth_failure_after_the_window_slid() -> History:
-    return story(RATE, *restarts(), *restarts(), 300_000, *restarts(), *restarts(), *refused())
+bad("delay-too-short", "restarts at half the delay", restarts(waited_ms=500))
+near("delay-too-short", "restarts after the delay", restarts(waited_ms=999))
 
-
-@bad("failed-too-early")
-def second_restart_of_two_refused() -> History:
-    return story(FIXED, *restarts(), *refused())
-
-
-@bad("failed-too-early")
-def second_failure_in_the_window_refused() -> History:
-    return story(RATE, *restarts(), *refused())
-
-
-@bad("failed-too-early")
-def new_coordinator_goes_on_counting() -> History:
-    died = events.NodeDied(dead_node="coordinator", cause="killed")
-    return story(FIXED, *restarts(), *restarts(), died, events.AttemptStarted(), *refused())
-
-
-@near("failed-too-early")
-def second_failure_in_the_window_restarts() -> History:
-    return story(RATE, *restarts(), *restarts())
-
-
-@bad("restart-missing")
-def nothing_follows_a_failure() -> History:
-    return story(FIXED, counted())
-
-
-@near("restart-missing")
-def restart_follows_a_failure() -> History:
-    return story(FIXED, *restarts())
-
-
-@bad("restarted-without-strategy")
-def restarts_without_checkpointing() -> History:
-    return story({}, *restarts())
-
-
-@near("restarted-without-strategy")
-def fails_without_checkpointing() -> History:
-    return story({}, *refused())
-
-
-@bad("restarted-after-none")
-def restarts_though_none() -> History:
-    return story(NONE, *restarts())
-
-
-@near("restarted-after-none")
-def fails_as_none() -> History:
-    return story(NONE, *refused())
-
-
-@bad("delay-too-short")
-def restarts_at_half_the_delay() -> History:
-    return story(FIXED, *restarts(waited_ms=500))
-
-
-@near("delay-too-short")
-def restarts_after_the_delay() -> History:
-    return story(FIXED, *restarts(waited_ms=999))
-
-
-@bad("delay-wrong")
-def schedules_another_delay() -> History:
-    return story(FIXED, *restarts(delay_ms=2_000, waited_ms=2_000))
-
-
-@near("delay-wrong")
-def schedules_the_delay() -> History:
-    return story(FIXED, *restarts())
-
-
-def _dies(*lines: Line, stopped: bool = False) -> History:
-    """Worker 1 dies with a task."""
-    tasks: list[events.Event] = [events.TaskStarted(subtask="sum[1]")]
-    if stopped:
-        tasks.append(events.TaskStopped(subtask="sum[1]", reason="cancelled"))
-    return story(UNNAMED, tasks, events.NodeDied(dead_node="worker-1", cause="killed"), *lines)
+bad("delay-wrong", "schedules another delay", restarts(delay_ms=2_000, waited_ms=2_000))
+near("delay-wrong", "schedules the delay", restarts())
 
 
 def row(*delays_ms: int) -> list[Line]:
@@ -160,99 +80,55 @@ def row(*delays_ms: int) -> list[Line]:
     return [line for delay_ms in delays_ms for line in (*restarts(delay_ms=delay_ms, waited_ms=delay_ms), 100)]
 
 
-@bad("delay-wrong")
-def third_delay_is_that_of_the_second() -> History:
-    return story(EXPONENTIAL, *row(1_000, 2_000, 2_100))
+bad("delay-wrong", "third delay is that of the second", row(1_000, 2_000, 2_100), options=EXPONENTIAL)
+bad("delay-wrong", "delay above the maximum", row(1_000, 2_000, 4_000, 8_000, 10_500), options=EXPONENTIAL)
+bad("delay-wrong", "delay below the initial one", row(950), options=EXPONENTIAL)
+bad("delay-wrong", "default of another profile", row(1_000, 1_000), options=UNNAMED)
+bad("delay-wrong", "delays grow though 1 14", row(1_000, 1_500), options=OF_1_14)
+near("delay-wrong", "fixed delay as 1 14", row(1_000, 1_000), options=OF_1_14)
+near("delay-wrong", "delays within their jitter", row(1_100, 1_800, 4_400, 7_300, 10_000), REFUSED, options=EXPONENTIAL)
+near("delay-wrong", "default of this profile", row(1_000, 1_500, 2_250, 3_375), options=UNNAMED)
+
+bad(
+    "restarted-beyond-policy", "sixth restart of five in a row",
+    row(1_000, 2_000, 4_000, 8_000, 10_000, 10_000),
+    options=EXPONENTIAL,
+)  # fmt: skip
+
+bad(
+    "delay-too-short", "drawn delay is not waited for",
+    row(1_000), restarts(delay_ms=2_000, waited_ms=1_000),
+    options=EXPONENTIAL,
+)  # fmt: skip
+
+bad("backoff-not-reset", "row goes on after a quiet minute", row(1_000, 2_000), 60_100, row(4_000), options=EXPONENTIAL)
+near(
+    "backoff-not-reset", "row begins again after a quiet minute",
+    row(1_000, 2_000), 60_100, row(1_000, 2_000),
+    options=EXPONENTIAL,
+)  # fmt: skip
 
 
-@bad("delay-wrong")
-def delay_above_the_maximum() -> History:
-    return story(EXPONENTIAL, *row(1_000, 2_000, 4_000, 8_000, 10_500))
+bad(
+    "simultaneous-counted", "second failure begins a longer delay",
+    failure(), restart(), 498, failure(), restart(2_000), 2_000, attempt(),
+    options=EXPONENTIAL,
+)  # fmt: skip
+near(
+    "simultaneous-counted", "second failure waits with the first",
+    failure(), restart(), 498, failure(), restart(500), 500, attempt(),
+    options=EXPONENTIAL,
+)  # fmt: skip
 
 
-@bad("delay-wrong")
-def delay_below_the_initial_one() -> History:
-    return story(EXPONENTIAL, *row(950))
-
-
-@bad("delay-wrong")
-def default_of_another_profile() -> History:
-    return story(UNNAMED, *row(1_000, 1_000))
-
-
-@bad("delay-wrong")
-def delays_grow_though_1_14() -> History:
-    return story(OF_1_14, *row(1_000, 1_500))
-
-
-@near("delay-wrong")
-def fixed_delay_as_1_14() -> History:
-    return story(OF_1_14, *row(1_000, 1_000))
-
-
-@near("delay-wrong")
-def delays_within_their_jitter() -> History:
-    return story(EXPONENTIAL, *row(1_100, 1_800, 4_400, 7_300, 10_000), *refused())
-
-
-@near("delay-wrong")
-def default_of_this_profile() -> History:
-    return story(UNNAMED, *row(1_000, 1_500, 2_250, 3_375))
-
-
-@bad("restarted-beyond-policy")
-def sixth_restart_of_five_in_a_row() -> History:
-    return story(EXPONENTIAL, *row(1_000, 2_000, 4_000, 8_000, 10_000, 10_000))
-
-
-@bad("delay-too-short")
-def drawn_delay_is_not_waited_for() -> History:
-    return story(EXPONENTIAL, *row(1_000), *restarts(delay_ms=2_000, waited_ms=1_000))
-
-
-@bad("backoff-not-reset")
-def row_goes_on_after_a_quiet_minute() -> History:
-    return story(EXPONENTIAL, *row(1_000, 2_000), 60_100, *row(4_000))
-
-
-@near("backoff-not-reset")
-def row_begins_again_after_a_quiet_minute() -> History:
-    return story(EXPONENTIAL, *row(1_000, 2_000), 60_100, *row(1_000, 2_000))
-
-
-def _together(delay_ms: int) -> History:
-    """A second failure comes 500 ms after the first, and the restart from that one is due after a second."""
-    first: list[Line] = [counted(), events.RestartScheduled(delay_ms=1_000), 498]
-    second: list[Line] = [counted(), events.RestartScheduled(delay_ms=delay_ms), delay_ms, events.AttemptStarted()]
-    return story(EXPONENTIAL, *first, *second)
-
-
-@bad("simultaneous-counted")
-def second_failure_begins_a_longer_delay() -> History:
-    return _together(2_000)
-
-
-@near("simultaneous-counted")
-def second_failure_waits_with_the_first() -> History:
-    return _together(500)
-
-
-def _eight(*moved_ms: int) -> History:
+def _eight(*moved_ms: int) -> list[Line]:
     """The row 1.0, 1.5, 2.25 .. of the default, some of its delays moved."""
     delays = [int(1_000 * 1.5**number) for number in range(8)]
-    return story(UNNAMED, *row(*map(sum, zip(delays, (*moved_ms, *(0,) * 8), strict=False))))
+    return [row(*map(sum, zip(delays, (*moved_ms, *((0,) * 8)), strict=False)))]
 
 
-@bad("without-jitter")
-def eight_delays_are_the_row_itself() -> History:
-    return _eight()
-
-
-@near("without-jitter")
-def one_of_eight_delays_is_moved() -> History:
-    return _eight(0, 0, 0, 77)
-
-
+bad("without-jitter", "eight delays are the row itself", _eight(), options=UNNAMED)
+near("without-jitter", "one of eight delays is moved", _eight(0, 0, 0, 77), options=UNNAMED)
 POISON = "source[0]: record 7 of partition 0: it cannot be parsed"
 FOLLOWED = "source[0]: Task is not running, but in state FAILED"
 
@@ -262,121 +138,93 @@ def poisoned(cause: str = POISON, *, recoverable: bool = True) -> list[Line]:
     record = events.RecordFailed(
         subtask="source[0]", partition=0, offset=7, cause="it cannot be parsed", recoverable=recoverable
     )
-    return [record, events.FailureCounted(cause=cause, subtask="source[0]", recoverable=recoverable)]
+    return [record, failure(cause, "source[0]", recoverable=recoverable)]
 
 
-@bad("restarted-after-unrecoverable")
-def restarts_though_no_restart_can_help() -> History:
-    return story(FIXED, *poisoned(recoverable=False), *restarts()[1:])
+bad(
+    "restarted-after-unrecoverable", "restarts though no restart can help", poisoned(recoverable=False), *restarts()[1:]
+)
+bad(
+    "restarted-after-unrecoverable", "what the operator said is lost on the way",
+    poisoned(recoverable=False)[0], poisoned()[1], *restarts()[1:],
+)  # fmt: skip
+near(
+    "restarted-after-unrecoverable", "fails as no restart can help",
+    poisoned(recoverable=False), events.RestartRefused(reason="unrecoverable"),
+)  # fmt: skip
+
+bad("cause-not-reported", "only that a task failed", poisoned("source[0]: task failed"), *restarts()[1:])
+near("cause-not-reported", "record is named", poisoned(), *restarts()[1:])
+near(
+    "cause-not-reported", "what followed from the record is heard of first once",
+    poisoned(), *restarts()[1:], poisoned(FOLLOWED), *restarts()[1:],
+)  # fmt: skip
+bad(
+    "cause-not-reported", "what followed from the record hides it most times",
+    *[line for cause in (POISON, FOLLOWED, FOLLOWED) for line in (*poisoned(cause), *restarts()[1:])],
+    options=MANY,
+)  # fmt: skip
+bad(
+    "cause-not-reported", "another record is named",
+    poisoned(), *restarts()[1:], poisoned("source[0]: record 12 of partition 3: it cannot be parsed"), *restarts()[1:],
+)  # fmt: skip
+bad(
+    "cause-not-reported", "what followed from the record hides it each time",
+    poisoned(FOLLOWED), *restarts()[1:], poisoned(FOLLOWED), *restarts()[1:],
+)  # fmt: skip
+
+bad("failure-not-counted", "death passes unnoticed", task("sum[1]"), died("worker-1", "killed"), options=UNNAMED)
+near("failure-not-counted", "death is counted", task("sum[1]"), died("worker-1", "killed"), restarts(), options=UNNAMED)
 
 
-@bad("restarted-after-unrecoverable")
-def what_the_operator_said_is_lost_on_the_way() -> History:
-    record, failure = poisoned(recoverable=False)
-    assert isinstance(failure, events.FailureCounted)
-    failure.recoverable = True
-    return story(FIXED, record, failure, *restarts()[1:])
+WORKER_DIES: list[Line] = [task("sum[1]"), died("worker-1", "killed")]
+"""Worker 1 runs a task of the present attempt and dies."""
 
 
-@near("restarted-after-unrecoverable")
-def fails_as_no_restart_can_help() -> History:
-    return story(FIXED, *poisoned(recoverable=False), events.RestartRefused(reason="unrecoverable"))
+COORDINATOR_DIES: list[Line] = [died("coordinator", "killed"), attempt()]
+"""A new coordinator starts the next attempt by itself."""
 
 
-@bad("cause-not-reported")
-def only_that_a_task_failed() -> History:
-    return story(FIXED, *poisoned("source[0]: task failed"), *restarts()[1:])
-
-
-@near("cause-not-reported")
-def record_is_named() -> History:
-    return story(FIXED, *poisoned(), *restarts()[1:])
-
-
-@near("cause-not-reported")
-def what_followed_from_the_record_is_heard_of_first_once() -> History:
-    return story(FIXED, *poisoned(), *restarts()[1:], *poisoned(FOLLOWED), *restarts()[1:])
-
-
-@bad("cause-not-reported")
-def what_followed_from_the_record_hides_it_most_times() -> History:
-    rows = [line for cause in (POISON, FOLLOWED, FOLLOWED) for line in (*poisoned(cause), *restarts()[1:])]
-    return story(MANY, *rows)
-
-
-@bad("cause-not-reported")
-def another_record_is_named() -> History:
-    other = "source[0]: record 12 of partition 3: it cannot be parsed"
-    return story(FIXED, *poisoned(), *restarts()[1:], *poisoned(other), *restarts()[1:])
-
-
-@bad("cause-not-reported")
-def what_followed_from_the_record_hides_it_each_time() -> History:
-    return story(FIXED, *poisoned(FOLLOWED), *restarts()[1:], *poisoned(FOLLOWED), *restarts()[1:])
-
-
-@bad("failure-not-counted")
-def death_passes_unnoticed() -> History:
-    return _dies()
-
-
-@near("failure-not-counted")
-def death_is_counted() -> History:
-    return _dies(*restarts())
-
-
-def _worker_dies() -> list[Line]:
-    """Worker 1 runs a task of the present attempt and dies."""
-    return [events.TaskStarted(subtask="sum[1]"), events.NodeDied(dead_node="worker-1", cause="killed")]
-
-
-def _coordinator_dies() -> list[Line]:
-    """A new coordinator starts the next attempt by itself."""
-    return [events.NodeDied(dead_node="coordinator", cause="killed"), events.AttemptStarted()]
-
-
-@bad("failure-not-counted")
-def only_the_next_death_is_counted() -> History:
-    return story(UNNAMED, *_worker_dies(), events.AttemptStarted(), *_worker_dies(), *restarts())
-
-
-@bad("failure-not-counted")
-def the_coordinator_dies_an_attempt_later() -> History:
-    return story(UNNAMED, *_worker_dies(), events.AttemptStarted(), *_coordinator_dies())
-
-
-@bad("failure-not-counted")
-def death_under_the_new_coordinator_passes_unnoticed() -> History:
-    return story(UNNAMED, *_worker_dies(), *_coordinator_dies(), *_worker_dies(), events.AttemptStarted())
-
-
-@near("failure-not-counted")
-def the_coordinator_dies_before_it_counts() -> History:
-    return story(UNNAMED, *_worker_dies(), *_coordinator_dies(), *_worker_dies(), *restarts())
-
-
+bad(
+    "failure-not-counted", "only the next death is counted",
+    WORKER_DIES, attempt(), WORKER_DIES, restarts(),
+    options=UNNAMED,
+)  # fmt: skip
+bad(
+    "failure-not-counted", "the coordinator dies an attempt later",
+    WORKER_DIES, attempt(), COORDINATOR_DIES,
+    options=UNNAMED,
+)  # fmt: skip
+bad(
+    "failure-not-counted", "death under the new coordinator passes unnoticed",
+    WORKER_DIES, COORDINATOR_DIES, WORKER_DIES, attempt(),
+    options=UNNAMED,
+)  # fmt: skip
+near(
+    "failure-not-counted", "the coordinator dies before it counts",
+    WORKER_DIES, COORDINATOR_DIES, WORKER_DIES, restarts(),
+    options=UNNAMED,
+)  # fmt: skip
 FIRST, SECOND = "coordinator.0", "coordinator.1"
 
 
-def _superseded() -> list[Line]:
-    """A second coordinator starts while the first stands still, and starts the next attempt."""
-    return [at(SECOND, events.NodeStarted()), at(SECOND, events.AttemptStarted())]
+SUPERSEDED: list[Line] = [at(SECOND, events.NodeStarted()), at(SECOND, attempt())]
+"""A second coordinator starts while the first stands still, and starts the next attempt."""
 
 
-@near("failure-not-counted")
-def the_coordinator_is_superseded_before_it_counts() -> History:
-    first = at(FIRST, events.NodeStarted())
-    theirs = [at(SECOND, line) if isinstance(line, events.Event) else line for line in restarts()]
-    return story(UNNAMED, first, *_worker_dies(), *_superseded(), *_worker_dies(), *theirs)
-
-
-@bad("failure-not-counted")
-def the_coordinator_is_superseded_an_attempt_later() -> History:
-    first = at(FIRST, events.NodeStarted())
-    return story(UNNAMED, first, *_worker_dies(), events.AttemptStarted(), *_superseded())
-
-
-@near("failure-not-counted")
-def two_deaths_of_an_attempt_are_one_failure() -> History:
-    others = [events.TaskStarted(subtask="sum[0]"), events.NodeDied(dead_node="worker-0", cause="killed")]
-    return story(UNNAMED, others, *_worker_dies(), *restarts())
+near(
+    "failure-not-counted", "the coordinator is superseded before it counts",
+    at(FIRST, events.NodeStarted()), WORKER_DIES, SUPERSEDED, WORKER_DIES,
+    *[at(SECOND, line) if isinstance(line, events.Event) else line for line in restarts()],
+    options=UNNAMED,
+)  # fmt: skip
+bad(
+    "failure-not-counted", "the coordinator is superseded an attempt later",
+    at(FIRST, events.NodeStarted()), WORKER_DIES, attempt(), SUPERSEDED,
+    options=UNNAMED,
+)  # fmt: skip
+near(
+    "failure-not-counted", "two deaths of an attempt are one failure",
+    task("sum[0]"), died("worker-0", "killed"), WORKER_DIES, restarts(),
+    options=UNNAMED,
+)  # fmt: skip

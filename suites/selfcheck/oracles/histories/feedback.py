@@ -6,50 +6,36 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from holdfast.harness.model.capability import AT_MOST_ONCE
-from holdfast.harness.model.events import (
-    AttemptStarted,
-    BatchProcessed,
-    BatchSent,
-    CheckpointCompleted,
-    Event,
-    SnapshotTaken,
-    SourceEmitted,
-)
 from holdfast.harness.model.history import History, RunEnd
 from holdfast.harness.model.lossy_jobs import ITERATION
-from holdfast.suites.selfcheck.oracles.builder import exhibits, input_log, story
+from holdfast.suites.selfcheck.oracles.builder import Line, exhibits, input_log, story
+from holdfast.suites.selfcheck.oracles.lines import attempt, completed, delivers, emitted, sends, snapshot
 from holdfast.suites.selfcheck.oracles.output_builder import STOPPED, identities, marked, units
-
-bad, near = exhibits("FEEDBACK")
 
 IN, LOOP = "source[0]->loop[0]", "loop[0]->loop[0]"
 ROWS = [f"0:{offset}" for offset in range(7)]
 
 
-def enters(number: int, position: int) -> list[Event]:
+def enters(number: int, position: int) -> list[Line]:
     """A batch of two is read, taken by the loop, and sent round."""
     return [
-        SourceEmitted(subtask="source[0]", partition=0, first_offset=2 * number, next_offset=2 * number + 2),
-        BatchSent(channel=IN, position=position, records=2),
-        BatchProcessed(channel=IN, position=position, records=2),
-        BatchSent(channel=LOOP, position=position, records=2),
+        emitted(2 * number, 2 * number + 2),
+        sends(IN, position, records=2),
+        delivers(IN, position, records=2),
+        sends(LOOP, position, records=2),
     ]
 
 
-def comes_back(position: int) -> BatchProcessed:
-    return BatchProcessed(channel=LOOP, position=position, records=2)
-
-
-def crashed(*shown: str, before: Sequence[Event], checkpoint: int = 1, end: RunEnd | None = None) -> History:
+def crashed(*shown: str, before: Sequence[Line], checkpoint: int = 1, end: RunEnd | None = None) -> History:
     """What happens before the checkpoint; then a crash, and what is left is read again. A marker is the last record."""
     return story(
-        AttemptStarted(),
+        attempt(),
         before,
-        SnapshotTaken(subtask="loop[0]", checkpoint=1),
-        CheckpointCompleted(checkpoint=1),
-        AttemptStarted(restored_checkpoint=checkpoint or None),
+        snapshot("loop[0]"),
+        completed(),
+        attempt(checkpoint or None),
         enters(2, 0),
-        comes_back(0),
+        delivers(LOOP, 0, records=2),
         job=ITERATION,
         parallelism=1,
         inputs=marked(input_log(6)),
@@ -61,33 +47,43 @@ def crashed(*shown: str, before: Sequence[Event], checkpoint: int = 1, end: RunE
 
 TWO = [*enters(0, 0), *enters(1, 1)]
 
+bad, near = exhibits(
+    "FEEDBACK", attempt(), *TWO, delivers(LOOP, 0, records=2),
+    claimed=AT_MOST_ONCE, inputs=marked(input_log(6)), job=ITERATION, parallelism=1,
+    units=units(identities(*ROWS[:5], *ROWS[6:])),
+)  # fmt: skip
 
-@bad("lost-outside-loop")
-def one_that_was_read_again() -> History:
-    return crashed(*ROWS[:5], *ROWS[6:], before=[*TWO, comes_back(0), comes_back(1)])
+bad(
+    "lost-outside-loop", "one that was read again",
+    delivers(LOOP, 1, records=2), snapshot("loop[0]"), completed(), attempt(1), enters(2, 0),
+    delivers(LOOP, 0, records=2),
+)  # fmt: skip
 
-
-@bad("lost-outside-loop")
-def one_before_a_visible_marker() -> History:
-    """The system under test does not report its end, and never will."""
-    return crashed(*ROWS[:5], *ROWS[6:], before=[*TWO, comes_back(0), comes_back(1)], end=STOPPED)
-
-
-@bad("lost-outside-loop")
-def one_that_had_come_back() -> History:
-    return crashed(*ROWS[1:2], *ROWS[4:], before=[*TWO, comes_back(0)])
-
-
-@bad("lost-outside-loop")
-def the_checkpoint_is_not_the_one_that_was_restored() -> History:
-    return crashed(*ROWS[:2], *ROWS[4:], before=[*TWO, comes_back(0)], checkpoint=7)
-
-
-@near("lost-outside-loop")
-def what_was_in_the_loop() -> History:
-    return crashed(*ROWS[:2], *ROWS[4:], before=[*TWO, comes_back(0)])
-
-
-@near("lost-outside-loop")
-def nothing_is_lost() -> History:
-    return crashed(*ROWS, before=[*TWO, comes_back(0), comes_back(1)])
+# The system under test does not report its end, and never will.
+bad(
+    "lost-outside-loop", "one before a visible marker",
+    delivers(LOOP, 1, records=2), snapshot("loop[0]"), completed(), attempt(1), enters(2, 0),
+    delivers(LOOP, 0, records=2),
+    end=STOPPED,
+)  # fmt: skip
+bad(
+    "lost-outside-loop", "one that had come back",
+    snapshot("loop[0]"), completed(), attempt(1), enters(2, 0), delivers(LOOP, 0, records=2),
+    units=units(identities(*ROWS[1:2], *ROWS[4:])),
+)  # fmt: skip
+bad(
+    "lost-outside-loop", "the checkpoint is not the one that was restored",
+    snapshot("loop[0]"), completed(), attempt(7), enters(2, 0), delivers(LOOP, 0, records=2),
+    units=units(identities(*ROWS[:2], *ROWS[4:])),
+)  # fmt: skip
+near(
+    "lost-outside-loop", "what was in the loop",
+    snapshot("loop[0]"), completed(), attempt(1), enters(2, 0), delivers(LOOP, 0, records=2),
+    units=units(identities(*ROWS[:2], *ROWS[4:])),
+)  # fmt: skip
+near(
+    "lost-outside-loop", "nothing is lost",
+    delivers(LOOP, 1, records=2), snapshot("loop[0]"), completed(), attempt(1), enters(2, 0),
+    delivers(LOOP, 0, records=2),
+    units=units(identities(*ROWS)),
+)  # fmt: skip

@@ -2,32 +2,22 @@
 
 from __future__ import annotations
 
-from holdfast.harness.model.events import BatchProcessed, BatchSent
-from holdfast.harness.model.history import History
 from holdfast.harness.model.jobs import MINI_BATCH
-from holdfast.suites.selfcheck.oracles.builder import Line, exhibits, story
+from holdfast.suites.selfcheck.oracles.builder import exhibits
 from holdfast.suites.selfcheck.oracles.histories.standing_job import WITHOUT_CHECKPOINTS
+from holdfast.suites.selfcheck.oracles.lines import delivers, sends
 
-bad, near = exhibits("PROGRESS")
+bad, near = exhibits(
+    "PROGRESS", delivers("source[0]->buffer[0]", 0, records=3), job=MINI_BATCH, options=WITHOUT_CHECKPOINTS
+)
 
-
-def took(position: int) -> BatchProcessed:
-    return BatchProcessed(channel="source[0]->buffer[0]", position=position, records=3)
-
-
-def gave(position: int) -> BatchSent:
-    return BatchSent(channel="buffer[0]->sum[0]", position=position, records=3)
-
-
-def buffered(*lines: Line) -> History:
-    return story(*lines, job=MINI_BATCH, options=WITHOUT_CHECKPOINTS)
-
-
-@bad("held-back-too-long")
-def the_second_time_takes_too_long() -> History:
-    return buffered(took(0), 13, gave(0), took(1), 20, took(2), 20, gave(1))
-
-
-@near("held-back-too-long")
-def each_time_counts_from_the_first() -> History:
-    return buffered(took(0), 10, took(1), 2, gave(0), 60, took(2), 13, gave(1))
+bad(
+    "held-back-too-long", "the second time takes too long",
+    13, sends("buffer[0]->sum[0]", 0, records=3), delivers("source[0]->buffer[0]", 1, records=3), 20,
+    delivers("source[0]->buffer[0]", 2, records=3), 20, sends("buffer[0]->sum[0]", 1, records=3),
+)  # fmt: skip
+near(
+    "held-back-too-long", "each time counts from the first",
+    10, delivers("source[0]->buffer[0]", 1, records=3), 2, sends("buffer[0]->sum[0]", 0, records=3), 60,
+    delivers("source[0]->buffer[0]", 2, records=3), 13, sends("buffer[0]->sum[0]", 1, records=3),
+)  # fmt: skip

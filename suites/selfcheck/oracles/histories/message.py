@@ -3,112 +3,99 @@
 from __future__ import annotations
 
 from holdfast.harness.model import events
-from holdfast.harness.model.history import History
-from holdfast.suites.selfcheck.oracles.builder import Line, at, exhibits, in_real_time, injected, story
+from holdfast.suites.selfcheck.oracles.builder import Line, at, exhibits, injected
 from holdfast.suites.selfcheck.oracles.legal import SUBTASKS
-
-bad, near = exhibits("MESSAGE")
+from holdfast.suites.selfcheck.oracles.lines import (
+    CANCELLING,
+    ack_sent,
+    acked,
+    attempt,
+    claimed,
+    decline_sent,
+    declined,
+    died,
+    finish_received,
+    finished,
+    heard,
+    received,
+    stopped,
+    switched,
+    task,
+    told,
+    trigger_received,
+    trigger_sent,
+)
 
 SOURCE = "source[1]"
 
 
-def running(*lines: Line) -> History:
+def running(*lines: Line) -> list[Line]:
     """Every subtask runs in attempt 1; the run ends a second after the last line."""
-    return story(events.AttemptStarted(), *(events.TaskStarted(subtask=each) for each in SUBTASKS), *lines)
+    return [attempt(), *(task(each) for each in SUBTASKS), *lines]
 
 
-def trigger() -> events.TriggerSent:
-    return events.TriggerSent(checkpoint=1, subtask=SOURCE)
+TRIGGER = trigger_sent(SOURCE)
 
 
 def taken(attempt: int = 0) -> events.TriggerReceived:
-    return at("", events.TriggerReceived(checkpoint=1, subtask=SOURCE), attempt)
+    return at("", trigger_received(SOURCE), attempt)
 
 
 def struck(kind: str, target: str = "worker[1]") -> events.FaultInjected:
     return at("harness", injected(kind, target))
 
 
-@bad("never-sent")
-def trigger_of_another_attempt() -> History:
-    return running(events.AttemptStarted(), trigger(), taken(attempt=1))
+bad, near = exhibits("MESSAGE")
+
+bad(
+    "never-sent", "trigger of another attempt",
+    running(attempt(), trigger_sent(SOURCE), at("", trigger_received(SOURCE), 1)),
+)  # fmt: skip
+bad(
+    "never-sent", "acknowledgement that nobody sent",
+    running(ack_sent(SOURCE), [acked(each, SOURCE) for each in (1, 2)]),
+)  # fmt: skip
+bad(
+    "never-sent", "acknowledgement under another name",
+    running(ack_sent("source[0]"), [acked(1, each) for each in ("source[0]", SOURCE)]),
+)  # fmt: skip
+bad(
+    "never-sent", "decline of another checkpoint",
+    running(decline_sent(SOURCE, 2), [declined(each, SOURCE, "full") for each in (2, 1)]),
+)  # fmt: skip
+bad(
+    "never-sent", "notice of the other kind",
+    running(told(1, SOURCE, completed=False), [heard(SOURCE, completed=each) for each in (False, True)]),
+)  # fmt: skip
+
+BEHIND_A_SUCCESSOR: list[Line] = [
+    at("coordinator.0", attempt()), at("coordinator.0", claimed()), at("coordinator.1", claimed(2)),
+    at("coordinator.0", trigger_sent(SOURCE)),
+]  # fmt: skip
+"""Another coordinator has taken over while the one of the attempt lives."""
 
 
-@bad("never-sent")
-def acknowledgement_that_nobody_sent() -> History:
-    received = [
-        events.AckReceived(checkpoint=each, subtask=SOURCE, outcome=events.AckOutcome.SUCCESS) for each in (1, 2)
-    ]
-    return running(events.AckSent(checkpoint=1, subtask=SOURCE), received)
+bad("never-sent", "neither of two coordinators sent it", *BEHIND_A_SUCCESSOR, at("", trigger_received(SOURCE), 2))
+near("never-sent", "a superseded coordinator sent it", *BEHIND_A_SUCCESSOR, trigger_received(SOURCE))
 
+near(
+    "never-received", "nobody takes what a superseded coordinator sends",
+    *BEHIND_A_SUCCESSOR, trigger_received(SOURCE), at("coordinator.0", trigger_sent(SOURCE, 2)),
+)  # fmt: skip
 
-@bad("never-sent")
-def acknowledgement_under_another_name() -> History:
-    sent = events.AckSent(checkpoint=1, subtask="source[0]")
-    received = [
-        events.AckReceived(checkpoint=1, subtask=each, outcome=events.AckOutcome.SUCCESS)
-        for each in ("source[0]", SOURCE)
-    ]
-    return running(sent, received)
+near(
+    "never-sent", "trigger that is sent again",
+    running(trigger_sent(SOURCE), trigger_sent(SOURCE), trigger_received(SOURCE), trigger_received(SOURCE)),
+)  # fmt: skip
 
-
-@bad("never-sent")
-def decline_of_another_checkpoint() -> History:
-    sent = events.DeclineSent(checkpoint=2, subtask=SOURCE, reason="full")
-    received = [events.DeclineReceived(checkpoint=each, subtask=SOURCE, reason="full") for each in (2, 1)]
-    return running(sent, received)
-
-
-@bad("never-sent")
-def notice_of_the_other_kind() -> History:
-    sent = events.NotificationSent(checkpoint=1, subtask=SOURCE, completed=False)
-    received = [events.NotificationReceived(checkpoint=1, subtask=SOURCE, completed=each) for each in (False, True)]
-    return running(sent, received)
-
-
-def behind_a_successor(*lines: Line) -> History:
-    """Another coordinator has taken over while the one of the attempt lives."""
-    claims = (
-        at("coordinator.0", events.CoordinatorClaimed(epoch=1)),
-        at("coordinator.1", events.CoordinatorClaimed(epoch=2)),
-    )
-    return story(at("coordinator.0", events.AttemptStarted()), *claims, *lines)
-
-
-@bad("never-sent")
-def neither_of_two_coordinators_sent_it() -> History:
-    return behind_a_successor(at("coordinator.0", trigger()), taken(attempt=2))
-
-
-@near("never-sent")
-def a_superseded_coordinator_sent_it() -> History:
-    return behind_a_successor(at("coordinator.0", trigger()), taken())
-
-
-@near("never-received")
-def nobody_takes_what_a_superseded_coordinator_sends() -> History:
-    return behind_a_successor(at("coordinator.0", trigger()), taken(), at("coordinator.0", another()))
-
-
-@near("never-sent")
-@near("taken-twice")
-def trigger_that_is_sent_again() -> History:
-    return running(trigger(), trigger(), taken(), taken())
-
-
-@bad("taken-twice")
-def trigger_that_comes_twice() -> History:
-    return running(trigger(), taken(), taken())
-
-
-@bad("taken-twice")
-def another_trigger_is_doubled() -> History:
-    return running(_doubled("source[0]"), trigger(), taken(), taken())
-
-
-@near("taken-twice")
-def a_fault_doubles_it() -> History:
-    return running(_doubled(SOURCE), trigger(), taken(), taken())
+near(
+    "taken-twice", "trigger that is sent again",
+    running(trigger_sent(SOURCE), trigger_sent(SOURCE), trigger_received(SOURCE), trigger_received(SOURCE)),
+)  # fmt: skip
+bad(
+    "taken-twice", "trigger that comes twice",
+    running(trigger_sent(SOURCE), trigger_received(SOURCE), trigger_received(SOURCE)),
+)  # fmt: skip
 
 
 def _doubled(subtask: str) -> Line:
@@ -117,126 +104,104 @@ def _doubled(subtask: str) -> Line:
     )
 
 
-@near("never-sent")
-def the_sender_died_on_a_busy_machine() -> History:
-    died = events.NodeDied(dead_node="coordinator", cause="kill")
-    return in_real_time(running(trigger(), taken(), died, at("", events.TriggerReceived(checkpoint=2, subtask=SOURCE))))
+bad(
+    "taken-twice", "another trigger is doubled",
+    running(_doubled("source[0]"), trigger_sent(SOURCE), trigger_received(SOURCE), trigger_received(SOURCE)),
+)  # fmt: skip
+near(
+    "taken-twice", "a fault doubles it",
+    running(_doubled(SOURCE), trigger_sent(SOURCE), trigger_received(SOURCE), trigger_received(SOURCE)),
+)  # fmt: skip
 
+near(
+    "never-sent", "the sender died on a busy machine",
+    running(trigger_sent(SOURCE), trigger_received(SOURCE), died(), trigger_received(SOURCE, 2)),
+    real_time=True,
+)  # fmt: skip
 
-@near("never-sent")
-def subtask_that_had_finished_in_the_checkpoint() -> History:
-    """A coordinator finds that in the checkpoint that it restores: nobody sends it."""
-    return running(events.FinishReceived(subtask=SOURCE), trigger(), taken())
+# A coordinator finds that in the checkpoint that it restores: nobody sends it.
+near(
+    "never-sent", "subtask that had finished in the checkpoint",
+    running(finish_received(SOURCE), trigger_sent(SOURCE), trigger_received(SOURCE)),
+)  # fmt: skip
 
+bad("never-received", "trigger is lost", running(trigger_sent(SOURCE)))
+bad("never-received", "acknowledgement is lost", running(ack_sent(SOURCE)))
+bad("never-received", "notice is lost", running(told(1, SOURCE)))
+bad("never-received", "decline is lost", running(decline_sent(SOURCE)))
+bad("never-received", "splits are lost", running(events.SplitsAssigned(subtask=SOURCE, splits=(1, 3))))
+bad("never-received", "end of a subtask is lost", running(finished(SOURCE)))
 
-@bad("never-received")
-def trigger_is_lost() -> History:
-    return running(trigger())
-
-
-@bad("never-received")
-def acknowledgement_is_lost() -> History:
-    return running(events.AckSent(checkpoint=1, subtask=SOURCE))
-
-
-@bad("never-received")
-def notice_is_lost() -> History:
-    return running(events.NotificationSent(checkpoint=1, subtask=SOURCE, completed=True))
-
-
-@bad("never-received")
-def decline_is_lost() -> History:
-    return running(events.DeclineSent(checkpoint=1, subtask=SOURCE, reason="full"))
-
-
-@bad("never-received")
-def splits_are_lost() -> History:
-    return running(events.SplitsAssigned(subtask=SOURCE, splits=(1, 3)))
-
-
-@bad("never-received")
-def end_of_a_subtask_is_lost() -> History:
-    return running(events.SubtaskFinished(subtask=SOURCE))
-
-
-@bad("never-received")
-def a_channel_is_slow() -> History:
-    """Records travel on it, and no control messages."""
-    return running(struck("slow", "channel[0]"), trigger())
-
-
-@bad("never-received")
-def connection_was_cut_before() -> History:
-    return running(struck("cut"), 100, trigger())
-
-
-@bad("never-received")
-def another_message_was_struck() -> History:
-    lost = events.MessageDisturbed(message="trigger", way="lose", worker=0, subtask="source[0]", checkpoint=1)
-    return running(lost, trigger())
-
-
-@near("never-received")
-def trigger_arrives() -> History:
-    return running(trigger(), taken())
-
-
-@near("never-received")
-def everything_arrives() -> History:
-    return running(
+# Records travel on it, and no control messages.
+bad("never-received", "a channel is slow", running(at("harness", injected("slow", "channel[0]")), trigger_sent(SOURCE)))
+bad(
+    "never-received", "connection was cut before",
+    running(at("harness", injected("cut", "worker[1]")), 100, trigger_sent(SOURCE)),
+)  # fmt: skip
+bad(
+    "never-received",
+    "another message was struck",
+    running(
+        events.MessageDisturbed(message="trigger", way="lose", worker=0, subtask="source[0]", checkpoint=1),
+        trigger_sent(SOURCE),
+    ),
+)
+near("never-received", "trigger arrives", running(trigger_sent(SOURCE), trigger_received(SOURCE)))
+near(
+    "never-received",
+    "everything arrives",
+    running(
         events.SplitsAssigned(subtask=SOURCE, splits=(1, 3)),
-        events.SplitsReceived(subtask=SOURCE, splits=(1, 3)),
-        events.AckSent(checkpoint=1, subtask=SOURCE),
-        events.AckReceived(checkpoint=1, subtask=SOURCE, outcome=events.AckOutcome.SUCCESS),
-        events.SubtaskFinished(subtask=SOURCE),
-        events.FinishReceived(subtask=SOURCE),
-    )
+        received(1, 3, subtask=SOURCE),
+        ack_sent(SOURCE),
+        acked(1, SOURCE),
+        finished(SOURCE),
+        finish_received(SOURCE),
+    ),
+)
 
 
-def _after_one(*lines: Line) -> History:
-    """One arrives, so that there is something to decide on."""
-    return running(trigger(), taken(), *lines)
-
-
-def another() -> events.TriggerSent:
-    return events.TriggerSent(checkpoint=2, subtask=SOURCE)
-
-
-@near("never-received")
-def its_receiver_has_stopped() -> History:
-    return _after_one(another(), events.TaskStopped(subtask=SOURCE, reason="cancelled"))
-
-
-@near("never-received")
-def its_receiver_dies() -> History:
-    return _after_one(another(), events.NodeDied(dead_node="worker-1", cause="kill"))
-
-
-@near("never-received")
-def the_next_attempt_begins() -> History:
-    return _after_one(another(), events.AttemptStarted())
-
-
-@near("never-received")
-def the_job_is_over() -> History:
-    return _after_one(
-        events.AckSent(checkpoint=1, subtask=SOURCE), events.JobSwitched(status=events.JobStatus.CANCELLING)
-    )
-
-
-@near("never-received")
-def its_coordinator_dies() -> History:
-    return _after_one(
-        events.AckSent(checkpoint=1, subtask=SOURCE), events.NodeDied(dead_node="coordinator", cause="kill")
-    )
-
-
-@near("never-received")
-def a_fault_loses_it() -> History:
-    lost = events.MessageDisturbed(message="trigger", way="lose", worker=1, subtask=SOURCE, checkpoint=2)
-    return _after_one(at("coordinator.0", lost), another())
-
-
-@near("never-received")
-def its_connection_is_cut() -> History:
-    return _after_one(another(), 100, struck("cut"))
+near(
+    "never-received", "its receiver has stopped",
+    running(trigger_sent(SOURCE), trigger_received(SOURCE), trigger_sent(SOURCE, 2), stopped(SOURCE)),
+)  # fmt: skip
+near(
+    "never-received", "its receiver dies",
+    running(trigger_sent(SOURCE), trigger_received(SOURCE), trigger_sent(SOURCE, 2), died("worker-1")),
+)  # fmt: skip
+near(
+    "never-received", "the next attempt begins",
+    running(trigger_sent(SOURCE), trigger_received(SOURCE), trigger_sent(SOURCE, 2), attempt()),
+)  # fmt: skip
+near(
+    "never-received", "the job is over",
+    running(trigger_sent(SOURCE), trigger_received(SOURCE), ack_sent(SOURCE), switched(CANCELLING)),
+)  # fmt: skip
+near(
+    "never-received", "its coordinator dies",
+    running(trigger_sent(SOURCE), trigger_received(SOURCE), ack_sent(SOURCE), died()),
+)  # fmt: skip
+near(
+    "never-received",
+    "a fault loses it",
+    running(
+        trigger_sent(SOURCE),
+        trigger_received(SOURCE),
+        at(
+            "coordinator.0",
+            events.MessageDisturbed(message="trigger", way="lose", worker=1, subtask=SOURCE, checkpoint=2),
+        ),
+        trigger_sent(SOURCE, 2),
+    ),
+)
+near(
+    "never-received",
+    "its connection is cut",
+    running(
+        trigger_sent(SOURCE),
+        trigger_received(SOURCE),
+        trigger_sent(SOURCE, 2),
+        100,
+        at("harness", injected("cut", "worker[1]")),
+    ),
+)

@@ -11,10 +11,8 @@ from typing import Any
 from msgspec.structs import replace
 
 from holdfast.harness.model import events
-from holdfast.harness.model.history import History, RunEnd
-from holdfast.suites.selfcheck.oracles.builder import Line, exhibits, story
-
-bad, near = exhibits("METRICS")
+from holdfast.harness.model.history import RunEnd
+from holdfast.suites.selfcheck.oracles.builder import Line, exhibits
 
 Report = events.CheckpointStatistics | events.SubtaskStatistics | events.RestoreStatistics | events.RestoreCompleted
 Change = Callable[[Report], Report | None]
@@ -149,7 +147,7 @@ class Script:
         )
 
 
-def told(change: Change = lambda report: report, *, copied: str = "", **end: Any) -> History:
+def told(change: Change = lambda report: report, *, copied: str = "") -> list[Line]:
     """Two checkpoints, one that is declined, a restart, and another one. Triggers of `copied` come twice."""
     script = Script(change, copied)
     script.attempt(None)
@@ -160,7 +158,7 @@ def told(change: Change = lambda report: report, *, copied: str = "", **end: Any
     script.checkpoint(3)
     script.attempt(3)
     script.checkpoint(4)
-    return story(*script.lines, end=RunEnd(reached=True, **end))
+    return script.lines
 
 
 def of_checkpoint(number: int, *statuses: events.CheckpointStatus, **wrong: Any) -> Change:
@@ -170,7 +168,7 @@ def of_checkpoint(number: int, *statuses: events.CheckpointStatus, **wrong: Any)
         hit = (
             isinstance(report, events.CheckpointStatistics)
             and report.checkpoint == number
-            and report.status in statuses
+            and (report.status in statuses)
         )
         return replace(report, **wrong) if hit else report
 
@@ -198,174 +196,149 @@ def late_by(milliseconds: float) -> Change:
     return change
 
 
-@bad("checkpoint-unreported")
-def failed_one_is_left_out() -> History:
-    return told(lambda report: None if getattr(report, "status", None) is events.CheckpointStatus.FAILED else report)
+bad, near = exhibits("METRICS", end=RunEnd(reached=True))
 
-
-@bad("checkpoint-unreported")
-def beginning_is_left_out() -> History:
-    return told(
+bad(
+    "checkpoint-unreported", "failed one is left out",
+    told(lambda report: None if getattr(report, "status", None) is events.CheckpointStatus.FAILED else report),
+)  # fmt: skip
+bad(
+    "checkpoint-unreported",
+    "beginning is left out",
+    told(
         lambda report: (
             None
-            if isinstance(report, events.CheckpointStatistics) and report.checkpoint == 3 and report.status not in ENDED
+            if isinstance(report, events.CheckpointStatistics)
+            and report.checkpoint == 3
+            and (report.status not in ENDED)
             else report
         )
-    )
+    ),
+)
 
+bad(
+    "checkpoint-misreported", "trigger time is that of the end",
+    told(of_checkpoint(3, events.CheckpointStatus.COMPLETED, triggered_ms=200.0)),
+)  # fmt: skip
+bad(
+    "checkpoint-misreported", "failure has no reason",
+    told(of_checkpoint(2, events.CheckpointStatus.FAILED, failure_reason="")),
+)  # fmt: skip
+bad(
+    "checkpoint-misreported", "path is that of another",
+    told(of_checkpoint(3, events.CheckpointStatus.COMPLETED, path="chk-1/_metadata")),
+)  # fmt: skip
+bad("checkpoint-misreported", "an ack too many", told(of_checkpoint(2, events.CheckpointStatus.FAILED, acknowledged=2)))
 
-@bad("checkpoint-misreported")
-def trigger_time_is_that_of_the_end() -> History:
-    return told(of_checkpoint(3, events.CheckpointStatus.COMPLETED, triggered_ms=200.0))
-
-
-@bad("checkpoint-misreported")
-def failure_has_no_reason() -> History:
-    return told(of_checkpoint(2, events.CheckpointStatus.FAILED, failure_reason=""))
-
-
-@bad("checkpoint-misreported")
-def path_is_that_of_another() -> History:
-    return told(of_checkpoint(3, events.CheckpointStatus.COMPLETED, path="chk-1/_metadata"))
-
-
-@bad("checkpoint-misreported")
-def an_ack_too_many() -> History:
-    return told(of_checkpoint(2, events.CheckpointStatus.FAILED, acknowledged=2))
-
-
-@bad("type-wrong")
-def aligned_is_said_to_have_overtaken() -> History:
-    return told(
+bad(
+    "type-wrong",
+    "aligned is said to have overtaken",
+    told(
         of_checkpoint(1, events.CheckpointStatus.COMPLETED, checkpoint_type=events.CheckpointType.UNALIGNED_CHECKPOINT)
-    )
+    ),
+)
 
+bad(
+    "duration-wrong", "lasted a millisecond less",
+    told(of_checkpoint(2, events.CheckpointStatus.FAILED, duration_ms=38.0)),
+)  # fmt: skip
 
-@bad("duration-wrong")
-def lasted_a_millisecond_less() -> History:
-    return told(of_checkpoint(2, events.CheckpointStatus.FAILED, duration_ms=38.0))
+bad(
+    "counts-wrong", "failed is no part of the total",
+    told(of_checkpoint(2, events.CheckpointStatus.FAILED, counts=events.CheckpointCounts(0, 1, 0, 1, 1))),
+)  # fmt: skip
+bad(
+    "counts-wrong", "failed counts as completed",
+    told(of_checkpoint(2, events.CheckpointStatus.FAILED, counts=events.CheckpointCounts(0, 2, 0, 2, 0))),
+)  # fmt: skip
 
+bad(
+    "size-wrong", "inline state is left out",
+    told(of_checkpoint(1, events.CheckpointStatus.COMPLETED, full_bytes=FILE_BYTES)),
+)  # fmt: skip
+bad("size-wrong", "nothing is new in a part", told(of_part(3, "sum[0]", delta_bytes=0)))
 
-@bad("counts-wrong")
-def failed_is_no_part_of_the_total() -> History:
-    return told(of_checkpoint(2, events.CheckpointStatus.FAILED, counts=events.CheckpointCounts(0, 1, 0, 1, 1)))
+bad(
+    "restore-misreported", "restore is left out",
+    told(lambda report: None if isinstance(report, events.RestoreStatistics) else report),
+)  # fmt: skip
+bad(
+    "restore-misreported", "restore has no path",
+    told(lambda report: replace(report, path="") if isinstance(report, events.RestoreStatistics) else report),
+)  # fmt: skip
 
+bad(
+    "restore-duration-wrong", "restore takes no time",
+    told(lambda report: replace(report, duration_ms=0.0) if isinstance(report, events.RestoreCompleted) else report),
+)  # fmt: skip
+bad(
+    "restore-duration-wrong", "restore of another checkpoint ends",
+    told(lambda report: replace(report, checkpoint=7) if isinstance(report, events.RestoreCompleted) else report),
+)  # fmt: skip
 
-@bad("counts-wrong")
-def failed_counts_as_completed() -> History:
-    return told(of_checkpoint(2, events.CheckpointStatus.FAILED, counts=events.CheckpointCounts(0, 2, 0, 2, 0)))
+bad(
+    "subtask-unreported", "part is left out",
+    told(lambda report: None if getattr(report, "subtask", "") == "source[1]" else report),
+)  # fmt: skip
 
+bad("start-delay-wrong", "clock starts with the barrier", told(of_part(1, "sum[0]", start_delay_ms=0.0)))
 
-@bad("size-wrong")
-def inline_state_is_left_out() -> History:
-    return told(of_checkpoint(1, events.CheckpointStatus.COMPLETED, full_bytes=FILE_BYTES))
+bad("alignment-wrong", "alignment takes no time", told(of_part(3, "sum[0]", alignment_ms=0.0)))
 
+bad("held-bytes-wrong", "nothing is held", told(of_part(1, "sum[0]", held_bytes=0)))
 
-@bad("size-wrong")
-def nothing_is_new_in_a_part() -> History:
-    return told(of_part(3, "sum[0]", delta_bytes=0))
+bad("part-duration-wrong", "asynchronous part is left out", told(of_part(1, "source[0]", async_ms=0.0)))
+bad("part-duration-wrong", "end to end is that of the snapshot", told(of_part(1, "source[0]", end_to_end_ms=3.0)))
 
+bad(
+    "idle-gap-wrong", "gap is counted from the trigger",
+    told(of_checkpoint(3, events.CheckpointStatus.IN_PROGRESS, idle_ms=45.0)),
+)  # fmt: skip
+bad(
+    "idle-gap-wrong", "first checkpoint has a gap",
+    told(of_checkpoint(1, events.CheckpointStatus.IN_PROGRESS, idle_ms=0.0)),
+)  # fmt: skip
 
-@bad("restore-misreported")
-def restore_is_left_out() -> History:
-    return told(lambda report: None if isinstance(report, events.RestoreStatistics) else report)
+near("checkpoint-unreported", "everything is reported", told())
 
+near("counts-wrong", "everything is reported", told())
 
-@bad("restore-misreported")
-def restore_has_no_path() -> History:
-    return told(lambda report: replace(report, path="") if isinstance(report, events.RestoreStatistics) else report)
+near("restore-misreported", "everything is reported", told())
 
+near("restore-duration-wrong", "everything is reported", told())
 
-@bad("restore-duration-wrong")
-def restore_takes_no_time() -> History:
-    return told(
-        lambda report: replace(report, duration_ms=0.0) if isinstance(report, events.RestoreCompleted) else report
-    )
+near("subtask-unreported", "everything is reported", told())
 
+near(
+    "checkpoint-misreported", "a busy machine read its clock earlier",
+    told(late_by(0.9)),
+    end=RunEnd(reached=True, real_time=True),
+)  # fmt: skip
 
-@bad("restore-duration-wrong")
-def restore_of_another_checkpoint_ends() -> History:
-    return told(lambda report: replace(report, checkpoint=7) if isinstance(report, events.RestoreCompleted) else report)
+near(
+    "duration-wrong", "a busy machine recorded late",
+    told(of_checkpoint(2, events.CheckpointStatus.FAILED, duration_ms=40.0)),
+    end=RunEnd(reached=True, real_time=True),
+)  # fmt: skip
 
+near(
+    "type-wrong", "all of it is new",
+    told(of_checkpoint(1, events.CheckpointStatus.COMPLETED, full_bytes=3 * INLINE_BYTES + FILE_BYTES)),
+)  # fmt: skip
 
-@bad("subtask-unreported")
-def part_is_left_out() -> History:
-    return told(lambda report: None if getattr(report, "subtask", "") == "source[1]" else report)
+near(
+    "size-wrong", "all of it is new",
+    told(of_checkpoint(1, events.CheckpointStatus.COMPLETED, full_bytes=3 * INLINE_BYTES + FILE_BYTES)),
+)  # fmt: skip
 
+near("start-delay-wrong", "synchronous part is the longer", told(of_part(1, "sum[0]", sync_ms=3.0, async_ms=0.0)))
 
-@bad("start-delay-wrong")
-def clock_starts_with_the_barrier() -> History:
-    return told(of_part(1, "sum[0]", start_delay_ms=0.0))
+near("alignment-wrong", "synchronous part is the longer", told(of_part(1, "sum[0]", sync_ms=3.0, async_ms=0.0)))
 
+near("held-bytes-wrong", "synchronous part is the longer", told(of_part(1, "sum[0]", sync_ms=3.0, async_ms=0.0)))
 
-@bad("alignment-wrong")
-def alignment_takes_no_time() -> History:
-    return told(of_part(3, "sum[0]", alignment_ms=0.0))
+near("part-duration-wrong", "synchronous part is the longer", told(of_part(1, "sum[0]", sync_ms=3.0, async_ms=0.0)))
 
+near("alignment-wrong", "copy of a trigger comes behind the snapshot", told(copied="source[0]"))
 
-@bad("held-bytes-wrong")
-def nothing_is_held() -> History:
-    return told(of_part(1, "sum[0]", held_bytes=0))
-
-
-@bad("part-duration-wrong")
-def asynchronous_part_is_left_out() -> History:
-    return told(of_part(1, "source[0]", async_ms=0.0))
-
-
-@bad("part-duration-wrong")
-def end_to_end_is_that_of_the_snapshot() -> History:
-    return told(of_part(1, "source[0]", end_to_end_ms=3.0))
-
-
-@bad("idle-gap-wrong")
-def gap_is_counted_from_the_trigger() -> History:
-    return told(of_checkpoint(3, events.CheckpointStatus.IN_PROGRESS, idle_ms=45.0))
-
-
-@bad("idle-gap-wrong")
-def first_checkpoint_has_a_gap() -> History:
-    return told(of_checkpoint(1, events.CheckpointStatus.IN_PROGRESS, idle_ms=0.0))
-
-
-@near("checkpoint-unreported")
-@near("counts-wrong")
-@near("restore-misreported")
-@near("restore-duration-wrong")
-@near("subtask-unreported")
-def everything_is_reported() -> History:
-    return told()
-
-
-@near("checkpoint-misreported")
-def a_busy_machine_read_its_clock_earlier() -> History:
-    return told(late_by(0.9), real_time=True)
-
-
-@near("duration-wrong")
-def a_busy_machine_recorded_late() -> History:
-    return told(of_checkpoint(2, events.CheckpointStatus.FAILED, duration_ms=40.0), real_time=True)
-
-
-@near("type-wrong")
-@near("size-wrong")
-def all_of_it_is_new() -> History:
-    return told(of_checkpoint(1, events.CheckpointStatus.COMPLETED, full_bytes=3 * INLINE_BYTES + FILE_BYTES))
-
-
-@near("start-delay-wrong")
-@near("alignment-wrong")
-@near("held-bytes-wrong")
-@near("part-duration-wrong")
-def synchronous_part_is_the_longer() -> History:
-    return told(of_part(1, "sum[0]", sync_ms=3.0, async_ms=0.0))
-
-
-@near("alignment-wrong")
-def copy_of_a_trigger_comes_behind_the_snapshot() -> History:
-    return told(copied="source[0]")
-
-
-@near("idle-gap-wrong")
-def gap_is_counted_from_the_end() -> History:
-    return told()
+near("idle-gap-wrong", "gap is counted from the end", told())

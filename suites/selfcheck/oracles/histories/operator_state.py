@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from holdfast.harness.model import events
-from holdfast.harness.model.history import History
-from holdfast.suites.selfcheck.oracles.builder import exhibits, story
+from holdfast.suites.selfcheck.oracles.builder import Line, exhibits
 from holdfast.suites.selfcheck.oracles.histories.rescaled_restore import WIDER
-
-bad, near = exhibits("RESTORE")
+from holdfast.suites.selfcheck.oracles.lines import attempt, completed, snapshot, submitted, task
 
 Elements = Sequence[tuple[int, ...]]
 SPLIT, UNION, BROADCAST = "split-distribute", "union", "broadcast"
@@ -24,22 +22,18 @@ def held(mode: str, elements: tuple[int, ...]) -> events.StateSummary:
     return events.StateSummary(lists=listed(mode, elements))
 
 
-def restored(mode: str, given: Elements, kept: Elements | None = None, recorded: Elements = RECORDED) -> History:
+def restored(mode: str, given: Elements, kept: Elements | None = None, recorded: Elements = RECORDED) -> list[Line]:
     """What two sums recorded, what two or three of them are given, and keep."""
     taken = [
-        events.SnapshotTaken(
-            subtask=f"{vertex}[{index}]",
-            checkpoint=1,
-            state=held(mode, recorded[index]) if vertex == "sum" else None,
-        )
+        snapshot(f"{vertex}[{index}]", state=held(mode, recorded[index]) if vertex == "sum" else None)
         for index in (0, 1)
         for vertex in ("source", "sum", "sink")
     ]
     kept = given if kept is None else kept
     starts = [
-        events.TaskStarted(
-            subtask=f"{vertex}[{index}]",
-            restored_checkpoint=1,
+        task(
+            f"{vertex}[{index}]",
+            1,
             state=held(mode, kept[index]) if vertex == "sum" else None,
             given=listed(mode, given[index]) if vertex == "sum" else (),
         )
@@ -47,74 +41,73 @@ def restored(mode: str, given: Elements, kept: Elements | None = None, recorded:
         for vertex in ("source", "sum", "sink")
     ]
     wider = len(given) == 3
-    return story(
-        events.JobSubmitted(),
-        events.AttemptStarted(),
+    return [
+        submitted(),
+        attempt(),
         *taken,
-        events.CheckpointCompleted(checkpoint=1),
-        (events.JobSubmitted(attempt=1_000, path="chk-1", checkpoint=1),) if wider else (),
-        events.AttemptStarted(attempt=1_001 if wider else 0, restored_checkpoint=1),
+        completed(),
+        (submitted("chk-1", 1, job=1),) if wider else (),
+        attempt(1, number=1_001 if wider else 0),
         *starts,
-        faults=(WIDER,) if wider else (),
-    )
+    ]
 
 
-@bad("list-lost")
-def the_last_element_is_given_to_nobody() -> History:
-    return restored(SPLIT, ((1, 2), (3, 4), ()))
+bad, near = exhibits("RESTORE", faults=(WIDER,) if len(((1, 2, 3, 4, 5), (1, 2, 3, 4, 5))) == 3 else ())
 
+bad(
+    "list-lost", "the last element is given to nobody",
+    restored(SPLIT, ((1, 2), (3, 4), ())),
+    faults=(WIDER,) if len(((1, 2), (3, 4), ())) == 3 else (),
+)  # fmt: skip
+bad(
+    "list-lost", "an element is given to two",
+    restored(SPLIT, ((1, 2), (2, 3), (4, 5))),
+    faults=(WIDER,) if len(((1, 2), (2, 3), (4, 5))) == 3 else (),
+)  # fmt: skip
+near(
+    "list-lost", "list state is dealt out",
+    restored(SPLIT, ((1, 2), (3, 4), (5,))),
+    faults=(WIDER,) if len(((1, 2), (3, 4), (5,))) == 3 else (),
+)  # fmt: skip
 
-@bad("list-lost")
-def an_element_is_given_to_two() -> History:
-    return restored(SPLIT, ((1, 2), (2, 3), (4, 5)))
+bad(
+    "list-uneven", "all is given to the first",
+    restored(SPLIT, ((1, 2, 3, 4, 5), (), ())),
+    faults=(WIDER,) if len(((1, 2, 3, 4, 5), (), ())) == 3 else (),
+)  # fmt: skip
+bad(
+    "list-uneven", "elements are dealt out one by one",
+    restored(SPLIT, ((1, 4), (2, 5), (3,))),
+    faults=(WIDER,) if len(((1, 4), (2, 5), (3,))) == 3 else (),
+)  # fmt: skip
+near(
+    "list-uneven", "another one is given one more",
+    restored(SPLIT, ((5,), (1, 2), (3, 4))),
+    faults=(WIDER,) if len(((5,), (1, 2), (3, 4))) == 3 else (),
+)  # fmt: skip
 
+bad(
+    "union-incomplete", "union state is split", restored(UNION, RECORDED), faults=(WIDER,) if len(RECORDED) == 3 else ()
+)
+near(
+    "union-incomplete", "each is given all",
+    restored(UNION, ((1, 2, 3, 4, 5), (1, 2, 3, 4, 5)), kept=((1, 3), (2, 4, 5))),
+)  # fmt: skip
 
-@near("list-lost")
-def list_state_is_dealt_out() -> History:
-    return restored(SPLIT, ((1, 2), (3, 4), (5,)))
+bad("union-multiplied", "each keeps all", restored(UNION, ((1, 2, 3, 4, 5), (1, 2, 3, 4, 5))))
+near(
+    "union-multiplied", "three keep all together",
+    restored(UNION, ((1, 2, 3, 4, 5), (1, 2, 3, 4, 5), (1, 2, 3, 4, 5)), kept=((1, 3), (), (2, 4, 5))),
+    faults=(WIDER,) if len(((1, 2, 3, 4, 5), (1, 2, 3, 4, 5), (1, 2, 3, 4, 5))) == 3 else (),
+)  # fmt: skip
 
-
-@bad("list-uneven")
-def all_is_given_to_the_first() -> History:
-    return restored(SPLIT, ((1, 2, 3, 4, 5), (), ()))
-
-
-@bad("list-uneven")
-def elements_are_dealt_out_one_by_one() -> History:
-    return restored(SPLIT, ((1, 4), (2, 5), (3,)))
-
-
-@near("list-uneven")
-def another_one_is_given_one_more() -> History:
-    return restored(SPLIT, ((5,), (1, 2), (3, 4)))
-
-
-@bad("union-incomplete")
-def union_state_is_split() -> History:
-    return restored(UNION, RECORDED)
-
-
-@near("union-incomplete")
-def each_is_given_all() -> History:
-    return restored(UNION, ((1, 2, 3, 4, 5), (1, 2, 3, 4, 5)), kept=((1, 3), (2, 4, 5)))
-
-
-@bad("union-multiplied")
-def each_keeps_all() -> History:
-    return restored(UNION, ((1, 2, 3, 4, 5), (1, 2, 3, 4, 5)))
-
-
-@near("union-multiplied")
-def three_keep_all_together() -> History:
-    whole = (1, 2, 3, 4, 5)
-    return restored(UNION, (whole, whole, whole), kept=((1, 3), (), (2, 4, 5)))
-
-
-@bad("copy-unknown")
-def a_subtask_is_given_no_copy() -> History:
-    return restored(BROADCAST, ((7,), (7,), ()), recorded=((7,), (7,)))
-
-
-@near("copy-unknown")
-def each_is_given_a_copy() -> History:
-    return restored(BROADCAST, ((7,), (7,), (7,)), recorded=((7,), (7,)))
+bad(
+    "copy-unknown", "a subtask is given no copy",
+    restored(BROADCAST, ((7,), (7,), ()), recorded=((7,), (7,))),
+    faults=(WIDER,) if len(((7,), (7,), ())) == 3 else (),
+)  # fmt: skip
+near(
+    "copy-unknown", "each is given a copy",
+    restored(BROADCAST, ((7,), (7,), (7,)), recorded=((7,), (7,))),
+    faults=(WIDER,) if len(((7,), (7,), (7,))) == 3 else (),
+)  # fmt: skip

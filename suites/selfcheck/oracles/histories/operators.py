@@ -10,71 +10,41 @@ from collections.abc import Sequence
 from msgspec.structs import replace
 
 from holdfast.harness.model.events import BroadcastSummary, SnapshotTaken
-from holdfast.harness.model.history import History
 from holdfast.harness.model.job import RIGHT_WEIGHT, Job
 from holdfast.harness.model.jobs import BROADCAST, DIAMOND, JOIN, PIPELINE, SELF_JOIN, STEPS, UNION
 from holdfast.harness.model.records import FoldRow
-from holdfast.suites.selfcheck.oracles.builder import Line, exhibits, input_log, story
+from holdfast.suites.selfcheck.oracles.builder import Line, exhibits, input_log
 from holdfast.suites.selfcheck.oracles.legal import MASK, identity_hash, summary
-from holdfast.suites.selfcheck.oracles.output_builder import fold, identities, units
-
-bad_rows, near_rows = exhibits("EXACT")
-bad_loss, near_loss = exhibits("NOLOSS")
-bad_cut, near_cut = exhibits("CUT")
+from holdfast.suites.selfcheck.oracles.lines import snapshot
+from holdfast.suites.selfcheck.oracles.output_builder import fold, identities, one_by_one, units
 
 TWO = input_log(2, 2)
 """Offset 0 of both partitions has key `a`, offset 1 key `b`."""
 
 
-def rows(job: Job, *names: str) -> History:
-    return story(job=job, inputs=TWO, units=units(identities(*names)))
-
-
-def folds(job: Job, *some: FoldRow) -> History:
-    return story(job=job, inputs=TWO, units=units(*([row] for row in some)))
-
-
 # --- other identities ------------------------------------------------------------------------------------------------
 
 
-@near_rows("input-missing")
-def both_sources_united() -> History:
-    return rows(UNION, "1:0", "0:0", "1:1", "0:1")
+bad_rows, near_rows = exhibits("EXACT", inputs=TWO, job=JOIN)
 
+near_rows("input-missing", "both sources united", job=UNION, units=units(identities("1:0", "0:0", "1:1", "0:1")))
+bad_rows("input-missing", "a source not united", job=UNION, units=units(identities("0:0", "0:1")))
 
-@bad_rows("input-missing")
-def a_source_not_united() -> History:
-    return rows(UNION, "0:0", "0:1")
+bad_rows(
+    "row-repeated", "both ways of the diamond taken",
+    job=DIAMOND, units=units(identities("0:0", "0:1", "0:1", "1:0", "1:1")),
+)  # fmt: skip
+near_rows(
+    "row-repeated", "one way of the diamond each", job=DIAMOND, units=units(identities("0:0", "0:1", "1:0", "1:1"))
+)
 
+near_rows("row-unknown", "copies that the filter keeps", job=STEPS, units=units(identities("0:1", "1:1")))
+bad_rows("row-unknown", "a copy that the filter drops", job=STEPS, units=units(identities("0:1", "1:1", "1:2")))
 
-@bad_rows("row-repeated")
-def both_ways_of_the_diamond_taken() -> History:
-    return rows(DIAMOND, "0:0", "0:1", "0:1", "1:0", "1:1")
+bad_loss, near_loss = exhibits("NOLOSS", inputs=TWO, job=STEPS)
 
-
-@near_rows("row-repeated")
-def one_way_of_the_diamond_each() -> History:
-    return rows(DIAMOND, "0:0", "0:1", "1:0", "1:1")
-
-
-@near_rows("row-unknown")
-def copies_that_the_filter_keeps() -> History:
-    return rows(STEPS, "0:1", "1:1")
-
-
-@bad_rows("row-unknown")
-def a_copy_that_the_filter_drops() -> History:
-    return rows(STEPS, "0:1", "1:1", "1:2")
-
-
-@bad_loss("input-lost")
-def a_copy_lost() -> History:
-    return rows(STEPS, "0:1")
-
-
-@near_loss("input-lost")
-def only_the_dropped_copies_missing() -> History:
-    return rows(STEPS, "0:1", "1:1")
+bad_loss("input-lost", "a copy lost", units=units(identities("0:1")))
+near_loss("input-lost", "only the dropped copies missing", units=units(identities("0:1", "1:1")))
 
 
 # --- sums of copies --------------------------------------------------------------------------------------------------
@@ -82,25 +52,23 @@ def only_the_dropped_copies_missing() -> History:
 
 def copied(key: str, *records: tuple[int, int, int]) -> FoldRow:
     """The row that holds these (partition, offset, copy) of PIPELINE, three copies of each record."""
-    counts = tuple(sum(partition == each for partition, _, _ in records) for each in (0, 1))
-    digest = sum(identity_hash(partition, 3 * offset + copy) for partition, offset, copy in records) & MASK
-    return FoldRow(key, sum(offset + 1 for _, offset, _ in records), counts, digest)
+    counts = tuple(sum((partition == each for partition, _, _ in records)) for each in (0, 1))
+    digest = sum((identity_hash(partition, 3 * offset + copy) for partition, offset, copy in records)) & MASK
+    return FoldRow(key, sum((offset + 1 for _, offset, _ in records)), counts, digest)
 
 
 A_COPIES = [(partition, 0, copy) for partition in (0, 1) for copy in (0, 2)]
 B_COPIES = [(partition, 1, 1) for partition in (0, 1)]
 """Of offset 0 the copies 0 and 2 are even, of offset 1 copy 1."""
 
-
-@near_rows("row-wrong")
-def even_copies_summed() -> History:
-    return folds(PIPELINE, copied("a", *A_COPIES[:1]), copied("a", *A_COPIES), copied("b", *B_COPIES))
-
-
-@bad_rows("row-wrong")
-def an_odd_copy_summed() -> History:
-    odd = (0, 0, 1)
-    return folds(PIPELINE, copied("a", odd), copied("a", *A_COPIES), copied("b", *B_COPIES))
+near_rows(
+    "row-wrong", "even copies summed",
+    job=PIPELINE, units=one_by_one(copied("a", *A_COPIES[:1]), copied("a", *A_COPIES), copied("b", *B_COPIES)),
+)  # fmt: skip
+bad_rows(
+    "row-wrong", "an odd copy summed",
+    job=PIPELINE, units=one_by_one(copied("a", (0, 0, 1)), copied("a", *A_COPIES), copied("b", *B_COPIES)),
+)  # fmt: skip
 
 
 # --- joins -----------------------------------------------------------------------------------------------------------
@@ -108,8 +76,8 @@ def an_odd_copy_summed() -> History:
 
 def joined(key: str, left: Sequence[tuple[int, int]], right: Sequence[tuple[int, int]]) -> FoldRow:
     """The row of a key that holds these (partition, offset) on either side."""
-    counts = tuple(sum(partition == each for partition, _ in side) for side in (left, right) for each in (0, 1))
-    value = sum(offset + 1 for _, offset in left) - sum(offset + 1 for _, offset in right)
+    counts = tuple(sum((partition == each for partition, _ in side)) for side in (left, right) for each in (0, 1))
+    value = sum((offset + 1 for _, offset in left)) - sum((offset + 1 for _, offset in right))
     digest = sum(identity_hash(*each) for each in left) + RIGHT_WEIGHT * sum(identity_hash(*each) for each in right)
     return FoldRow(key, value, counts, digest & MASK)
 
@@ -117,36 +85,19 @@ def joined(key: str, left: Sequence[tuple[int, int]], right: Sequence[tuple[int,
 A_JOINED, B_JOINED = joined("a", [(0, 0)], [(1, 0)]), joined("b", [(0, 1)], [(1, 1)])
 SELF_A = joined("a", [(0, 0), (1, 0)], [(0, 0), (1, 0)])
 
+near_rows("row-wrong", "left minus right", units=one_by_one(A_JOINED, B_JOINED))
+bad_rows(
+    "row-wrong", "sides added",
+    job=SELF_JOIN, units=one_by_one(replace(joined("a", [(0, 0)], [(0, 0)]), value=2), SELF_A),
+)  # fmt: skip
+bad_rows("row-wrong", "a row of one side", units=one_by_one(joined("a", [(0, 0)], []), A_JOINED, B_JOINED))
 
-@near_rows("row-wrong")
-def left_minus_right() -> History:
-    return folds(JOIN, A_JOINED, B_JOINED)
-
-
-@bad_rows("row-wrong")
-def sides_added() -> History:
-    early = joined("a", [(0, 0)], [(0, 0)])
-    return folds(SELF_JOIN, replace(early, value=2), SELF_A)
-
-
-@bad_rows("row-wrong")
-def a_row_of_one_side() -> History:
-    return folds(JOIN, joined("a", [(0, 0)], []), A_JOINED, B_JOINED)
-
-
-@bad_rows("input-missing")
-def a_pair_never_joined() -> History:
-    return folds(JOIN, A_JOINED)
-
-
-@near_rows("input-missing")
-def nothing_owed_to_a_key_of_one_side() -> History:
-    return folds(SELF_JOIN, joined("a", [(0, 0)], [(0, 0)]), SELF_A)
-
-
-@bad_rows("input-missing")
-def one_side_short() -> History:
-    return folds(SELF_JOIN, joined("a", [(0, 0), (1, 0)], [(1, 0)]))
+bad_rows("input-missing", "a pair never joined", units=one_by_one(A_JOINED))
+near_rows(
+    "input-missing", "nothing owed to a key of one side",
+    job=SELF_JOIN, units=one_by_one(joined("a", [(0, 0)], [(0, 0)]), SELF_A),
+)  # fmt: skip
+bad_rows("input-missing", "one side short", job=SELF_JOIN, units=one_by_one(joined("a", [(0, 0), (1, 0)], [(1, 0)])))
 
 
 # --- broadcast state -------------------------------------------------------------------------------------------------
@@ -159,32 +110,24 @@ def ruled(key: str, data: Sequence[int], rules: Sequence[int]) -> FoldRow:
 
 RULED = (ruled("a", (0,), (0,)), ruled("a", (0,), (0, 1)), ruled("b", (1,), (0, 1)))
 
+near_rows("row-wrong", "rules count for every key", job=BROADCAST, units=one_by_one(*RULED))
+bad_rows(
+    "row-wrong", "a rule applied twice",
+    job=BROADCAST, units=one_by_one(RULED[0], ruled("a", (0,), (0, 0)), ruled("a", (0,), (0, 1, 1)), RULED[2]),
+)  # fmt: skip
 
-@near_rows("row-wrong")
-def rules_count_for_every_key() -> History:
-    return folds(BROADCAST, *RULED)
-
-
-@bad_rows("row-wrong")
-def a_rule_applied_twice() -> History:
-    twice = ruled("a", (0,), (0, 0))
-    return folds(BROADCAST, RULED[0], twice, ruled("a", (0,), (0, 1, 1)), RULED[2])
+bad_rows("input-missing", "a rule that one key never saw", job=BROADCAST, units=one_by_one(RULED[0], RULED[2]))
 
 
-@bad_rows("input-missing")
-def a_rule_that_one_key_never_saw() -> History:
-    return folds(BROADCAST, RULED[0], RULED[2])
-
-
-def _cut(job: Job, *snapshots: SnapshotTaken) -> History:
+def _cut(job: Job, *snapshots: SnapshotTaken) -> list[Line]:
     """Checkpoint 1 at offset 1 of both partitions."""
     sources = [vertex.name for vertex in job.vertices[:2]]
     lines: list[Line] = [
-        SnapshotTaken(subtask=f"{source}[{i}]", checkpoint=1, positions=((number, 1),) if not i else ())
+        snapshot(f"{source}[{i}]", 1, *(((number, 1),) if not i else ()))
         for number, source in enumerate(sources)
         for i in (0, 1)
     ]
-    return story(*lines, *snapshots, job=job, inputs=TWO)
+    return [*lines, *snapshots]
 
 
 def _copies(copies: tuple[int, int]) -> list[SnapshotTaken]:
@@ -195,57 +138,56 @@ def _copies(copies: tuple[int, int]) -> list[SnapshotTaken]:
         return BroadcastSummary(records, sum(offset + 1 for offset in range(records)), digest)
 
     return [
-        SnapshotTaken(
-            subtask=f"sum[{i}]",
-            checkpoint=1,
-            state=replace(summary([(0, 0)] if not i else []), broadcast=copy(records)),
-        )
+        snapshot(f"sum[{i}]", state=replace(summary([(0, 0)] if not i else []), broadcast=copy(records)))
         for i, records in enumerate(copies)
     ]
 
 
-@near_cut("state-missing")
-def copies_of_the_cut() -> History:
-    return _cut(BROADCAST, *_copies((1, 1)))
+bad_cut, near_cut = exhibits("CUT", inputs=TWO, job=BROADCAST)
+
+near_cut("state-missing", "copies of the cut", _cut(BROADCAST, *_copies((1, 1))))
+bad_cut("state-missing", "copies behind", _cut(BROADCAST, *_copies((0, 0))))
+
+bad_cut("state-extra", "copies ahead", _cut(BROADCAST, *_copies((2, 2))))
+
+near_cut("copies-differ", "copies alike", _copies((1, 1)))
+bad_cut("copies-differ", "a copy behind", _copies((1, 0)))
 
 
-@bad_cut("state-missing")
-def copies_behind() -> History:
-    return _cut(BROADCAST, *_copies((0, 0)))
-
-
-@bad_cut("state-extra")
-def copies_ahead() -> History:
-    return _cut(BROADCAST, *_copies((2, 2)))
-
-
-@near_cut("copies-differ")
-def copies_alike() -> History:
-    return story(*_copies((1, 1)), job=BROADCAST, inputs=TWO)
-
-
-@bad_cut("copies-differ")
-def a_copy_behind() -> History:
-    return story(*_copies((1, 0)), job=BROADCAST, inputs=TWO)
-
-
-def _join_cut(*records: tuple[int, int]) -> History:
-    """The first record of either side is in the cut; the state holds these (partition, offset)."""
-    value = sum(-1 - offset if partition else offset + 1 for partition, offset in records)
-    digest = sum(identity_hash(*each) * (RIGHT_WEIGHT if each[0] else 1) for each in records) & MASK
-    held = replace(summary(records), value=value, digest=digest, entries=None)
-    return _cut(
+near_cut(
+    "state-extra",
+    "sides cancel",
+    _cut(
         JOIN,
-        SnapshotTaken(subtask="join[0]", checkpoint=1, state=held),
-        SnapshotTaken(subtask="join[1]", checkpoint=1, state=summary([])),
-    )
-
-
-@near_cut("state-extra")
-def sides_cancel() -> History:
-    return _join_cut((0, 0), (1, 0))
-
-
-@bad_cut("state-extra")
-def a_record_of_the_left_side_twice() -> History:
-    return _join_cut((0, 0), (0, 0), (1, 0))
+        snapshot(
+            "join[0]",
+            state=replace(
+                summary(((0, 0), (1, 0))),
+                value=sum(-1 - offset if partition else offset + 1 for partition, offset in ((0, 0), (1, 0))),
+                digest=sum(identity_hash(*each) * (RIGHT_WEIGHT if each[0] else 1) for each in ((0, 0), (1, 0))) & MASK,
+                entries=None,
+            ),
+        ),
+        snapshot("join[1]", state=summary([])),
+    ),
+    job=JOIN,
+)
+bad_cut(
+    "state-extra",
+    "a record of the left side twice",
+    _cut(
+        JOIN,
+        snapshot(
+            "join[0]",
+            state=replace(
+                summary(((0, 0), (0, 0), (1, 0))),
+                value=sum(-1 - offset if partition else offset + 1 for partition, offset in ((0, 0), (0, 0), (1, 0))),
+                digest=sum(identity_hash(*each) * (RIGHT_WEIGHT if each[0] else 1) for each in ((0, 0), (0, 0), (1, 0)))
+                & MASK,
+                entries=None,
+            ),
+        ),
+        snapshot("join[1]", state=summary([])),
+    ),
+    job=JOIN,
+)

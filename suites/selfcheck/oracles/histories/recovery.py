@@ -2,82 +2,39 @@
 
 from __future__ import annotations
 
-from holdfast.harness.model.events import AttemptStarted, NodeDied, TaskStarted
-from holdfast.harness.model.history import History
-from holdfast.suites.selfcheck.oracles.builder import at, exhibits
-from holdfast.suites.selfcheck.oracles.histories.coordinator_lines import (
-    ALL,
-    aborted,
-    acked,
-    failed_over,
-    published,
-    story,
-    triggered,
-    whole,
-)
+from holdfast.harness.model.jobs import FORWARD
+from holdfast.suites.selfcheck.oracles.builder import Line, exhibits
+from holdfast.suites.selfcheck.oracles.histories.coordinator_lines import ALL, whole
+from holdfast.suites.selfcheck.oracles.lines import aborted, acked, attempt, died, failure, published, task, triggered
 
-bad, near = exhibits("COORD")
+bad, near = exhibits("COORD", attempt(), job=FORWARD, parallelism=1)
 
-
-@bad("restored-not-latest")
-def restores_older() -> History:
-    return story(whole(1), whole(2), failed_over(), AttemptStarted(restored_checkpoint=1))
-
-
-@bad("restored-not-latest")
-def restores_nothing() -> History:
-    return story(whole(1), failed_over(), AttemptStarted())
+bad("restored-not-latest", "restores older", whole(1), whole(2), failure(), attempt(1))
+bad("restored-not-latest", "restores nothing", whole(1), failure(), attempt())
+bad("restored-not-latest", "restores what never was", whole(1), failure(), attempt(2))
+bad(
+    "restored-not-latest", "goes back behind a restored one",
+    whole(1), triggered(2, *ALL), acked(2, *ALL), published(2), died("coordinator", "killed"), attempt(2), failure(),
+    attempt(1),
+)  # fmt: skip
+near(
+    "restored-not-latest", "restores latest",
+    whole(1), triggered(2, *ALL), aborted(2, "task failure"), failure(), attempt(1),
+)  # fmt: skip
+near(
+    "restored-not-latest", "restores published but not completed",
+    whole(1), triggered(2, *ALL), acked(2, *ALL), published(2), died("coordinator", "killed"), attempt(2),
+)  # fmt: skip
 
 
-@bad("restored-not-latest")
-def restores_what_never_was() -> History:
-    return story(whole(1), failed_over(), AttemptStarted(restored_checkpoint=2))
-
-
-@bad("restored-not-latest")
-def goes_back_behind_a_restored_one() -> History:
-    return story(
-        whole(1), triggered(2), acked(2, *ALL), published(2), NodeDied(dead_node="coordinator", cause="killed"),
-        AttemptStarted(restored_checkpoint=2), failed_over(), AttemptStarted(restored_checkpoint=1),
-    )  # fmt: skip
-
-
-@near("restored-not-latest")
-def restores_latest() -> History:
-    return story(
-        whole(1), triggered(2), aborted(2, "task failure"), failed_over(), AttemptStarted(restored_checkpoint=1)
-    )
-
-
-@near("restored-not-latest")
-def restores_published_but_not_completed() -> History:
-    return story(
-        whole(1), triggered(2), acked(2, *ALL), published(2), NodeDied(dead_node="coordinator", cause="killed"),
-        AttemptStarted(restored_checkpoint=2),
-    )  # fmt: skip
-
-
-def _restart(*restored: int | None) -> History:
+def _restart(*restored: int | None) -> list[Line]:
     """The attempt restores checkpoint 1, its tasks what is given."""
-    tasks = [TaskStarted(subtask=name, restored_checkpoint=each) for name, each in zip(ALL, restored, strict=True)]
-    return story(whole(1), failed_over(), AttemptStarted(restored_checkpoint=1), tasks)
+    tasks = [task(name, each) for name, each in zip(ALL, restored, strict=True)]
+    return [whole(1), failure(), attempt(1), tasks]
 
 
-@bad("tasks-restored-differently")
-def task_restores_nothing() -> History:
-    return _restart(1, None, 1)
+bad("tasks-restored-differently", "task restores nothing", _restart(1, None, 1))
+near("tasks-restored-differently", "tasks restore the same", _restart(1, 1, 1))
 
-
-@near("tasks-restored-differently")
-def tasks_restore_the_same() -> History:
-    return _restart(1, 1, 1)
-
-
-@bad("started-late-attempt")
-def attempt_number_drawn_again() -> History:
-    return story(failed_over(), at("", AttemptStarted(), attempt=1))
-
-
-@near("started-late-attempt")
-def attempt_number_left_out() -> History:
-    return story(failed_over(), at("", AttemptStarted(), attempt=3))
+bad("started-late-attempt", "attempt number drawn again", failure(), attempt(number=1))
+near("started-late-attempt", "attempt number left out", failure(), attempt(number=3))

@@ -2,91 +2,68 @@
 
 from __future__ import annotations
 
-from holdfast.harness.model.events import AttemptStarted, FailureCounted, NodeDied, TaskStarted
-from holdfast.harness.model.history import History
+from holdfast.harness.model.events import FailureCounted
 from holdfast.harness.model.jobs import FORWARD
 from holdfast.suites.selfcheck.oracles.builder import Line, exhibits
-from holdfast.suites.selfcheck.oracles.builder import story as any_story
-
-bad, near = exhibits("REGION")
+from holdfast.suites.selfcheck.oracles.lines import attempt, died, failure, tasks
 
 FAILOVER = "jobmanager.execution.failover-strategy"
 CHAINS = tuple(tuple(f"{vertex}[{index}]" for vertex in ("source", "map", "sink")) for index in (0, 1))
 
 
-def story(*lines: Line, failover: str = "region") -> History:
-    starts = [TaskStarted(subtask=subtask) for chain in CHAINS for subtask in chain]
-    options = {FAILOVER: failover, "execution.checkpointing.interval": "100 ms"}
-    return any_story(AttemptStarted(), starts, *lines, job=FORWARD, options=options)
-
-
 def fails(chain: int) -> FailureCounted:
     """The source of a chain fails."""
-    return FailureCounted(cause="it fails", subtask=CHAINS[chain][0], subtasks=CHAINS[chain])
+    return failure("it fails", CHAINS[chain][0], *CHAINS[chain])
 
 
-def dies() -> list[Line]:
-    """Worker 0, which hosts the first chain."""
-    return [NodeDied(dead_node="worker-0", cause="killed"), FailureCounted(cause="worker 0 was lost")]
+DIES: list[Line] = [died("worker-0", "killed"), failure("worker 0 was lost")]
+"""Worker 0, which hosts the first chain."""
 
 
-@bad("unaffected-restarted")
-def the_other_chain_restarts() -> History:
-    return story(fails(0), AttemptStarted(subtasks=CHAINS[1]))
+bad, near = exhibits(
+    "REGION", attempt(), tasks(*CHAINS[0], *CHAINS[1]),
+    job=FORWARD, options={FAILOVER: "region", "execution.checkpointing.interval": "100 ms"},
+)  # fmt: skip
 
+bad(
+    "unaffected-restarted", "the other chain restarts",
+    failure("it fails", CHAINS[0][0], *CHAINS[0]), attempt(None, *CHAINS[1]),
+)  # fmt: skip
+bad(
+    "unaffected-restarted", "both chains restart with one source",
+    failure("it fails", CHAINS[0][0], *CHAINS[0]), attempt(),
+)  # fmt: skip
+bad("unaffected-restarted", "both chains restart with one worker", *DIES, attempt())
+bad(
+    "unaffected-restarted", "the other chain restarts later",
+    failure("it fails", CHAINS[0][0], *CHAINS[0]), attempt(None, *CHAINS[0]),
+    failure("it fails", CHAINS[0][0], *CHAINS[0]), attempt(),
+)  # fmt: skip
+near(
+    "unaffected-restarted", "the failed chain restarts",
+    failure("it fails", CHAINS[0][0], *CHAINS[0]), attempt(None, *CHAINS[0]),
+)  # fmt: skip
+near("unaffected-restarted", "the chain of the dead worker restarts", *DIES, attempt(None, *CHAINS[0]))
+near(
+    "unaffected-restarted", "both chains fail one after the other",
+    failure("it fails", CHAINS[0][0], *CHAINS[0]), failure("it fails", CHAINS[1][0], *CHAINS[1]),
+    attempt(None, *CHAINS[1]), attempt(None, *CHAINS[0]),
+)  # fmt: skip
+near(
+    "unaffected-restarted", "a worker is given up that lives",
+    failure("no heartbeat", "", *CHAINS[1]), attempt(None, *CHAINS[1]),
+)  # fmt: skip
+near(
+    "unaffected-restarted", "a checkpoint too many fails the whole job",
+    died("worker-0", "killed"), failure("more failed checkpoints than tolerable", failed_checkpoint=3), attempt(),
+)  # fmt: skip
+near(
+    "unaffected-restarted", "a new coordinator knows of nothing that runs",
+    died("coordinator", "killed"), attempt(), failure("it fails", CHAINS[1][0], *CHAINS[1]), attempt(None, *CHAINS[1]),
+)  # fmt: skip
 
-@bad("unaffected-restarted")
-def both_chains_restart_with_one_source() -> History:
-    return story(fails(0), AttemptStarted())
-
-
-@bad("unaffected-restarted")
-def both_chains_restart_with_one_worker() -> History:
-    return story(*dies(), AttemptStarted())
-
-
-@bad("unaffected-restarted")
-def the_other_chain_restarts_later() -> History:
-    return story(fails(0), AttemptStarted(subtasks=CHAINS[0]), fails(0), AttemptStarted())
-
-
-@near("unaffected-restarted")
-def the_failed_chain_restarts() -> History:
-    return story(fails(0), AttemptStarted(subtasks=CHAINS[0]))
-
-
-@near("unaffected-restarted")
-def the_chain_of_the_dead_worker_restarts() -> History:
-    return story(*dies(), AttemptStarted(subtasks=CHAINS[0]))
-
-
-@near("unaffected-restarted")
-def both_chains_fail_one_after_the_other() -> History:
-    return story(fails(0), fails(1), AttemptStarted(subtasks=CHAINS[1]), AttemptStarted(subtasks=CHAINS[0]))
-
-
-@near("unaffected-restarted")
-def a_worker_is_given_up_that_lives() -> History:
-    return story(FailureCounted(cause="no heartbeat", subtasks=CHAINS[1]), AttemptStarted(subtasks=CHAINS[1]))
-
-
-@near("unaffected-restarted")
-def a_checkpoint_too_many_fails_the_whole_job() -> History:
-    failed = FailureCounted(cause="more failed checkpoints than tolerable", failed_checkpoint=3)
-    return story(NodeDied(dead_node="worker-0", cause="killed"), failed, AttemptStarted())
-
-
-@near("unaffected-restarted")
-def a_new_coordinator_knows_of_nothing_that_runs() -> History:
-    died = NodeDied(dead_node="coordinator", cause="killed")
-    return story(died, AttemptStarted(), fails(1), AttemptStarted(subtasks=CHAINS[1]))
-
-
-@bad("region-torn")
-def a_chain_restarts_without_its_sink() -> History:
-    return story(fails(0), AttemptStarted(subtasks=CHAINS[0][:2]))
-
-
-@near("region-torn")
-def a_chain_restarts_whole() -> History:
-    return story(fails(1), AttemptStarted(subtasks=CHAINS[1]))
+bad(
+    "region-torn", "a chain restarts without its sink",
+    failure("it fails", CHAINS[0][0], *CHAINS[0]), attempt(None, *CHAINS[0][:2]),
+)  # fmt: skip
+near("region-torn", "a chain restarts whole", failure("it fails", CHAINS[1][0], *CHAINS[1]), attempt(None, *CHAINS[1]))

@@ -2,17 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from holdfast.harness.model import events, profile
-from holdfast.harness.model.checkpoint import CheckpointOrigin
-from holdfast.harness.model.history import History, RunEnd
+from holdfast.harness.model.history import RunEnd
 from holdfast.harness.model.plan import FaultSpec
 from holdfast.harness.model.target import Role, Target
-from holdfast.suites.selfcheck.oracles.builder import Line, at, exhibits, injected
-from holdfast.suites.selfcheck.oracles.builder import story as any_story
-
-bad, near = exhibits("RETAIN")
+from holdfast.suites.selfcheck.oracles.builder import MS, Line, at, exhibits, injected, on, undecided
+from holdfast.suites.selfcheck.oracles.lines import (
+    CANCELED,
+    CANCELLING,
+    FAILED,
+    RUNNING,
+    attempt,
+    completed,
+    deleted,
+    died,
+    drawn,
+    dropped,
+    failure,
+    listed,
+    published,
+    savepoint_completed,
+    storage_failed,
+    submitted,
+    switched,
+    unrecovered,
+)
 
 POLICY = "execution.checkpointing.externalized-checkpoint-retention"
 INTERVAL = {"execution.checkpointing.interval": "100 ms"}
@@ -20,309 +34,247 @@ KEEPING = {**INTERVAL, POLICY: "RETAIN_ON_CANCELLATION"}
 DELETION = FaultSpec("storage-error", Target(Role.STORAGE), parameters={"operation": "delete"})
 
 
-def story(*lines: Line, options: Mapping[str, str] = INTERVAL, faults: tuple[FaultSpec, ...] = ()) -> History:
-    running = events.JobSwitched(status=events.JobStatus.RUNNING)
-    return any_story(events.JobSubmitted(), events.AttemptStarted(), running, *lines, options=options, faults=faults)
-
-
 def file(checkpoint: int) -> events.FileReference:
     return events.FileReference(f"chk-{checkpoint}/_metadata", 10, 7)
 
 
-def whole(checkpoint: int) -> list[events.Event]:
-    return [
-        events.CheckpointDrawn(checkpoint=checkpoint, request=checkpoint, origin=CheckpointOrigin.PERIODIC),
-        events.MetadataPublished(checkpoint=checkpoint, path=file(checkpoint).path, files=(file(checkpoint),)),
-        events.CheckpointCompleted(checkpoint=checkpoint),
-    ]
+def whole(checkpoint: int) -> list[Line]:
+    return [drawn(checkpoint), published(checkpoint, file(checkpoint)), completed(checkpoint)]
 
 
-def dropped(checkpoint: int) -> events.CheckpointDropped:
-    return events.CheckpointDropped(checkpoint=checkpoint)
+def ended(*settled: Line) -> list[Line]:
+    return [switched(CANCELLING), *settled, switched(CANCELED)]
 
 
-def deleted(checkpoint: int) -> events.FileDeleted:
-    return at("coordinator.0", events.FileDeleted(path=file(checkpoint).path))
-
-
-def retained(checkpoint: int) -> events.CheckpointRetained:
-    return events.CheckpointRetained(checkpoint=checkpoint, path=file(checkpoint).path)
-
-
-def ended(*settled: events.Event) -> list[events.Event]:
-    return [
-        events.JobSwitched(status=events.JobStatus.CANCELLING),
-        *settled,
-        events.JobSwitched(status=events.JobStatus.CANCELED),
-    ]
-
-
-def listed(*checkpoints: int) -> events.StorageListed:
-    return events.StorageListed(files=tuple(map(file, checkpoints)))
-
-
-def next_job(path: str, restored: int | None) -> list[events.Event]:
+def next_job(path: str, restored: int | None) -> list[Line]:
     """Another job that is given a path, and what its first attempt restores."""
-    submitted = at("", events.JobSubmitted(path=path, checkpoint=1 if path else None), attempt=1_000)
-    return [submitted, events.AttemptStarted(attempt=1_001, restored_checkpoint=restored)]
+    submitted_line = submitted(path, 1 if path else None, job=1)
+    return [submitted_line, attempt(restored, number=1_001)]
 
 
-@bad("too-many-retained")
-def older_stays() -> History:
-    return story(whole(1), whole(2), whole(3)[:1])
+bad, near = exhibits("RETAIN", submitted(), attempt(), options=INTERVAL)
+
+bad("too-many-retained", "older stays", switched(RUNNING), whole(1), whole(2), drawn(3))
+near("too-many-retained", "older is dropped", switched(RUNNING), whole(1), whole(2), dropped(1), drawn(3))
 
 
-@near("too-many-retained")
-def older_is_dropped() -> History:
-    return story(whole(1), whole(2), dropped(1), whole(3)[:1])
-
-
-def _succeeded(restored: int) -> list[events.Event]:
+def _succeeded(restored: int) -> list[Line]:
     """A coordinator dies, and its successor goes on from a checkpoint."""
-    return [
-        events.NodeDied(dead_node="coordinator", cause="killed"),
-        events.AttemptStarted(restored_checkpoint=restored),
-        events.JobSwitched(status=events.JobStatus.RUNNING),
-    ]
+    return [died("coordinator", "killed"), attempt(restored), switched(RUNNING)]
 
 
-def _published_before_its_death(restored: int, *more: Line) -> History:
-    """A coordinator publishes a checkpoint and dies before that completes."""
-    return story(whole(1), whole(2)[:2], _succeeded(restored), *more)
+PUBLISHED_BEFORE_ITS_DEATH: list[Line] = [switched(RUNNING), whole(1), drawn(2), published(2, file(2))]
+"""A coordinator publishes a checkpoint and dies before that completes."""
 
 
-@near("too-many-retained")
-def one_that_the_successor_does_not_know_stays() -> History:
-    return _published_before_its_death(1, whole(3), dropped(1), whole(4)[:1])
+near(
+    "too-many-retained", "one that the successor does not know stays",
+    *PUBLISHED_BEFORE_ITS_DEATH, _succeeded(1), whole(3), dropped(1), drawn(4),
+)  # fmt: skip
 
 
-def _died_before_it_dropped(*more: Line, left: int = 2) -> History:
+def _died_before_it_dropped(*more: Line, left: int = 2) -> list[Line]:
     """A coordinator dies between completions and what these make surplus; a successor restores the last one."""
-    restored = events.AttemptStarted(restored_checkpoint=left)
-    dead = events.NodeDied(dead_node="coordinator.0", cause="killed")
+    restored = attempt(left)
+    dead = died("coordinator.0", "killed")
     done = [whole(checkpoint) for checkpoint in range(1, left + 1)]
-    return story(*done, at("harness", dead), at("coordinator.1", restored), *more)
-
-
-def _drawn(checkpoint: int) -> events.Event:
-    return at("coordinator.1", whole(checkpoint)[0])
-
-
-@near("too-many-retained")
-def what_a_dead_coordinator_left_stays_until_the_next_completion() -> History:
-    return _died_before_it_dropped(_drawn(3))
-
-
-@near("too-many-retained")
-def two_dead_coordinators_left_one_each() -> History:
-    second = [at("coordinator.1", event) for event in whole(3)]
-    dead = at("harness", events.NodeDied(dead_node="coordinator.1", cause="killed"))
-    restored = at("coordinator.2", events.AttemptStarted(restored_checkpoint=3))
-    return _died_before_it_dropped(second, dead, restored, at("coordinator.2", whole(4)[0]))
-
-
-@bad("too-many-retained")
-def a_dead_coordinator_left_two_too_many() -> History:
-    return _died_before_it_dropped(_drawn(4), left=3)
-
-
-@bad("too-many-retained")
-def what_a_dead_coordinator_left_stays_behind_the_next_completion() -> History:
-    next_one = [at("coordinator.1", event) for event in whole(3)]
-    return _died_before_it_dropped(next_one, dropped(1), _drawn(4))
-
-
-@bad("too-many-retained")
-def one_that_the_successor_restores_stays() -> History:
-    return _published_before_its_death(2, dropped(1), whole(3), whole(4)[:1])
-
-
-@bad("too-many-retained")
-def one_that_a_later_successor_restores_stays() -> History:
-    return _published_before_its_death(1, _succeeded(2), whole(3), dropped(1), whole(4)[:1])
-
-
-@bad("too-many-retained")
-def one_that_its_own_coordinator_published_stays() -> History:
-    return story(whole(1), whole(2)[:2], events.AttemptStarted(restored_checkpoint=1), whole(3)[:1])
-
-
-@bad("deleted-in-use")
-def deleted_during_restore() -> History:
-    return story(whole(1), events.AttemptStarted(restored_checkpoint=1), dropped(1))
-
-
-@near("deleted-in-use")
-def dropped_after_restore() -> History:
-    again = [events.AttemptStarted(restored_checkpoint=1), events.JobSwitched(status=events.JobStatus.RUNNING)]
-    return story(whole(1), again, whole(2), dropped(1))
-
-
-def _failed_deletion(*after: events.Event) -> History:
-    hit = injected("storage-error", "storage[0]")
-    failed = events.StorageFailed(operation="delete", path=file(1).path, reason="no answer")
-    return story(whole(1), hit, whole(2), dropped(1), failed, *after, faults=(DELETION,))
-
-
-@bad("failed-deletion-fails")
-def job_fails_with_deletion() -> History:
-    return _failed_deletion(events.FailureCounted(cause="deletion"))
-
-
-@near("failed-deletion-fails")
-def deletion_fails_alone() -> History:
-    return _failed_deletion(*whole(3))
-
-
-@near("failed-deletion-fails")
-def the_harness_ends_the_run() -> History:
-    """A task fails behind the end of the run, in which the harness stops everything."""
-    history = _failed_deletion(events.FailureCounted(cause="stopped"))
-    end = RunEnd(reached=True, ended_ns=history.events[-1].time_ns - 1)
-    return History(history.plan, history.claims, history.inputs, history.output, history.events, end)
-
-
-def store_fails_by_itself() -> History:
-    """No fault of the plan: whatever needs the store fails with it."""
-    failed = events.StorageFailed(operation="delete", path=file(1).path, reason="no answer")
-    return story(whole(1), whole(2), dropped(1), failed, events.FailureCounted(cause="no answer"))
-
-
-@bad("kept-wrongly")
-def left_though_discarded() -> History:
-    return story(whole(1), ended(retained(1)))
-
-
-@bad("kept-wrongly")
-def forgotten_though_discarded() -> History:
-    return story(whole(1), ended())
-
-
-@near("kept-wrongly")
-def discarded_at_the_end() -> History:
-    return story(whole(1), ended(dropped(1)))
-
-
-def _fails_unread(*seen: int) -> History:
-    """The next coordinator sees some checkpoints, cannot read its store, and the job fails; it drops the first."""
-    told = [events.MetadataPublished(checkpoint=each, path=file(each).path, files=(file(each),)) for each in seen]
-    end = [
-        events.RecoveryFailed(checkpoint=2, reason="damaged"),
-        events.JobSwitched(status=events.JobStatus.FAILED),
-        dropped(1),
-    ]
-    return story(whole(1), whole(2), *(at("coordinator.1", event) for event in (*told, *end)))
-
-
-@bad("kept-wrongly")
-def kept_though_seen() -> History:
-    return _fails_unread(1, 2)
-
-
-@near("kept-wrongly")
-def never_seen() -> History:
-    return _fails_unread(1)
-
-
-def _claims_and_fails(*begun: events.Event) -> History:
-    """A job is given a savepoint, which it is to own, and fails."""
-    saved = events.SavepointCompleted(checkpoint=1, path=file(1).path, files=(file(1),))
-    submitted = at("", events.JobSubmitted(path=file(1).path, checkpoint=1), attempt=1_000)
-    failed = at("", events.JobSwitched(status=events.JobStatus.FAILED), attempt=1_001)
-    return story(
-        saved, whole(2), ended(dropped(2)), submitted, *begun, failed, options={**INTERVAL, profile.CLAIM_MODE: "CLAIM"}
-    )
-
-
-@bad("kept-wrongly")
-def claimed_and_kept() -> History:
-    return _claims_and_fails(at("", events.AttemptStarted(restored_checkpoint=1), attempt=1_001))
-
-
-@near("kept-wrongly")
-def given_and_never_begun_from() -> History:
-    return _claims_and_fails()
-
-
-@bad("discarded-wrongly")
-def dropped_though_kept() -> History:
-    return story(whole(1), ended(dropped(1)), options=KEEPING)
-
-
-@near("discarded-wrongly")
-def left_to_the_user() -> History:
-    return story(whole(1), ended(retained(1)), options=KEEPING)
-
-
-@near("discarded-wrongly")
-def one_that_completes_while_the_job_ends_takes_its_place() -> History:
-    return story(whole(1), ended(*whole(2), dropped(1), retained(2)), options=KEEPING)
-
-
-@bad("deleted-after-end")
-def deleted_by_somebody() -> History:
-    return story(whole(1), ended(retained(1)), deleted(1), options=KEEPING)
-
-
-@bad("deleted-after-end")
-def gone_at_the_end() -> History:
-    return story(whole(1), ended(retained(1)), listed(), options=KEEPING)
-
-
-@near("deleted-after-end")
-def still_there() -> History:
-    return story(whole(1), ended(retained(1)), listed(1), options=KEEPING)
-
-
-@bad("restored-elsewhere")
-def path_is_ignored() -> History:
-    return story(whole(1), ended(retained(1)), next_job(file(1).path, None), options=KEEPING)
-
-
-@near("restored-elsewhere")
-def path_is_restored() -> History:
-    return story(whole(1), ended(retained(1)), next_job(file(1).path, 1), options=KEEPING)
-
-
-@bad("start-not-reported")
-def restores_what_nobody_gave() -> History:
-    return story(whole(1), ended(retained(1)), next_job("", 1), options=KEEPING)
-
-
-@near("start-not-reported")
-def starts_empty() -> History:
-    return story(whole(1), ended(retained(1)), next_job("", None), options=KEEPING)
-
-
-def dropped_and_left(*then: Line, there: tuple[int, ...]) -> History:
-    """The first of two checkpoints is dropped, and so is each that follows but the last. At the end these are there."""
-    more: list[Line] = [whole(3), dropped(2), deleted(2), whole(4), dropped(3), deleted(3), whole(5), dropped(4)]
-    return story(whole(1), whole(2), dropped(1), *then, *more, listed(*there))
-
-
-@bad("dropped-left")
-def a_dropped_checkpoint_is_never_deleted() -> History:
-    return dropped_and_left(there=(1, 4, 5))
-
-
-@near("dropped-left")
-def the_last_one_is_not_due_yet() -> History:
-    return dropped_and_left(deleted(1), there=(4, 5))
-
-
-@near("dropped-left")
-def its_coordinator_was_gone_before_it_could_be_deleted() -> History:
-    died = events.NodeDied(dead_node="coordinator.0", cause="kill")
-    more: list[events.Event] = [
+    return [switched(RUNNING), *done, at("harness", dead), at("coordinator.1", restored), *more]
+
+
+near(
+    "too-many-retained", "what a dead coordinator left stays until the next completion",
+    _died_before_it_dropped(at("coordinator.1", drawn(3))),
+)  # fmt: skip
+near(
+    "too-many-retained",
+    "two dead coordinators left one each",
+    _died_before_it_dropped(
+        on("coordinator.1", *whole(3)),
+        died("coordinator.1", "killed"),
+        at("coordinator.2", attempt(3)),
+        at("coordinator.2", drawn(4)),
+    ),
+)
+bad(
+    "too-many-retained", "a dead coordinator left two too many",
+    _died_before_it_dropped(at("coordinator.1", drawn(4)), left=3),
+)  # fmt: skip
+bad(
+    "too-many-retained", "what a dead coordinator left stays behind the next completion",
+    _died_before_it_dropped(on("coordinator.1", *whole(3)), dropped(1), at("coordinator.1", drawn(4))),
+)  # fmt: skip
+bad(
+    "too-many-retained", "one that the successor restores stays",
+    *PUBLISHED_BEFORE_ITS_DEATH, _succeeded(2), dropped(1), whole(3), drawn(4),
+)  # fmt: skip
+bad(
+    "too-many-retained", "one that a later successor restores stays",
+    *PUBLISHED_BEFORE_ITS_DEATH, _succeeded(1), _succeeded(2), whole(3), dropped(1), drawn(4),
+)  # fmt: skip
+bad(
+    "too-many-retained", "one that its own coordinator published stays",
+    switched(RUNNING), whole(1), drawn(2), published(2, file(2)), attempt(1), drawn(3),
+)  # fmt: skip
+
+bad("deleted-in-use", "deleted during restore", switched(RUNNING), whole(1), attempt(1), dropped(1))
+near(
+    "deleted-in-use", "dropped after restore",
+    switched(RUNNING), whole(1), attempt(1), switched(RUNNING), whole(2), dropped(1),
+)  # fmt: skip
+
+FAILED_DELETION: list[Line] = [
+    switched(RUNNING), whole(1), injected("storage-error", "storage[0]"), whole(2), dropped(1),
+    storage_failed("delete", file(1).path, "no answer"),
+]  # fmt: skip
+
+
+bad("failed-deletion-fails", "job fails with deletion", *FAILED_DELETION, failure("deletion"), faults=(DELETION,))
+near("failed-deletion-fails", "deletion fails alone", *FAILED_DELETION, whole(3), faults=(DELETION,))
+
+# A task fails behind the end of the run, in which the harness stops everything.
+near(
+    "failed-deletion-fails", "the harness ends the run",
+    switched(RUNNING), whole(1), injected("storage-error", "storage[0]"), whole(2), dropped(1),
+    storage_failed("delete", file(1).path, "no answer"), failure("stopped"),
+    end=RunEnd(reached=True, ended_ns=13 * MS - 1), faults=(DELETION,),
+)  # fmt: skip
+
+
+# No fault of the plan: whatever needs the store fails with it.
+undecided(
+    "RETAIN", "store fails by itself",
+    submitted(), attempt(), switched(RUNNING), whole(1), whole(2), dropped(1),
+    storage_failed("delete", file(1).path, "no answer"), failure("no answer"),
+    options=INTERVAL,
+)  # fmt: skip
+
+
+bad(
+    "kept-wrongly", "left though discarded",
+    switched(RUNNING), whole(1), ended(events.CheckpointRetained(checkpoint=1, path=file(1).path)),
+)  # fmt: skip
+bad("kept-wrongly", "forgotten though discarded", switched(RUNNING), whole(1), ended())
+near("kept-wrongly", "discarded at the end", switched(RUNNING), whole(1), ended(dropped(1)))
+
+
+UNREAD: list[Line] = [unrecovered(2, "damaged"), switched(FAILED), dropped(1)]
+"""A coordinator cannot read its store, and the job fails; it drops the first checkpoint."""
+
+bad(
+    "kept-wrongly", "kept though seen",
+    switched(RUNNING), whole(1), whole(2), on("coordinator.1", published(1, file(1)), published(2, file(2)), *UNREAD),
+)  # fmt: skip
+near(
+    "kept-wrongly", "never seen",
+    switched(RUNNING), whole(1), whole(2), on("coordinator.1", published(1, file(1)), *UNREAD),
+)  # fmt: skip
+
+CLAIMS_AND_FAILS: list[Line] = [
+    switched(RUNNING), savepoint_completed(1, file(1).path, file(1)), whole(2), ended(dropped(2)),
+    submitted(file(1).path, 1, job=1),
+]  # fmt: skip
+"""A job is given a savepoint, which it is to own, and fails."""
+
+
+bad(
+    "kept-wrongly", "claimed and kept",
+    *CLAIMS_AND_FAILS, attempt(1, number=1_001), on("", switched(FAILED), attempt=1_001),
+    options={**INTERVAL, profile.CLAIM_MODE: "CLAIM"},
+)  # fmt: skip
+near(
+    "kept-wrongly", "given and never begun from",
+    *CLAIMS_AND_FAILS, on("", switched(FAILED), attempt=1_001),
+    options={**INTERVAL, profile.CLAIM_MODE: "CLAIM"},
+)  # fmt: skip
+
+bad("discarded-wrongly", "dropped though kept", switched(RUNNING), whole(1), ended(dropped(1)), options=KEEPING)
+near(
+    "discarded-wrongly", "left to the user",
+    switched(RUNNING), whole(1), ended(events.CheckpointRetained(checkpoint=1, path=file(1).path)),
+    options=KEEPING,
+)  # fmt: skip
+near(
+    "discarded-wrongly", "one that completes while the job ends takes its place",
+    switched(RUNNING), whole(1),
+    ended(*whole(2), dropped(1), events.CheckpointRetained(checkpoint=2, path=file(2).path)),
+    options=KEEPING,
+)  # fmt: skip
+
+bad(
+    "deleted-after-end", "deleted by somebody",
+    switched(RUNNING), whole(1), ended(events.CheckpointRetained(checkpoint=1, path=file(1).path)),
+    deleted(file(1), by="coordinator.0"),
+    options=KEEPING,
+)  # fmt: skip
+bad(
+    "deleted-after-end", "gone at the end",
+    switched(RUNNING), whole(1), ended(events.CheckpointRetained(checkpoint=1, path=file(1).path)),
+    listed(*tuple(map(file, ()))),
+    options=KEEPING,
+)  # fmt: skip
+near(
+    "deleted-after-end", "still there",
+    switched(RUNNING), whole(1), ended(events.CheckpointRetained(checkpoint=1, path=file(1).path)),
+    listed(*tuple(map(file, (1,)))),
+    options=KEEPING,
+)  # fmt: skip
+
+bad(
+    "restored-elsewhere", "path is ignored",
+    switched(RUNNING), whole(1), ended(events.CheckpointRetained(checkpoint=1, path=file(1).path)),
+    next_job(file(1).path, None),
+    options=KEEPING,
+)  # fmt: skip
+near(
+    "restored-elsewhere", "path is restored",
+    switched(RUNNING), whole(1), ended(events.CheckpointRetained(checkpoint=1, path=file(1).path)),
+    next_job(file(1).path, 1),
+    options=KEEPING,
+)  # fmt: skip
+
+bad(
+    "start-not-reported", "restores what nobody gave",
+    switched(RUNNING), whole(1), ended(events.CheckpointRetained(checkpoint=1, path=file(1).path)), next_job("", 1),
+    options=KEEPING,
+)  # fmt: skip
+near(
+    "start-not-reported", "starts empty",
+    switched(RUNNING), whole(1), ended(events.CheckpointRetained(checkpoint=1, path=file(1).path)), next_job("", None),
+    options=KEEPING,
+)  # fmt: skip
+
+
+bad(
+    "dropped-left", "a dropped checkpoint is never deleted",
+    switched(RUNNING), whole(1), whole(2), dropped(1), whole(3), dropped(2), deleted(file(2), by="coordinator.0"),
+    whole(4), dropped(3), deleted(file(3), by="coordinator.0"), whole(5), dropped(4),
+    listed(*tuple(map(file, (1, 4, 5)))),
+)  # fmt: skip
+near(
+    "dropped-left", "the last one is not due yet",
+    switched(RUNNING), whole(1), whole(2), dropped(1), deleted(file(1), by="coordinator.0"), whole(3), dropped(2),
+    deleted(file(2), by="coordinator.0"), whole(4), dropped(3), deleted(file(3), by="coordinator.0"), whole(5),
+    dropped(4), listed(*tuple(map(file, (4, 5)))),
+)  # fmt: skip
+near(
+    "dropped-left",
+    "its coordinator was gone before it could be deleted",
+    switched(RUNNING),
+    whole(1),
+    whole(2),
+    dropped(1),
+    died("coordinator.0"),
+    on(
+        "coordinator.1",
         *whole(3),
         dropped(2),
-        deleted(2),
+        deleted(file(2)),
         *whole(4),
         dropped(3),
-        deleted(3),
+        deleted(file(3)),
         *whole(5),
         dropped(4),
-        deleted(4),
-    ]
-    later: list[Line] = [at("coordinator.1", each) for each in more]
-    return story(whole(1), whole(2), dropped(1), died, *later, listed(1, 5))
+        deleted(file(4)),
+    ),
+    listed(*tuple(map(file, (1, 5)))),
+)

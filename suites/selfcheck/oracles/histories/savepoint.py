@@ -2,17 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from holdfast.harness.model import events
-from holdfast.harness.model.checkpoint import SavepointFormat, StopMode
-from holdfast.harness.model.history import History
+from holdfast.harness.model.checkpoint import StopMode
 from holdfast.harness.model.plan import FaultSpec
 from holdfast.harness.model.target import COORDINATOR
-from holdfast.suites.selfcheck.oracles.builder import Line, at, exhibits, injected
-from holdfast.suites.selfcheck.oracles.builder import story as any_story
-
-bad, near = exhibits("SAVEPOINT")
+from holdfast.suites.selfcheck.oracles.builder import Line, at, exhibits, injected, on, undecided
+from holdfast.suites.selfcheck.oracles.lines import (
+    CANCELLING,
+    FAILED,
+    aborted,
+    attempt,
+    completed,
+    deleted,
+    failure,
+    in_flight,
+    listed,
+    operator_finished,
+    published,
+    savepoint_completed,
+    savepoint_triggered,
+    sends,
+    snapshot,
+    submitted,
+    switched,
+    told,
+    triggered,
+)
 
 FOLDER = "savepoints/savepoint-0-4/"
 FILE = events.FileReference(f"{FOLDER}state", 10, 7)
@@ -35,330 +50,322 @@ def submit(edit: str = "") -> FaultSpec:
     return FaultSpec("submit", COORDINATOR, parameters={"edit": edit} if edit else {})
 
 
-def story(
-    *lines: Line, options: Mapping[str, str] = INTERVAL, faults: tuple[FaultSpec, ...] = (asked(), submit())
-) -> History:
-    begun = [events.JobSubmitted(), events.AttemptStarted(), events.JobSwitched(status=RUNNING)]
-    acted = [at("harness", injected(each.kind, "coordinator", number)) for number, each in enumerate(faults)]
-    return any_story(*begun, *acted, *lines, options=options, faults=faults)
-
-
-def triggered(stop: StopMode = StopMode.SUSPEND) -> list[events.Event]:
-    return [
-        events.CheckpointTriggered(checkpoint=4, participants=("source[0]", "sum[0]", "sink[0]")),
-        events.SavepointTriggered(checkpoint=4, folder=FOLDER, format=SavepointFormat.CANONICAL, stop=stop),
-    ]
+def stop_triggered(stop: StopMode = StopMode.SUSPEND) -> list[Line]:
+    return [triggered(4, "source[0]", "sum[0]", "sink[0]"), savepoint_triggered(4, FOLDER, stop)]
 
 
 def part(subtask: str) -> events.SnapshotTaken:
     positions = ((0, 3),) if subtask.startswith("source") else ()
-    return events.SnapshotTaken(subtask=subtask, checkpoint=4, state=events.StateSummary(), positions=positions)
+    return snapshot(subtask, 4, *positions, state=events.StateSummary())
 
 
-def sent(channel: str) -> events.BatchSent:
-    return events.BatchSent(channel=channel, position=9, records=1)
+def saved(*files: events.FileReference, recovery_point: bool = True) -> events.SavepointCompleted:
+    return savepoint_completed(4, METADATA.path, METADATA, *(files or (FILE,)), recovery_point=recovery_point)
 
 
-def completed(*files: events.FileReference, recovery_point: bool = True) -> events.SavepointCompleted:
-    return events.SavepointCompleted(
-        checkpoint=4, path=METADATA.path, files=(METADATA, *(files or (FILE,))), recovery_point=recovery_point
-    )
+def next_job(*then: Line) -> list[Line]:
+    submitted_line = submitted(METADATA.path, 4, job=1)
+    return [submitted_line, *on("coordinator.1", *then, attempt=1_001)]
 
 
-def finished() -> events.JobSwitched:
-    return events.JobSwitched(status=FINISHED)
+bad, near = exhibits(
+    "SAVEPOINT", submitted(), attempt(), switched(RUNNING), at("harness", injected("stop", "coordinator")),
+    faults=(asked(), submit()), options=INTERVAL,
+)  # fmt: skip
+
+bad(
+    "outside-folder", "a file elsewhere",
+    at("harness", injected("submit", "coordinator", 1)), stop_triggered(),
+    saved(events.FileReference("checkpoints/job-0/shared/a", 10, 7)), switched(FINISHED),
+)  # fmt: skip
+bad(
+    "outside-folder", "a file of a checkpoint",
+    at("harness", injected("submit", "coordinator", 1)), published(3, FILE), stop_triggered(),
+    savepoint_completed(4, METADATA.path, METADATA, FILE, recovery_point=True), switched(FINISHED),
+)  # fmt: skip
+near(
+    "outside-folder", "all in one folder",
+    at("harness", injected("submit", "coordinator", 1)), stop_triggered(),
+    savepoint_completed(4, METADATA.path, METADATA, FILE, recovery_point=True), switched(FINISHED),
+)  # fmt: skip
+
+bad(
+    "savepoint-deleted", "deleted by the system",
+    at("harness", injected("submit", "coordinator", 1)), stop_triggered(),
+    savepoint_completed(4, METADATA.path, METADATA, FILE, recovery_point=True), switched(FINISHED),
+    deleted(FILE, by="coordinator.0"),
+)  # fmt: skip
+bad(
+    "savepoint-deleted", "gone at the end",
+    at("harness", injected("submit", "coordinator", 1)), stop_triggered(),
+    savepoint_completed(4, METADATA.path, METADATA, FILE, recovery_point=True), switched(FINISHED), listed(METADATA),
+)  # fmt: skip
+near(
+    "savepoint-deleted", "all there at the end",
+    at("harness", injected("submit", "coordinator", 1)), stop_triggered(),
+    savepoint_completed(4, METADATA.path, METADATA, FILE, recovery_point=True), switched(FINISHED),
+    listed(METADATA, FILE),
+)  # fmt: skip
+
+bad(
+    "target-invented", "nobody names a directory",
+    stop_triggered(), savepoint_completed(4, METADATA.path, METADATA, FILE, recovery_point=True), switched(FINISHED),
+    faults=(asked(""),),
+)  # fmt: skip
+near("target-invented", "refused without a directory", faults=(asked(""),))
 
 
-def next_job(*then: events.Event) -> list[events.Event]:
-    submitted = at("", events.JobSubmitted(path=METADATA.path, checkpoint=4), attempt=1_000)
-    return [submitted, *(at("coordinator.1", each, attempt=1_001) for each in then)]
-
-
-def runs() -> list[events.Event]:
-    return next_job(events.AttemptStarted(restored_checkpoint=4), events.JobSwitched(status=RUNNING))
-
-
-def own(checkpoint: int) -> events.CheckpointCompleted:
-    return at("coordinator.1", events.CheckpointCompleted(checkpoint=checkpoint), attempt=1_001)
-
-
-def listed(*files: events.FileReference) -> events.StorageListed:
-    return events.StorageListed(files=files)
-
-
-@bad("outside-folder")
-def a_file_elsewhere() -> History:
-    return story(triggered(), completed(events.FileReference("checkpoints/job-0/shared/a", 10, 7)), finished())
-
-
-@bad("outside-folder")
-def a_file_of_a_checkpoint() -> History:
-    published = events.MetadataPublished(checkpoint=3, path="chk-3/_metadata", files=(FILE,))
-    return story(published, triggered(), completed(), finished())
-
-
-@near("outside-folder")
-def all_in_one_folder() -> History:
-    return story(triggered(), completed(), finished())
-
-
-@bad("savepoint-deleted")
-def deleted_by_the_system() -> History:
-    return story(triggered(), completed(), finished(), at("coordinator.0", events.FileDeleted(path=FILE.path)))
-
-
-@bad("savepoint-deleted")
-def gone_at_the_end() -> History:
-    return story(triggered(), completed(), finished(), listed(METADATA))
-
-
-@near("savepoint-deleted")
-def all_there_at_the_end() -> History:
-    return story(triggered(), completed(), finished(), listed(METADATA, FILE))
-
-
-@bad("target-invented")
-def nobody_names_a_directory() -> History:
-    return story(triggered(), completed(), finished(), faults=(asked(""),))
-
-
-@near("target-invented")
-def refused_without_a_directory() -> History:
-    return story(faults=(asked(""),))
-
-
-def in_flight(checkpoint: int, *batches: tuple[int, int]) -> events.ChannelStateTaken:
+def overtaken(checkpoint: int, *batches: tuple[int, int]) -> events.ChannelStateTaken:
     content = events.ChannelContent(channel="source[0]->sum[0]", output=False, batches=batches)
-    return events.ChannelStateTaken(subtask="sum[0]", checkpoint=checkpoint, channels=(content,))
-
-
-@bad("carries-in-flight")
-def records_were_overtaken() -> History:
-    return story(triggered(), at("worker-0.0", in_flight(4, (7, 1))), completed(), finished())
-
-
-@bad("carries-in-flight")
-def its_barrier_overtook_records() -> History:
-    taken = events.SnapshotTaken(subtask="sum[0]", checkpoint=4, state=events.StateSummary(), unaligned=True)
-    return story(triggered(), at("worker-0.0", taken), completed(), finished())
-
-
-@near("carries-in-flight")
-def those_of_a_checkpoint() -> History:
-    taken = [at("worker-0.0", in_flight(3, (7, 1))), at("worker-0.0", in_flight(4))]
-    return story(triggered(), *taken, completed(), finished())
-
-
-@bad("emitted-behind-stop")
-def a_source_goes_on() -> History:
-    return story(triggered(), part("source[0]"), sent("source[0]->sum[0]"), completed(), finished())
-
-
-@near("emitted-behind-stop")
-def a_source_emits_in_front() -> History:
-    return story(triggered(), sent("source[0]->sum[0]"), part("source[0]"), completed(), finished())
-
-
-def begins(checkpoint: int) -> events.CheckpointTriggered:
-    return events.CheckpointTriggered(checkpoint=checkpoint, participants=("source[0]", "sum[0]", "sink[0]"))
-
-
-@bad("begun-behind-stop")
-def another_begins_while_it_is_under_way() -> History:
-    return story(triggered(), begins(5), completed(), finished(), listed(METADATA, FILE))
-
-
-@bad("begun-behind-stop")
-def another_begins_behind_it_when_it_is_complete() -> History:
-    return story(triggered(StopMode.DRAIN), completed(), begins(5), finished(), listed(METADATA, FILE))
-
-
-@near("begun-behind-stop")
-def another_began_before_it() -> History:
-    return story(begins(3), triggered(), completed(), finished(), listed(METADATA, FILE))
-
-
-@near("begun-behind-stop")
-def the_job_goes_on_because_it_failed() -> History:
-    failed = events.CheckpointAborted(checkpoint=4, reason="expired")
-    return story(triggered(StopMode.CANCEL), failed, begins(5))
-
-
-@near("begun-behind-stop")
-def an_older_checkpoint_is_aborted_meanwhile() -> History:
-    older = events.CheckpointAborted(checkpoint=3, reason="expired")
-    return story(begins(3), triggered(), older, completed(), finished(), listed(METADATA, FILE))
-
-
-@bad("begun-behind-stop")
-def the_abort_of_an_older_checkpoint_lets_none_begin() -> History:
-    older = events.CheckpointAborted(checkpoint=3, reason="expired")
-    return story(begins(3), triggered(), older, begins(5), completed(), finished(), listed(METADATA, FILE))
-
-
-@bad("not-stopped")
-def the_job_runs_on() -> History:
-    return story(triggered(), completed(), LATER_MS, listed(METADATA, FILE))
-
-
-@near("not-stopped")
-def the_job_finishes() -> History:
-    return story(triggered(), completed(), finished(), LATER_MS, listed(METADATA, FILE))
-
-
-@near("not-stopped")
-def it_finishes_a_moment_later() -> History:
-    return story(triggered(), completed(), 20.0, finished(), LATER_MS, listed(METADATA, FILE))
-
-
-@bad("stopped-silently")
-def finished_without_it() -> History:
-    return story(triggered(), events.CheckpointAborted(checkpoint=4, reason="expired"), finished())
-
-
-@near("stopped-silently")
-def restarted_without_it() -> History:
-    failed = events.FailureCounted(cause="the job was to stop")
-    return story(triggered(), events.CheckpointAborted(checkpoint=4, reason="expired"), failed, events.AttemptStarted())
-
-
-@bad("stopped-silently")
-def cancelled_without_it() -> History:
-    cancelled = events.JobSwitched(status=events.JobStatus.CANCELLING)
-    return story(triggered(StopMode.CANCEL), events.CheckpointAborted(checkpoint=4, reason="expired"), cancelled)
-
-
-@near("stopped-silently")
-def goes_on_without_it() -> History:
-    return story(triggered(StopMode.CANCEL), events.CheckpointAborted(checkpoint=4, reason="expired"), LATER_MS)
-
-
-@bad("not-stopped")
-def it_is_not_cancelled() -> History:
-    return story(triggered(StopMode.CANCEL), completed(), LATER_MS, listed(METADATA, FILE))
-
-
-@near("not-stopped")
-def it_is_cancelled_with_it() -> History:
-    cancelled = events.JobSwitched(status=events.JobStatus.CANCELLING)
-    return story(triggered(StopMode.CANCEL), completed(), 20.0, cancelled, LATER_MS, listed(METADATA, FILE))
-
-
-@bad("not-drained")
-def snapshot_before_finish() -> History:
-    drain = triggered(StopMode.DRAIN)
-    return story(drain, part("sum[0]"), events.OperatorFinished(subtask="sum[0]"), completed(), finished())
-
-
-@near("not-drained")
-def snapshot_behind_finish() -> History:
-    drain = triggered(StopMode.DRAIN)
-    return story(drain, events.OperatorFinished(subtask="sum[0]"), part("sum[0]"), completed(), finished())
-
-
-@bad("drained-unasked")
-def finish_of_a_job_that_suspends() -> History:
-    return story(triggered(), events.OperatorFinished(subtask="sum[0]"), part("sum[0]"), completed(), finished())
-
-
-@near("drained-unasked")
-def no_finish_of_a_job_that_suspends() -> History:
-    return story(triggered(), part("sum[0]"), completed(), finished())
-
-
-def told() -> events.NotificationSent:
-    return events.NotificationSent(checkpoint=4, subtask="sink[0]", completed=True)
-
-
-@bad("savepoint-commits")
-def a_sink_is_told() -> History:
-    return story(triggered(StopMode.GO_ON), completed(recovery_point=False), told())
-
-
-@near("savepoint-commits")
-def a_sink_is_told_of_the_next_checkpoint() -> History:
-    notice = events.NotificationSent(checkpoint=5, subtask="sink[0]", completed=True)
-    return story(triggered(StopMode.GO_ON), completed(recovery_point=False), notice)
-
-
-@bad("savepoint-restored")
-def an_attempt_goes_back_to_it() -> History:
-    failed = events.FailureCounted(cause="worker lost")
-    return story(
-        triggered(StopMode.GO_ON),
-        completed(recovery_point=False),
-        failed,
-        events.AttemptStarted(restored_checkpoint=4),
-    )
-
-
-@near("savepoint-restored")
-def an_attempt_goes_back_to_the_checkpoint_before() -> History:
-    failed = events.FailureCounted(cause="worker lost")
-    return story(
-        triggered(StopMode.GO_ON),
-        completed(recovery_point=False),
-        failed,
-        events.AttemptStarted(restored_checkpoint=3),
-    )
-
-
-def in_version_1_14_it_is_a_recovery_point() -> History:
-    """Neither: until 1.15 every savepoint was one."""
-    failed = events.FailureCounted(cause="worker lost")
-    return story(
-        triggered(StopMode.GO_ON), completed(), told(), failed, events.AttemptStarted(restored_checkpoint=4),
-        options=OLDER,
-    )  # fmt: skip
-
-
-@bad("not-resumed")
-def the_next_job_fails() -> History:
-    failed = events.JobSwitched(status=events.JobStatus.FAILED, reason="it cannot be read")
-    return story(triggered(), part("sum[0]"), completed(), finished(), next_job(failed))
-
-
-@near("not-resumed")
-def the_next_job_runs() -> History:
-    return story(triggered(), part("sum[0]"), completed(), finished(), runs())
-
-
-@bad("state-left-out")
-def runs_without_an_operator() -> History:
-    faults = (asked(), submit("sum=total"))
-    return story(triggered(), part("sum[0]"), completed(), finished(), runs(), faults=faults)
-
-
-@near("state-left-out")
-def is_refused_without_an_operator() -> History:
-    failed = events.JobSwitched(status=events.JobStatus.FAILED, reason="no operator sum")
-    faults = (asked(), submit("sum=total"))
-    return story(triggered(), part("sum[0]"), completed(), finished(), next_job(failed), faults=faults)
-
-
-def may_run_without_an_operator() -> History:
-    """Neither: it is allowed."""
-    faults = (asked(), submit("sum=total"))
-    return story(triggered(), part("sum[0]"), completed(), finished(), runs(), options=ALLOWED, faults=faults)
-
-
-@bad("claimed-left")
-def claimed_and_still_there() -> History:
-    return story(triggered(), completed(), finished(), runs(), own(5), own(6), listed(METADATA, FILE), options=CLAIMED)
-
-
-@near("claimed-left")
-def claimed_and_gone() -> History:
-    return story(triggered(), completed(), finished(), runs(), own(5), own(6), listed(), options=CLAIMED)
-
-
-@bad("claimed-too-early")
-def deleted_before_the_first_checkpoint() -> History:
-    gone = at("coordinator.1", events.FileDeleted(path=FILE.path), attempt=1_001)
-    return story(triggered(), completed(), finished(), runs(), gone, own(5), options=CLAIMED)
-
-
-@near("claimed-too-early")
-def deleted_behind_the_first_checkpoint() -> History:
-    gone = at("coordinator.1", events.FileDeleted(path=FILE.path), attempt=1_001)
-    return story(triggered(), completed(), finished(), runs(), own(5), gone, options=CLAIMED)
+    return in_flight("sum[0]", content, checkpoint=checkpoint)
+
+
+bad(
+    "carries-in-flight", "records were overtaken",
+    at("harness", injected("submit", "coordinator", 1)), stop_triggered(), at("worker-0.0", overtaken(4, (7, 1))),
+    savepoint_completed(4, METADATA.path, METADATA, FILE, recovery_point=True), switched(FINISHED),
+)  # fmt: skip
+bad(
+    "carries-in-flight", "its barrier overtook records",
+    at("harness", injected("submit", "coordinator", 1)), stop_triggered(),
+    at("worker-0.0", snapshot("sum[0]", 4, state=events.StateSummary(), unaligned=True)),
+    savepoint_completed(4, METADATA.path, METADATA, FILE, recovery_point=True), switched(FINISHED),
+)  # fmt: skip
+near(
+    "carries-in-flight", "those of a checkpoint",
+    at("harness", injected("submit", "coordinator", 1)), stop_triggered(), at("worker-0.0", overtaken(3, (7, 1))),
+    at("worker-0.0", overtaken(4)), savepoint_completed(4, METADATA.path, METADATA, FILE, recovery_point=True),
+    switched(FINISHED),
+)  # fmt: skip
+
+bad(
+    "emitted-behind-stop", "a source goes on",
+    at("harness", injected("submit", "coordinator", 1)), stop_triggered(), part("source[0]"),
+    sends("source[0]->sum[0]", 9), savepoint_completed(4, METADATA.path, METADATA, FILE, recovery_point=True),
+    switched(FINISHED),
+)  # fmt: skip
+near(
+    "emitted-behind-stop", "a source emits in front",
+    at("harness", injected("submit", "coordinator", 1)), stop_triggered(), sends("source[0]->sum[0]", 9),
+    part("source[0]"), savepoint_completed(4, METADATA.path, METADATA, FILE, recovery_point=True), switched(FINISHED),
+)  # fmt: skip
+
+
+bad(
+    "begun-behind-stop", "another begins while it is under way",
+    at("harness", injected("submit", "coordinator", 1)), stop_triggered(),
+    triggered(5, "source[0]", "sum[0]", "sink[0]"),
+    savepoint_completed(4, METADATA.path, METADATA, FILE, recovery_point=True), switched(FINISHED),
+    listed(METADATA, FILE),
+)  # fmt: skip
+bad(
+    "begun-behind-stop", "another begins behind it when it is complete",
+    at("harness", injected("submit", "coordinator", 1)), stop_triggered(StopMode.DRAIN),
+    savepoint_completed(4, METADATA.path, METADATA, FILE, recovery_point=True),
+    triggered(5, "source[0]", "sum[0]", "sink[0]"), switched(FINISHED), listed(METADATA, FILE),
+)  # fmt: skip
+near(
+    "begun-behind-stop", "another began before it",
+    at("harness", injected("submit", "coordinator", 1)), triggered(3, "source[0]", "sum[0]", "sink[0]"),
+    stop_triggered(), savepoint_completed(4, METADATA.path, METADATA, FILE, recovery_point=True), switched(FINISHED),
+    listed(METADATA, FILE),
+)  # fmt: skip
+near(
+    "begun-behind-stop", "the job goes on because it failed",
+    at("harness", injected("submit", "coordinator", 1)), stop_triggered(StopMode.CANCEL), aborted(4),
+    triggered(5, "source[0]", "sum[0]", "sink[0]"),
+)  # fmt: skip
+near(
+    "begun-behind-stop", "an older checkpoint is aborted meanwhile",
+    at("harness", injected("submit", "coordinator", 1)), triggered(3, "source[0]", "sum[0]", "sink[0]"),
+    stop_triggered(), aborted(3), savepoint_completed(4, METADATA.path, METADATA, FILE, recovery_point=True),
+    switched(FINISHED), listed(METADATA, FILE),
+)  # fmt: skip
+bad(
+    "begun-behind-stop", "the abort of an older checkpoint lets none begin",
+    at("harness", injected("submit", "coordinator", 1)), triggered(3, "source[0]", "sum[0]", "sink[0]"),
+    stop_triggered(), aborted(3), triggered(5, "source[0]", "sum[0]", "sink[0]"),
+    savepoint_completed(4, METADATA.path, METADATA, FILE, recovery_point=True), switched(FINISHED),
+    listed(METADATA, FILE),
+)  # fmt: skip
+
+bad(
+    "not-stopped", "the job runs on",
+    at("harness", injected("submit", "coordinator", 1)), stop_triggered(),
+    savepoint_completed(4, METADATA.path, METADATA, FILE, recovery_point=True), LATER_MS, listed(METADATA, FILE),
+)  # fmt: skip
+near(
+    "not-stopped", "the job finishes",
+    at("harness", injected("submit", "coordinator", 1)), stop_triggered(),
+    savepoint_completed(4, METADATA.path, METADATA, FILE, recovery_point=True), switched(FINISHED), LATER_MS,
+    listed(METADATA, FILE),
+)  # fmt: skip
+near(
+    "not-stopped", "it finishes a moment later",
+    at("harness", injected("submit", "coordinator", 1)), stop_triggered(),
+    savepoint_completed(4, METADATA.path, METADATA, FILE, recovery_point=True), 20.0, switched(FINISHED), LATER_MS,
+    listed(METADATA, FILE),
+)  # fmt: skip
+
+bad(
+    "stopped-silently", "finished without it",
+    at("harness", injected("submit", "coordinator", 1)), stop_triggered(), aborted(4), switched(FINISHED),
+)  # fmt: skip
+near(
+    "stopped-silently", "restarted without it",
+    at("harness", injected("submit", "coordinator", 1)), stop_triggered(), aborted(4), failure("the job was to stop"),
+    attempt(),
+)  # fmt: skip
+bad(
+    "stopped-silently", "cancelled without it",
+    at("harness", injected("submit", "coordinator", 1)), stop_triggered(StopMode.CANCEL), aborted(4),
+    switched(CANCELLING),
+)  # fmt: skip
+near(
+    "stopped-silently", "goes on without it",
+    at("harness", injected("submit", "coordinator", 1)), stop_triggered(StopMode.CANCEL), aborted(4), LATER_MS,
+)  # fmt: skip
+
+bad(
+    "not-stopped", "it is not cancelled",
+    at("harness", injected("submit", "coordinator", 1)), stop_triggered(StopMode.CANCEL),
+    savepoint_completed(4, METADATA.path, METADATA, FILE, recovery_point=True), LATER_MS, listed(METADATA, FILE),
+)  # fmt: skip
+near(
+    "not-stopped", "it is cancelled with it",
+    at("harness", injected("submit", "coordinator", 1)), stop_triggered(StopMode.CANCEL),
+    savepoint_completed(4, METADATA.path, METADATA, FILE, recovery_point=True), 20.0, switched(CANCELLING), LATER_MS,
+    listed(METADATA, FILE),
+)  # fmt: skip
+
+bad(
+    "not-drained", "snapshot before finish",
+    at("harness", injected("submit", "coordinator", 1)), stop_triggered(StopMode.DRAIN), part("sum[0]"),
+    operator_finished("sum[0]"), savepoint_completed(4, METADATA.path, METADATA, FILE, recovery_point=True),
+    switched(FINISHED),
+)  # fmt: skip
+near(
+    "not-drained", "snapshot behind finish",
+    at("harness", injected("submit", "coordinator", 1)), stop_triggered(StopMode.DRAIN), operator_finished("sum[0]"),
+    part("sum[0]"), savepoint_completed(4, METADATA.path, METADATA, FILE, recovery_point=True), switched(FINISHED),
+)  # fmt: skip
+
+bad(
+    "drained-unasked", "finish of a job that suspends",
+    at("harness", injected("submit", "coordinator", 1)), stop_triggered(), operator_finished("sum[0]"), part("sum[0]"),
+    savepoint_completed(4, METADATA.path, METADATA, FILE, recovery_point=True), switched(FINISHED),
+)  # fmt: skip
+near(
+    "drained-unasked", "no finish of a job that suspends",
+    at("harness", injected("submit", "coordinator", 1)), stop_triggered(), part("sum[0]"),
+    savepoint_completed(4, METADATA.path, METADATA, FILE, recovery_point=True), switched(FINISHED),
+)  # fmt: skip
+
+
+bad(
+    "savepoint-commits", "a sink is told",
+    at("harness", injected("submit", "coordinator", 1)), stop_triggered(StopMode.GO_ON),
+    savepoint_completed(4, METADATA.path, METADATA, FILE), told(4, "sink[0]"),
+)  # fmt: skip
+near(
+    "savepoint-commits", "a sink is told of the next checkpoint",
+    at("harness", injected("submit", "coordinator", 1)), stop_triggered(StopMode.GO_ON),
+    savepoint_completed(4, METADATA.path, METADATA, FILE), told(5, "sink[0]"),
+)  # fmt: skip
+
+bad(
+    "savepoint-restored", "an attempt goes back to it",
+    at("harness", injected("submit", "coordinator", 1)), stop_triggered(StopMode.GO_ON),
+    savepoint_completed(4, METADATA.path, METADATA, FILE), failure(), attempt(4),
+)  # fmt: skip
+near(
+    "savepoint-restored", "an attempt goes back to the checkpoint before",
+    at("harness", injected("submit", "coordinator", 1)), stop_triggered(StopMode.GO_ON),
+    savepoint_completed(4, METADATA.path, METADATA, FILE), failure(), attempt(3),
+)  # fmt: skip
+
+
+# Neither: until 1.15 every savepoint was one.
+undecided(
+    "SAVEPOINT", "in version 1 14 it is a recovery point",
+    submitted(), attempt(), switched(RUNNING), at("harness", injected("stop", "coordinator")),
+    at("harness", injected("submit", "coordinator", 1)), stop_triggered(StopMode.GO_ON),
+    savepoint_completed(4, METADATA.path, METADATA, FILE, recovery_point=True), told(4, "sink[0]"), failure(),
+    attempt(4),
+    options=OLDER, faults=(asked(), submit()),
+)  # fmt: skip
+
+
+bad(
+    "not-resumed", "the next job fails",
+    at("harness", injected("submit", "coordinator", 1)), stop_triggered(), part("sum[0]"),
+    savepoint_completed(4, METADATA.path, METADATA, FILE, recovery_point=True), switched(FINISHED),
+    next_job(switched(FAILED, reason="it cannot be read")),
+)  # fmt: skip
+near(
+    "not-resumed", "the next job runs",
+    at("harness", injected("submit", "coordinator", 1)), stop_triggered(), part("sum[0]"),
+    savepoint_completed(4, METADATA.path, METADATA, FILE, recovery_point=True), switched(FINISHED),
+    next_job(attempt(4), switched(RUNNING)),
+)  # fmt: skip
+
+bad(
+    "state-left-out", "runs without an operator",
+    at("harness", injected("submit", "coordinator", 1)), stop_triggered(), part("sum[0]"),
+    savepoint_completed(4, METADATA.path, METADATA, FILE, recovery_point=True), switched(FINISHED),
+    next_job(attempt(4), switched(RUNNING)),
+    faults=(asked(), submit("sum=total")),
+)  # fmt: skip
+near(
+    "state-left-out", "is refused without an operator",
+    at("harness", injected("submit", "coordinator", 1)), stop_triggered(), part("sum[0]"),
+    savepoint_completed(4, METADATA.path, METADATA, FILE, recovery_point=True), switched(FINISHED),
+    next_job(switched(FAILED, reason="no operator sum")),
+    faults=(asked(), submit("sum=total")),
+)  # fmt: skip
+
+
+# Neither: it is allowed.
+undecided(
+    "SAVEPOINT", "may run without an operator",
+    submitted(), attempt(), switched(RUNNING), at("harness", injected("stop", "coordinator")),
+    at("harness", injected("submit", "coordinator", 1)), stop_triggered(), part("sum[0]"),
+    savepoint_completed(4, METADATA.path, METADATA, FILE, recovery_point=True), switched(FINISHED),
+    next_job(attempt(4), switched(RUNNING)),
+    options=ALLOWED, faults=(asked(), submit("sum=total")),
+)  # fmt: skip
+
+
+bad(
+    "claimed-left", "claimed and still there",
+    at("harness", injected("submit", "coordinator", 1)), stop_triggered(),
+    savepoint_completed(4, METADATA.path, METADATA, FILE, recovery_point=True), switched(FINISHED),
+    next_job(attempt(4), switched(RUNNING)), at("coordinator.1", completed(5), attempt=1_001),
+    at("coordinator.1", completed(6), attempt=1_001), listed(METADATA, FILE),
+    options=CLAIMED,
+)  # fmt: skip
+near(
+    "claimed-left", "claimed and gone",
+    at("harness", injected("submit", "coordinator", 1)), stop_triggered(),
+    savepoint_completed(4, METADATA.path, METADATA, FILE, recovery_point=True), switched(FINISHED),
+    next_job(attempt(4), switched(RUNNING)), at("coordinator.1", completed(5), attempt=1_001),
+    at("coordinator.1", completed(6), attempt=1_001), listed(),
+    options=CLAIMED,
+)  # fmt: skip
+
+bad(
+    "claimed-too-early", "deleted before the first checkpoint",
+    at("harness", injected("submit", "coordinator", 1)), stop_triggered(),
+    savepoint_completed(4, METADATA.path, METADATA, FILE, recovery_point=True), switched(FINISHED),
+    next_job(attempt(4), switched(RUNNING)), deleted(FILE, by="coordinator.1", attempt=1_001),
+    at("coordinator.1", completed(5), attempt=1_001),
+    options=CLAIMED,
+)  # fmt: skip
+near(
+    "claimed-too-early", "deleted behind the first checkpoint",
+    at("harness", injected("submit", "coordinator", 1)), stop_triggered(),
+    savepoint_completed(4, METADATA.path, METADATA, FILE, recovery_point=True), switched(FINISHED),
+    next_job(attempt(4), switched(RUNNING)), at("coordinator.1", completed(5), attempt=1_001),
+    deleted(FILE, by="coordinator.1", attempt=1_001),
+    options=CLAIMED,
+)  # fmt: skip

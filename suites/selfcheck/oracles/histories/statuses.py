@@ -2,73 +2,43 @@
 
 from __future__ import annotations
 
-from holdfast.harness.model.events import AttemptStarted, JobStatus, JobSubmitted, JobSwitched, NodeDied
-from holdfast.harness.model.history import History
-from holdfast.suites.selfcheck.oracles.builder import Line, at, exhibits
-from holdfast.suites.selfcheck.oracles.histories.count import FIXED, restarts, story
-
-bad, near = exhibits("COUNT")
+from holdfast.harness.model.events import JobStatus
+from holdfast.harness.model.plan import ExpectedEnd
+from holdfast.suites.selfcheck.oracles.builder import at, exhibits, injected, on
+from holdfast.suites.selfcheck.oracles.histories.count import FIXED, restarts
+from holdfast.suites.selfcheck.oracles.lines import attempt, died, submitted, switched
 
 RUNNING, RESTARTING, FINISHED = JobStatus.RUNNING, JobStatus.RESTARTING, JobStatus.FINISHED
 
 
-def reported(*statuses: JobStatus) -> list[Line]:
-    return [JobSwitched(status=status) for status in statuses]
+bad, near = exhibits("COUNT", attempt(), injected("kill", "worker[0]"), expected=ExpectedEnd.FAILED, options=FIXED)
 
+bad("ended-again", "finished twice", switched(RUNNING, FINISHED, FINISHED))
+bad("ended-again", "runs on after its end", switched(RUNNING, JobStatus.CANCELED, RUNNING))
+bad("ended-again", "runs on though suspended", switched(RUNNING, JobStatus.SUSPENDED, RUNNING))
+bad("ended-again", "starts again behind its end", switched(RUNNING, JobStatus.CANCELED), attempt(), switched(RUNNING))
+near(
+    "ended-again", "leads again and begins another attempt",
+    switched(RUNNING, JobStatus.SUSPENDED), attempt(), switched(RUNNING, FINISHED),
+)  # fmt: skip
+near("ended-again", "ends once", switched(RUNNING, JobStatus.CANCELLING, JobStatus.CANCELED))
+near(
+    "ended-again", "the next coordinator reports the end as well",
+    switched(RUNNING, FINISHED), died(), switched(FINISHED),
+)  # fmt: skip
+near(
+    "ended-again", "the next job ends too",
+    at("coordinator.0", submitted(), 0), switched(RUNNING, FINISHED), at("coordinator.0", submitted(), 10),
+    at("coordinator.0", attempt(), 11), on("coordinator.0", switched(RUNNING), attempt=11),
+    on("coordinator.0", switched(FINISHED), attempt=11),
+)  # fmt: skip
 
-@bad("ended-again")
-def finished_twice() -> History:
-    return story(FIXED, *reported(RUNNING, FINISHED, FINISHED))
-
-
-@bad("ended-again")
-def runs_on_after_its_end() -> History:
-    return story(FIXED, *reported(RUNNING, JobStatus.CANCELED, RUNNING))
-
-
-@bad("ended-again")
-def runs_on_though_suspended() -> History:
-    return story(FIXED, *reported(RUNNING, JobStatus.SUSPENDED, RUNNING))
-
-
-@bad("ended-again")
-def starts_again_behind_its_end() -> History:
-    return story(FIXED, *reported(RUNNING, JobStatus.CANCELED), AttemptStarted(), *reported(RUNNING))
-
-
-@near("ended-again")
-def leads_again_and_begins_another_attempt() -> History:
-    return story(FIXED, *reported(RUNNING, JobStatus.SUSPENDED), AttemptStarted(), *reported(RUNNING, FINISHED))
-
-
-@near("ended-again")
-def ends_once() -> History:
-    return story(FIXED, *reported(RUNNING, JobStatus.CANCELLING, JobStatus.CANCELED))
-
-
-@near("ended-again")
-def the_next_coordinator_reports_the_end_as_well() -> History:
-    died = NodeDied(dead_node="coordinator", cause="kill")
-    return story(FIXED, *reported(RUNNING, FINISHED), died, *reported(FINISHED))
-
-
-@near("ended-again")
-def the_next_job_ends_too() -> History:
-    first, second = (at("coordinator.0", JobSubmitted(), attempt) for attempt in (0, 10))
-    again = [at("coordinator.0", JobSwitched(status=status), 11) for status in (RUNNING, FINISHED)]
-    return story(FIXED, first, *reported(RUNNING, FINISHED), second, at("coordinator.0", AttemptStarted(), 11), *again)
-
-
-@bad("restart-unannounced")
-def runs_again_and_never_restarted() -> History:
-    return story(FIXED, *reported(RUNNING), *restarts(), *reported(RUNNING))
-
-
-@bad("restart-unannounced")
-def only_the_first_restart_is_reported() -> History:
-    return story(FIXED, *reported(RUNNING, RESTARTING), *restarts(), *reported(RUNNING), *restarts())
-
-
-@near("restart-unannounced")
-def each_restart_is_reported() -> History:
-    return story(FIXED, *reported(RUNNING, RESTARTING), *restarts(), *reported(RUNNING, RESTARTING), *restarts())
+bad("restart-unannounced", "runs again and never restarted", switched(RUNNING), restarts(), switched(RUNNING))
+bad(
+    "restart-unannounced", "only the first restart is reported",
+    switched(RUNNING, RESTARTING), restarts(), switched(RUNNING), restarts(),
+)  # fmt: skip
+near(
+    "restart-unannounced", "each restart is reported",
+    switched(RUNNING, RESTARTING), restarts(), switched(RUNNING, RESTARTING), restarts(),
+)  # fmt: skip

@@ -6,197 +6,203 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from holdfast.harness.model import events
-from holdfast.harness.model.history import History
 from holdfast.harness.model.plan import FaultSpec
 from holdfast.harness.model.target import Role, Target
-from holdfast.suites.selfcheck.oracles.builder import Line, exhibits, story
+from holdfast.suites.selfcheck.oracles.builder import Line, exhibits
 from holdfast.suites.selfcheck.oracles.legal import summary
+from holdfast.suites.selfcheck.oracles.lines import (
+    attempt,
+    completed,
+    in_flight,
+    published,
+    put_back,
+    snapshot,
+    submitted,
+    task,
+    triggered,
+)
 
-bad, near = exhibits("RESTORE")
-bad_loud, near_loud = exhibits("LOUD")
-
+NONE: list[tuple[int, int]] = []
 FIRST, SECOND = [(0, 0), (0, 2)], [(1, 0)]
+TO_1, TO_3 = (FaultSpec("submit", Target(Role.COORDINATOR), parameters={"parallelism": width}) for width in (1, 3))
 PATH = "job-0/chk-1/_metadata"
+COMPLETED_TOO: list[Line] = [published(1, path="job-1/chk-1/_metadata"), completed()]
 IN_FLIGHT = (events.ChannelContent("source[0]->sum[0]", False, ((1, 5), (1, 6))),)
 
 
 def _sum(held: Sequence[tuple[int, int]], subtask: str = "sum[0]", offset: int = 4) -> list[Line]:
     """What the only sum that anything was ever added to holds at checkpoint 1, and its source."""
-    return [
-        events.SnapshotTaken(subtask=subtask, checkpoint=1, state=summary(held)),
-        events.SnapshotTaken(subtask="source[0]", checkpoint=1, positions=((0, offset),)),
-    ]
+    return [snapshot(subtask, state=summary(held)), snapshot("source[0]", 1, (0, offset))]
 
 
-def third(
-    *lines: Line,
-    first: Sequence[Line],
-    second: Sequence[Line],
-    widths: Sequence[int] = (),
-    path: str = PATH,
-    states: int = 0,
-) -> History:
+def third(*lines: Line, first: Sequence[Line], second: Sequence[Line], path: str = PATH, states: int = 0) -> list[Line]:
     """The third job starts so, after what the first two have recorded of their checkpoints 1."""
-    wider = (FaultSpec("submit", Target(Role.COORDINATOR), parameters={"parallelism": width}) for width in widths)
-    return story(
-        *(events.JobSubmitted(), events.AttemptStarted(), *first),
-        *(
-            events.MetadataPublished(checkpoint=1, path=PATH, files=(), states=states),
-            events.CheckpointCompleted(checkpoint=1),
-        ),
-        *(events.JobSubmitted(attempt=1_000), events.AttemptStarted(attempt=1_001), *second),
-        *(
-            events.JobSubmitted(attempt=2_000, path=path, checkpoint=1),
-            events.AttemptStarted(attempt=2_001, restored_checkpoint=1),
-        ),
+    return [
+        submitted(),
+        attempt(),
+        *first,
+        published(1, states=states, path=PATH),
+        completed(),
+        submitted(job=1),
+        attempt(number=1_001),
+        *second,
+        submitted(path, 1, job=2),
+        attempt(1, number=2_001),
         *lines,
-        faults=tuple(wider),
-    )
+    ]
 
 
-def starts(held: Sequence[tuple[int, int]], offset: int = 4, *, completed: bool = False, path: str = PATH) -> History:
-    """The sum and the source of the third job start with this."""
-    second = _sum(SECOND, offset=2)
-    if completed:
-        second += [
-            events.MetadataPublished(checkpoint=1, path="job-1/chk-1/_metadata", files=()),
-            events.CheckpointCompleted(checkpoint=1),
-        ]
-    return third(
-        events.TaskStarted(subtask="sum[0]", restored_checkpoint=1, state=summary(held)),
-        events.TaskStarted(subtask="source[0]", restored_checkpoint=1, positions=((0, offset),)),
+bad, near = exhibits(
+    "RESTORE",
+)
+
+bad(
+    "state-differs",
+    "starts as one that never completed",
+    third(
+        task("sum[0]", 1, state=summary(SECOND)),
+        task("source[0]", 1, positions=((0, 4),)),
         first=_sum(FIRST),
-        second=second,
-        path=path,
-    )
+        second=(*_sum(SECOND, offset=2),),
+        path=PATH,
+    ),
+)
+near(
+    "state-differs",
+    "starts as the one that completed",
+    third(
+        task("sum[0]", 1, state=summary(FIRST)),
+        task("source[0]", 1, positions=((0, 4),)),
+        first=_sum(FIRST),
+        second=(*_sum(SECOND, offset=2),),
+        path=PATH,
+    ),
+)
+
+bad(
+    "position-differs",
+    "reads on from a completed one that it was not given",
+    third(
+        task("sum[0]", 1, state=summary(FIRST)),
+        task("source[0]", 1, positions=((0, 2),)),
+        first=_sum(FIRST),
+        second=(*_sum(SECOND, offset=2), *COMPLETED_TOO),
+        path=PATH,
+    ),
+)
+near(
+    "position-differs",
+    "reads on from the one that it was given",
+    third(
+        task("sum[0]", 1, state=summary(FIRST)),
+        task("source[0]", 1, positions=((0, 4),)),
+        first=_sum(FIRST),
+        second=(*_sum(SECOND, offset=2), *COMPLETED_TOO),
+        path=PATH,
+    ),
+)
+
+near(
+    "state-differs",
+    "was given that of the second job",
+    third(
+        task("sum[0]", 1, state=summary(SECOND)),
+        task("source[0]", 1, positions=((0, 2),)),
+        first=_sum(FIRST),
+        second=(*_sum(SECOND, offset=2), *COMPLETED_TOO),
+        path="job-1/chk-1/_metadata",
+    ),
+)
 
 
-@bad("state-differs")
-def starts_as_one_that_never_completed() -> History:
-    return starts(SECOND)
+bad_loud, near_loud = exhibits(
+    "LOUD",
+)
 
-
-@near("state-differs")
-def starts_as_the_one_that_completed() -> History:
-    return starts(FIRST)
-
-
-@bad("position-differs")
-def reads_on_from_a_completed_one_that_it_was_not_given() -> History:
-    return starts(FIRST, 2, completed=True)
-
-
-@near("position-differs")
-def reads_on_from_the_one_that_it_was_given() -> History:
-    return starts(FIRST, completed=True)
-
-
-@near("state-differs")
-def was_given_that_of_the_second_job() -> History:
-    return starts(SECOND, 2, completed=True, path="job-1/chk-1/_metadata")
-
-
-def half(*second: Line, states: int) -> History:
-    """So many of two states are in the metadata that the first job published."""
-    return third(
-        first=[events.CheckpointTriggered(checkpoint=1, participants=("source[0]", "sum[0]"))],
-        second=second,
-        states=states,
-    )
-
-
-@bad_loud("partial-metadata")
-def the_second_job_completed_one_and_the_first_half_of_one() -> History:
-    return half(
-        events.CheckpointTriggered(checkpoint=1, participants=("sum[0]",)),
-        events.MetadataPublished(checkpoint=1, path="job-1/chk-1/_metadata", files=(), states=1),
-        events.CheckpointCompleted(checkpoint=1),
+bad_loud(
+    "partial-metadata",
+    "the second job completed one and the first half of one",
+    third(
+        first=[triggered(1, "source[0]", "sum[0]")],
+        second=(triggered(1, "sum[0]"), published(1, states=1, path="job-1/chk-1/_metadata"), completed()),
         states=1,
-    )
-
-
-@near_loud("partial-metadata")
-def the_first_job_completed_one_and_the_second_half_of_one() -> History:
-    return half(
-        events.CheckpointTriggered(checkpoint=1, participants=("source[0]", "sum[0]")),
-        events.MetadataPublished(checkpoint=1, path="job-1/chk-1/_metadata", files=(), states=1),
+    ),
+)
+near_loud(
+    "partial-metadata",
+    "the first job completed one and the second half of one",
+    third(
+        first=[triggered(1, "source[0]", "sum[0]")],
+        second=(triggered(1, "source[0]", "sum[0]"), published(1, states=1, path="job-1/chk-1/_metadata")),
         states=2,
-    )
+    ),
+)
 
 
-def puts_back(*contents: events.ChannelContent) -> History:
-    """Two batches were in flight at the checkpoint of the first job, and one at that of the second."""
-    return third(
-        events.TaskStarted(subtask="sum[0]", restored_checkpoint=1),
-        events.ChannelStateRestored(subtask="sum[0]", checkpoint=1, channels=contents),
-        first=[events.ChannelStateTaken(subtask="sum[0]", checkpoint=1, channels=IN_FLIGHT)],
-        second=[
-            events.ChannelStateTaken(
-                subtask="sum[0]", checkpoint=1, channels=(events.ChannelContent("source[0]->sum[0]", False, ((1, 5),)),)
-            )
-        ],
-    )
+bad(
+    "channel-state-differs",
+    "puts back what was in flight in the second job",
+    third(
+        task("sum[0]", 1),
+        put_back("sum[0]", events.ChannelContent("source[0]->sum[0]", False, ((1, 5),))),
+        first=[in_flight("sum[0]", *IN_FLIGHT)],
+        second=[in_flight("sum[0]", events.ChannelContent("source[0]->sum[0]", False, ((1, 5),)))],
+    ),
+)
+near(
+    "channel-state-differs",
+    "puts back what was in flight in the first job",
+    third(
+        task("sum[0]", 1),
+        put_back("sum[0]", *IN_FLIGHT),
+        first=[in_flight("sum[0]", *IN_FLIGHT)],
+        second=[in_flight("sum[0]", events.ChannelContent("source[0]->sum[0]", False, ((1, 5),)))],
+    ),
+)
 
 
-@bad("channel-state-differs")
-def puts_back_what_was_in_flight_in_the_second_job() -> History:
-    return puts_back(events.ChannelContent("source[0]->sum[0]", False, ((1, 5),)))
-
-
-@near("channel-state-differs")
-def puts_back_what_was_in_flight_in_the_first_job() -> History:
-    return puts_back(*IN_FLIGHT)
-
-
-def narrow(*held: Sequence[tuple[int, int]]) -> History:
-    """The first job is of two subtasks for each vertex, the second of one, the third of three; its sums hold this."""
-    empty = [events.SnapshotTaken(subtask=f"{name}[{i}]", checkpoint=1) for name in ("source", "sink") for i in (0, 1)]
-    last = [
-        events.TaskStarted(subtask=f"{name}[{i}]", restored_checkpoint=1)
-        for name in ("source", "sink")
-        for i in range(3)
-    ]
-    sums = [
-        events.TaskStarted(subtask=f"sum[{index}]", restored_checkpoint=1, state=summary(each))
-        for index, each in enumerate(held)
-    ]
-    return third(
-        *last,
-        *sums,
+bad(
+    "rescaled-state-differs",
+    "is wider and starts as one that never completed",
+    third(
+        *[task(f"{name}[{i}]", 1) for name in ("source", "sink") for i in range(3)],
+        *[task(f"sum[{index}]", 1, state=summary(each)) for index, each in enumerate((SECOND, NONE, NONE))],
         first=[
-            *empty,
-            events.SnapshotTaken(subtask="sum[0]", checkpoint=1, state=summary(FIRST)),
-            events.SnapshotTaken(subtask="sum[1]", checkpoint=1, state=summary([])),
+            *[snapshot(f"{name}[{i}]") for name in ("source", "sink") for i in (0, 1)],
+            snapshot("sum[0]", state=summary(FIRST)),
+            snapshot("sum[1]", state=summary(NONE)),
         ],
-        second=[events.SnapshotTaken(subtask="sum[0]", checkpoint=1, state=summary(SECOND))],
-        widths=(1, 3),
-    )
+        second=[snapshot("sum[0]", state=summary(SECOND))],
+    ),
+    faults=(TO_1, TO_3),
+)
+near(
+    "rescaled-state-differs",
+    "is wider and starts as the one that completed",
+    third(
+        *[task(f"{name}[{i}]", 1) for name in ("source", "sink") for i in range(3)],
+        *[task(f"sum[{index}]", 1, state=summary(each)) for index, each in enumerate((NONE, FIRST, NONE))],
+        first=[
+            *[snapshot(f"{name}[{i}]") for name in ("source", "sink") for i in (0, 1)],
+            snapshot("sum[0]", state=summary(FIRST)),
+            snapshot("sum[1]", state=summary(NONE)),
+        ],
+        second=[snapshot("sum[0]", state=summary(SECOND))],
+    ),
+    faults=(TO_1, TO_3),
+)
 
-
-@bad("rescaled-state-differs")
-def is_wider_and_starts_as_one_that_never_completed() -> History:
-    return narrow(SECOND, [], [])
-
-
-@near("rescaled-state-differs")
-def is_wider_and_starts_as_the_one_that_completed() -> History:
-    return narrow([], FIRST, [])
-
-
-@bad_loud("started-empty")
-def starts_empty_where_the_second_job_held_nothing() -> History:
-    return third(
-        events.TaskStarted(subtask="sum[0]", restored_checkpoint=1, state=summary([])),
-        first=_sum(FIRST),
-        second=_sum([]),
-    )
-
-
-@near_loud("started-empty")
-def starts_empty_where_only_the_second_job_held_anything() -> History:
-    return third(
-        events.TaskStarted(subtask="sum[0]", restored_checkpoint=1, state=summary([])),
-        events.TaskStarted(subtask="sum[1]", restored_checkpoint=1, state=summary(FIRST)),
+bad_loud(
+    "started-empty", "starts empty where the second job held nothing",
+    third(task("sum[0]", 1, state=summary(NONE)), first=_sum(FIRST), second=_sum([])),
+)  # fmt: skip
+near_loud(
+    "started-empty",
+    "starts empty where only the second job held anything",
+    third(
+        task("sum[0]", 1, state=summary(NONE)),
+        task("sum[1]", 1, state=summary(FIRST)),
         first=[*_sum([]), *_sum(FIRST, "sum[1]")],
         second=_sum(SECOND),
-    )
+    ),
+)

@@ -6,11 +6,19 @@ from collections.abc import Callable
 
 from holdfast.harness.model import events
 from holdfast.harness.model.checkpoint import FailureReason
-from holdfast.harness.model.history import History
 from holdfast.harness.oracles.coordinator.trend import FEWEST
-from holdfast.suites.selfcheck.oracles.builder import Line, exhibits, story
+from holdfast.suites.selfcheck.oracles.builder import Line, exhibits, undecided
+from holdfast.suites.selfcheck.oracles.lines import (
+    aborted,
+    acked,
+    attempt,
+    completed,
+    deleted,
+    snapshot,
+    triggered,
+    written,
+)
 
-bad, near = exhibits("TREND")
 MANY = FEWEST + 60
 LATE = FailureReason.EXPIRED
 UNCHAINED = {"pipeline.operator-chaining.enabled": "false"}
@@ -33,83 +41,66 @@ def checkpoint(
         ends: it completes; else it is aborted.
         versions, files: how many it leaves behind; None: it has no snapshots.
     """
-    written = events.FileReference(f"chk-{number}/a", 1, 1)
-    gone: list[Line] = [] if files else [events.FileDeleted(path=written.path)]
-    completed, aborted = (
-        events.CheckpointCompleted(checkpoint=number),
-        events.CheckpointAborted(checkpoint=number, reason=LATE),
-    )
-    ended: Line = completed if ends else aborted
-    taken = events.SnapshotTaken(subtask="sum[0]", checkpoint=number, state=events.StateSummary())
+    written_line = events.FileReference(f"chk-{number}/a", 1, 1)
+    gone: list[Line] = [] if files else [deleted(written_line)]
+    completed_line, aborted_line = (completed(number), aborted(number, LATE))
+    ended: Line = completed_line if ends else aborted_line
+    taken = snapshot("sum[0]", number, state=events.StateSummary())
     release = events.SnapshotReleased(subtask="sum[0]", checkpoint=number, kept_entries=0, open_versions=0)
-    snapshot: list[Line] = [] if versions is None else [taken, *([] if versions else [release])]
+    snapshot_line: list[Line] = [] if versions is None else [taken, *([] if versions else [release])]
     return [
-        events.CheckpointTriggered(checkpoint=number, participants=("sum[0]",)),
-        events.FileWritten(file=written),
-        *snapshot,
+        triggered(number, "sum[0]"),
+        written(written_line),
+        *snapshot_line,
         ack_ms,
-        events.AckReceived(checkpoint=number, subtask="sum[0]", outcome=events.AckOutcome.SUCCESS),
+        acked(number, "sum[0]"),
         publish_ms,
         ended,
         *gone,
     ]
 
 
-def run(one: Callable[[int], list[Line]], count: int = MANY) -> History:
+def run(one: Callable[[int], list[Line]], count: int = MANY) -> list[Line]:
     lines = [line for number in range(1, count + 1) for line in one(number)]
-    return story(events.AttemptStarted(), *lines, options=UNCHAINED, claimed=frozenset())
+    return [attempt(), *lines]
 
 
-@bad("acks-slow-down")
-def each_ack_comes_later() -> History:
-    return run(lambda number: checkpoint(number, ack_ms=5 + number / 10, publish_ms=100 - number / 10))
+bad, near = exhibits("TREND", claimed=frozenset(), options=UNCHAINED)
+
+bad(
+    "acks-slow-down", "each ack comes later",
+    run(lambda number: checkpoint(number, ack_ms=5 + number / 10, publish_ms=100 - number / 10)),
+)  # fmt: skip
+near("acks-slow-down", "acks come as they did", run(lambda number: checkpoint(number, ack_ms=5 + number % 7)))
+
+bad("duration-grows", "each takes longer", run(lambda number: checkpoint(number, publish_ms=5 + number / 30)))
+near(
+    "duration-grows", "one takes very long",
+    run(lambda number: checkpoint(number, publish_ms=5_000 if number > MANY - 3 else 5)),
+)  # fmt: skip
+near(
+    "duration-grows", "it grows by less than is worth a word",
+    run(lambda number: checkpoint(number, publish_ms=100 + number / 100)),
+)  # fmt: skip
+
+bad("files-grow", "a file of each stays", run(lambda number: checkpoint(number, files=1)))
+near("files-grow", "files go", run(checkpoint))
+
+bad("versions-grow", "a version of some stays", run(lambda number: checkpoint(number, versions=int(number % 5 == 0))))
+near("versions-grow", "versions go", run(lambda number: checkpoint(number, versions=0)))
 
 
-@near("acks-slow-down")
-def acks_come_as_they_did() -> History:
-    return run(lambda number: checkpoint(number, ack_ms=5 + number % 7))
+# Too few to say anything.
+undecided(
+    "TREND", "few",
+    run(lambda number: checkpoint(number, publish_ms=number), FEWEST - 1),
+    options=UNCHAINED, claimed=frozenset(),
+)  # fmt: skip
 
 
-@bad("duration-grows")
-def each_takes_longer() -> History:
-    return run(lambda number: checkpoint(number, publish_ms=5 + number / 30))
-
-
-@near("duration-grows")
-def one_takes_very_long() -> History:
-    return run(lambda number: checkpoint(number, publish_ms=5_000 if number > MANY - 3 else 5))
-
-
-@near("duration-grows")
-def it_grows_by_less_than_is_worth_a_word() -> History:
-    return run(lambda number: checkpoint(number, publish_ms=100 + number / 100))
-
-
-@bad("files-grow")
-def a_file_of_each_stays() -> History:
-    return run(lambda number: checkpoint(number, files=1))
-
-
-@near("files-grow")
-def files_go() -> History:
-    return run(checkpoint)
-
-
-@bad("versions-grow")
-def a_version_of_some_stays() -> History:
-    return run(lambda number: checkpoint(number, versions=int(number % 5 == 0)))
-
-
-@near("versions-grow")
-def versions_go() -> History:
-    return run(lambda number: checkpoint(number, versions=0))
-
-
-def few() -> History:
-    """Too few to say anything."""
-    return run(lambda number: checkpoint(number, publish_ms=number), FEWEST - 1)
-
-
-def until_one_fails() -> History:
-    """What comes behind the first checkpoint that fails is not looked at."""
-    return run(lambda number: checkpoint(number, publish_ms=number, ends=number != FEWEST))
+# What comes behind the first checkpoint that fails is not looked at.
+undecided(
+    "TREND", "until one fails",
+    run(lambda number: checkpoint(number, publish_ms=number, ends=number != FEWEST)),
+    options=UNCHAINED, claimed=frozenset(),
+)  # fmt: skip

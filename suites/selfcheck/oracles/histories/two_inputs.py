@@ -10,18 +10,14 @@ from collections.abc import Collection
 
 from msgspec.structs import replace
 
-from holdfast.harness.model.history import History
 from holdfast.harness.model.job import RIGHT_WEIGHT, VertexKind
 from holdfast.harness.model.jobs import INTERVAL_JOIN, RULED_SUM
 from holdfast.harness.model.plan import ExpectedEnd
-from holdfast.harness.model.records import CommittedRows, FoldRow, WindowRow
-from holdfast.suites.selfcheck.oracles.builder import exhibits, input_log, story
+from holdfast.harness.model.records import FoldRow, WindowRow
+from holdfast.suites.selfcheck.oracles.builder import exhibits, input_log
 from holdfast.suites.selfcheck.oracles.histories.window import row
 from holdfast.suites.selfcheck.oracles.legal import MASK, fold_row
-from holdfast.suites.selfcheck.oracles.output_builder import units
-
-bad_rows, near_rows = exhibits("EXACT")
-bad_pairs, near_pairs = exhibits("WINDOW")
+from holdfast.suites.selfcheck.oracles.output_builder import one_by_one
 
 # --- a right record that is 0 to 20 ms behind a left one of its key --------------------------------------------------
 
@@ -37,61 +33,35 @@ WITHIN_20_MS = replace(
 def pair(left: int, right: int) -> WindowRow:
     """The row of two offsets."""
     key = "ab"[left % 2]
-    one, other = fold_row(key, [(0, left)]), fold_row(key, [(1, right)])
+    one, other = (fold_row(key, [(0, left)]), fold_row(key, [(1, right)]))
     number = left << 31 | 1 << 24 | right
-    return WindowRow(key, number, left - right, (one.digest + RIGHT_WEIGHT * other.digest) & MASK)
+    return WindowRow(key, number, left - right, one.digest + RIGHT_WEIGHT * other.digest & MASK)
 
 
 PAIRS = (pair(0, 0), pair(0, 2), pair(1, 1), pair(2, 2))
 """All that there are of three records on either side; those of offsets 0 and 2 are just 20 ms apart."""
 
 
-def joined(*rows: WindowRow) -> History:
-    shown = tuple(CommittedRows(f"unit-{poll}", poll, (each,)) for poll, each in enumerate(rows))
-    return story(job=WITHIN_20_MS, inputs=input_log(3, 3), units=shown)
+bad_pairs, near_pairs = exhibits("WINDOW", inputs=input_log(3, 3), job=WITHIN_20_MS)
 
+near_pairs("window-unknown", "every pair once", units=one_by_one(*PAIRS))
 
-@near_pairs("window-unknown")
-def every_pair_once() -> History:
-    return joined(*PAIRS)
+near_pairs("window-missing", "pairs in any order", units=one_by_one(*reversed(PAIRS)))
 
+bad_pairs("window-unknown", "the right record is before the left one", units=one_by_one(*PAIRS, pair(2, 0)))
+bad_pairs("window-unknown", "a left record without a right one", units=one_by_one(*PAIRS, row("a", 0, 0)))
 
-@near_pairs("window-missing")
-def pairs_in_any_order() -> History:
-    return joined(*reversed(PAIRS))
+bad_pairs("window-missing", "two records just in reach do not meet", units=one_by_one(*PAIRS[:1], *PAIRS[2:]))
 
+bad_pairs("window-repeated", "either record brings the pair", units=one_by_one(*PAIRS, PAIRS[2]))
 
-@bad_pairs("window-unknown")
-def the_right_record_is_before_the_left_one() -> History:
-    return joined(*PAIRS, pair(2, 0))
-
-
-@bad_pairs("window-unknown")
-def a_left_record_without_a_right_one() -> History:
-    return joined(*PAIRS, row("a", 0, 0))
-
-
-@bad_pairs("window-missing")
-def two_records_just_in_reach_do_not_meet() -> History:
-    return joined(*PAIRS[:1], *PAIRS[2:])
-
-
-@bad_pairs("window-repeated")
-def either_record_brings_the_pair() -> History:
-    return joined(*PAIRS, PAIRS[2])
-
-
-@bad_pairs("window-wrong")
-def sides_change_places() -> History:
-    first, *others = PAIRS
-    return joined(replace(PAIRS[1], value=-PAIRS[1].value), first, *others[1:])
+bad_pairs(
+    "window-wrong", "sides change places",
+    units=one_by_one(replace(PAIRS[1], value=-PAIRS[1].value), PAIRS[0], *PAIRS[2:]),
+)  # fmt: skip
 
 
 # --- rules: key a has factor 2 from 0 ms and 4 from 20 ms on, key b has 3 from 10 ms on ------------------------------
-
-
-def ruled(*rows: FoldRow, expected: ExpectedEnd = ExpectedEnd.FINISHED) -> History:
-    return story(job=RULED_SUM, inputs=input_log(6, 3), units=units(*([each] for each in rows)), expected=expected)
 
 
 def summed(key: str, value: int, offsets: Collection[int]) -> FoldRow:
@@ -101,37 +71,33 @@ def summed(key: str, value: int, offsets: Collection[int]) -> FoldRow:
 
 A, B = summed("a", 1 * 2 + 3 * 4 + 5 * 4, (0, 2, 4)), summed("b", (2 + 4 + 6) * 3, (1, 3, 5))
 
+bad_rows, near_rows = exhibits("EXACT", inputs=input_log(6, 3), job=RULED_SUM)
 
-@near_rows("row-wrong")
-def each_record_by_the_rule_of_its_time() -> History:
-    return ruled(A, B)
+near_rows("row-wrong", "each record by the rule of its time", units=one_by_one(A, B), expected=ExpectedEnd.FINISHED)
 
+near_rows(
+    "input-missing", "records wait for rules that are not there yet",
+    units=one_by_one(summed("a", 2, (0,)), summed("b", 6, (1,))),
+)  # fmt: skip
 
-@near_rows("input-missing")
-def records_wait_for_rules_that_are_not_there_yet() -> History:
-    return ruled(summed("a", 2, (0,)), summed("b", 6, (1,)), expected=ExpectedEnd.RUNNING)
+bad_rows(
+    "row-wrong", "the newest rule for all records",
+    units=one_by_one(summed("a", 36, (0, 2, 4)), B), expected=ExpectedEnd.FINISHED,
+)  # fmt: skip
+bad_rows(
+    "row-wrong", "the rule of the other key",
+    units=one_by_one(A, summed("b", 44, (1, 3, 5))), expected=ExpectedEnd.FINISHED,
+)  # fmt: skip
+bad_rows(
+    "row-wrong", "a rule takes effect behind its time",
+    units=one_by_one(summed("a", 28, (0, 2, 4)), B), expected=ExpectedEnd.FINISHED,
+)  # fmt: skip
+bad_rows(
+    "row-wrong", "a rule is counted as a record",
+    units=one_by_one(summed("a", 35, (0, 2, 4)), B), expected=ExpectedEnd.FINISHED,
+)  # fmt: skip
 
-
-@bad_rows("row-wrong")
-def the_newest_rule_for_all_records() -> History:
-    return ruled(summed("a", (1 + 3 + 5) * 4, (0, 2, 4)), B)
-
-
-@bad_rows("row-wrong")
-def the_rule_of_the_other_key() -> History:
-    return ruled(A, summed("b", 2 * 2 + 4 * 4 + 6 * 4, (1, 3, 5)))
-
-
-@bad_rows("row-wrong")
-def a_rule_takes_effect_behind_its_time() -> History:
-    return ruled(summed("a", 1 * 2 + 3 * 2 + 5 * 4, (0, 2, 4)), B)
-
-
-@bad_rows("row-wrong")
-def a_rule_is_counted_as_a_record() -> History:
-    return ruled(summed("a", 34 + 1, (0, 2, 4)), B)
-
-
-@bad_rows("input-missing")
-def records_wait_though_the_input_has_ended() -> History:
-    return ruled(summed("a", 2, (0,)), B)
+bad_rows(
+    "input-missing", "records wait though the input has ended",
+    units=one_by_one(summed("a", 2, (0,)), B), expected=ExpectedEnd.FINISHED,
+)  # fmt: skip

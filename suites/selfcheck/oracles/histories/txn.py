@@ -3,99 +3,73 @@
 from __future__ import annotations
 
 from holdfast.harness.model import events
-from holdfast.harness.model.history import History, RunEnd
+from holdfast.harness.model.history import RunEnd
 from holdfast.harness.model.jobs import FORWARD
 from holdfast.harness.model.plan import FaultSpec
 from holdfast.harness.model.records import CommittedRows, IdentityRow
 from holdfast.harness.model.target import Role, Target
 from holdfast.suites.selfcheck.oracles.builder import Line, exhibits
-from holdfast.suites.selfcheck.oracles.builder import story as any_story
-
-bad, near = exhibits("TXN")
+from holdfast.suites.selfcheck.oracles.lines import (
+    aborted,
+    ack_sent,
+    attempt,
+    commit_tried,
+    committed,
+    completed,
+    failure,
+    heard,
+    precommitted,
+    published,
+    snapshot,
+    stopped,
+    submitted,
+    task,
+    told,
+)
 
 SINK = "sink[0]"
-
-
 UNREACHED = RunEnd(reached=False, reason="not all was committed")
-
-
-def story(*lines: Line, units: tuple[CommittedRows, ...] = (), end: RunEnd | None = None) -> History:
-    return any_story(
-        events.AttemptStarted(),
-        events.TaskStarted(subtask=SINK),
-        *lines,
-        job=FORWARD,
-        parallelism=1,
-        units=units,
-        end=end,
-    )
 
 
 def transaction(checkpoint: int) -> str:
     return f"t-{checkpoint}"
 
 
-def precommitted(checkpoint: int) -> events.TransactionPrecommitted:
-    name = transaction(checkpoint)
-    return events.TransactionPrecommitted(subtask=SINK, transaction=name, checkpoint=checkpoint, records=1)
-
-
 def taken(checkpoint: int, *pending: int) -> events.SnapshotTaken:
     names = tuple(transaction(each) for each in pending)
-    return events.SnapshotTaken(subtask=SINK, checkpoint=checkpoint, pending_transactions=names)
+    return snapshot(SINK, checkpoint, pending=names)
 
 
-def acked(checkpoint: int) -> events.AckSent:
-    return events.AckSent(subtask=SINK, checkpoint=checkpoint)
-
-
-def closed(checkpoint: int, *pending: int) -> list[events.Event]:
+def closed(checkpoint: int, *pending: int) -> list[Line]:
     """A checkpoint closes its transaction; earlier ones may be pending still."""
-    return [taken(checkpoint, *pending, checkpoint), precommitted(checkpoint), acked(checkpoint)]
-
-
-def completed(checkpoint: int) -> list[events.Event]:
-    published = events.MetadataPublished(checkpoint=checkpoint, path=f"chk-{checkpoint}/_metadata", files=())
-    notice = events.NotificationSent(checkpoint=checkpoint, subtask=SINK, completed=True)
-    return [published, events.CheckpointCompleted(checkpoint=checkpoint), notice]
-
-
-def told(checkpoint: int, *, completed: bool = True) -> events.NotificationReceived:
-    return events.NotificationReceived(subtask=SINK, checkpoint=checkpoint, completed=completed)
-
-
-def tried(checkpoint: int, *, recovering: bool = False) -> events.CommitTried:
-    return events.CommitTried(subtask=SINK, transaction=transaction(checkpoint), recovering=recovering)
-
-
-def confirmed(checkpoint: int) -> events.TransactionCommitted:
-    return events.TransactionCommitted(subtask=SINK, transaction=transaction(checkpoint))
-
-
-def refused(checkpoint: int) -> events.CommitFailed:
-    return events.CommitFailed(subtask=SINK, transaction=transaction(checkpoint), reason="unavailable")
-
-
-def committed(checkpoint: int, *, recovering: bool = False) -> list[events.Event]:
-    return [tried(checkpoint, recovering=recovering), confirmed(checkpoint)]
-
-
-def thrown_away(checkpoint: int) -> events.TransactionAborted:
-    return events.TransactionAborted(subtask=SINK, transaction=transaction(checkpoint))
-
-
-def whole(checkpoint: int) -> list[events.Event]:
-    """A checkpoint as it should be."""
-    return [*closed(checkpoint), *completed(checkpoint), told(checkpoint), *committed(checkpoint)]
-
-
-def restarted(restored: int | None, *pending: int) -> list[events.Event]:
-    names = tuple(transaction(each) for each in pending)
     return [
-        events.FailureCounted(cause="worker lost"),
-        events.AttemptStarted(restored_checkpoint=restored),
-        events.TaskStarted(subtask=SINK, restored_checkpoint=restored, pending_transactions=names),
+        taken(checkpoint, *pending, checkpoint),
+        precommitted(transaction(checkpoint), checkpoint, subtask=SINK),
+        ack_sent(SINK, checkpoint),
     ]
+
+
+def completes(checkpoint: int) -> list[Line]:
+    published_line = published(checkpoint)
+    notice = told(checkpoint, SINK)
+    return [published_line, completed(checkpoint), notice]
+
+
+def commits(checkpoint: int, *, recovering: bool = False) -> list[Line]:
+    return [
+        commit_tried(transaction(checkpoint), subtask=SINK, recovering=recovering),
+        committed(transaction(checkpoint), subtask=SINK),
+    ]
+
+
+def whole(checkpoint: int) -> list[Line]:
+    """A checkpoint as it should be."""
+    return [*closed(checkpoint), *completes(checkpoint), heard(SINK, checkpoint), *commits(checkpoint)]
+
+
+def restarted(restored: int | None, *pending: int) -> list[Line]:
+    names = tuple(transaction(each) for each in pending)
+    return [failure(), attempt(restored), task(SINK, restored, pending=names)]
 
 
 def unit(name: str) -> CommittedRows:
@@ -105,250 +79,242 @@ def unit(name: str) -> CommittedRows:
 # --- when ------------------------------------------------------------------------------------------------------------
 
 
-@bad("acked-before-precommit")
-def acknowledges_first() -> History:
-    return story(taken(1, 1), acked(1), precommitted(1))
+bad, near = exhibits("TXN", job=FORWARD)
 
+bad(
+    "acked-before-precommit", "acknowledges first",
+    attempt(), task(SINK), snapshot(SINK, pending=tuple(transaction(each) for each in (1,))), ack_sent(SINK),
+    precommitted(transaction(1), 1, subtask=SINK),
+    parallelism=1,
+)  # fmt: skip
+near("acked-before-precommit", "precommits first", attempt(), task(SINK), closed(1), parallelism=1)
 
-@near("acked-before-precommit")
-def precommits_first() -> History:
-    return story(closed(1))
+bad(
+    "committed-before-completion", "commits when precommitted",
+    attempt(), task(SINK), closed(1), commits(1, recovering=True), completes(1),
+    parallelism=1,
+)  # fmt: skip
+near(
+    "committed-before-completion", "commits when durable",
+    attempt(), task(SINK), closed(1), completes(1), heard(SINK), commits(1),
+    parallelism=1,
+)  # fmt: skip
+near(
+    "committed-before-completion", "commits with the next completed",
+    attempt(), task(SINK), closed(1), closed(2, 1), completes(2), heard(SINK, 2), commits(1), commits(2),
+    parallelism=1,
+)  # fmt: skip
 
-
-@bad("committed-before-completion")
-def commits_when_precommitted() -> History:
-    return story(closed(1), committed(1, recovering=True), completed(1))
-
-
-@near("committed-before-completion")
-def commits_when_durable() -> History:
-    return story(closed(1), completed(1), told(1), committed(1))
-
-
-@near("committed-before-completion")
-def commits_with_the_next_completed() -> History:
-    return story(closed(1), closed(2, 1), completed(2), told(2), committed(1), committed(2))
-
-
-@bad("committed-above-notice")
-def notice_for_one_commits_two() -> History:
-    return story(closed(1), closed(2, 1), completed(1), completed(2), told(1), committed(1), committed(2))
-
-
-@near("committed-above-notice")
-def notice_for_one_commits_one() -> History:
-    return story(closed(1), closed(2, 1), completed(1), told(1), committed(1), completed(2), told(2), committed(2))
+bad(
+    "committed-above-notice", "notice for one commits two",
+    attempt(), task(SINK), closed(1), closed(2, 1), completes(1), completes(2), heard(SINK), commits(1), commits(2),
+    parallelism=1,
+)  # fmt: skip
+near(
+    "committed-above-notice", "notice for one commits one",
+    attempt(), task(SINK), closed(1), closed(2, 1), completes(1), heard(SINK), commits(1), completes(2), heard(SINK, 2),
+    commits(2),
+    parallelism=1,
+)  # fmt: skip
 
 
 # --- whether ---------------------------------------------------------------------------------------------------------
 
 
-@bad("not-committed")
-def promised_and_forgotten() -> History:
-    return story(closed(1), completed(1), told(1), whole(2))
+bad(
+    "not-committed", "promised and forgotten",
+    attempt(), task(SINK), closed(1), completes(1), heard(SINK), whole(2),
+    parallelism=1,
+)  # fmt: skip
+bad(
+    "not-committed", "not committed by the notice after its own",
+    attempt(), task(SINK), closed(1), completes(1), heard(SINK), whole(2),
+    parallelism=1, end=UNREACHED,
+)  # fmt: skip
+near(
+    "not-committed", "waits behind a commit that is under way",
+    attempt(), task(SINK), closed(1), closed(2, 1), completes(2), heard(SINK, 2),
+    commit_tried(transaction(1), subtask=SINK), closed(3, 1, 2), completes(3), heard(SINK, 3),
+    committed(transaction(1), subtask=SINK), commits(2), commits(3),
+    parallelism=1,
+)  # fmt: skip
+near("not-committed", "promised and committed", attempt(), task(SINK), whole(1), whole(2), parallelism=1)
 
 
-@bad("not-committed")
-def not_committed_by_the_notice_after_its_own() -> History:
-    return story(closed(1), completed(1), told(1), whole(2), end=UNREACHED)
+bad(
+    "not-committed", "the next job goes on from the last checkpoint",
+    submitted(), attempt(), task(SINK), whole(1), closed(2), completes(2), submitted("savepoint", 2, job=1),
+    attempt(2, number=1_001), task(SINK, 2), whole(3), whole(4),
+    parallelism=1,
+)  # fmt: skip
+near(
+    "not-committed", "the next job goes back to an older savepoint",
+    submitted(), attempt(), task(SINK), whole(1), closed(2), completes(2), submitted("savepoint", 1, job=1),
+    attempt(1, number=1_001), task(SINK, 1), whole(3), whole(4),
+    parallelism=1,
+)  # fmt: skip
 
+bad(
+    "recovered-not-committed", "found and forgotten",
+    attempt(), task(SINK), closed(1), completes(1), restarted(1, 1), whole(2),
+    parallelism=1,
+)  # fmt: skip
+bad(
+    "recovered-not-committed", "found and not committed by the next notice",
+    attempt(), task(SINK), closed(1), completes(1), restarted(1, 1), whole(2),
+    parallelism=1, end=UNREACHED,
+)  # fmt: skip
+near(
+    "recovered-not-committed", "found and committed",
+    attempt(), task(SINK), closed(1), completes(1), restarted(1, 1), commits(1, recovering=True),
+    parallelism=1,
+)  # fmt: skip
+near(
+    "recovered-not-committed", "found and committed by a later attempt",
+    attempt(), task(SINK), closed(1), completes(1), restarted(1, 1), restarted(1, 1), commits(1, recovering=True),
+    parallelism=1,
+)  # fmt: skip
 
-@near("not-committed")
-def waits_behind_a_commit_that_is_under_way() -> History:
-    return story(
-        [*closed(1), *closed(2, 1), *completed(2), told(2), tried(1)],
-        [*closed(3, 1, 2), *completed(3), told(3), confirmed(1), *committed(2), *committed(3)],
-    )
-
-
-@near("not-committed")
-def promised_and_committed() -> History:
-    return story(whole(1), whole(2))
-
-
-def of_two_jobs(restored: int) -> History:
-    """The first job ends behind the completion of checkpoint 2; the next one begins from a savepoint."""
-    return any_story(
-        *(events.JobSubmitted(), events.AttemptStarted(), events.TaskStarted(subtask=SINK)),
-        *(whole(1), closed(2), completed(2)),
-        events.JobSubmitted(attempt=1_000, path="savepoint", checkpoint=restored),
-        events.AttemptStarted(attempt=1_001, restored_checkpoint=restored),
-        events.TaskStarted(subtask=SINK, restored_checkpoint=restored),
-        *(whole(3), whole(4)),
-        job=FORWARD,
-        parallelism=1,
-    )
-
-
-@bad("not-committed")
-def the_next_job_goes_on_from_the_last_checkpoint() -> History:
-    return of_two_jobs(2)
-
-
-@near("not-committed")
-def the_next_job_goes_back_to_an_older_savepoint() -> History:
-    return of_two_jobs(1)
-
-
-@bad("recovered-not-committed")
-def found_and_forgotten() -> History:
-    return story(closed(1), completed(1), restarted(1, 1), whole(2))
-
-
-@bad("recovered-not-committed")
-def found_and_not_committed_by_the_next_notice() -> History:
-    return story(closed(1), completed(1), restarted(1, 1), whole(2), end=UNREACHED)
-
-
-@near("recovered-not-committed")
-def found_and_committed() -> History:
-    return story(closed(1), completed(1), restarted(1, 1), committed(1, recovering=True))
-
-
-@near("recovered-not-committed")
-def found_and_committed_by_a_later_attempt() -> History:
-    return story(closed(1), completed(1), restarted(1, 1), restarted(1, 1), committed(1, recovering=True))
-
-
-@bad("open-not-aborted")
-def left_behind() -> History:
-    return story(whole(1), closed(2), restarted(1, 1), committed(1, recovering=True))
-
-
-@near("open-not-aborted")
-def thrown_away_by_the_restore() -> History:
-    return story(whole(1), closed(2), restarted(1, 1), thrown_away(2), committed(1, recovering=True))
-
-
+bad(
+    "open-not-aborted", "left behind",
+    attempt(), task(SINK), whole(1), closed(2), restarted(1, 1), commits(1, recovering=True),
+    parallelism=1,
+)  # fmt: skip
+near(
+    "open-not-aborted", "thrown away by the restore",
+    attempt(), task(SINK), whole(1), closed(2), restarted(1, 1),
+    events.TransactionAborted(subtask=SINK, transaction=transaction(2)), commits(1, recovering=True),
+    parallelism=1,
+)  # fmt: skip
 NARROWER = FaultSpec("submit", Target(Role.COORDINATOR), parameters={"parallelism": 1})
 
-
-def narrowed(*lines: Line, restored: int | None = 1) -> History:
-    """The second of two sinks closes a transaction that no checkpoint holds; a job with one sink follows."""
-    return any_story(
-        events.JobSubmitted(),
-        events.AttemptStarted(),
-        events.TransactionPrecommitted(subtask="sink[1]", transaction="t-2", checkpoint=2, records=1),
-        events.JobSubmitted(attempt=1_000, path="chk-1" if restored else "", checkpoint=restored),
-        events.AttemptStarted(attempt=1_001, restored_checkpoint=restored),
-        events.TaskStarted(subtask=SINK, restored_checkpoint=restored),
-        *lines,
-        job=FORWARD,
-        faults=(NARROWER,),
-    )
+NARROWED: list[Line] = [
+    submitted(), attempt(), precommitted("t-2", 2, subtask="sink[1]"), submitted("chk-1", 1, job=1),
+    attempt(1, number=1_001), task(SINK, 1),
+]  # fmt: skip
+"""The second of two sinks closes a transaction that no checkpoint holds; a job with one sink follows."""
 
 
-@bad("open-not-aborted")
-def left_behind_by_a_sink_that_is_no_more() -> History:
-    return narrowed()
+bad("open-not-aborted", "left behind by a sink that is no more", *NARROWED, faults=(NARROWER,))
+near(
+    "open-not-aborted", "thrown away by another sink",
+    *NARROWED, events.TransactionAborted(subtask=SINK, transaction="t-2"),
+    faults=(NARROWER,),
+)  # fmt: skip
 
+bad(
+    "committed-without-checkpoint", "committed though never completed",
+    attempt(), task(SINK), whole(1), closed(2), commits(2, recovering=True),
+    parallelism=1,
+)  # fmt: skip
+bad(
+    "committed-without-checkpoint", "visible though never completed",
+    attempt(), task(SINK), whole(1), closed(2),
+    parallelism=1, units=(unit("out/t-1.arrow"), unit("out/t-2.arrow")),
+)  # fmt: skip
+bad(
+    "committed-without-checkpoint", "leftover committed by the restore",
+    attempt(), task(SINK), whole(1), closed(2), restarted(1), commits(2, recovering=True),
+    parallelism=1,
+)  # fmt: skip
+near(
+    "committed-without-checkpoint", "visible and completed",
+    attempt(), task(SINK), closed(1), completes(1), heard(SINK), commit_tried(transaction(1), subtask=SINK),
+    parallelism=1, units=(unit("out/t-1.arrow"),),
+)  # fmt: skip
 
-@near("open-not-aborted")
-def thrown_away_by_another_sink() -> History:
-    return narrowed(events.TransactionAborted(subtask=SINK, transaction="t-2"))
-
-
-@bad("committed-without-checkpoint")
-def committed_though_never_completed() -> History:
-    return story(whole(1), closed(2), committed(2, recovering=True))
-
-
-@bad("committed-without-checkpoint")
-def visible_though_never_completed() -> History:
-    return story(whole(1), closed(2), units=(unit("out/t-1.arrow"), unit("out/t-2.arrow")))
-
-
-@bad("committed-without-checkpoint")
-def leftover_committed_by_the_restore() -> History:
-    return story(whole(1), closed(2), restarted(1), committed(2, recovering=True))
-
-
-@near("committed-without-checkpoint")
-def visible_and_completed() -> History:
-    return story(closed(1), completed(1), told(1), tried(1), units=(unit("out/t-1.arrow"),))
-
-
-@bad("committed-twice")
-def visible_under_two_names() -> History:
-    return story(whole(1), units=(unit("out/t-1.arrow"), unit("out/retry/t-1.arrow")))
-
-
-@bad("committed-twice")
-def committed_and_thrown_away() -> History:
-    return story(closed(1), completed(1), thrown_away(1), told(1), committed(1))
-
-
-@near("committed-twice")
-def confirmed_again() -> History:
-    return story(whole(1), restarted(1, 1), committed(1, recovering=True), units=(unit("t-1"),))
+bad(
+    "committed-twice", "visible under two names",
+    attempt(), task(SINK), whole(1),
+    parallelism=1, units=(unit("out/t-1.arrow"), unit("out/retry/t-1.arrow")),
+)  # fmt: skip
+bad(
+    "committed-twice", "committed and thrown away",
+    attempt(), task(SINK), closed(1), completes(1), events.TransactionAborted(subtask=SINK, transaction=transaction(1)),
+    heard(SINK), commits(1),
+    parallelism=1,
+)  # fmt: skip
+near(
+    "committed-twice", "confirmed again",
+    attempt(), task(SINK), whole(1), restarted(1, 1), commits(1, recovering=True),
+    parallelism=1, units=(unit("t-1"),),
+)  # fmt: skip
 
 
 # --- failures --------------------------------------------------------------------------------------------------------
 
 
-def _after_abort(*lines: Line) -> History:
-    """Checkpoint 1 closes a transaction and is aborted."""
-    abort = [events.CheckpointAborted(checkpoint=1, reason="expired"), told(1, completed=False)]
-    return story(closed(1), abort, *lines)
+bad(
+    "aborted-data-lost", "dropped with its checkpoint",
+    attempt(), task(SINK), closed(1), aborted(), heard(SINK, completed=False), closed(2), completes(2), heard(SINK, 2),
+    commits(2),
+    parallelism=1,
+)  # fmt: skip
+near(
+    "aborted-data-lost", "carried to the next checkpoint",
+    attempt(), task(SINK), closed(1), aborted(), heard(SINK, completed=False), closed(2, 1), completes(2),
+    heard(SINK, 2), commits(1), commits(2),
+    parallelism=1,
+)  # fmt: skip
 
+bad(
+    "error-swallowed", "failure taken for success",
+    attempt(), task(SINK), closed(1), completes(1), heard(SINK), commit_tried(transaction(1), subtask=SINK),
+    events.CommitFailed(subtask=SINK, transaction=transaction(1), reason="unavailable"),
+    committed(transaction(1), subtask=SINK),
+    parallelism=1,
+)  # fmt: skip
+bad(
+    "error-swallowed", "failure only logged",
+    attempt(), task(SINK), closed(1), completes(1), heard(SINK), commit_tried(transaction(1), subtask=SINK),
+    events.CommitFailed(subtask=SINK, transaction=transaction(1), reason="unavailable"),
+    parallelism=1,
+)  # fmt: skip
+bad(
+    "error-swallowed", "failure survives the next notice",
+    attempt(), task(SINK), closed(1), completes(1), heard(SINK), commit_tried(transaction(1), subtask=SINK),
+    events.CommitFailed(subtask=SINK, transaction=transaction(1), reason="unavailable"), whole(2),
+    parallelism=1, end=UNREACHED,
+)  # fmt: skip
+near(
+    "error-swallowed", "failure tried again",
+    attempt(), task(SINK), closed(1), completes(1), heard(SINK), commit_tried(transaction(1), subtask=SINK),
+    events.CommitFailed(subtask=SINK, transaction=transaction(1), reason="unavailable"), commits(1),
+    parallelism=1,
+)  # fmt: skip
+near(
+    "error-swallowed", "failure fails the task",
+    attempt(), task(SINK), closed(1), completes(1), heard(SINK), commit_tried(transaction(1), subtask=SINK),
+    events.CommitFailed(subtask=SINK, transaction=transaction(1), reason="unavailable"),
+    stopped(SINK, reason="commit failed"), restarted(1, 1), commits(1, recovering=True),
+    parallelism=1,
+)  # fmt: skip
 
-@bad("aborted-data-lost")
-def dropped_with_its_checkpoint() -> History:
-    return _after_abort(closed(2), completed(2), told(2), committed(2))
+bad(
+    "failed-untried", "failure of another transaction",
+    attempt(), task(SINK), closed(1), closed(2), completes(2), heard(SINK, 2),
+    commit_tried(transaction(2), subtask=SINK),
+    events.CommitFailed(subtask=SINK, transaction=transaction(1), reason="unavailable"),
+    stopped(SINK, reason="commit failed"),
+    parallelism=1, end=UNREACHED,
+)  # fmt: skip
+near(
+    "failed-untried", "failure of the one that is tried",
+    attempt(), task(SINK), whole(1), closed(2), completes(2), heard(SINK, 2),
+    commit_tried(transaction(2), subtask=SINK),
+    events.CommitFailed(subtask=SINK, transaction=transaction(2), reason="unavailable"),
+    stopped(SINK, reason="commit failed"),
+    parallelism=1, end=UNREACHED,
+)  # fmt: skip
 
-
-@near("aborted-data-lost")
-def carried_to_the_next_checkpoint() -> History:
-    return _after_abort(closed(2, 1), completed(2), told(2), committed(1), committed(2))
-
-
-@bad("error-swallowed")
-def failure_taken_for_success() -> History:
-    return story(closed(1), completed(1), told(1), tried(1), refused(1), confirmed(1))
-
-
-@bad("error-swallowed")
-def failure_only_logged() -> History:
-    return story(closed(1), completed(1), told(1), tried(1), refused(1))
-
-
-@bad("error-swallowed")
-def failure_survives_the_next_notice() -> History:
-    return story(closed(1), completed(1), told(1), tried(1), refused(1), whole(2), end=UNREACHED)
-
-
-@near("error-swallowed")
-def failure_tried_again() -> History:
-    return story(closed(1), completed(1), told(1), tried(1), refused(1), committed(1))
-
-
-@near("error-swallowed")
-def failure_fails_the_task() -> History:
-    stopped = events.TaskStopped(subtask=SINK, reason="commit failed")
-    return story(
-        closed(1), completed(1), told(1), tried(1), refused(1), stopped, restarted(1, 1), committed(1, recovering=True)
-    )
-
-
-@bad("failed-untried")
-def failure_of_another_transaction() -> History:
-    stopped = events.TaskStopped(subtask=SINK, reason="commit failed")
-    return story(closed(1), closed(2), completed(2), told(2), tried(2), refused(1), stopped, end=UNREACHED)
-
-
-@near("failed-untried")
-def failure_of_the_one_that_is_tried() -> History:
-    stopped = events.TaskStopped(subtask=SINK, reason="commit failed")
-    return story(whole(1), closed(2), completed(2), told(2), tried(2), refused(2), stopped, end=UNREACHED)
-
-
-@bad("commit-not-idempotent")
-def recovery_cannot_commit_again() -> History:
-    return story(
-        whole(1), restarted(1, 1), tried(1, recovering=True), refused(1), events.TaskStopped(subtask=SINK, reason="x")
-    )
-
-
-@near("commit-not-idempotent")
-def recovery_commits_again() -> History:
-    return story(whole(1), restarted(1, 1), committed(1, recovering=True))
+bad(
+    "commit-not-idempotent", "recovery cannot commit again",
+    attempt(), task(SINK), whole(1), restarted(1, 1), commit_tried(transaction(1), subtask=SINK, recovering=True),
+    events.CommitFailed(subtask=SINK, transaction=transaction(1), reason="unavailable"), stopped(SINK, reason="x"),
+    parallelism=1,
+)  # fmt: skip
+near(
+    "commit-not-idempotent", "recovery commits again",
+    attempt(), task(SINK), whole(1), restarted(1, 1), commits(1, recovering=True),
+    parallelism=1,
+)  # fmt: skip

@@ -7,11 +7,10 @@ import numpy as np
 from holdfast.harness.model.history import History, RunEnd
 from holdfast.harness.model.job import WATERMARK_DELAY_MS, WINDOW_MS
 from holdfast.harness.model.jobs import WINDOW_SUM
-from holdfast.harness.model.records import CommittedRows, InputLog, Partition, WindowRow
+from holdfast.harness.model.records import InputLog, Partition, WindowRow
 from holdfast.suites.selfcheck.oracles.builder import exhibits, story
 from holdfast.suites.selfcheck.oracles.legal import fold_row
-
-bad, near = exhibits("WINDOW")
+from holdfast.suites.selfcheck.oracles.output_builder import one_by_one
 
 RECORDS = 4 + 2 * WATERMARK_DELAY_MS // WINDOW_MS + 1
 """Two windows that the watermark passes, and what makes it pass them."""
@@ -19,7 +18,7 @@ RECORDS = 4 + 2 * WATERMARK_DELAY_MS // WINDOW_MS + 1
 
 def _log() -> InputLog:
     """A record every half window; even offsets have key `a`, odd ones `b`, and the value of offset n is n + 1."""
-    key, value = np.arange(RECORDS) % 2, np.arange(1, RECORDS + 1)
+    key, value = (np.arange(RECORDS) % 2, np.arange(1, RECORDS + 1))
     return InputLog(("a", "b"), (Partition(key, value, RECORDS, event_step_ms=WINDOW_MS // 2),))
 
 
@@ -35,52 +34,30 @@ SECOND = (row("a", 1, 2), row("b", 1, 3))
 
 def told(*rows: WindowRow, end: RunEnd | None = None) -> History:
     """A unit for each row."""
-    units = tuple(CommittedRows(f"unit-{poll}", poll, (each,)) for poll, each in enumerate(rows))
+    units = one_by_one(*rows)
     return story(job=WINDOW_SUM, inputs=_log(), units=units, end=end)
 
 
-@bad("window-wrong")
-def record_of_the_next_window() -> History:
-    return told(row("a", 0, 0, 2), FIRST[1], *SECOND)
+bad, near = exhibits("WINDOW", inputs=_log(), job=WINDOW_SUM)
 
+bad("window-wrong", "record of the next window", units=one_by_one(row("a", 0, 0, 2), FIRST[1], *SECOND))
+bad(
+    "window-wrong", "value off by one",
+    units=one_by_one(WindowRow(FIRST[0].key, FIRST[0].window, FIRST[0].value + 1, FIRST[0].digest), FIRST[1], *SECOND),
+)  # fmt: skip
+near(
+    "window-wrong",
+    "digest as a signed number",
+    units=one_by_one(
+        *[WindowRow(each.key, each.window, each.value, each.digest - (1 << 64)) for each in FIRST], *SECOND
+    ),
+)
 
-@bad("window-wrong")
-def value_off_by_one() -> History:
-    wrong = FIRST[0]
-    return told(WindowRow(wrong.key, wrong.window, wrong.value + 1, wrong.digest), FIRST[1], *SECOND)
+bad("window-unknown", "window without records", units=one_by_one(*FIRST, *SECOND, row("a", 99)))
+near("window-unknown", "window that is not over for all", units=one_by_one(*FIRST, *SECOND, row("a", 2, 4)))
 
+bad("window-repeated", "window told again", units=one_by_one(*FIRST, *SECOND, FIRST[0]))
+near("window-repeated", "same window of another key", units=one_by_one(*FIRST, *SECOND))
 
-@near("window-wrong")
-def digest_as_a_signed_number() -> History:
-    signed = [WindowRow(each.key, each.window, each.value, each.digest - (1 << 64)) for each in FIRST]
-    return told(*signed, *SECOND)
-
-
-@bad("window-unknown")
-def window_without_records() -> History:
-    return told(*FIRST, *SECOND, row("a", 99))
-
-
-@near("window-unknown")
-def window_that_is_not_over_for_all() -> History:
-    return told(*FIRST, *SECOND, row("a", 2, 4))
-
-
-@bad("window-repeated")
-def window_told_again() -> History:
-    return told(*FIRST, *SECOND, FIRST[0])
-
-
-@near("window-repeated")
-def same_window_of_another_key() -> History:
-    return told(*FIRST, *SECOND)
-
-
-@bad("window-missing")
-def window_never_told() -> History:
-    return told(*FIRST, SECOND[0])
-
-
-@near("window-missing")
-def later_windows_are_not_over() -> History:
-    return told(*SECOND, *FIRST)
+bad("window-missing", "window never told", units=one_by_one(*FIRST, SECOND[0]))
+near("window-missing", "later windows are not over", units=one_by_one(*SECOND, *FIRST))

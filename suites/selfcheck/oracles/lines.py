@@ -1,0 +1,426 @@
+"""The lines of hand-made stories, by the nouns of the field: only what matters in a story is spelled there.
+
+Each function is one kind of event with the usual values, or the few lines that one thing always takes. Kinds that
+hardly any story needs have no function: a story names them itself.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from holdfast.harness.model import events
+from holdfast.harness.model.checkpoint import CheckpointOrigin, FailureReason, SavepointFormat, StopMode
+from holdfast.harness.model.events import (
+    AckOutcome,
+    ChannelContent,
+    Event,
+    FileReference,
+    JobStatus,
+    ListSummary,
+    SharedHandle,
+    StateSummary,
+)
+from holdfast.suites.selfcheck.oracles.builder import at
+
+CANCELED, CANCELLING, FAILED = JobStatus.CANCELED, JobStatus.CANCELLING, JobStatus.FAILED
+FINISHED, RESTARTING, RUNNING = JobStatus.FINISHED, JobStatus.RESTARTING, JobStatus.RUNNING
+COORDINATOR, SUCCESSOR = "coordinator.0", "coordinator.1"
+"""The first life of the coordinator, and the second."""
+NEXT_JOB = 1_000
+"""The attempts of a second job are above it."""
+Positions = tuple[tuple[int, int], ...]
+
+
+# --- jobs and attempts -----------------------------------------------------------------------------------------------
+
+
+def submitted(path: str = "", checkpoint: int | None = None, *, job: int = 0) -> events.JobSubmitted:
+    """The first job, or the one of this number, from 0; `path` and `checkpoint` are what it restores."""
+    return events.JobSubmitted(path=path, checkpoint=checkpoint, attempt=job * NEXT_JOB)
+
+
+def claimed(epoch: int = 1, *, first_attempt: int = 0) -> events.CoordinatorClaimed:
+    return events.CoordinatorClaimed(epoch=epoch, first_attempt=first_attempt)
+
+
+def switched(*statuses: JobStatus, reason: str = "") -> list[Event]:
+    """The job takes these statuses, one after the other."""
+    return [events.JobSwitched(status=status, reason=reason) for status in statuses]
+
+
+def attempt(
+    restored: int | None = None, *subtasks: str, number: int = 0, parallelism: int = 0
+) -> events.AttemptStarted:
+    """An attempt of the job, or of some subtasks, from a checkpoint; without a number it is the next one."""
+    return events.AttemptStarted(
+        restored_checkpoint=restored, subtasks=subtasks, attempt=number, parallelism=parallelism
+    )
+
+
+def failure(
+    cause: str = "worker lost",
+    subtask: str = "",
+    *subtasks: str,
+    recoverable: bool = True,
+    failed_checkpoint: int = 0,
+) -> events.FailureCounted:
+    """A failure of a subtask, or of what has no name, that takes these subtasks down, or all."""
+    return events.FailureCounted(
+        cause=cause, subtask=subtask, subtasks=subtasks, recoverable=recoverable, failed_checkpoint=failed_checkpoint
+    )
+
+
+def restart(delay_ms: int = 1_000) -> events.RestartScheduled:
+    return events.RestartScheduled(delay_ms=delay_ms)
+
+
+def unrecovered(checkpoint: int, reason: str) -> events.RecoveryFailed:
+    return events.RecoveryFailed(checkpoint=checkpoint, reason=reason)
+
+
+def died(process: str = "coordinator", cause: str = "kill", *, by_error: bool = False) -> events.NodeDied:
+    return events.NodeDied(dead_node=process, cause=cause, by_error=by_error)
+
+
+# --- subtasks --------------------------------------------------------------------------------------------------------
+
+
+def task(
+    subtask: str,
+    restored: int | None = None,
+    *,
+    state: StateSummary | None = None,
+    positions: Positions = (),
+    pending: tuple[str, ...] = (),
+    finished: bool = False,
+    given: tuple[ListSummary, ...] = (),
+) -> events.TaskStarted:
+    """A subtask starts, and what it starts with."""
+    return events.TaskStarted(
+        subtask=subtask,
+        restored_checkpoint=restored,
+        state=state,
+        positions=positions,
+        pending_transactions=pending,
+        finished=finished,
+        given=given,
+    )
+
+
+def tasks(*subtasks: str) -> list[Event]:
+    """These subtasks start with nothing."""
+    return [task(subtask) for subtask in subtasks]
+
+
+def stopped(*subtasks: str, reason: str = "cancelled") -> list[Event]:
+    return [events.TaskStopped(subtask=subtask, reason=reason) for subtask in subtasks]
+
+
+def operator_finished(*subtasks: str) -> list[Event]:
+    return [events.OperatorFinished(subtask=subtask) for subtask in subtasks]
+
+
+def finished(*subtasks: str) -> list[Event]:
+    return [events.SubtaskFinished(subtask=subtask) for subtask in subtasks]
+
+
+def finish_received(*subtasks: str) -> list[Event]:
+    return [events.FinishReceived(subtask=subtask) for subtask in subtasks]
+
+
+def emitted(first: int, following: int, *, subtask: str = "source[0]", partition: int = 0) -> events.SourceEmitted:
+    return events.SourceEmitted(subtask=subtask, partition=partition, first_offset=first, next_offset=following)
+
+
+# --- channels --------------------------------------------------------------------------------------------------------
+
+
+class Barrier(NamedTuple):
+    """A barrier among the batches of a channel."""
+
+    checkpoint: int
+
+
+def sends(channel: str, *elements: int | Barrier, records: int = 1) -> list[Event]:
+    """Batches, by their positions, and barriers enter a channel."""
+    return [
+        events.BarrierSent(channel=channel, checkpoint=element.checkpoint)
+        if isinstance(element, Barrier)
+        else events.BatchSent(channel=channel, position=element, records=records)
+        for element in elements
+    ]
+
+
+def delivers(channel: str, *elements: int | Barrier, records: int = 1, origin: int = 0) -> list[Event]:
+    """As `sends`: they leave it. `origin`: the attempt that counted these batches; 0: this one."""
+    return [
+        events.BarrierReceived(channel=channel, checkpoint=element.checkpoint)
+        if isinstance(element, Barrier)
+        else events.BatchProcessed(channel=channel, position=element, records=records, origin=origin)
+        for element in elements
+    ]
+
+
+def barriers(*channels: str, checkpoint: int = 1) -> list[Event]:
+    """The barrier of a checkpoint leaves each of these channels."""
+    return [events.BarrierReceived(channel=channel, checkpoint=checkpoint) for channel in channels]
+
+
+def overtaking(channel: str, checkpoint: int = 1) -> events.BarrierReceived:
+    """A barrier leaves a channel in front of what waited there."""
+    return events.BarrierReceived(channel=channel, checkpoint=checkpoint, overtaking=True)
+
+
+def blocked(channel: str, checkpoint: int = 1) -> events.ChannelBlocked:
+    return events.ChannelBlocked(channel=channel, checkpoint=checkpoint)
+
+
+def unblocked(channel: str, checkpoint: int = 1) -> events.ChannelUnblocked:
+    return events.ChannelUnblocked(channel=channel, checkpoint=checkpoint)
+
+
+def end_of_data(channel: str) -> events.EndOfDataReceived:
+    return events.EndOfDataReceived(channel=channel)
+
+
+def end_of_partition(channel: str) -> events.EndOfPartitionReceived:
+    return events.EndOfPartitionReceived(channel=channel)
+
+
+def content(channel: str, *positions: int, attempt: int = 1, output: bool = False) -> ChannelContent:
+    """Batches of an attempt that were in flight in a channel, at its receiver or, with `output`, at its sender."""
+    return ChannelContent(channel, output, tuple((attempt, position) for position in positions))
+
+
+def in_flight(subtask: str, *channels: ChannelContent, checkpoint: int = 1) -> events.ChannelStateTaken:
+    return events.ChannelStateTaken(subtask=subtask, checkpoint=checkpoint, channels=channels)
+
+
+def put_back(
+    subtask: str, *channels: ChannelContent, checkpoint: int = 1, skipped: bool = False
+) -> events.ChannelStateRestored:
+    return events.ChannelStateRestored(subtask=subtask, checkpoint=checkpoint, channels=channels, skipped=skipped)
+
+
+# --- checkpoints, at the coordinator ---------------------------------------------------------------------------------
+
+
+def requested(request: int, origin: CheckpointOrigin = CheckpointOrigin.PERIODIC) -> events.CheckpointRequested:
+    return events.CheckpointRequested(request=request, origin=origin)
+
+
+def refused(
+    reason: FailureReason, request: int = 1, origin: CheckpointOrigin = CheckpointOrigin.PERIODIC
+) -> events.CheckpointRefused:
+    return events.CheckpointRefused(request=request, origin=origin, reason=reason)
+
+
+def drawn(
+    checkpoint: int = 1, request: int = 0, origin: CheckpointOrigin = CheckpointOrigin.PERIODIC
+) -> events.CheckpointDrawn:
+    """An id for a request, which has the same number unless it says another."""
+    return events.CheckpointDrawn(checkpoint=checkpoint, request=request or checkpoint, origin=origin)
+
+
+def triggered(
+    checkpoint: int = 1, *participants: str, origin: CheckpointOrigin = CheckpointOrigin.PERIODIC
+) -> events.CheckpointTriggered:
+    return events.CheckpointTriggered(checkpoint=checkpoint, participants=participants, origin=origin)
+
+
+def trigger_sent(subtask: str, checkpoint: int = 1) -> events.TriggerSent:
+    return events.TriggerSent(checkpoint=checkpoint, subtask=subtask)
+
+
+def acked(checkpoint: int, *subtasks: str, outcome: AckOutcome = AckOutcome.SUCCESS) -> list[Event]:
+    return [events.AckReceived(checkpoint=checkpoint, subtask=subtask, outcome=outcome) for subtask in subtasks]
+
+
+def declined(checkpoint: int, subtask: str = "sink[0]", reason: str = "disk full") -> events.DeclineReceived:
+    return events.DeclineReceived(checkpoint=checkpoint, subtask=subtask, reason=reason)
+
+
+def published(
+    checkpoint: int, *files: FileReference, states: int = 0, path: str | None = None
+) -> events.MetadataPublished:
+    path = f"chk-{checkpoint}/_metadata" if path is None else path
+    return events.MetadataPublished(checkpoint=checkpoint, path=path, files=files, states=states)
+
+
+def completed(checkpoint: int = 1, *positions: int, watermark_ms: int | None = None) -> events.CheckpointCompleted:
+    return events.CheckpointCompleted(checkpoint=checkpoint, positions=positions, watermark_ms=watermark_ms)
+
+
+def aborted(checkpoint: int = 1, reason: str = "expired") -> events.CheckpointAborted:
+    return events.CheckpointAborted(checkpoint=checkpoint, reason=reason)
+
+
+def dropped(checkpoint: int) -> events.CheckpointDropped:
+    return events.CheckpointDropped(checkpoint=checkpoint)
+
+
+def retained(checkpoint: int) -> events.CheckpointRetained:
+    return events.CheckpointRetained(checkpoint=checkpoint, path=f"chk-{checkpoint}/_metadata")
+
+
+def told(checkpoint: int, *subtasks: str, completed: bool = True) -> list[Event]:
+    """The news of its end leaves for these subtasks."""
+    return [
+        events.NotificationSent(checkpoint=checkpoint, subtask=subtask, completed=completed) for subtask in subtasks
+    ]
+
+
+def savepoint_triggered(
+    checkpoint: int, folder: str, stop: StopMode = StopMode.GO_ON, form: SavepointFormat = SavepointFormat.CANONICAL
+) -> events.SavepointTriggered:
+    return events.SavepointTriggered(checkpoint=checkpoint, folder=folder, format=form, stop=stop)
+
+
+def savepoint_completed(
+    checkpoint: int,
+    path: str,
+    *files: FileReference,
+    positions: tuple[int, ...] = (),
+    recovery_point: bool = False,
+    states: int = 0,
+) -> events.SavepointCompleted:
+    return events.SavepointCompleted(
+        checkpoint=checkpoint,
+        path=path,
+        files=files,
+        positions=positions,
+        recovery_point=recovery_point,
+        states=states,
+    )
+
+
+# --- checkpoints, at a subtask ---------------------------------------------------------------------------------------
+
+
+def trigger_received(subtask: str, checkpoint: int = 1) -> events.TriggerReceived:
+    return events.TriggerReceived(checkpoint=checkpoint, subtask=subtask)
+
+
+def snapshot(
+    subtask: str,
+    checkpoint: int = 1,
+    *positions: tuple[int, int],
+    state: StateSummary | None = None,
+    pending: tuple[str, ...] = (),
+    unaligned: bool = False,
+) -> events.SnapshotTaken:
+    """What a subtask holds at its cut: positions of a source, state, transactions of a sink."""
+    return events.SnapshotTaken(
+        subtask=subtask,
+        checkpoint=checkpoint,
+        state=state,
+        positions=positions,
+        pending_transactions=pending,
+        unaligned=unaligned,
+    )
+
+
+def snapshots(*subtasks: str, checkpoint: int = 1) -> list[Event]:
+    """These subtasks hold nothing."""
+    return [snapshot(subtask, checkpoint) for subtask in subtasks]
+
+
+def ack_sent(
+    subtask: str,
+    checkpoint: int = 1,
+    *files: FileReference,
+    inline_bytes: int = 0,
+    shared: tuple[SharedHandle, ...] = (),
+) -> events.AckSent:
+    return events.AckSent(subtask=subtask, checkpoint=checkpoint, files=files, inline_bytes=inline_bytes, shared=shared)
+
+
+def decline_sent(subtask: str, checkpoint: int = 1, reason: str = "full") -> events.DeclineSent:
+    return events.DeclineSent(subtask=subtask, checkpoint=checkpoint, reason=reason)
+
+
+def heard(subtask: str, *checkpoints: int, completed: bool = True) -> list[Event]:
+    """The news arrives of how these checkpoints ended; of checkpoint 1 where none is named."""
+    return [
+        events.NotificationReceived(subtask=subtask, checkpoint=checkpoint, completed=completed)
+        for checkpoint in checkpoints or (1,)
+    ]
+
+
+# --- files -----------------------------------------------------------------------------------------------------------
+
+
+def metadata(checkpoint: int, length: int = 10, checksum: int = 7) -> FileReference:
+    return FileReference(f"chk-{checkpoint}/_metadata", length, checksum)
+
+
+def written(*files: FileReference, by: str = "") -> list[Event]:
+    """By a process, or by the coordinator."""
+    return [at(by, events.FileWritten(file=file)) for file in files]
+
+
+def deleted(*files: FileReference, by: str = "", attempt: int = 0) -> list[Event]:
+    return [at(by, events.FileDeleted(path=file.path), attempt) for file in files]
+
+
+def listed(*files: FileReference) -> events.StorageListed:
+    """What is in the storage at the end."""
+    return events.StorageListed(files=files)
+
+
+def storage_failed(
+    operation: str, path: str, reason: str = "injected error", *, injected: bool = False, subtask: str = ""
+) -> events.StorageFailed:
+    """Of a subtask it is a part of its snapshot for checkpoint 1."""
+    return events.StorageFailed(
+        operation=operation,
+        path=path,
+        reason=reason,
+        injected=injected,
+        subtask=subtask,
+        checkpoint=1 if subtask else 0,
+    )
+
+
+def read_back(checkpoint: int = 1, problem: str = "") -> events.CheckpointAudited:
+    """The harness reads a completed checkpoint back."""
+    return events.CheckpointAudited(checkpoint=checkpoint, problem=problem)
+
+
+# --- transactions ----------------------------------------------------------------------------------------------------
+
+
+def precommitted(
+    transaction: str, checkpoint: int, *, subtask: str = "sink[0]", records: int = 1
+) -> events.TransactionPrecommitted:
+    return events.TransactionPrecommitted(
+        subtask=subtask, transaction=transaction, checkpoint=checkpoint, records=records
+    )
+
+
+def commit_tried(transaction: str, *, subtask: str = "sink[0]", recovering: bool = False) -> events.CommitTried:
+    return events.CommitTried(subtask=subtask, transaction=transaction, recovering=recovering)
+
+
+def committed(transaction: str, *, subtask: str = "sink[0]") -> events.TransactionCommitted:
+    return events.TransactionCommitted(subtask=subtask, transaction=transaction)
+
+
+# --- splits and timers -----------------------------------------------------------------------------------------------
+
+
+def assigned(*splits: int, subtask: str = "source[1]") -> events.SplitsAssigned:
+    return at(COORDINATOR, events.SplitsAssigned(subtask=subtask, splits=splits))
+
+
+def received(*splits: int, subtask: str = "source[1]") -> events.SplitsReceived:
+    return events.SplitsReceived(subtask=subtask, splits=splits)
+
+
+def sets(*timers: tuple[str, int], subtask: str = "sum[0]") -> events.TimersSet:
+    return events.TimersSet(subtask=subtask, timers=timers)
+
+
+def takes(time_ms: int, *timers: tuple[str, int], subtask: str = "sum[0]", final: bool = False) -> events.TimersFired:
+    """Timers are taken at a time; `final`: since the input has ended."""
+    return events.TimersFired(subtask=subtask, time_ms=time_ms, timers=timers, final=final)
