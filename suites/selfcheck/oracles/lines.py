@@ -382,6 +382,19 @@ def storage_failed(
     )
 
 
+def damaged(file: FileReference, *published: int, left: int | None = None) -> events.ObjectDamaged:
+    """The harness damages a file of a checkpoint, whose number is in its path; so many bytes are left, or nothing."""
+    checkpoint = int(file.path.partition("/")[0].removeprefix("chk-"))
+    return events.ObjectDamaged(
+        path=file.path, checkpoint=checkpoint, published=published, length=file.length, left=left
+    )
+
+
+def mended(file: FileReference, length: int | None) -> events.ObjectMended:
+    """It puts so many bytes back; None: nothing."""
+    return events.ObjectMended(path=file.path, length=length)
+
+
 def read_back(checkpoint: int = 1, problem: str = "") -> events.CheckpointAudited:
     """The harness reads a completed checkpoint back."""
     return events.CheckpointAudited(checkpoint=checkpoint, problem=problem)

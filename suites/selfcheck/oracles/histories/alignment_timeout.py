@@ -34,13 +34,11 @@ bad(
 
 bad(
     "begins-aligned", "aligned without a timeout",
-    triggered(), snapshot(f"{KEYED_SUM.vertices[-2].name}[0]"),
-    options=UNALIGNED,
+    triggered(), snapshot(f"{KEYED_SUM.vertices[-2].name}[0]"), options=UNALIGNED,
 )  # fmt: skip
 bad(
     "begins-aligned", "aligned though either input may be overtaken",
-    triggered(), snapshot(f"{JOIN.vertices[-2].name}[0]"),
-    options=UNALIGNED, job=JOIN,
+    triggered(), snapshot(f"{JOIN.vertices[-2].name}[0]"), options=UNALIGNED, job=JOIN,
 )  # fmt: skip
 
 # A source has no such input.
@@ -51,8 +49,7 @@ near(
 )  # fmt: skip
 near(
     "begins-aligned", "unaligned without a timeout",
-    triggered(), snapshot(f"{KEYED_SUM.vertices[-2].name}[0]", unaligned=True),
-    options=UNALIGNED,
+    triggered(), snapshot(f"{KEYED_SUM.vertices[-2].name}[0]", unaligned=True), options=UNALIGNED,
 )  # fmt: skip
 
 near(

@@ -122,8 +122,7 @@ near(
 
 bad(
     "blocked-in-at-least-once", "blocks while counting",
-    delivers(LEFT, Barrier(1)), blocked(LEFT), delivers(RIGHT, Barrier(1)),
-    options=COUNTING,
+    delivers(LEFT, Barrier(1)), blocked(LEFT), delivers(RIGHT, Barrier(1)), options=COUNTING,
 )  # fmt: skip
 near(
     "blocked-in-at-least-once", "counts barriers",
@@ -134,8 +133,7 @@ near(
 bad("waited-with-one-input", "blocks its only input", delivers(LONE, Barrier(1)), blocked(LONE), job=FORWARD)
 near(
     "waited-with-one-input", "passes a barrier at once",
-    sends(LONE, Barrier(1), 0), delivers(LONE, Barrier(1), 0),
-    job=FORWARD,
+    sends(LONE, Barrier(1), 0), delivers(LONE, Barrier(1), 0), job=FORWARD,
 )  # fmt: skip
 
 
@@ -174,17 +172,22 @@ bad("source-stalled", "stalls while only the coordinator is paused", _stalls(0, 
 near("source-position", "waits behind a slow task", _stalls(0, injected("slow-task", "task[2]")))
 
 
-def _theirs(*may_cause: Consequence) -> events.FaultInjected:
-    """A fault of a third party acts, of which nobody here knows the name."""
-    return events.FaultInjected(fault=0, fault_kind="knead", target="task[2]", may_cause=may_cause)
-
-
 near(
-    "source-position", "waits behind a fault that declares to hold up records",
-    _stalls(0, _theirs(Consequence.HOLDS_UP_RECORDS)),
-)  # fmt: skip
+    "source-position",
+    "waits behind a fault that declares to hold up records",
+    _stalls(
+        0,
+        events.FaultInjected(fault=0, fault_kind="knead", target="task[2]", may_cause=(Consequence.HOLDS_UP_RECORDS,)),
+    ),
+)
 
 bad(
-    "source-stalled", "stalls behind a fault that declares failures alone",
-    _stalls(0, _theirs(Consequence.FAILS_TASK, Consequence.FAILS_STORAGE)),
-)  # fmt: skip
+    "source-stalled",
+    "stalls behind a fault that declares failures alone",
+    _stalls(
+        0,
+        events.FaultInjected(
+            fault=0, fault_kind="knead", target="task[2]", may_cause=(Consequence.FAILS_TASK, Consequence.FAILS_STORAGE)
+        ),
+    ),
+)

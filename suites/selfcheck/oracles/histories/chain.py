@@ -38,8 +38,7 @@ bad(
 )  # fmt: skip
 bad(
     "crossed", "batch sent down",
-    barriers(*INPUTS, checkpoint=1), snapshots("sink[0]", "sum[0]", checkpoint=1), sends(INSIDE, 0),
-    options=CHAINED,
+    barriers(*INPUTS, checkpoint=1), snapshots("sink[0]", "sum[0]", checkpoint=1), sends(INSIDE, 0), options=CHAINED,
 )  # fmt: skip
 
 near(
@@ -53,8 +52,7 @@ bad(
 )  # fmt: skip
 bad(
     "without-barrier", "head without barrier",
-    barriers(*INPUTS, checkpoint=1), snapshots("sink[0]", "sum[0]", checkpoint=2),
-    options=CHAINED,
+    barriers(*INPUTS, checkpoint=1), snapshots("sink[0]", "sum[0]", checkpoint=2), options=CHAINED,
 )  # fmt: skip
 
 near(
@@ -66,8 +64,7 @@ near(
     "snapshot-apart", "an operator that stopped",
     stopped("sink[0]", reason="failed"), barriers(*INPUTS, checkpoint=1), snapshots("sum[0]", checkpoint=1),
     delivers(INPUTS[0], 0), [delivers(f"source[{i}]->sum[1]", Barrier(1)) for i in (0, 1)],
-    snapshots("sink[1]", "sum[1]", checkpoint=1),
-    options=CHAINED,
+    snapshots("sink[1]", "sum[1]", checkpoint=1), options=CHAINED,
 )  # fmt: skip
 near(
     "snapshot-apart", "an operator that has ended",
@@ -78,14 +75,12 @@ near(
 bad(
     "snapshot-apart", "a batch between two snapshots",
     barriers(*INPUTS, checkpoint=1), snapshots("sum[0]", checkpoint=1), delivers(INPUTS[0], 0),
-    snapshots("sink[0]", checkpoint=1),
-    options=CHAINED,
+    snapshots("sink[0]", checkpoint=1), options=CHAINED,
 )  # fmt: skip
 bad(
     "snapshot-apart", "a snapshot left out",
     barriers(*INPUTS, checkpoint=1), snapshots("sum[0]", checkpoint=1), barriers(*INPUTS, checkpoint=2),
-    snapshots("sink[0]", "sum[0]", checkpoint=2),
-    options=CHAINED,
+    snapshots("sink[0]", "sum[0]", checkpoint=2), options=CHAINED,
 )  # fmt: skip
 
 near(
@@ -96,8 +91,7 @@ near(
 bad(
     "snapshot-twice", "the same checkpoint again",
     barriers(*INPUTS, checkpoint=1), snapshots("sink[0]", "sum[0]", checkpoint=1),
-    snapshots("sink[0]", "sum[0]", checkpoint=1),
-    options=CHAINED,
+    snapshots("sink[0]", "sum[0]", checkpoint=1), options=CHAINED,
 )  # fmt: skip
 
 
@@ -105,20 +99,17 @@ bad(
 undecided(
     "CHAIN", "seen as tasks",
     *(line for n in (1, 2) for line in (barriers(*INPUTS, checkpoint=n), snapshots("sum[0]", checkpoint=n))),
-    completes(0),
-    options=CHAINED,
+    completes(0), options=CHAINED,
 )  # fmt: skip
 
 
 bad(
     "operator-missing", "heads alone take snapshots",
-    barriers(*INPUTS, checkpoint=1), snapshots("sum[0]", checkpoint=1), completes(4),
-    options=CHAINED,
+    barriers(*INPUTS, checkpoint=1), snapshots("sum[0]", checkpoint=1), completes(4), options=CHAINED,
 )  # fmt: skip
 bad(
     "operator-missing", "none stored beside all",
-    completes(6), published(2, path="chk-2"), completed(2),
-    options=CHAINED,
+    completes(6), published(2, path="chk-2"), completed(2), options=CHAINED,
 )  # fmt: skip
 near("operator-missing", "every operator stored", completes(6), options=CHAINED)
 bad("operator-missing", "only heads stored", completes(4), options=CHAINED)

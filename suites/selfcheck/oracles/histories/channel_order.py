@@ -24,8 +24,7 @@ ABORTED = aborted()
 near(
     "channel-order", "barrier of a checkpoint that was given up is overtaken",
     attempt(), triggered(), ABORTED, triggered(2), sends(LONE, Barrier(1), Barrier(2)),
-    delivers(LONE, Barrier(2), Barrier(1)),
-    job=FORWARD, options=UNALIGNED,
+    delivers(LONE, Barrier(2), Barrier(1)), job=FORWARD, options=UNALIGNED,
 )  # fmt: skip
 bad(
     "channel-order", "barrier of a checkpoint that goes on is overtaken",
@@ -35,20 +34,17 @@ bad(
 bad(
     "channel-order", "barrier is overtaken where none may",
     attempt(), triggered(), ABORTED, triggered(2), sends(LONE, Barrier(1), Barrier(2)),
-    delivers(LONE, Barrier(2), Barrier(1)),
-    job=FORWARD, options=OPTIONS,
+    delivers(LONE, Barrier(2), Barrier(1)), job=FORWARD, options=OPTIONS,
 )  # fmt: skip
 bad(
     "channel-order", "barrier is overtaken before its checkpoint is given up",
     attempt(), triggered(), triggered(2), ABORTED, sends(LONE, Barrier(1), Barrier(2)),
-    delivers(LONE, Barrier(2), Barrier(1)),
-    job=FORWARD, options=UNALIGNED,
+    delivers(LONE, Barrier(2), Barrier(1)), job=FORWARD, options=UNALIGNED,
 )  # fmt: skip
 bad(
     "channel-order", "batch is overtaken beside a barrier that may be",
     attempt(), triggered(), ABORTED, triggered(2), sends(LONE, 0, Barrier(1), Barrier(2)),
-    delivers(LONE, Barrier(2), Barrier(1)),
-    job=FORWARD, options=UNALIGNED,
+    delivers(LONE, Barrier(2), Barrier(1)), job=FORWARD, options=UNALIGNED,
 )  # fmt: skip
 
 ALIGNED: list[Line] = [

@@ -126,8 +126,7 @@ reach_bad(
 )
 reach_bad(
     "file-missing", "shared with one that was not claimed",
-    replaced(*whole(5, FIFTH), *dropped_with(3, *THIRD_RESTS)),
-    options=NOT_CLAIMED,
+    replaced(*whole(5, FIFTH), *dropped_with(3, *THIRD_RESTS)), options=NOT_CLAIMED,
 )  # fmt: skip
 reach_near(
     "file-missing",
@@ -172,8 +171,7 @@ retain_bad(
 )
 retain_bad(
     "deleted-after-end", "nothing was claimed",
-    begun(*whole(3, *THIRD_RESTS), *whole(4, FOURTH), *dropped_with(2)),
-    options=NOT_CLAIMED,
+    begun(*whole(3, *THIRD_RESTS), *whole(4, FOURTH), *dropped_with(2)), options=NOT_CLAIMED,
 )  # fmt: skip
 retain_near(
     "deleted-after-end",
@@ -219,8 +217,7 @@ shared_bad(
 )  # fmt: skip
 shared_bad(
     "deleted-in-use", "goes although nothing was claimed",
-    begun(*whole(3, THIRD), *whole(4, FOURTH), *dropped_with(2, SECOND)),
-    options=NOT_CLAIMED,
+    begun(*whole(3, THIRD), *whole(4, FOURTH), *dropped_with(2, SECOND)), options=NOT_CLAIMED,
 )  # fmt: skip
 shared_near(
     "deleted-in-use", "goes with the last that rests on the claimed one",
@@ -258,8 +255,7 @@ shared_near(
 
 shared_bad(
     "placeholder-accepted", "a name of a job from which nothing was claimed",
-    begun(*whole(3, *THIRD_RESTS)),
-    options=NOT_CLAIMED,
+    begun(*whole(3, *THIRD_RESTS)), options=NOT_CLAIMED,
 )  # fmt: skip
 shared_near(
     "placeholder-accepted",
@@ -317,13 +313,11 @@ savepoint_near(
 
 savepoint_bad(
     "rests-on-unclaimed", "the first checkpoint names what is the users",
-    begun(*whole(3, *THIRD_RESTS)),
-    options=NOT_CLAIMED,
+    begun(*whole(3, *THIRD_RESTS)), options=NOT_CLAIMED,
 )  # fmt: skip
 savepoint_near(
     "rests-on-unclaimed", "the first checkpoint is whole",
-    begun(*whole(3, THIRD), *whole(4, FOURTH, THIRD)),
-    options=NOT_CLAIMED,
+    begun(*whole(3, THIRD), *whole(4, FOURTH, THIRD)), options=NOT_CLAIMED,
 )  # fmt: skip
 
 

@@ -41,30 +41,26 @@ bad("value-wrong", "option is left at its default", told({}), options=GIVEN)
 bad("value-wrong", "option is not told", told({}, without=TIMEOUT))
 bad(
     "value-wrong", "option in its older spelling is not heard",
-    told({}),
-    options={"state.checkpoints.num-retained": "2"},
+    told({}), options={"state.checkpoints.num-retained": "2"},
 )  # fmt: skip
 near("value-wrong", "option is told in another unit", told({TIMEOUT: ("60000 ms", Origin.CODE)}), options=GIVEN)
 
 bad("origin-wrong", "option is said to be of the file", told({TIMEOUT: ("60000 ms", Origin.FILE)}), options=GIVEN)
 near(
     "origin-wrong", "default that is also given is of the code",
-    told({TIMEOUT: ("600000 ms", Origin.CODE)}),
-    options={TIMEOUT: "10 min"},
+    told({TIMEOUT: ("600000 ms", Origin.CODE)}), options={TIMEOUT: "10 min"},
 )  # fmt: skip
 
 bad("warning-wrong", "option gives way in silence", told(OFF), options=COUNTED_UNALIGNED, claimed=AT_LEAST_ONCE)
 bad("warning-wrong", "nothing gives way and a warning says so", told({}, (NoteKind.WARNING, "interval-raised")))
 near(
     "warning-wrong", "option gives way with a warning",
-    told(OFF, (NoteKind.WARNING, "unaligned-switched-off")),
-    options=COUNTED_UNALIGNED, claimed=AT_LEAST_ONCE,
+    told(OFF, (NoteKind.WARNING, "unaligned-switched-off")), options=COUNTED_UNALIGNED, claimed=AT_LEAST_ONCE,
 )  # fmt: skip
 
 bad(
     "lint-wrong", "what cannot act is not pointed out",
-    told({"state.backend.async": ("false", Origin.CODE)}),
-    options={"state.backend.async": "false"},
+    told({"state.backend.async": ("false", Origin.CODE)}), options={"state.backend.async": "false"},
 )  # fmt: skip
 near(
     "lint-wrong", "what cannot act is pointed out",
@@ -74,7 +70,6 @@ near(
 
 bad(
     "claimed-too-much", "exactly once is claimed without alignment",
-    told({MODE: ("AT_LEAST_ONCE", Origin.CODE)}),
-    options={MODE: "AT_LEAST_ONCE"},
+    told({MODE: ("AT_LEAST_ONCE", Origin.CODE)}), options={MODE: "AT_LEAST_ONCE"},
 )  # fmt: skip
 near("claimed-too-much", "less is claimed than could be kept", told({}), claimed=AT_LEAST_ONCE)

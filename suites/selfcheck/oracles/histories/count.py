@@ -47,8 +47,7 @@ bad("restarted-beyond-policy", "third failure in the window", restarts(), restar
 near("restarted-beyond-policy", "two restarts of two", restarts(), restarts(), REFUSED)
 near(
     "restarted-beyond-policy", "fourth failure after the window slid",
-    restarts(), restarts(), 300_000, restarts(), restarts(), REFUSED,
-    options=RATE,
+    restarts(), restarts(), 300_000, restarts(), restarts(), REFUSED, options=RATE,
 )  # fmt: skip
 
 bad("failed-too-early", "second restart of two refused", restarts(), REFUSED)
@@ -91,33 +90,28 @@ near("delay-wrong", "default of this profile", row(1_000, 1_500, 2_250, 3_375), 
 
 bad(
     "restarted-beyond-policy", "sixth restart of five in a row",
-    row(1_000, 2_000, 4_000, 8_000, 10_000, 10_000),
-    options=EXPONENTIAL,
+    row(1_000, 2_000, 4_000, 8_000, 10_000, 10_000), options=EXPONENTIAL,
 )  # fmt: skip
 
 bad(
     "delay-too-short", "drawn delay is not waited for",
-    row(1_000), restarts(delay_ms=2_000, waited_ms=1_000),
-    options=EXPONENTIAL,
+    row(1_000), restarts(delay_ms=2_000, waited_ms=1_000), options=EXPONENTIAL,
 )  # fmt: skip
 
 bad("backoff-not-reset", "row goes on after a quiet minute", row(1_000, 2_000), 60_100, row(4_000), options=EXPONENTIAL)
 near(
     "backoff-not-reset", "row begins again after a quiet minute",
-    row(1_000, 2_000), 60_100, row(1_000, 2_000),
-    options=EXPONENTIAL,
+    row(1_000, 2_000), 60_100, row(1_000, 2_000), options=EXPONENTIAL,
 )  # fmt: skip
 
 
 bad(
     "simultaneous-counted", "second failure begins a longer delay",
-    failure(), restart(), 498, failure(), restart(2_000), 2_000, attempt(),
-    options=EXPONENTIAL,
+    failure(), restart(), 498, failure(), restart(2_000), 2_000, attempt(), options=EXPONENTIAL,
 )  # fmt: skip
 near(
     "simultaneous-counted", "second failure waits with the first",
-    failure(), restart(), 498, failure(), restart(500), 500, attempt(),
-    options=EXPONENTIAL,
+    failure(), restart(), 498, failure(), restart(500), 500, attempt(), options=EXPONENTIAL,
 )  # fmt: skip
 
 
@@ -161,8 +155,7 @@ near(
 )  # fmt: skip
 bad(
     "cause-not-reported", "what followed from the record hides it most times",
-    *[line for cause in (POISON, FOLLOWED, FOLLOWED) for line in (*poisoned(cause), *restarts()[1:])],
-    options=MANY,
+    *[line for cause in (POISON, FOLLOWED, FOLLOWED) for line in (*poisoned(cause), *restarts()[1:])], options=MANY,
 )  # fmt: skip
 bad(
     "cause-not-reported", "another record is named",
@@ -187,23 +180,19 @@ COORDINATOR_DIES: list[Line] = [died("coordinator", "killed"), attempt()]
 
 bad(
     "failure-not-counted", "only the next death is counted",
-    WORKER_DIES, attempt(), WORKER_DIES, restarts(),
-    options=UNNAMED,
+    WORKER_DIES, attempt(), WORKER_DIES, restarts(), options=UNNAMED,
 )  # fmt: skip
 bad(
     "failure-not-counted", "the coordinator dies an attempt later",
-    WORKER_DIES, attempt(), COORDINATOR_DIES,
-    options=UNNAMED,
+    WORKER_DIES, attempt(), COORDINATOR_DIES, options=UNNAMED,
 )  # fmt: skip
 bad(
     "failure-not-counted", "death under the new coordinator passes unnoticed",
-    WORKER_DIES, COORDINATOR_DIES, WORKER_DIES, attempt(),
-    options=UNNAMED,
+    WORKER_DIES, COORDINATOR_DIES, WORKER_DIES, attempt(), options=UNNAMED,
 )  # fmt: skip
 near(
     "failure-not-counted", "the coordinator dies before it counts",
-    WORKER_DIES, COORDINATOR_DIES, WORKER_DIES, restarts(),
-    options=UNNAMED,
+    WORKER_DIES, COORDINATOR_DIES, WORKER_DIES, restarts(), options=UNNAMED,
 )  # fmt: skip
 FIRST, SECOND = "coordinator.0", "coordinator.1"
 
@@ -215,16 +204,13 @@ SUPERSEDED: list[Line] = [at(SECOND, events.NodeStarted()), at(SECOND, attempt()
 near(
     "failure-not-counted", "the coordinator is superseded before it counts",
     at(FIRST, events.NodeStarted()), WORKER_DIES, SUPERSEDED, WORKER_DIES,
-    *[at(SECOND, line) if isinstance(line, events.Event) else line for line in restarts()],
-    options=UNNAMED,
+    *[at(SECOND, line) if isinstance(line, events.Event) else line for line in restarts()], options=UNNAMED,
 )  # fmt: skip
 bad(
     "failure-not-counted", "the coordinator is superseded an attempt later",
-    at(FIRST, events.NodeStarted()), WORKER_DIES, attempt(), SUPERSEDED,
-    options=UNNAMED,
+    at(FIRST, events.NodeStarted()), WORKER_DIES, attempt(), SUPERSEDED, options=UNNAMED,
 )  # fmt: skip
 near(
     "failure-not-counted", "two deaths of an attempt are one failure",
-    task("sum[0]"), died("worker-0", "killed"), WORKER_DIES, restarts(),
-    options=UNNAMED,
+    task("sum[0]"), died("worker-0", "killed"), WORKER_DIES, restarts(), options=UNNAMED,
 )  # fmt: skip

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
-
 from holdfast.harness.model.capability import AT_LEAST_ONCE
 from holdfast.harness.model.events import (
     ChannelContent,
@@ -17,66 +15,66 @@ BEFORE = [(partition, offset) for partition in (0, 1) for offset in range(4)]
 """The records before a cut at offset 4 of both partitions."""
 
 
-def _cut(*held: Collection[tuple[int, int]]) -> list[Line]:
-    """Checkpoint 1 at offset 4 of both partitions; the sums hold these records."""
-    return [
-        *(snapshot(f"source[{i}]", 1, (i, 4)) for i in (0, 1)),
-        *(snapshot(f"sum[{i}]", state=summary(each)) for i, each in enumerate(held)),
-    ]
-
-
 bad, near = exhibits("CUT")
 
-bad("state-extra", "record behind barrier in state", _cut(BEFORE[:4], [*BEFORE[4:], (1, 4)]))
-bad("state-extra", "record applied twice", _cut(BEFORE[:4], [*BEFORE[4:], (0, 2)]))
-bad("state-extra", "two records applied twice", _cut([*BEFORE[:4], (1, 0)], [*BEFORE[4:], (0, 2)]))
+bad(
+    "state-extra", "record behind barrier in state",
+    snapshot("source[0]", 1, (0, 4)), snapshot("source[1]", 1, (1, 4)), snapshot("sum[0]", state=summary(BEFORE[:4])),
+    snapshot("sum[1]", state=summary([*BEFORE[4:], (1, 4)])),
+)  # fmt: skip
+bad(
+    "state-extra", "record applied twice",
+    snapshot("source[0]", 1, (0, 4)), snapshot("source[1]", 1, (1, 4)), snapshot("sum[0]", state=summary(BEFORE[:4])),
+    snapshot("sum[1]", state=summary([*BEFORE[4:], (0, 2)])),
+)  # fmt: skip
+bad(
+    "state-extra", "two records applied twice",
+    snapshot("source[0]", 1, (0, 4)), snapshot("source[1]", 1, (1, 4)),
+    snapshot("sum[0]", state=summary([*BEFORE[:4], (1, 0)])), snapshot("sum[1]", state=summary([*BEFORE[4:], (0, 2)])),
+)  # fmt: skip
 
 
-def _cut_with(*in_flight_line: tuple[int, int]) -> list[Line]:
-    """As `_cut`, unaligned: the sums hold all but the last record, and this is stored as being in flight."""
-    stored = (ChannelContent(LEFT, False, ((1, 3),), summary(in_flight_line)),)
-    return [
-        *(snapshot(f"source[{i}]", 1, (i, 4), unaligned=True) for i in (0, 1)),
-        *(in_flight(f"source[{i}]") for i in (0, 1)),
-        *(
-            snapshot(f"sum[{i}]", state=summary(each), unaligned=True)
-            for i, each in enumerate((BEFORE[:4], BEFORE[4:-1]))
-        ),
-        in_flight("sum[0]", *(stored if in_flight_line else ())),
-        in_flight("sum[1]"),
-    ]
+bad(
+    "state-missing", "record neither in state nor in flight",
+    snapshot("source[0]", 1, (0, 4), unaligned=True), snapshot("source[1]", 1, (1, 4), unaligned=True),
+    in_flight("source[0]"), in_flight("source[1]"), snapshot("sum[0]", state=summary(BEFORE[:4]), unaligned=True),
+    snapshot("sum[1]", state=summary(BEFORE[4:-1]), unaligned=True), in_flight("sum[0]"), in_flight("sum[1]"),
+)  # fmt: skip
 
+bad(
+    "state-extra", "record in state and in flight",
+    snapshot("source[0]", 1, (0, 4), unaligned=True), snapshot("source[1]", 1, (1, 4), unaligned=True),
+    in_flight("source[0]"), in_flight("source[1]"), snapshot("sum[0]", state=summary(BEFORE[:4]), unaligned=True),
+    snapshot("sum[1]", state=summary(BEFORE[4:-1]), unaligned=True),
+    in_flight("sum[0]", ChannelContent(LEFT, False, ((1, 3),), summary((BEFORE[-1], BEFORE[0])))), in_flight("sum[1]"),
+)  # fmt: skip
 
-bad("state-missing", "record neither in state nor in flight", _cut_with())
-
-bad("state-extra", "record in state and in flight", _cut_with(BEFORE[-1], BEFORE[0]))
-
-near("state-missing", "last record is in flight", _cut_with(BEFORE[-1]))
-
-
-def _left_out(*held: tuple[int, int]) -> list[Line]:
-    """The last record before the first cut was in flight and is left out; at the second the sums hold these."""
-    return [
-        attempt(),
-        *(snapshot(f"source[{i}]", 1, (i, 4), unaligned=True) for i in (0, 1)),
-        *(in_flight(f"source[{i}]") for i in (0, 1)),
-        *(
-            snapshot(f"sum[{i}]", state=summary(each), unaligned=True)
-            for i, each in enumerate((BEFORE[:4], BEFORE[4:-1]))
-        ),
-        in_flight("sum[0]", ChannelContent(LEFT, False, ((1, 3),), summary(BEFORE[-1:]))),
-        in_flight("sum[1]"),
-        attempt(1),
-        *(snapshot(f"source[{i}]", 2, (i, 4 + (i == 0))) for i in (0, 1)),
-        snapshot("sum[0]", 2, state=summary(held)),
-        snapshot("sum[1]", 2, state=summary(())),
-    ]
+near(
+    "state-missing", "last record is in flight",
+    snapshot("source[0]", 1, (0, 4), unaligned=True), snapshot("source[1]", 1, (1, 4), unaligned=True),
+    in_flight("source[0]"), in_flight("source[1]"), snapshot("sum[0]", state=summary(BEFORE[:4]), unaligned=True),
+    snapshot("sum[1]", state=summary(BEFORE[4:-1]), unaligned=True),
+    in_flight("sum[0]", ChannelContent(LEFT, False, ((1, 3),), summary((BEFORE[-1],)))), in_flight("sum[1]"),
+)  # fmt: skip
 
 
 bad(
     "skipped-differs",
     "what is left out is there all the same",
-    _left_out(*BEFORE, (0, 4)),
+    attempt(),
+    snapshot("source[0]", 1, (0, 4), unaligned=True),
+    snapshot("source[1]", 1, (1, 4), unaligned=True),
+    in_flight("source[0]"),
+    in_flight("source[1]"),
+    snapshot("sum[0]", state=summary(BEFORE[:4]), unaligned=True),
+    snapshot("sum[1]", state=summary(BEFORE[4:-1]), unaligned=True),
+    in_flight("sum[0]", ChannelContent(LEFT, False, ((1, 3),), summary(BEFORE[-1:]))),
+    in_flight("sum[1]"),
+    attempt(1),
+    snapshot("source[0]", 2, (0, 5)),
+    snapshot("source[1]", 2, (1, 4)),
+    snapshot("sum[0]", 2, state=summary((*BEFORE, (0, 4)))),
+    snapshot("sum[1]", 2, state=summary(())),
     options={
         "execution.checkpointing.interval": "100 ms",
         "execution.checkpointing.recover-without-channel-state.checkpoint-id": "1",
@@ -86,7 +84,20 @@ bad(
 bad(
     "skipped-differs",
     "another record is missing too",
-    _left_out(*BEFORE[:-1]),
+    attempt(),
+    snapshot("source[0]", 1, (0, 4), unaligned=True),
+    snapshot("source[1]", 1, (1, 4), unaligned=True),
+    in_flight("source[0]"),
+    in_flight("source[1]"),
+    snapshot("sum[0]", state=summary(BEFORE[:4]), unaligned=True),
+    snapshot("sum[1]", state=summary(BEFORE[4:-1]), unaligned=True),
+    in_flight("sum[0]", ChannelContent(LEFT, False, ((1, 3),), summary(BEFORE[-1:]))),
+    in_flight("sum[1]"),
+    attempt(1),
+    snapshot("source[0]", 2, (0, 5)),
+    snapshot("source[1]", 2, (1, 4)),
+    snapshot("sum[0]", 2, state=summary((*BEFORE[:-1],))),
+    snapshot("sum[1]", 2, state=summary(())),
     options={
         "execution.checkpointing.interval": "100 ms",
         "execution.checkpointing.recover-without-channel-state.checkpoint-id": "1",
@@ -96,7 +107,20 @@ bad(
 near(
     "skipped-differs",
     "only what is left out is missing",
-    _left_out(*BEFORE[:-1], (0, 4)),
+    attempt(),
+    snapshot("source[0]", 1, (0, 4), unaligned=True),
+    snapshot("source[1]", 1, (1, 4), unaligned=True),
+    in_flight("source[0]"),
+    in_flight("source[1]"),
+    snapshot("sum[0]", state=summary(BEFORE[:4]), unaligned=True),
+    snapshot("sum[1]", state=summary(BEFORE[4:-1]), unaligned=True),
+    in_flight("sum[0]", ChannelContent(LEFT, False, ((1, 3),), summary(BEFORE[-1:]))),
+    in_flight("sum[1]"),
+    attempt(1),
+    snapshot("source[0]", 2, (0, 5)),
+    snapshot("source[1]", 2, (1, 4)),
+    snapshot("sum[0]", 2, state=summary((*BEFORE[:-1], (0, 4)))),
+    snapshot("sum[1]", 2, state=summary(())),
     options={
         "execution.checkpointing.interval": "100 ms",
         "execution.checkpointing.recover-without-channel-state.checkpoint-id": "1",
@@ -104,17 +128,27 @@ near(
     claimed=frozenset(),
 )
 
-near("state-extra", "state of the cut", _cut(BEFORE[:3], BEFORE[3:]))
+near(
+    "state-extra", "state of the cut",
+    snapshot("source[0]", 1, (0, 4)), snapshot("source[1]", 1, (1, 4)), snapshot("sum[0]", state=summary(BEFORE[:3])),
+    snapshot("sum[1]", state=summary(BEFORE[3:])),
+)  # fmt: skip
 
-bad("state-missing", "range missing in state", _cut(BEFORE[:1], BEFORE[3:]))
+bad(
+    "state-missing", "range missing in state",
+    snapshot("source[0]", 1, (0, 4)), snapshot("source[1]", 1, (1, 4)), snapshot("sum[0]", state=summary(BEFORE[:1])),
+    snapshot("sum[1]", state=summary(BEFORE[3:])),
+)  # fmt: skip
 bad(
     "state-missing", "missing though at least once",
-    _cut(BEFORE[:4], BEFORE[5:]),
-    claimed=AT_LEAST_ONCE, options=COUNTING,
+    snapshot("source[0]", 1, (0, 4)), snapshot("source[1]", 1, (1, 4)), snapshot("sum[0]", state=summary(BEFORE[:4])),
+    snapshot("sum[1]", state=summary(BEFORE[5:])), claimed=AT_LEAST_ONCE, options=COUNTING,
 )  # fmt: skip
 near(
-    "state-missing", "complete and at least once", _cut(BEFORE[:4], BEFORE[4:]), claimed=AT_LEAST_ONCE, options=COUNTING
-)
+    "state-missing", "complete and at least once",
+    snapshot("source[0]", 1, (0, 4)), snapshot("source[1]", 1, (1, 4)), snapshot("sum[0]", state=summary(BEFORE[:4])),
+    snapshot("sum[1]", state=summary(BEFORE[4:])), claimed=AT_LEAST_ONCE, options=COUNTING,
+)  # fmt: skip
 
 RECORDED: list[Line] = [task("source[0]", positions=((0, 0), (1, 0))), emitted(0, 4)]
 """A source starts with two partitions, reads from one, and records these positions."""

@@ -9,8 +9,6 @@ from __future__ import annotations
 from holdfast.harness.model.events import (
     CheckpointRetained,
     FileReference,
-    ObjectDamaged,
-    ObjectMended,
     SubtaskAudited,
 )
 from holdfast.harness.model.jobs import FORWARD
@@ -30,11 +28,13 @@ from holdfast.suites.selfcheck.oracles.lines import (
     attempt,
     claimed,
     completed,
+    damaged,
     deleted,
     died,
     drawn,
     dropped,
     listed,
+    mended,
     published,
     read_back,
     snapshot,
@@ -57,11 +57,6 @@ def state_file(checkpoint: int) -> FileReference:
     return FileReference(f"chk-{checkpoint}/sum-0", 10, checkpoint)
 
 
-def damaged(file: FileReference, left: int | None = None) -> ObjectDamaged:
-    checkpoint = int(file.path.partition("/")[0].removeprefix("chk-"))
-    return ObjectDamaged(path=file.path, checkpoint=checkpoint, published=(), length=file.length, left=left)
-
-
 def on_its_way(checkpoint: int, *shared: FileReference) -> list[Line]:
     """Published, and not complete yet."""
     files = (state_file(checkpoint), metadata(checkpoint), *shared)
@@ -79,7 +74,7 @@ def stored(checkpoint: int) -> list[Line]:
 
 
 SUM_FILE = FileReference("chk-1/sum-0", 100, 7)
-NOTHING_PUT_BACK = ObjectMended(path=metadata(2).path, length=None)
+NOTHING_PUT_BACK = mended(metadata(2), None)
 OF_3 = listed(metadata(3), state_file(3))
 
 
@@ -114,7 +109,7 @@ reach_bad(
 )  # fmt: skip
 reach_bad(
     "file-missing", "deleted when all was put back",
-    stored(1), damaged(metadata(1)), ObjectMended(path=metadata(1).path, length=20), deleted(state_file(1)),
+    stored(1), damaged(metadata(1)), mended(metadata(1), 20), deleted(state_file(1)),
 )  # fmt: skip
 reach_bad(
     "file-missing", "another is missing in the storage",
@@ -125,11 +120,11 @@ reach_bad(
 
 reach_near(
     "file-differs", "the damaged is stored shorter",
-    stored(1), damaged(state_file(1), 5), listed(metadata(1), FileReference(state_file(1).path, 5, 99)),
+    stored(1), damaged(state_file(1), left=5), listed(metadata(1), FileReference(state_file(1).path, 5, 99)),
 )  # fmt: skip
 reach_bad(
     "file-differs", "another than the damaged is stored shorter",
-    stored(1), damaged(metadata(1), 5), listed(metadata(1), FileReference(state_file(1).path, 5, 99)),
+    stored(1), damaged(metadata(1), left=5), listed(metadata(1), FileReference(state_file(1).path, 5, 99)),
 )  # fmt: skip
 
 
@@ -151,7 +146,7 @@ retain_bad(
 )  # fmt: skip
 retain_bad(
     "too-many-retained", "what was put back is counted",
-    stored(2), damaged(metadata(2)), ObjectMended(path=metadata(2).path, length=20), stored(3), NEXT,
+    stored(2), damaged(metadata(2)), mended(metadata(2), 20), stored(3), NEXT,
 )  # fmt: skip
 
 CANCELLED_WITH_DAMAGE: list[Line] = [
@@ -166,8 +161,7 @@ retain_near(
 )  # fmt: skip
 retain_bad(
     "discarded-wrongly", "the undamaged is not left to the user",
-    *CANCELLED_WITH_DAMAGE, switched(CANCELED),
-    options=KEEPING,
+    *CANCELLED_WITH_DAMAGE, switched(CANCELED), options=KEEPING,
 )  # fmt: skip
 
 retain_near(
@@ -176,7 +170,7 @@ retain_near(
 )  # fmt: skip
 retain_bad(
     "deleted-in-use", "a file goes whose checkpoint was put back",
-    stored(1), damaged(metadata(1)), ObjectMended(path=metadata(1).path, length=20), attempt(1), deleted(state_file(1)),
+    stored(1), damaged(metadata(1)), mended(metadata(1), 20), attempt(1), deleted(state_file(1)),
 )  # fmt: skip
 
 
@@ -238,15 +232,13 @@ DISCARDED: list[Line] = [attempt(), triggered(1, *ALL), ack_sent(ALL[0], 1, stat
 
 coord_near(
     "state-not-discarded", "the harness put back a file of an aborted one",
-    *DISCARDED, damaged(state_file(1), 5), ObjectMended(path=state_file(1).path, length=10), aborted(),
-    told(1, *ALL, completed=False), lines.whole(2), listed(state_file(1)),
-    job=FORWARD, parallelism=1,
+    *DISCARDED, damaged(state_file(1), left=5), mended(state_file(1), 10), aborted(), told(1, *ALL, completed=False),
+    lines.whole(2), listed(state_file(1)), job=FORWARD, parallelism=1,
 )  # fmt: skip
 coord_bad(
     "state-not-discarded", "the harness put back another file",
-    *DISCARDED, damaged(metadata(1), 5), ObjectMended(path=metadata(1).path, length=10), aborted(),
-    told(1, *ALL, completed=False), lines.whole(2), listed(state_file(1)),
-    job=FORWARD, parallelism=1,
+    *DISCARDED, damaged(metadata(1), left=5), mended(metadata(1), 10), aborted(), told(1, *ALL, completed=False),
+    lines.whole(2), listed(state_file(1)), job=FORWARD, parallelism=1,
 )  # fmt: skip
 
 
@@ -255,7 +247,7 @@ coord_bad(
 
 def _read_back(problem: FileReference) -> list[Line]:
     audited = [read_back(1, "cannot be read"), read_back(2)]
-    return [stored(1), stored(2), damaged(problem, 5), *audited]
+    return [stored(1), stored(2), damaged(problem, left=5), *audited]
 
 
 restore_bad, restore_near = exhibits("RESTORE")
@@ -266,12 +258,12 @@ restore_bad("audit-failed", "another than the damaged cannot be read back", _rea
 
 restore_bad(
     "audit-failed", "cannot be read back before the damage",
-    stored(1), read_back(1, "cannot be read"), damaged(state_file(1), 5),
+    stored(1), read_back(1, "cannot be read"), damaged(state_file(1), left=5),
 )  # fmt: skip
 restore_near(
     "audit-failed", "the damaged cannot be read back and is mended",
-    stored(1), damaged(state_file(1), 5), read_back(1, "cannot be read"),
-    ObjectMended(path=state_file(1).path, length=10), stored(2), read_back(2),
+    stored(1), damaged(state_file(1), left=5), read_back(1, "cannot be read"), mended(state_file(1), 10), stored(2),
+    read_back(2),
 )  # fmt: skip
 
 state_bad, state_near = exhibits("STATE")
@@ -285,7 +277,7 @@ state_near(
 state_bad("state-unreadable", "state of another cannot be read back", _read_back(state_file(2)))
 state_bad(
     "state-unreadable", "state cannot be read back before the damage",
-    stored(1), read_back(1, "cannot be read"), damaged(state_file(1), 5),
+    stored(1), read_back(1, "cannot be read"), damaged(state_file(1), left=5),
 )  # fmt: skip
 
 snapshot_bad, snapshot_near = exhibits(
@@ -295,9 +287,9 @@ snapshot_bad, snapshot_near = exhibits(
 
 snapshot_near(
     "aborted-file-left", "the harness put back a file of the pending",
-    damaged(SUM_FILE, 5), ObjectMended(path=SUM_FILE.path, length=10), _completed(2, 3, 4), listed(SUM_FILE),
+    damaged(SUM_FILE, left=5), mended(SUM_FILE, 10), _completed(2, 3, 4), listed(SUM_FILE),
 )  # fmt: skip
 snapshot_bad(
     "aborted-file-left", "the harness put back another than that of the pending",
-    damaged(metadata(2)), ObjectMended(path=metadata(2).path, length=20), _completed(2, 3, 4), listed(SUM_FILE),
+    damaged(metadata(2)), mended(metadata(2), 20), _completed(2, 3, 4), listed(SUM_FILE),
 )  # fmt: skip

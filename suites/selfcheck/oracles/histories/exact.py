@@ -174,8 +174,8 @@ bad(
 bad(
     "input-missing", "transactions of a completed checkpoint aborted",
     triggered(1, "sink[0]"), precommitted("t-1", 1, records=2), completed(1, 2),
-    TransactionAborted(subtask="sink[0]", transaction="t-1"), committed("t-2"),
-    job=REBALANCE, inputs=marked(THREE), units=units(identities("0:2", "0:3")),
+    TransactionAborted(subtask="sink[0]", transaction="t-1"), committed("t-2"), job=REBALANCE, inputs=marked(THREE),
+    units=units(identities("0:2", "0:3")),
     end=replace(STOPPED, reason="transaction t-1 of a completed checkpoint was not committed"),
 )  # fmt: skip
 bad(

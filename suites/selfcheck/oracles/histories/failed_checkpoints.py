@@ -33,11 +33,6 @@ OF_1_14 = {**INTERVAL, "holdfast.profile": "flink-1.14"}
 FORGIVING = {**INTERVAL, "holdfast.fail-on-checkpointing-errors": "false"}
 
 
-def answered_late(checkpoint: int) -> list[Line]:
-    """A task acknowledges a checkpoint that is over, and another one declines it."""
-    return [acked(checkpoint, "sum[0]", outcome=events.AckOutcome.DISCARDED), declined(checkpoint, "sum[1]", "late")]
-
-
 def failed_over(checkpoint: int = 0) -> list[Line]:
     """The job fails over, because of a checkpoint or for another reason, and runs again at once."""
     return [
@@ -63,13 +58,11 @@ bad(
 bad("failed-below-tolerable", "subsumed counts", aborted(1, FailureReason.SUBSUMED), failed_over(1), options=INTERVAL)
 bad(
     "failed-below-tolerable", "older than success counts",
-    completed(3), aborted(2, FailureReason.EXPIRED), failed_over(2),
-    options=INTERVAL,
+    completed(3), aborted(2, FailureReason.EXPIRED), failed_over(2), options=INTERVAL,
 )  # fmt: skip
 bad(
     "failed-below-tolerable", "refused metadata counts in 1 14",
-    aborted(1, FailureReason.FINALIZATION), failed_over(1),
-    options=OF_1_14,
+    aborted(1, FailureReason.FINALIZATION), failed_over(1), options=OF_1_14,
 )  # fmt: skip
 bad(
     "failed-below-tolerable", "counts go on after failover",
@@ -78,13 +71,11 @@ bad(
 )  # fmt: skip
 bad(
     "failed-below-tolerable", "refusal counts",
-    refused(FailureReason.TASKS_NOT_RUNNING, 1, CheckpointOrigin.USER), failed_over(1),
-    options=INTERVAL,
+    refused(FailureReason.TASKS_NOT_RUNNING, 1, CheckpointOrigin.USER), failed_over(1), options=INTERVAL,
 )  # fmt: skip
 bad(
     "failed-below-tolerable", "fails though told not to",
-    aborted(1, FailureReason.EXPIRED), failed_over(1),
-    options=FORGIVING,
+    aborted(1, FailureReason.EXPIRED), failed_over(1), options=FORGIVING,
 )  # fmt: skip
 near(
     "failed-below-tolerable", "failures and successes take turns",
@@ -93,8 +84,7 @@ near(
 )  # fmt: skip
 near(
     "failed-below-tolerable", "fails over for another reason",
-    died("worker-1"), aborted(1, FailureReason.TASK_FAILURE), failed_over(),
-    options=INTERVAL,
+    died("worker-1"), aborted(1, FailureReason.TASK_FAILURE), failed_over(), options=INTERVAL,
 )  # fmt: skip
 
 FAILS_WHILE_THE_JOB_RESTARTS: list[Line] = [completed(), died("worker-1"), failure("lost"), switched(RESTARTING)]
@@ -104,13 +94,11 @@ FAILS_WHILE_THE_JOB_RESTARTS: list[Line] = [completed(), died("worker-1"), failu
 # As in Flink, which aborts what is under way when it starts the tasks again.
 near(
     "failed-below-tolerable", "expires while the job restarts",
-    *FAILS_WHILE_THE_JOB_RESTARTS, aborted(2, FailureReason.EXPIRED), failed_over(2),
-    options=INTERVAL,
+    *FAILS_WHILE_THE_JOB_RESTARTS, aborted(2, FailureReason.EXPIRED), failed_over(2), options=INTERVAL,
 )  # fmt: skip
 bad(
     "failed-below-tolerable", "what a restart aborts counts",
-    *FAILS_WHILE_THE_JOB_RESTARTS, aborted(2, FailureReason.TASK_FAILURE), failed_over(2),
-    options=INTERVAL,
+    *FAILS_WHILE_THE_JOB_RESTARTS, aborted(2, FailureReason.TASK_FAILURE), failed_over(2), options=INTERVAL,
 )  # fmt: skip
 bad(
     "failed-below-tolerable", "expires while the job restarts and is tolerable",
@@ -123,18 +111,19 @@ bad(
 )  # fmt: skip
 bad(
     "tolerable-exceeded", "refused metadata counts in 2",
-    aborted(1, FailureReason.FINALIZATION), drawn(2),
-    options=INTERVAL,
+    aborted(1, FailureReason.FINALIZATION), drawn(2), options=INTERVAL,
 )  # fmt: skip
 bad(
     "tolerable-exceeded", "goes on behind late answers",
-    aborted(1, FailureReason.EXPIRED), aborted(2, FailureReason.EXPIRED), answered_late(2), drawn(3),
+    aborted(1, FailureReason.EXPIRED), aborted(2, FailureReason.EXPIRED),
+    acked(2, "sum[0]", outcome=events.AckOutcome.DISCARDED), declined(2, "sum[1]", "late"), drawn(3),
 )  # fmt: skip
 
 # Flink takes answers on another thread than the one that fails the job.
 near(
     "tolerable-exceeded", "fails behind late answers",
-    aborted(1, FailureReason.EXPIRED), aborted(2, FailureReason.EXPIRED), answered_late(2), failed_over(2),
+    aborted(1, FailureReason.EXPIRED), aborted(2, FailureReason.EXPIRED),
+    acked(2, "sum[0]", outcome=events.AckOutcome.DISCARDED), declined(2, "sum[1]", "late"), failed_over(2),
 )  # fmt: skip
 near(
     "tolerable-exceeded", "fails with second",
@@ -142,8 +131,7 @@ near(
 )  # fmt: skip
 near(
     "tolerable-exceeded", "others end with it",
-    aborted(1, FailureReason.EXPIRED), aborted(2, FailureReason.TASK_FAILURE), failed_over(1),
-    options=INTERVAL,
+    aborted(1, FailureReason.EXPIRED), aborted(2, FailureReason.TASK_FAILURE), failed_over(1), options=INTERVAL,
 )  # fmt: skip
 near(
     "tolerable-exceeded", "new coordinator knows nothing",

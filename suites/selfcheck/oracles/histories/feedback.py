@@ -63,8 +63,7 @@ bad(
 bad(
     "lost-outside-loop", "one before a visible marker",
     delivers(LOOP, 1, records=2), snapshot("loop[0]"), completed(), attempt(1), enters(2, 0),
-    delivers(LOOP, 0, records=2),
-    end=STOPPED,
+    delivers(LOOP, 0, records=2), end=STOPPED,
 )  # fmt: skip
 bad(
     "lost-outside-loop", "one that had come back",
@@ -84,6 +83,5 @@ near(
 near(
     "lost-outside-loop", "nothing is lost",
     delivers(LOOP, 1, records=2), snapshot("loop[0]"), completed(), attempt(1), enters(2, 0),
-    delivers(LOOP, 0, records=2),
-    units=units(identities(*ROWS)),
+    delivers(LOOP, 0, records=2), units=units(identities(*ROWS)),
 )  # fmt: skip

@@ -70,25 +70,21 @@ bad, near = exhibits("FINAL", expected=ExpectedEnd.FINISHED, job=STEPS)
 
 bad(
     "record-not-committed", "last interval never committed",
-    switched(FINISHED),
-    job=SUM, inputs=INPUTS, units=units([WHOLE_B], [fold("a", (0, 2), (0,))]),
+    switched(FINISHED), job=SUM, inputs=INPUTS, units=units([WHOLE_B], [fold("a", (0, 2), (0,))]),
 )  # fmt: skip
 bad(
     "record-not-committed", "a row never committed",
-    switched(FINISHED),
-    inputs=input_log(2, 0), units=units(identities("0:0")),
+    switched(FINISHED), inputs=input_log(2, 0), units=units(identities("0:0")),
 )  # fmt: skip
 
 # The end is not reached for the harness: it waits for the transaction.
 bad(
     "record-not-committed", "last transaction aborted though the job finished",
-    switched(FINISHED),
-    inputs=input_log(2, 0), units=units(identities("0:0")), end=STOPPED,
+    switched(FINISHED), inputs=input_log(2, 0), units=units(identities("0:0")), end=STOPPED,
 )  # fmt: skip
 near(
     "record-not-committed", "all committed",
-    switched(FINISHED),
-    job=SUM, inputs=INPUTS, units=units([WHOLE_B], [WHOLE_A]),
+    switched(FINISHED), job=SUM, inputs=INPUTS, units=units([WHOLE_B], [WHOLE_A]),
 )  # fmt: skip
 
 
@@ -105,8 +101,7 @@ PAIRS = (("source", "map"), ("map", "sink"))
 near("finish-not-once", "every operator once", all_start(), everybody_finishes(), switched(FINISHED), inputs=NOTHING)
 near(
     "finish-not-once", "once in each attempt",
-    all_start(), operator_finished("source[0]"), all_start(), everybody_finishes(), switched(FINISHED),
-    inputs=NOTHING,
+    all_start(), operator_finished("source[0]"), all_start(), everybody_finishes(), switched(FINISHED), inputs=NOTHING,
 )  # fmt: skip
 bad("finish-not-once", "called again", operator_finished("source[0]", "source[0]"))
 bad("finish-not-once", "one left out", all_start(), everybody_finishes("sink[1]"), switched(FINISHED), inputs=NOTHING)
@@ -118,23 +113,19 @@ near(
 
 near(
     "finished-early", "after the end of all inputs",
-    [end_of_data(f"source[{i}]->sum[0]") for i in (0, 1)], operator_finished("sum[0]"),
-    job=SUM,
+    [end_of_data(f"source[{i}]->sum[0]") for i in (0, 1)], operator_finished("sum[0]"), job=SUM,
 )  # fmt: skip
 bad(
     "finished-early", "after the end of one input",
-    end_of_data("source[0]->sum[0]"), operator_finished("sum[0]"),
-    job=SUM,
+    end_of_data("source[0]->sum[0]"), operator_finished("sum[0]"), job=SUM,
 )  # fmt: skip
 bad(
     "finished-early", "with records unread",
-    task("source[0]", positions=((0, 0),)), emitted(0, 9), operator_finished("source[0]"),
-    inputs=input_log(10, 10),
+    task("source[0]", positions=((0, 0),)), emitted(0, 9), operator_finished("source[0]"), inputs=input_log(10, 10),
 )  # fmt: skip
 near(
     "finished-early", "with every record read",
-    task("source[0]", positions=((0, 9),)), emitted(9, 10), operator_finished("source[0]"),
-    inputs=input_log(10, 10),
+    task("source[0]", positions=((0, 9),)), emitted(9, 10), operator_finished("source[0]"), inputs=input_log(10, 10),
 )  # fmt: skip
 
 bad("emitted-after-end", "flushed behind the end", events.EndOfDataSent(channel=BELOW), sends(BELOW, 0))
@@ -155,13 +146,11 @@ HELD: list[Line] = [
 
 bad(
     "held-after-finish", "rows still held",
-    *HELD, snapshot("reduce[0]", 2, state=events.StateSummary(keys=1, records=1)),
-    job=REDUCED,
+    *HELD, snapshot("reduce[0]", 2, state=events.StateSummary(keys=1, records=1)), job=REDUCED,
 )  # fmt: skip
 near(
     "held-after-finish", "nothing held",
-    *HELD, snapshot("reduce[0]", 2, state=events.StateSummary(keys=0, records=0)),
-    job=REDUCED,
+    *HELD, snapshot("reduce[0]", 2, state=events.StateSummary(keys=0, records=0)), job=REDUCED,
 )  # fmt: skip
 
 
@@ -201,13 +190,11 @@ bad(
 
 near(
     "triggered-after-finish", "checkpoints stop",
-    all_start(), triggered(1, *ALL), finish_received(SOURCE), refused(FailureReason.TASKS_NOT_RUNNING),
-    options=STOPS,
+    all_start(), triggered(1, *ALL), finish_received(SOURCE), refused(FailureReason.TASKS_NOT_RUNNING), options=STOPS,
 )  # fmt: skip
 bad(
     "triggered-after-finish", "checkpoints go on though they should not",
-    all_start(), finish_received(SOURCE), triggered(1, *REST),
-    options=STOPS,
+    all_start(), finish_received(SOURCE), triggered(1, *REST), options=STOPS,
 )  # fmt: skip
 
 near(
@@ -238,8 +225,7 @@ near("partial-union", "it does not complete", *UNION, aborted(1, FailureReason.T
 near(
     "partial-union", "both had finished",
     all_start(), triggered(1, *ALL), operator_finished("source[0]", "source[1]"), snapshot("source[0]"),
-    snapshot("source[1]"), completed(),
-    job=UNION_STATE,
+    snapshot("source[1]"), completed(), job=UNION_STATE,
 )  # fmt: skip
 
 near(

@@ -37,10 +37,6 @@ def _split(records: int, starts_ms: int) -> Partition:
     return Partition(values % 2, values + 1, preloaded=0, starts_ms=starts_ms, records_per_second=200)
 
 
-def acted(*may_cause: Consequence) -> FaultInjected:
-    return FaultInjected(fault=0, fault_kind="knead", target="worker[0]", may_cause=may_cause)
-
-
 bad_drop, near_drop = exhibits(
     "TIME", attempt(), inputs=InputLog(("a", "b"), (_split(100, 0), _split(100, 40))), job=IDLE_SPLITS
 )
@@ -63,19 +59,21 @@ bad_drop(
 )  # fmt: skip
 near_drop(
     "dropped-early", "nobody says how far the other was behind a restart",
-    acted(Consequence.ENDS_PROCESS), RecordsDropped(subtask="sum[0]", records=((1, 38, 12, 500),)),
+    FaultInjected(fault=0, fault_kind="knead", target="worker[0]", may_cause=(Consequence.ENDS_PROCESS,)),
+    RecordsDropped(subtask="sum[0]", records=((1, 38, 12, 500),)),
     inputs=InputLog(("a", "b"), (_split(100, 0), _split(100, 150))),
 )  # fmt: skip
 bad_drop(
     "dropped-early", "a death makes no split idle",
-    acted(Consequence.ENDS_PROCESS), RecordsDropped(subtask="sum[0]", records=((1, 0, -1, 500),)),
+    FaultInjected(fault=0, fault_kind="knead", target="worker[0]", may_cause=(Consequence.ENDS_PROCESS,)),
+    RecordsDropped(subtask="sum[0]", records=((1, 0, -1, 500),)),
 )  # fmt: skip
 near_drop(
     "dropped-early", "a fault held its records up",
-    acted(Consequence.HOLDS_UP_RECORDS), RecordsDropped(subtask="sum[0]", records=((1, 0, -1, 500),)),
+    FaultInjected(fault=0, fault_kind="knead", target="worker[0]", may_cause=(Consequence.HOLDS_UP_RECORDS,)),
+    RecordsDropped(subtask="sum[0]", records=((1, 0, -1, 500),)),
 )  # fmt: skip
 near_drop(
     "dropped-early", "the machine had other things to do",
-    RecordsDropped(subtask="sum[0]", records=((1, 0, -1, 500),)),
-    real_time=True,
+    RecordsDropped(subtask="sum[0]", records=((1, 0, -1, 500),)), real_time=True,
 )  # fmt: skip

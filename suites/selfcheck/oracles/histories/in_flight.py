@@ -111,26 +111,22 @@ near(
 bad(
     "channel-order", "barrier in front of what it did not overtake",
     sends(LONE, 0, 1, Barrier(1), 2, Barrier(2)), delivers(LONE, 0, Barrier(1)), overtaking(LONE, 2),
-    delivers(LONE, 1, 2),
-    job=FORWARD,
+    delivers(LONE, 1, 2), job=FORWARD,
 )  # fmt: skip
 
 bad(
     "overtaken-pointwise", "barrier overtakes on a forward edge",
-    sends(LONE, 0, Barrier(1)), delivers(LONE, 0), overtaking(LONE), snapshot("map[0]", unaligned=True),
-    job=FORWARD,
+    sends(LONE, 0, Barrier(1)), delivers(LONE, 0), overtaking(LONE), snapshot("map[0]", unaligned=True), job=FORWARD,
 )  # fmt: skip
 bad(
     "overtaken-pointwise", "forward edge is stored",
     sends(LONE, Barrier(1)), delivers(LONE, Barrier(1)), snapshot("map[0]", unaligned=True),
-    in_flight("map[0]", content(LONE, 0)),
-    job=FORWARD,
+    in_flight("map[0]", content(LONE, 0)), job=FORWARD,
 )  # fmt: skip
 near(
     "overtaken-pointwise", "forward edge keeps its order",
     sends(LONE, 0, Barrier(1), 1), delivers(LONE, 0, Barrier(1)), snapshot("map[0]", unaligned=True),
-    in_flight("map[0]"), delivers(LONE, 1),
-    job=FORWARD,
+    in_flight("map[0]"), delivers(LONE, 1), job=FORWARD,
 )  # fmt: skip
 
 # The barrier came early on one input, and the snapshot waits for the other: what it overtook may still come.

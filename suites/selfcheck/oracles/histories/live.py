@@ -41,13 +41,11 @@ near("end-not-reached", "ends", completes(1), completes(2))
 
 bad(
     "no-new-checkpoints", "one checkpoint after the heal",
-    completes(1), 100, completes(2),
-    end=RunEnd(True, "", healed_ns=50 * MS, ended_ns=10_000 * MS),
+    completes(1), 100, completes(2), end=RunEnd(True, "", healed_ns=50 * MS, ended_ns=10_000 * MS),
 )  # fmt: skip
 near(
     "no-new-checkpoints", "two checkpoints after the heal",
-    completes(1), 100, completes(2), completes(3),
-    end=RunEnd(True, "", healed_ns=50 * MS, ended_ns=10_000 * MS),
+    completes(1), 100, completes(2), completes(3), end=RunEnd(True, "", healed_ns=50 * MS, ended_ns=10_000 * MS),
 )  # fmt: skip
 
 bad("input-not-drained", "stops short", completes(1), completes(2, (10, 9)))

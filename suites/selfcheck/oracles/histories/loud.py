@@ -97,8 +97,7 @@ near("partial-metadata", "restores published", attempt(), *completes(1)[:3], att
 
 bad(
     "accepted-bad-option", "bad option runs",
-    attempt(), switched(RUNNING),
-    expected=ExpectedEnd.REFUSED, end=RunEnd(reached=True, reason=""),
+    attempt(), switched(RUNNING), expected=ExpectedEnd.REFUSED, end=RunEnd(reached=True, reason=""),
 )  # fmt: skip
 bad(
     "accepted-bad-option", "bad option is accepted",
@@ -116,26 +115,24 @@ bad(
 near("refused-good-option", "good option runs", attempt(), switched(RUNNING), end=RunEnd(reached=True, reason=""))
 
 
-def unreached(*ends: str) -> list[Line]:
-    """A worker does not reach the directory, and the job fails for these reasons."""
-    failed = storage_failed("reach-directory", "hdfs:///checkpoints", "no such host")
-    told = [switched(FAILED, reason=reason) for reason in ends]
-    return [at("worker-1.0", failed), *told]
-
-
-bad("directory-not-named", "unreached and nobody minds", unreached(), expected=ExpectedEnd.FAILED)
+bad(
+    "directory-not-named", "unreached and nobody minds",
+    at("worker-1.0", storage_failed("reach-directory", "hdfs:///checkpoints", "no such host")),
+    expected=ExpectedEnd.FAILED,
+)  # fmt: skip
 bad(
     "directory-not-named", "unreached and another worker is named",
-    unreached("worker-0.0 cannot reach hdfs:///checkpoints"),
-    expected=ExpectedEnd.FAILED,
+    at("worker-1.0", storage_failed("reach-directory", "hdfs:///checkpoints", "no such host")),
+    switched(FAILED, reason="worker-0.0 cannot reach hdfs:///checkpoints"), expected=ExpectedEnd.FAILED,
 )  # fmt: skip
 bad(
     "directory-not-named", "unreached and another directory is named",
-    unreached("worker-1.0 cannot reach hdfs:///others"),
-    expected=ExpectedEnd.FAILED,
+    at("worker-1.0", storage_failed("reach-directory", "hdfs:///checkpoints", "no such host")),
+    switched(FAILED, reason="worker-1.0 cannot reach hdfs:///others"), expected=ExpectedEnd.FAILED,
 )  # fmt: skip
 near(
     "directory-not-named", "unreached and both are named",
-    unreached("worker-1.0 cannot reach the checkpoint directory hdfs:///checkpoints: no such host"),
+    at("worker-1.0", storage_failed("reach-directory", "hdfs:///checkpoints", "no such host")),
+    switched(FAILED, reason="worker-1.0 cannot reach the checkpoint directory hdfs:///checkpoints: no such host"),
     expected=ExpectedEnd.FAILED,
 )  # fmt: skip

@@ -311,14 +311,12 @@ near("subtask-unreported", "everything is reported", told())
 
 near(
     "checkpoint-misreported", "a busy machine read its clock earlier",
-    told(late_by(0.9)),
-    end=RunEnd(reached=True, real_time=True),
+    told(late_by(0.9)), end=RunEnd(reached=True, real_time=True),
 )  # fmt: skip
 
 near(
     "duration-wrong", "a busy machine recorded late",
-    told(of_checkpoint(2, events.CheckpointStatus.FAILED, duration_ms=40.0)),
-    end=RunEnd(reached=True, real_time=True),
+    told(of_checkpoint(2, events.CheckpointStatus.FAILED, duration_ms=40.0)), end=RunEnd(reached=True, real_time=True),
 )  # fmt: skip
 
 near(

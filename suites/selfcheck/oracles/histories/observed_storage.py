@@ -8,6 +8,7 @@ from holdfast.harness.model import events
 from holdfast.suites.selfcheck.oracles.builder import Line, at, exhibits, stamped
 from holdfast.suites.selfcheck.oracles.lines import (
     completed,
+    damaged,
     deleted,
     died,
     dropped,
@@ -44,12 +45,6 @@ def whole(checkpoint: int) -> list[Line]:
 
 def both_deleted(checkpoint: int) -> list[Line]:
     return [deleted(file, by=COORDINATOR) for file in both(checkpoint)]
-
-
-def damaged(file: events.FileReference, checkpoint: int) -> events.ObjectDamaged:
-    return events.ObjectDamaged(
-        path=file.path, checkpoint=checkpoint, published=(checkpoint,), length=file.length, left=None
-    )
 
 
 def looked(before: Sequence[Line], checkpoint: int, *files: events.FileReference, unrecorded: int = 0) -> list[Line]:
@@ -99,8 +94,7 @@ bad_named, near_named = exhibits("REACH")
 bad_named("named-not-stored", "names a file that nobody wrote", looked(whole(1), 1, metadata(1)))
 bad_named(
     "named-not-stored", "loses a file of the older one",
-    looked([*looked(whole(1), 1, *both(1)), *whole(2)], 2, *both(2), metadata(1)),
-    options=TWO_RETAINED,
+    looked([*looked(whole(1), 1, *both(1)), *whole(2)], 2, *both(2), metadata(1)), options=TWO_RETAINED,
 )  # fmt: skip
 bad_named(
     "named-not-stored", "loses it before it is dropped",
@@ -119,8 +113,7 @@ near_named(
 # Its files may have come behind the listing.
 near_named(
     "named-not-stored", "a newer one is published while the harness looks",
-    looked([*whole(1), *whole(2)], 1, *both(1)),
-    options=TWO_RETAINED,
+    looked([*whole(1), *whole(2)], 1, *both(1)), options=TWO_RETAINED,
 )  # fmt: skip
 near_named(
     "named-not-stored", "the harness has removed a file",
@@ -142,8 +135,7 @@ near_named("file-differs", "is as named when the harness looks", looked(whole(1)
 near_named(
     "file-differs", "the harness has cut it",
     looked(whole(1), 1, *both(1)), damaged(state(2), 2),
-    looked(whole(2), 2, *both(1), metadata(2), events.FileReference(state(2).path, 5, 1)),
-    options=TWO_RETAINED,
+    looked(whole(2), 2, *both(1), metadata(2), events.FileReference(state(2).path, 5, 1)), options=TWO_RETAINED,
 )  # fmt: skip
 
 

@@ -94,52 +94,49 @@ DRAWN_BEFORE_THE_COMPLETION: list[Line] = [
 
 near(
     "pause-too-short", "begun while another is under way",
-    *DRAWN_BEFORE_THE_COMPLETION,
-    options={**PAUSED, "execution.checkpointing.max-concurrent-checkpoints": "2"},
+    *DRAWN_BEFORE_THE_COMPLETION, options={**PAUSED, "execution.checkpointing.max-concurrent-checkpoints": "2"},
 )  # fmt: skip
 
 # The turn of checkpoint 3 comes 52 ms after checkpoint 1 is complete; it is recorded when 2 is complete, too.
 bad(
     "pause-too-short", "begun too soon after the completion before the last",
     400, begun(1), begun(2), 100, completed(), 102, completed(2), -51, requested(3), -1, drawn(3), -1,
-    triggered(3, *ALL),
-    options={**PAUSED, "execution.checkpointing.max-concurrent-checkpoints": "2"},
+    triggered(3, *ALL), options={**PAUSED, "execution.checkpointing.max-concurrent-checkpoints": "2"},
     end=RunEnd(reached=True, ended_ns=1_615 * MS),
 )  # fmt: skip
 bad(
     "pause-too-short", "begun before the only one was complete",
-    *DRAWN_BEFORE_THE_COMPLETION,
-    options={**PAUSED, "execution.checkpointing.max-concurrent-checkpoints": "1"},
+    *DRAWN_BEFORE_THE_COMPLETION, options={**PAUSED, "execution.checkpointing.max-concurrent-checkpoints": "1"},
 )  # fmt: skip
 
 
 bad(
     "pause-too-short", "next too soon however late it was recorded",
     400, begun(1), 290, at("harness", events.MachineStalled(since_ns=595 * MS, stalled_ns=100 * MS)), completed(), 150,
-    begun(2),
-    options=PAUSED,
+    begun(2), options=PAUSED,
 )  # fmt: skip
 near(
     "pause-too-short", "completed long before it was recorded",
     400, begun(1), 290, at("harness", events.MachineStalled(since_ns=415 * MS, stalled_ns=280 * MS)), completed(), 150,
-    begun(2), 50, completed(2), 420, begun(3),
-    options=PAUSED,
+    begun(2), 50, completed(2), 420, begun(3), options=PAUSED,
 )  # fmt: skip
 near(
     "pause-too-short", "user in between",
-    400, begun(1), completed(), 100, begun(2, origin=USER), completed(2), 400, begun(3),
-    options=PAUSED,
+    400, begun(1), completed(), 100, begun(2, origin=USER), completed(2), 400, begun(3), options=PAUSED,
 )  # fmt: skip
 
 
-def busy(gap_ms: float) -> list[Line]:
-    """Four checkpoints of a little more than the interval, with gaps between them."""
-    return [line for n in range(1, 5) for line in (gap_ms, begun(n), 108, completed(n))]
-
-
 # Each gap is just long enough for a stamp; together they are too short.
-bad("share-too-high", "overlapping share", busy(88), options=BRIEF_PAUSE)
-near("share-too-high", "share of pause", busy(98), options=BRIEF_PAUSE)
+bad(
+    "share-too-high", "overlapping share",
+    88, begun(1), 108, completed(1), 88, begun(2), 108, completed(2), 88, begun(3), 108, completed(3), 88, begun(4),
+    108, completed(4), options=BRIEF_PAUSE,
+)  # fmt: skip
+near(
+    "share-too-high", "share of pause",
+    98, begun(1), 108, completed(1), 98, begun(2), 108, completed(2), 98, begun(3), 108, completed(3), 98, begun(4),
+    108, completed(4), options=BRIEF_PAUSE,
+)  # fmt: skip
 
 bad(
     "records-stand-still", "still during checkpoints",
@@ -154,14 +151,12 @@ near(
 bad(
     "records-stand-still", "still before the heal",
     injected("slow-storage", "storage[0]"), delivers("source[0]->map[0]", 0), begun(1), 300, completed(),
-    delivers("source[0]->map[0]", 0),
-    end=RunEnd(reached=True, healed_ns=500 * MS, ended_ns=10_000 * MS),
+    delivers("source[0]->map[0]", 0), end=RunEnd(reached=True, healed_ns=500 * MS, ended_ns=10_000 * MS),
 )  # fmt: skip
 bad(
     "records-stand-still", "still in real time",
     injected("slow-storage", "storage[0]"), delivers("source[0]->map[0]", 0), begun(1), 300, completed(),
-    delivers("source[0]->map[0]", 0),
-    real_time=True,
+    delivers("source[0]->map[0]", 0), real_time=True,
 )  # fmt: skip
 
 
@@ -169,8 +164,7 @@ bad(
     "records-stand-still", "delayed only at first",
     injected("slow-storage", "storage[0]"), delivers("source[0]->map[0]", 0), begun(1), 100,
     at("harness", events.InputDelayed(partition=0, since_ns=0 * MS)), 200, completed(),
-    delivers("source[0]->map[0]", 0),
-    real_time=True,
+    delivers("source[0]->map[0]", 0), real_time=True,
 )  # fmt: skip
 
 
@@ -249,8 +243,7 @@ undecided(
 undecided(
     "PACE", "all is late on a busy machine",
     attempt(), switched(RUNNING), delivers("source[0]->map[0]", 0), begun(1), 300, completed(),
-    delivers("source[0]->map[0]", 0),
-    job=FORWARD, parallelism=1, real_time=True,
+    delivers("source[0]->map[0]", 0), job=FORWARD, parallelism=1, real_time=True,
 )  # fmt: skip
 
 
@@ -304,14 +297,12 @@ near(
 
 bad(
     "user-waits-for-pause", "user waits",
-    400, begun(1), completed(), requested(2, USER), 380, drawn(2, origin=USER),
-    options=PAUSED,
+    400, begun(1), completed(), requested(2, USER), 380, drawn(2, origin=USER), options=PAUSED,
 )  # fmt: skip
 bad("user-waits-for-pause", "user is never served", 400, begun(1), completed(), requested(2, USER), options=PAUSED)
 near(
     "user-waits-for-pause", "user waits for slot",
-    400, begun(1), requested(2, USER), 380, completed(), drawn(2, origin=USER),
-    options=PAUSED,
+    400, begun(1), requested(2, USER), 380, completed(), drawn(2, origin=USER), options=PAUSED,
 )  # fmt: skip
 
 
@@ -368,13 +359,11 @@ near(
 bad("periodic-waits", "interval waits for nothing", begun(1), completed(), requested(2), 40, drawn(2))
 bad(
     "periodic-waits", "interval waits for the next",
-    90, begun(1), completed(), 60, requested(2), 80, drawn(2),
-    options=BRIEF_PAUSE,
+    90, begun(1), completed(), 60, requested(2), 80, drawn(2), options=BRIEF_PAUSE,
 )  # fmt: skip
 near(
     "periodic-waits", "interval waits for the pause",
-    90, begun(1), completed(), 60, requested(2), 40, drawn(2),
-    options=BRIEF_PAUSE,
+    90, begun(1), completed(), 60, requested(2), 40, drawn(2), options=BRIEF_PAUSE,
 )  # fmt: skip
 near("periodic-waits", "interval waits for a slot", begun(1), requested(2), 80, completed(), drawn(2))
 
@@ -395,7 +384,7 @@ near(
 def whole(checkpoint: int) -> list[Line]:
     return [
         *begun(checkpoint),
-        published(checkpoint, events.FileReference(f"chk-{checkpoint}/_metadata", 10, 7)),
+        published(checkpoint, metadata(checkpoint)),
         completed(checkpoint),
     ]
 
@@ -412,8 +401,7 @@ near(
 )  # fmt: skip
 near(
     "triggered-with-backlog", "two deletions where two may be pending",
-    whole(1), whole(2), dropped(1), whole(3), dropped(2), begun(4),
-    options=TWO_AT_ONCE,
+    whole(1), whole(2), dropped(1), whole(3), dropped(2), begun(4), options=TWO_AT_ONCE,
 )  # fmt: skip
 
 

@@ -65,8 +65,7 @@ bad(
 near("dropped-too-early", "dropped for the newer", stored(), OUTDATED)
 near(
     "dropped-too-early", "the third of two is dropped",
-    stored(), [completed(checkpoint) for checkpoint in (2, 3)], dropped(1),
-    options=TWO_RETAINED,
+    stored(), [completed(checkpoint) for checkpoint in (2, 3)], dropped(1), options=TWO_RETAINED,
 )  # fmt: skip
 near(
     "dropped-too-early", "new coordinator drops for what it finds",

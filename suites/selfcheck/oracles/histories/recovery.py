@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from holdfast.harness.model.jobs import FORWARD
-from holdfast.suites.selfcheck.oracles.builder import Line, exhibits
+from holdfast.suites.selfcheck.oracles.builder import exhibits
 from holdfast.suites.selfcheck.oracles.histories.coordinator_lines import ALL, whole
 from holdfast.suites.selfcheck.oracles.lines import aborted, acked, attempt, died, failure, published, task, triggered
 
@@ -27,14 +27,14 @@ near(
 )  # fmt: skip
 
 
-def _restart(*restored: int | None) -> list[Line]:
-    """The attempt restores checkpoint 1, its tasks what is given."""
-    tasks = [task(name, each) for name, each in zip(ALL, restored, strict=True)]
-    return [whole(1), failure(), attempt(1), tasks]
-
-
-bad("tasks-restored-differently", "task restores nothing", _restart(1, None, 1))
-near("tasks-restored-differently", "tasks restore the same", _restart(1, 1, 1))
+bad(
+    "tasks-restored-differently", "task restores nothing",
+    whole(1), failure(), attempt(1), [task(name, each) for name, each in zip(ALL, (1, None, 1), strict=True)],
+)  # fmt: skip
+near(
+    "tasks-restored-differently", "tasks restore the same",
+    whole(1), failure(), attempt(1), [task(name, each) for name, each in zip(ALL, (1, 1, 1), strict=True)],
+)  # fmt: skip
 
 bad("started-late-attempt", "attempt number drawn again", failure(), attempt(number=1))
 near("started-late-attempt", "attempt number left out", failure(), attempt(number=3))

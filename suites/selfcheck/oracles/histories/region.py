@@ -2,18 +2,12 @@
 
 from __future__ import annotations
 
-from holdfast.harness.model.events import FailureCounted
 from holdfast.harness.model.jobs import FORWARD
 from holdfast.suites.selfcheck.oracles.builder import Line, exhibits
 from holdfast.suites.selfcheck.oracles.lines import attempt, died, failure, tasks
 
 FAILOVER = "jobmanager.execution.failover-strategy"
 CHAINS = tuple(tuple(f"{vertex}[{index}]" for vertex in ("source", "map", "sink")) for index in (0, 1))
-
-
-def fails(chain: int) -> FailureCounted:
-    """The source of a chain fails."""
-    return failure("it fails", CHAINS[chain][0], *CHAINS[chain])
 
 
 DIES: list[Line] = [died("worker-0", "killed"), failure("worker 0 was lost")]

@@ -43,14 +43,13 @@ near("too-much", "nearly an interval and a checkpoint", 98, emitted(100, 208), f
 undecided(
     "REREAD", "a checkpoint failed in between",
     attempt(), 98, emitted(0, 100), *checkpoint(1, 100), 90, triggered(2), aborted(2, FailureReason.EXPIRED), 190,
-    emitted(100, 400), failure(), attempt(1),
-    inputs=arriving(), faults=(KILL,), claimed=frozenset(),
+    emitted(100, 400), failure(), attempt(1), inputs=arriving(), faults=(KILL,), claimed=frozenset(),
 )  # fmt: skip
 
 
 # Nothing is decided: they read faster than input arrives.
 undecided(
     "REREAD", "sources lag behind",
-    attempt(), 98, emitted(0, 10), *checkpoint(1, 10), 60, emitted(10, 400), failure(), attempt(1),
-    inputs=arriving(), faults=(KILL,), claimed=frozenset(),
+    attempt(), 98, emitted(0, 10), *checkpoint(1, 10), 60, emitted(10, 400), failure(), attempt(1), inputs=arriving(),
+    faults=(KILL,), claimed=frozenset(),
 )  # fmt: skip

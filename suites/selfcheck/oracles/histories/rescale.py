@@ -56,8 +56,7 @@ near(
 )  # fmt: skip
 bad(
     "not-required", "nobody accepts what is deployed",
-    injected("kill", "worker[0]", 1), refused(), attempt(1, parallelism=3),
-    faults=(WIDER, KILL),
+    injected("kill", "worker[0]", 1), refused(), attempt(1, parallelism=3), faults=(WIDER, KILL),
 )  # fmt: skip
 near("not-required", "what was required is deployed", accepted(), attempt(1, parallelism=3))
 

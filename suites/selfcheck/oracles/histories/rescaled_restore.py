@@ -166,14 +166,18 @@ near(
 )  # fmt: skip
 
 
-def held_back(*starts: Line) -> list[Line]:
-    """A job with a mini-batch is submitted again, wider."""
-    taken = [snapshot(f"{vertex}[{index}]") for index in (0, 1) for vertex in ("source", "buffer", "sum", "sink")]
-    return [submitted(), attempt(), *taken, completed(), submitted("chk-1", 1, job=1), *starts]
-
-
-bad("held-back-moved", "a wider job takes up what was held back", held_back(attempt(1, number=1_001)), job=MINI_BATCH)
-near("held-back-moved", "a wider job refuses what was held back", held_back(), job=MINI_BATCH)
+bad(
+    "held-back-moved", "a wider job takes up what was held back",
+    submitted(), attempt(), snapshot("source[0]"), snapshot("buffer[0]"), snapshot("sum[0]"), snapshot("sink[0]"),
+    snapshot("source[1]"), snapshot("buffer[1]"), snapshot("sum[1]"), snapshot("sink[1]"), completed(),
+    submitted("chk-1", 1, job=1), attempt(1, number=1_001), job=MINI_BATCH,
+)  # fmt: skip
+near(
+    "held-back-moved", "a wider job refuses what was held back",
+    submitted(), attempt(), snapshot("source[0]"), snapshot("buffer[0]"), snapshot("sum[0]"), snapshot("sink[0]"),
+    snapshot("source[1]"), snapshot("buffer[1]"), snapshot("sum[1]"), snapshot("sink[1]"), completed(),
+    submitted("chk-1", 1, job=1), job=MINI_BATCH,
+)  # fmt: skip
 
 
 def weighed(*sizes: int) -> list[Line]:
@@ -208,13 +212,11 @@ def weighed(*sizes: int) -> list[Line]:
 
 bad(
     "no-less-per-subtask", "one of two has nearly all",
-    weighed(8_800, 400),
-    parallelism=1,
+    weighed(8_800, 400), parallelism=1,
     faults=(FaultSpec("submit", Target(Role.COORDINATOR), parameters={"parallelism": len((8_800, 400))}),),
 )  # fmt: skip
 near(
     "no-less-per-subtask", "each of two has about half",
-    weighed(5_000, 4_400),
-    parallelism=1,
+    weighed(5_000, 4_400), parallelism=1,
     faults=(FaultSpec("submit", Target(Role.COORDINATOR), parameters={"parallelism": len((5_000, 4_400))}),),
 )  # fmt: skip

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from holdfast.harness.model.events import (
     ChannelContent,
-    ChannelStateRestored,
     InputRead,
     SubtaskAudited,
 )
@@ -60,14 +59,12 @@ WITHOUT_IDS = {"source.connector": "rabbitmq", "source.correlation-ids": "false"
 
 bad(
     "position-differs", "a queue without ids leaves records out",
-    TAKEN, failure(), attempt(1), task("source[0]", 1, positions=((0, 4),)), emitted(5, 6),
-    options=WITHOUT_IDS,
+    TAKEN, failure(), attempt(1), task("source[0]", 1, positions=((0, 4),)), emitted(5, 6), options=WITHOUT_IDS,
 )  # fmt: skip
 near(
     "position-differs", "a queue without ids gives records again",
     TAKEN, failure(), attempt(1), task("source[0]", 1, positions=((0, 4),)), emitted(2, 3), emitted(3, 4),
-    emitted(4, 5),
-    options=WITHOUT_IDS,
+    emitted(4, 5), options=WITHOUT_IDS,
 )  # fmt: skip
 near(
     "position-differs", "goes on where it stood",
@@ -99,11 +96,6 @@ near(
 LEFT = "source[0]->sum[0]"
 
 
-def _restored(*positions: int, skipped: bool = False) -> ChannelStateRestored:
-    contents = (ChannelContent(LEFT, False, tuple((1, position) for position in positions)),) if positions else ()
-    return put_back("sum[0]", *contents, skipped=skipped)
-
-
 bad(
     "channel-state-differs", "puts nothing back",
     TAKEN, in_flight("sum[0]", ChannelContent(LEFT, False, ((1, 5), (1, 6)))), attempt(1),
@@ -121,13 +113,15 @@ near(
     "channel-state-differs", "the next job uses the id again",
     *([] if submitted() is None else [submitted()]), TAKEN,
     in_flight("sum[0]", ChannelContent(LEFT, False, ((1, 5), (1, 6)))), attempt(1),
-    task("sum[0]", 1, state=summary((*HELD,))), _restored(5, 6), submitted(job=1), attempt(number=1_001),
-    in_flight("sum[0]"),
+    task("sum[0]", 1, state=summary((*HELD,))),
+    put_back("sum[0]", ChannelContent(LEFT, False, ((1, 5), (1, 6))), skipped=False), submitted(job=1),
+    attempt(number=1_001), in_flight("sum[0]"),
 )  # fmt: skip
 near(
     "channel-state-differs", "puts back what was in flight",
     TAKEN, in_flight("sum[0]", ChannelContent(LEFT, False, ((1, 5), (1, 6)))), attempt(1),
-    task("sum[0]", 1, state=summary((*HELD,))), _restored(5, 6),
+    task("sum[0]", 1, state=summary((*HELD,))),
+    put_back("sum[0]", ChannelContent(LEFT, False, ((1, 5), (1, 6))), skipped=False),
 )  # fmt: skip
 
 bad("not-initial", "starts with state of nothing", attempt(), task("sum[0]", state=summary(((0, 0),))))
@@ -139,8 +133,7 @@ near(
 )  # fmt: skip
 near(
     "not-initial", "starts at the latest offset",
-    attempt(), task("source[0]", positions=((0, 3),)), emitted(3, 4),
-    inputs=input_log(10, 10, first_offsets=(3, 0)),
+    attempt(), task("source[0]", positions=((0, 3),)), emitted(3, 4), inputs=input_log(10, 10, first_offsets=(3, 0)),
 )  # fmt: skip
 
 

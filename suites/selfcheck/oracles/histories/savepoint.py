@@ -42,14 +42,6 @@ RUNNING = events.JobStatus.RUNNING
 FINISHED = events.JobStatus.FINISHED
 
 
-def asked(target: str = "savepoints") -> FaultSpec:
-    return FaultSpec("stop", COORDINATOR, parameters={"target": target})
-
-
-def submit(edit: str = "") -> FaultSpec:
-    return FaultSpec("submit", COORDINATOR, parameters={"edit": edit} if edit else {})
-
-
 def stop_triggered(stop: StopMode = StopMode.SUSPEND) -> list[Line]:
     return [triggered(4, "source[0]", "sum[0]", "sink[0]"), savepoint_triggered(4, FOLDER, stop)]
 
@@ -59,25 +51,34 @@ def part(subtask: str) -> events.SnapshotTaken:
     return snapshot(subtask, 4, *positions, state=events.StateSummary())
 
 
-def saved(*files: events.FileReference, recovery_point: bool = True) -> events.SavepointCompleted:
-    return savepoint_completed(4, METADATA.path, METADATA, *(files or (FILE,)), recovery_point=recovery_point)
-
-
 def next_job(*then: Line) -> list[Line]:
     submitted_line = submitted(METADATA.path, 4, job=1)
     return [submitted_line, *on("coordinator.1", *then, attempt=1_001)]
 
 
 bad, near = exhibits(
-    "SAVEPOINT", submitted(), attempt(), switched(RUNNING), at("harness", injected("stop", "coordinator")),
-    faults=(asked(), submit()), options=INTERVAL,
-)  # fmt: skip
+    "SAVEPOINT",
+    submitted(),
+    attempt(),
+    switched(RUNNING),
+    at("harness", injected("stop", "coordinator")),
+    faults=(
+        FaultSpec("stop", COORDINATOR, parameters={"target": "savepoints"}),
+        FaultSpec("submit", COORDINATOR, parameters={}),
+    ),
+    options=INTERVAL,
+)
 
 bad(
-    "outside-folder", "a file elsewhere",
-    at("harness", injected("submit", "coordinator", 1)), stop_triggered(),
-    saved(events.FileReference("checkpoints/job-0/shared/a", 10, 7)), switched(FINISHED),
-)  # fmt: skip
+    "outside-folder",
+    "a file elsewhere",
+    at("harness", injected("submit", "coordinator", 1)),
+    stop_triggered(),
+    savepoint_completed(
+        4, METADATA.path, METADATA, events.FileReference("checkpoints/job-0/shared/a", 10, 7), recovery_point=True
+    ),
+    switched(FINISHED),
+)
 bad(
     "outside-folder", "a file of a checkpoint",
     at("harness", injected("submit", "coordinator", 1)), published(3, FILE), stop_triggered(),
@@ -110,21 +111,28 @@ near(
 bad(
     "target-invented", "nobody names a directory",
     stop_triggered(), savepoint_completed(4, METADATA.path, METADATA, FILE, recovery_point=True), switched(FINISHED),
-    faults=(asked(""),),
+    faults=(FaultSpec("stop", COORDINATOR, parameters={"target": ""}),),
 )  # fmt: skip
-near("target-invented", "refused without a directory", faults=(asked(""),))
-
-
-def overtaken(checkpoint: int, *batches: tuple[int, int]) -> events.ChannelStateTaken:
-    content = events.ChannelContent(channel="source[0]->sum[0]", output=False, batches=batches)
-    return in_flight("sum[0]", content, checkpoint=checkpoint)
+near(
+    "target-invented", "refused without a directory",
+    faults=(FaultSpec("stop", COORDINATOR, parameters={"target": ""}),),
+)  # fmt: skip
 
 
 bad(
-    "carries-in-flight", "records were overtaken",
-    at("harness", injected("submit", "coordinator", 1)), stop_triggered(), at("worker-0.0", overtaken(4, (7, 1))),
-    savepoint_completed(4, METADATA.path, METADATA, FILE, recovery_point=True), switched(FINISHED),
-)  # fmt: skip
+    "carries-in-flight",
+    "records were overtaken",
+    at("harness", injected("submit", "coordinator", 1)),
+    stop_triggered(),
+    at(
+        "worker-0.0",
+        in_flight(
+            "sum[0]", events.ChannelContent(channel="source[0]->sum[0]", output=False, batches=((7, 1),)), checkpoint=4
+        ),
+    ),
+    savepoint_completed(4, METADATA.path, METADATA, FILE, recovery_point=True),
+    switched(FINISHED),
+)
 bad(
     "carries-in-flight", "its barrier overtook records",
     at("harness", injected("submit", "coordinator", 1)), stop_triggered(),
@@ -132,11 +140,23 @@ bad(
     savepoint_completed(4, METADATA.path, METADATA, FILE, recovery_point=True), switched(FINISHED),
 )  # fmt: skip
 near(
-    "carries-in-flight", "those of a checkpoint",
-    at("harness", injected("submit", "coordinator", 1)), stop_triggered(), at("worker-0.0", overtaken(3, (7, 1))),
-    at("worker-0.0", overtaken(4)), savepoint_completed(4, METADATA.path, METADATA, FILE, recovery_point=True),
+    "carries-in-flight",
+    "those of a checkpoint",
+    at("harness", injected("submit", "coordinator", 1)),
+    stop_triggered(),
+    at(
+        "worker-0.0",
+        in_flight(
+            "sum[0]", events.ChannelContent(channel="source[0]->sum[0]", output=False, batches=((7, 1),)), checkpoint=3
+        ),
+    ),
+    at(
+        "worker-0.0",
+        in_flight("sum[0]", events.ChannelContent(channel="source[0]->sum[0]", output=False, batches=()), checkpoint=4),
+    ),
+    savepoint_completed(4, METADATA.path, METADATA, FILE, recovery_point=True),
     switched(FINISHED),
-)  # fmt: skip
+)
 
 bad(
     "emitted-behind-stop", "a source goes on",
@@ -287,13 +307,24 @@ near(
 
 # Neither: until 1.15 every savepoint was one.
 undecided(
-    "SAVEPOINT", "in version 1 14 it is a recovery point",
-    submitted(), attempt(), switched(RUNNING), at("harness", injected("stop", "coordinator")),
-    at("harness", injected("submit", "coordinator", 1)), stop_triggered(StopMode.GO_ON),
-    savepoint_completed(4, METADATA.path, METADATA, FILE, recovery_point=True), told(4, "sink[0]"), failure(),
+    "SAVEPOINT",
+    "in version 1 14 it is a recovery point",
+    submitted(),
+    attempt(),
+    switched(RUNNING),
+    at("harness", injected("stop", "coordinator")),
+    at("harness", injected("submit", "coordinator", 1)),
+    stop_triggered(StopMode.GO_ON),
+    savepoint_completed(4, METADATA.path, METADATA, FILE, recovery_point=True),
+    told(4, "sink[0]"),
+    failure(),
     attempt(4),
-    options=OLDER, faults=(asked(), submit()),
-)  # fmt: skip
+    options=OLDER,
+    faults=(
+        FaultSpec("stop", COORDINATOR, parameters={"target": "savepoints"}),
+        FaultSpec("submit", COORDINATOR, parameters={}),
+    ),
+)
 
 
 bad(
@@ -310,30 +341,55 @@ near(
 )  # fmt: skip
 
 bad(
-    "state-left-out", "runs without an operator",
-    at("harness", injected("submit", "coordinator", 1)), stop_triggered(), part("sum[0]"),
-    savepoint_completed(4, METADATA.path, METADATA, FILE, recovery_point=True), switched(FINISHED),
+    "state-left-out",
+    "runs without an operator",
+    at("harness", injected("submit", "coordinator", 1)),
+    stop_triggered(),
+    part("sum[0]"),
+    savepoint_completed(4, METADATA.path, METADATA, FILE, recovery_point=True),
+    switched(FINISHED),
     next_job(attempt(4), switched(RUNNING)),
-    faults=(asked(), submit("sum=total")),
-)  # fmt: skip
+    faults=(
+        FaultSpec("stop", COORDINATOR, parameters={"target": "savepoints"}),
+        FaultSpec("submit", COORDINATOR, parameters={"edit": "sum=total"}),
+    ),
+)
 near(
-    "state-left-out", "is refused without an operator",
-    at("harness", injected("submit", "coordinator", 1)), stop_triggered(), part("sum[0]"),
-    savepoint_completed(4, METADATA.path, METADATA, FILE, recovery_point=True), switched(FINISHED),
+    "state-left-out",
+    "is refused without an operator",
+    at("harness", injected("submit", "coordinator", 1)),
+    stop_triggered(),
+    part("sum[0]"),
+    savepoint_completed(4, METADATA.path, METADATA, FILE, recovery_point=True),
+    switched(FINISHED),
     next_job(switched(FAILED, reason="no operator sum")),
-    faults=(asked(), submit("sum=total")),
-)  # fmt: skip
+    faults=(
+        FaultSpec("stop", COORDINATOR, parameters={"target": "savepoints"}),
+        FaultSpec("submit", COORDINATOR, parameters={"edit": "sum=total"}),
+    ),
+)
 
 
 # Neither: it is allowed.
 undecided(
-    "SAVEPOINT", "may run without an operator",
-    submitted(), attempt(), switched(RUNNING), at("harness", injected("stop", "coordinator")),
-    at("harness", injected("submit", "coordinator", 1)), stop_triggered(), part("sum[0]"),
-    savepoint_completed(4, METADATA.path, METADATA, FILE, recovery_point=True), switched(FINISHED),
+    "SAVEPOINT",
+    "may run without an operator",
+    submitted(),
+    attempt(),
+    switched(RUNNING),
+    at("harness", injected("stop", "coordinator")),
+    at("harness", injected("submit", "coordinator", 1)),
+    stop_triggered(),
+    part("sum[0]"),
+    savepoint_completed(4, METADATA.path, METADATA, FILE, recovery_point=True),
+    switched(FINISHED),
     next_job(attempt(4), switched(RUNNING)),
-    options=ALLOWED, faults=(asked(), submit("sum=total")),
-)  # fmt: skip
+    options=ALLOWED,
+    faults=(
+        FaultSpec("stop", COORDINATOR, parameters={"target": "savepoints"}),
+        FaultSpec("submit", COORDINATOR, parameters={"edit": "sum=total"}),
+    ),
+)
 
 
 bad(
@@ -341,16 +397,14 @@ bad(
     at("harness", injected("submit", "coordinator", 1)), stop_triggered(),
     savepoint_completed(4, METADATA.path, METADATA, FILE, recovery_point=True), switched(FINISHED),
     next_job(attempt(4), switched(RUNNING)), at("coordinator.1", completed(5), attempt=1_001),
-    at("coordinator.1", completed(6), attempt=1_001), listed(METADATA, FILE),
-    options=CLAIMED,
+    at("coordinator.1", completed(6), attempt=1_001), listed(METADATA, FILE), options=CLAIMED,
 )  # fmt: skip
 near(
     "claimed-left", "claimed and gone",
     at("harness", injected("submit", "coordinator", 1)), stop_triggered(),
     savepoint_completed(4, METADATA.path, METADATA, FILE, recovery_point=True), switched(FINISHED),
     next_job(attempt(4), switched(RUNNING)), at("coordinator.1", completed(5), attempt=1_001),
-    at("coordinator.1", completed(6), attempt=1_001), listed(),
-    options=CLAIMED,
+    at("coordinator.1", completed(6), attempt=1_001), listed(), options=CLAIMED,
 )  # fmt: skip
 
 bad(
@@ -358,14 +412,12 @@ bad(
     at("harness", injected("submit", "coordinator", 1)), stop_triggered(),
     savepoint_completed(4, METADATA.path, METADATA, FILE, recovery_point=True), switched(FINISHED),
     next_job(attempt(4), switched(RUNNING)), deleted(FILE, by="coordinator.1", attempt=1_001),
-    at("coordinator.1", completed(5), attempt=1_001),
-    options=CLAIMED,
+    at("coordinator.1", completed(5), attempt=1_001), options=CLAIMED,
 )  # fmt: skip
 near(
     "claimed-too-early", "deleted behind the first checkpoint",
     at("harness", injected("submit", "coordinator", 1)), stop_triggered(),
     savepoint_completed(4, METADATA.path, METADATA, FILE, recovery_point=True), switched(FINISHED),
     next_job(attempt(4), switched(RUNNING)), at("coordinator.1", completed(5), attempt=1_001),
-    deleted(FILE, by="coordinator.1", attempt=1_001),
-    options=CLAIMED,
+    deleted(FILE, by="coordinator.1", attempt=1_001), options=CLAIMED,
 )  # fmt: skip

@@ -205,14 +205,12 @@ bad(
 )  # fmt: skip
 bad(
     "registered-untimely", "registered before all have acknowledged",
-    triggered(1, SUM, "sum[1]"), answered(1, new(ONE)), registered(1, ONE),
-    options=OF_1_14,
+    triggered(1, SUM, "sum[1]"), answered(1, new(ONE)), registered(1, ONE), options=OF_1_14,
 )  # fmt: skip
 near(
     "registered-untimely", "registered when all have acknowledged",
     triggered(1, SUM, "sum[1]"), answered(1, new(ONE)), answered(1, new(TWO), subtask="sum[1]"),
-    registered(1, ONE, TWO), completes(1, ONE, TWO),
-    options=OF_1_14,
+    registered(1, ONE, TWO), completes(1, ONE, TWO), options=OF_1_14,
 )  # fmt: skip
 
 bad("uses-misreported", "counts one use too many", whole(1, ONE), whole(2, TWO, ONE, uses=(1, 3)))

@@ -109,33 +109,21 @@ near("stood-while-uploading", "moves though the machine stood still once", _uplo
 bad(
     "processed-while-writing", "processes during a synchronous write",
     attempt(), snapshot("sum[0]", state=summary(HELD)), delivers(LEFT, 0), written(file(1), by=WORKER),
-    released(kept=1), ack_sent("sum[0]", 1, file(1)),
-    options=SYNCHRONOUS,
+    released(kept=1), ack_sent("sum[0]", 1, file(1)), options=SYNCHRONOUS,
 )  # fmt: skip
 
 
-def _synchronous(standstill: int) -> list[Line]:
-    """Batches come every millisecond, but for a write of twenty, and for what the machine stands still before it."""
-    return [
-        attempt(),
-        *(line for position in range(4) for line in (1, delivers(LEFT, position))),
-        standstill,
-        delivers(LEFT, 4),
-        snapshot("sum[0]", state=summary(HELD)),
-        20,
-        written(file(1), by=WORKER),
-        released(),
-        ack_sent("sum[0]", 1, file(1)),
-        1,
-        delivers(LEFT, 5),
-    ]
-
-
-near("processed-while-writing", "waits for a synchronous write", _synchronous(standstill=1), options=SYNCHRONOUS)
+near(
+    "processed-while-writing", "waits for a synchronous write",
+    attempt(), 1, delivers(LEFT, 0), 1, delivers(LEFT, 1), 1, delivers(LEFT, 2), 1, delivers(LEFT, 3), 1,
+    delivers(LEFT, 4), snapshot("sum[0]", state=summary(HELD)), 20, written(file(1), by=WORKER), released(),
+    ack_sent("sum[0]", 1, file(1)), 1, delivers(LEFT, 5), options=SYNCHRONOUS,
+)  # fmt: skip
 near(
     "processed-while-writing", "waits for one on a machine that stood still once",
-    _synchronous(standstill=40),
-    options=SYNCHRONOUS,
+    attempt(), 1, delivers(LEFT, 0), 1, delivers(LEFT, 1), 1, delivers(LEFT, 2), 1, delivers(LEFT, 3), 40,
+    delivers(LEFT, 4), snapshot("sum[0]", state=summary(HELD)), 20, written(file(1), by=WORKER), released(),
+    ack_sent("sum[0]", 1, file(1)), 1, delivers(LEFT, 5), options=SYNCHRONOUS,
 )  # fmt: skip
 
 
@@ -234,8 +222,7 @@ bad(
 bad(
     "kept-wrong", "keeps more pages than entries were changed",
     attempt(), snapshot("sum[0]", state=summary(HELD)), delivers(LEFT, 0, records=2), written(file(1), by=WORKER),
-    released(kept=12, page=4), ack_sent("sum[0]", 1, file(1)),
-    inputs=MANY_KEYS,
+    released(kept=12, page=4), ack_sent("sum[0]", 1, file(1)), inputs=MANY_KEYS,
 )  # fmt: skip
 bad(
     "kept-wrong", "calls the whole state a page",
@@ -245,14 +232,12 @@ bad(
 bad(
     "kept-wrong", "calls a large part of many keys a page",
     attempt(), snapshot("sum[0]", state=summary(HELD)), delivers(LEFT, 0), written(file(1), by=WORKER),
-    released(kept=1_000, page=1_000), ack_sent("sum[0]", 1, file(1)),
-    inputs=MANY_KEYS,
+    released(kept=1_000, page=1_000), ack_sent("sum[0]", 1, file(1)), inputs=MANY_KEYS,
 )  # fmt: skip
 near(
     "kept-wrong", "keeps whole pages",
     attempt(), snapshot("sum[0]", state=summary(HELD)), delivers(LEFT, 0, records=2), written(file(1), by=WORKER),
-    released(kept=8, page=4), ack_sent("sum[0]", 1, file(1)),
-    inputs=MANY_KEYS,
+    released(kept=8, page=4), ack_sent("sum[0]", 1, file(1)), inputs=MANY_KEYS,
 )  # fmt: skip
 near(
     "kept-wrong", "keeps what was changed",

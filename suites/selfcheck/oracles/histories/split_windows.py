@@ -47,31 +47,31 @@ OPEN = (row("a", 1, 4), row("b", 1, 5))
 near(
     "window-missing", "a stop that drains emits what was read of open windows",
     savepoint_triggered(3, "savepoint/", StopMode.DRAIN),
-    savepoint_completed(3, "savepoint/_metadata", positions=(6,), recovery_point=True),
-    job=TUMBLING_SUM, units=one_by_one(*PASSED, *OPEN), expected=ExpectedEnd.FINISHED,
+    savepoint_completed(3, "savepoint/_metadata", positions=(6,), recovery_point=True), job=TUMBLING_SUM,
+    units=one_by_one(*PASSED, *OPEN), expected=ExpectedEnd.FINISHED,
 )  # fmt: skip
 near(
     "window-missing", "a stop leaves open windows alone",
     savepoint_triggered(3, "savepoint/", StopMode.SUSPEND),
-    savepoint_completed(3, "savepoint/_metadata", positions=(6,), recovery_point=True),
-    job=TUMBLING_SUM, units=one_by_one(*PASSED), expected=ExpectedEnd.FINISHED,
+    savepoint_completed(3, "savepoint/_metadata", positions=(6,), recovery_point=True), job=TUMBLING_SUM,
+    units=one_by_one(*PASSED), expected=ExpectedEnd.FINISHED,
 )  # fmt: skip
 bad(
     "window-missing", "a stop that drains leaves a window open",
     savepoint_triggered(3, "savepoint/", StopMode.DRAIN),
-    savepoint_completed(3, "savepoint/_metadata", positions=(6,), recovery_point=True),
-    job=TUMBLING_SUM, units=one_by_one(*PASSED, OPEN[0]), expected=ExpectedEnd.FINISHED,
+    savepoint_completed(3, "savepoint/_metadata", positions=(6,), recovery_point=True), job=TUMBLING_SUM,
+    units=one_by_one(*PASSED, OPEN[0]), expected=ExpectedEnd.FINISHED,
 )  # fmt: skip
 bad(
     "window-missing", "a stop loses a window that was over",
     savepoint_triggered(3, "savepoint/", StopMode.SUSPEND),
-    savepoint_completed(3, "savepoint/_metadata", positions=(6,), recovery_point=True),
-    job=TUMBLING_SUM, units=one_by_one(PASSED[0]), expected=ExpectedEnd.FINISHED,
+    savepoint_completed(3, "savepoint/_metadata", positions=(6,), recovery_point=True), job=TUMBLING_SUM,
+    units=one_by_one(PASSED[0]), expected=ExpectedEnd.FINISHED,
 )  # fmt: skip
 
 bad(
     "window-wrong", "a drained window holds a record behind the savepoint",
     savepoint_triggered(3, "savepoint/", StopMode.DRAIN),
-    savepoint_completed(3, "savepoint/_metadata", positions=(6,), recovery_point=True),
-    job=TUMBLING_SUM, units=one_by_one(*PASSED, row("a", 1, 4, 6), OPEN[1]), expected=ExpectedEnd.FINISHED,
+    savepoint_completed(3, "savepoint/_metadata", positions=(6,), recovery_point=True), job=TUMBLING_SUM,
+    units=one_by_one(*PASSED, row("a", 1, 4, 6), OPEN[1]), expected=ExpectedEnd.FINISHED,
 )  # fmt: skip

@@ -31,8 +31,7 @@ bad(
 )  # fmt: skip
 bad(
     "row-vanished", "upserted table dropped",
-    TABLE, RowsChanged(name="orders", poll=9, vanished=True), POLLED,
-    mode=OutputMode.UPSERT,
+    TABLE, RowsChanged(name="orders", poll=9, vanished=True), POLLED, mode=OutputMode.UPSERT,
 )  # fmt: skip
 bad(
     "row-vanished", "row of an appended table gone",
@@ -43,8 +42,7 @@ near("row-vanished", "rows of an upserted table replaced", TABLE, REPLACED, POLL
 bad(
     "row-rolled-back", "row goes back to an older version",
     TABLE, REPLACED, RowsChanged(name="orders", poll=12, vanished=False, records=2, compared=1, older=("order_id=7",)),
-    POLLED,
-    mode=OutputMode.UPSERT,
+    POLLED, mode=OutputMode.UPSERT,
 )  # fmt: skip
 near(
     "row-rolled-back", "row replaced by a newer one",
@@ -54,13 +52,11 @@ near(
 
 bad(
     "second-read-differs", "folder overwritten before the second read",
-    SEEN, RowsChanged(name="unit-0", poll=40, vanished=False, final=True, records=3), POLLED,
-    mode=OutputMode.OVERWRITE,
+    SEEN, RowsChanged(name="unit-0", poll=40, vanished=False, final=True, records=3), POLLED, mode=OutputMode.OVERWRITE,
 )  # fmt: skip
 bad(
     "second-read-differs", "overwritten folder gone at the second read",
-    SEEN, RowsChanged(name="unit-0", poll=40, vanished=True, final=True), POLLED,
-    mode=OutputMode.OVERWRITE,
+    SEEN, RowsChanged(name="unit-0", poll=40, vanished=True, final=True), POLLED, mode=OutputMode.OVERWRITE,
 )  # fmt: skip
 bad(
     "second-read-differs", "row replaced before the second read",
@@ -70,8 +66,7 @@ bad(
 near(
     "second-read-differs", "folder away while it is overwritten",
     SEEN, RowsChanged(name="unit-0", poll=9, vanished=True),
-    RowsChanged(name="unit-0", poll=10, vanished=False, records=3), POLLED,
-    mode=OutputMode.OVERWRITE,
+    RowsChanged(name="unit-0", poll=10, vanished=False, records=3), POLLED, mode=OutputMode.OVERWRITE,
 )  # fmt: skip
 bad(
     "second-read-differs", "unit gone at the second read",

@@ -55,13 +55,11 @@ near(
 
 bad(
     "no-checkpoint-begun", "the first never begins",
-    triggered(1, *SUBTASKS), completed(),
-    options=OPTIONS, unreached="nothing moves",
+    triggered(1, *SUBTASKS), completed(), options=OPTIONS, unreached="nothing moves",
 )  # fmt: skip
 bad(
     "no-checkpoint-begun", "none follows an abort",
-    triggered(1, *SUBTASKS), aborted(),
-    options=OPTIONS, unreached="nothing moves",
+    triggered(1, *SUBTASKS), aborted(), options=OPTIONS, unreached="nothing moves",
 )  # fmt: skip
 near("no-checkpoint-begun", "one is under way", triggered(1, *SUBTASKS), options=OPTIONS, unreached="nothing moves")
 near("no-checkpoint-begun", "there is no interval", triggered(1, *SUBTASKS), completed())

@@ -54,8 +54,7 @@ near("task-not-stopped", "it had finished", ALL_RUN, finished(LAST), failed(dela
 bad("stop-not-noticed", "a subtask stops and nobody counts that", ALL_RUN, stopped(LAST))
 near(
     "stop-not-noticed", "it stops when the run ends",
-    ALL_RUN, 900, stopped(LAST), switched(CANCELED),
-    expected=ExpectedEnd.CANCELED,
+    ALL_RUN, 900, stopped(LAST), switched(CANCELED), expected=ExpectedEnd.CANCELED,
 )  # fmt: skip
 near(
     "stop-not-noticed", "its failure was counted",
@@ -79,8 +78,7 @@ near("attempt-not-started", "the delay is not over", ALL_RUN, failed(delay_ms=80
 near("attempt-not-started", "a worker is gone", ALL_RUN, died("worker-1"), failed(), stopped(*SUBTASKS))
 near(
     "attempt-not-started", "the job has failed",
-    ALL_RUN, failed(), stopped(*SUBTASKS), switched(FAILED),
-    expected=ExpectedEnd.FAILED,
+    ALL_RUN, failed(), stopped(*SUBTASKS), switched(FAILED), expected=ExpectedEnd.FAILED,
 )  # fmt: skip
 
 bad("task-not-started", "one does not start", attempt(), tasks(*ALL_BUT_ONE))
@@ -106,15 +104,13 @@ bad("job-not-finished", "every subtask has ended", ALL_RUN, ENDED)
 near("job-not-finished", "it finishes", ALL_RUN, ENDED, switched(FINISHED), expected=ExpectedEnd.FINISHED)
 near(
     "job-not-finished", "one has not ended",
-    ALL_RUN, ENDED, switched(FINISHED), ALL_RUN, ENDED[-2:],
-    expected=ExpectedEnd.FINISHED,
+    ALL_RUN, ENDED, switched(FINISHED), ALL_RUN, ENDED[-2:], expected=ExpectedEnd.FINISHED,
 )  # fmt: skip
 
 
 bad(
     "command-ignored", "a cancelled job runs on",
-    ALL_RUN, 100, at("harness", injected("cancel", "job")),
-    expected=ExpectedEnd.CANCELED,
+    ALL_RUN, 100, at("harness", injected("cancel", "job")), expected=ExpectedEnd.CANCELED,
 )  # fmt: skip
 bad(
     "command-ignored", "a suspended job restarts",
@@ -135,14 +131,12 @@ near(
 near(
     "command-ignored", "the coordinator dies with the second",
     ALL_RUN, 100, at("harness", injected("cancel", "job")), switched(CANCELED), ALL_RUN, 100,
-    at("harness", injected("cancel", "job")), died(),
-    expected=ExpectedEnd.CANCELED,
+    at("harness", injected("cancel", "job")), died(), expected=ExpectedEnd.CANCELED,
 )  # fmt: skip
 
 bad(
     "end-not-finished", "it stays half cancelled",
-    ALL_RUN, 100, at("harness", injected("cancel", "job")), switched(CANCELLING),
-    expected=ExpectedEnd.CANCELED,
+    ALL_RUN, 100, at("harness", injected("cancel", "job")), switched(CANCELLING), expected=ExpectedEnd.CANCELED,
 )  # fmt: skip
 near(
     "end-not-finished", "it is cancelled",

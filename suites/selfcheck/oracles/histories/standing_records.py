@@ -60,8 +60,7 @@ LISTED: list[Line] = [ALL_RUN, events.InputRead(subtask=SOURCE, partition=1, fir
 
 bad(
     "split-not-received", "it gets no split",
-    *LISTED, assigned(1), 100, assigned(1),
-    options={**WITHOUT_CHECKPOINTS, "heartbeat.interval": "100 ms"},
+    *LISTED, assigned(1), 100, assigned(1), options={**WITHOUT_CHECKPOINTS, "heartbeat.interval": "100 ms"},
 )  # fmt: skip
 bad(
     "split-not-received", "it gets one of two",
@@ -99,13 +98,11 @@ bad(
 )
 near(
     "end-not-passed-on", "both behind it hear of it",
-    *ENDED, *(end_of_partition(each) for each in (CHANNEL, "source[1]->sum[1]")),
-    expected=ExpectedEnd.FINISHED,
+    *ENDED, *(end_of_partition(each) for each in (CHANNEL, "source[1]->sum[1]")), expected=ExpectedEnd.FINISHED,
 )  # fmt: skip
 near(
     "end-not-passed-on", "the other is blocked",
-    *ENDED, end_of_partition(CHANNEL), blocked("source[1]->sum[1]"),
-    expected=ExpectedEnd.FINISHED,
+    *ENDED, end_of_partition(CHANNEL), blocked("source[1]->sum[1]"), expected=ExpectedEnd.FINISHED,
 )  # fmt: skip
 near(
     "end-not-passed-on", "the other has ended",
@@ -116,8 +113,7 @@ near(
 
 bad(
     "channel-not-read", "a batch waits",
-    ALL_RUN, sends(CHANNEL, 0), delivers(CHANNEL, 0), sends(CHANNEL, 1),
-    unreached="nothing moves",
+    ALL_RUN, sends(CHANNEL, 0), delivers(CHANNEL, 0), sends(CHANNEL, 1), unreached="nothing moves",
 )  # fmt: skip
 bad(
     "channel-not-read", "a barrier waits while another channel is blocked",
@@ -131,13 +127,11 @@ near(
 )  # fmt: skip
 near(
     "channel-not-read", "its channel is blocked",
-    ALL_RUN, blocked(CHANNEL), sends(CHANNEL, 0),
-    unreached="nothing moves",
+    ALL_RUN, blocked(CHANNEL), sends(CHANNEL, 0), unreached="nothing moves",
 )  # fmt: skip
 near(
     "channel-not-read", "its receiver waits for the one below",
-    ALL_RUN, sends(CHANNEL, 0), sends(BELOW, 0), blocked(BELOW),
-    unreached="nothing moves",
+    ALL_RUN, sends(CHANNEL, 0), sends(BELOW, 0), blocked(BELOW), unreached="nothing moves",
 )  # fmt: skip
 near(
     "channel-not-read", "its receiver is dead", ALL_RUN, sends(CHANNEL, 0), died("worker-0"), unreached="nothing moves"

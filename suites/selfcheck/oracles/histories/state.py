@@ -25,16 +25,11 @@ def audited(*states: StateSummary, problem: str = "", before: tuple[SnapshotTake
     return [*before, COMPLETED, read_back(1, problem), *read]
 
 
-def with_values(values: dict[str, int], state: StateSummary) -> StateSummary:
-    return msgspec.structs.replace(state, entries=values)
-
-
 bad, near = exhibits("STATE")
 
 bad(
     "state-missing", "a key forgotten",
-    audited(summary(A), StateSummary(entries={})),
-    claimed=Claims(state=EXACTLY_ONCE),
+    audited(summary(A), StateSummary(entries={})), claimed=Claims(state=EXACTLY_ONCE),
 )  # fmt: skip
 bad(
     "state-missing", "more forgotten than one partition has",
@@ -43,23 +38,19 @@ bad(
 )  # fmt: skip
 bad(
     "state-missing", "rolled back by one record",
-    audited(summary(A), summary(B[:2])),
-    claimed=Claims(state=EXACTLY_ONCE),
+    audited(summary(A), summary(B[:2])), claimed=Claims(state=EXACTLY_ONCE),
 )  # fmt: skip
 near(
     "state-missing", "records behind the positions are not there",
-    audited(summary(A), summary(B)),
-    claimed=Claims(state=EXACTLY_ONCE),
+    audited(summary(A), summary(B)), claimed=Claims(state=EXACTLY_ONCE),
 )  # fmt: skip
 near(
     "state-missing", "a subtask without keys",
-    audited(summary(A + B), StateSummary(entries={})),
-    claimed=Claims(state=EXACTLY_ONCE),
+    audited(summary(A + B), StateSummary(entries={})), claimed=Claims(state=EXACTLY_ONCE),
 )  # fmt: skip
 near(
     "state-missing", "values decide where there is no digest",
-    audited(*(msgspec.structs.replace(summary(held), digest=0) for held in (A, B))),
-    claimed=Claims(state=EXACTLY_ONCE),
+    audited(*(msgspec.structs.replace(summary(held), digest=0) for held in (A, B))), claimed=Claims(state=EXACTLY_ONCE),
 )  # fmt: skip
 
 # Nothing is left of its state; the next checkpoint, of both, is whole.
@@ -88,24 +79,25 @@ bad(
 bad("state-extra", "a record twice", audited(summary([*A, A[0]]), summary(B)), claimed=Claims(state=EXACTLY_ONCE))
 bad(
     "state-extra", "a record behind the positions",
-    audited(summary([*A, (0, 4)]), summary(B)),
-    claimed=Claims(state=EXACTLY_ONCE),
+    audited(summary([*A, (0, 4)]), summary(B)), claimed=Claims(state=EXACTLY_ONCE),
 )  # fmt: skip
 near(
     "state-extra", "as many as are before the positions",
-    audited(summary(B), summary(A)),
-    claimed=Claims(state=EXACTLY_ONCE),
+    audited(summary(B), summary(A)), claimed=Claims(state=EXACTLY_ONCE),
 )  # fmt: skip
 
 bad(
-    "key-wrong", "sums of two keys exchanged",
-    audited(with_values({"a": summary(B).value}, summary(A)), with_values({"b": summary(A).value}, summary(B))),
+    "key-wrong",
+    "sums of two keys exchanged",
+    audited(
+        msgspec.structs.replace(summary(A), entries={"a": summary(B).value}),
+        msgspec.structs.replace(summary(B), entries={"b": summary(A).value}),
+    ),
     claimed=Claims(state=EXACTLY_ONCE),
-)  # fmt: skip
+)
 near(
     "key-wrong", "a key in two subtasks",
-    audited(summary(A[:1]), summary(A[1:] + B)),
-    claimed=Claims(state=EXACTLY_ONCE),
+    audited(summary(A[:1]), summary(A[1:] + B)), claimed=Claims(state=EXACTLY_ONCE),
 )  # fmt: skip
 near(
     "key-wrong",
@@ -120,8 +112,7 @@ near(
 
 bad(
     "state-unreadable", "a file of the state is missing",
-    audited(problem="3.delta is missing"),
-    claimed=Claims(state=EXACTLY_ONCE),
+    audited(problem="3.delta is missing"), claimed=Claims(state=EXACTLY_ONCE),
 )  # fmt: skip
 near(
     "state-unreadable", "only a checkpoint that never completed is unreadable",

@@ -41,8 +41,7 @@ bad(
 bad("timer-lost", "nothing takes it until the run ends", started(), sets(A, B), takes(22, A))
 bad(
     "timer-lost", "whoever owns it now does not take it",
-    *RESCALED, sets(B, subtask="sum[2]"), takes(25, B, subtask="sum[2]"),
-    faults=(WIDER,),
+    *RESCALED, sets(B, subtask="sum[2]"), takes(25, B, subtask="sum[2]"), faults=(WIDER,),
 )  # fmt: skip
 near(
     "timer-lost", "a timer set behind the restored cut is gone",
@@ -84,25 +83,21 @@ near("timer-early", "nothing is waited for where the input has ended", started()
 
 bad(
     "dropped-early", "a silent split holds nobody",
-    started(), RecordsDropped(subtask="sum[0]", records=((1, 0, 0, 60),)),
-    job=TUMBLING_SUM,
+    started(), RecordsDropped(subtask="sum[0]", records=((1, 0, 0, 60),)), job=TUMBLING_SUM,
 )  # fmt: skip
 bad(
     "dropped-early", "its own split is still in the window",
-    started(), RecordsDropped(subtask="sum[0]", records=((1, 4, 1, 80),)),
-    job=TUMBLING_SUM,
+    started(), RecordsDropped(subtask="sum[0]", records=((1, 4, 1, 80),)), job=TUMBLING_SUM,
 )  # fmt: skip
 
 
 bad(
     "dropped-early", "it comes within the lateness that is allowed",
-    started(), RecordsDropped(subtask="sum[0]", records=((1, 6, -1, 500),)),
-    job=SLIDING_SUM,
+    started(), RecordsDropped(subtask="sum[0]", records=((1, 6, -1, 500),)), job=SLIDING_SUM,
 )  # fmt: skip
 near(
     "dropped-early", "its own split had passed the window",
-    started(), RecordsDropped(subtask="sum[0]", records=((1, 6, -2, 500),)),
-    job=SLIDING_SUM,
+    started(), RecordsDropped(subtask="sum[0]", records=((1, 6, -2, 500),)), job=SLIDING_SUM,
 )  # fmt: skip
 
 END_OF_READ_AGAIN: list[Line] = [cut(), started(1), RecordsDropped(subtask="sum[0]", records=((1, 3, 0, 50),))]
@@ -112,16 +107,13 @@ with a watermark beyond that."""
 
 bad(
     "dropped-early", "it was not read beyond the window before",
-    started(), emitted(0, 4, partition=1), *END_OF_READ_AGAIN,
-    job=TUMBLING_SUM, claimed=AT_LEAST_ONCE,
+    started(), emitted(0, 4, partition=1), *END_OF_READ_AGAIN, job=TUMBLING_SUM, claimed=AT_LEAST_ONCE,
 )  # fmt: skip
 bad(
     "dropped-early", "nothing is restored that lies ahead where nothing may be repeated",
-    started(), emitted(0, 9, partition=1), *END_OF_READ_AGAIN,
-    job=TUMBLING_SUM,
+    started(), emitted(0, 9, partition=1), *END_OF_READ_AGAIN, job=TUMBLING_SUM,
 )  # fmt: skip
 near(
     "dropped-early", "the restored watermark lies ahead of what is read again",
-    started(), emitted(0, 9, partition=1), *END_OF_READ_AGAIN,
-    job=TUMBLING_SUM, claimed=AT_LEAST_ONCE,
+    started(), emitted(0, 9, partition=1), *END_OF_READ_AGAIN, job=TUMBLING_SUM, claimed=AT_LEAST_ONCE,
 )  # fmt: skip

@@ -93,14 +93,13 @@ near("versions-grow", "versions go", run(lambda number: checkpoint(number, versi
 # Too few to say anything.
 undecided(
     "TREND", "few",
-    run(lambda number: checkpoint(number, publish_ms=number), FEWEST - 1),
-    options=UNCHAINED, claimed=frozenset(),
+    run(lambda number: checkpoint(number, publish_ms=number), FEWEST - 1), options=UNCHAINED, claimed=frozenset(),
 )  # fmt: skip
 
 
 # What comes behind the first checkpoint that fails is not looked at.
 undecided(
     "TREND", "until one fails",
-    run(lambda number: checkpoint(number, publish_ms=number, ends=number != FEWEST)),
-    options=UNCHAINED, claimed=frozenset(),
+    run(lambda number: checkpoint(number, publish_ms=number, ends=number != FEWEST)), options=UNCHAINED,
+    claimed=frozenset(),
 )  # fmt: skip

@@ -63,13 +63,11 @@ bad(
 
 near(
     "forgotten-early", "a read begins its time anew where it is to",
-    expiring(started(), Look(10, False), Look(50, True), Look(80, True)),
-    job=DEBOUNCE,
+    expiring(started(), Look(10, False), Look(50, True), Look(80, True)), job=DEBOUNCE,
 )  # fmt: skip
 bad(
     "forgotten-early", "a read does not begin its time anew",
-    expiring(started(), Look(10, False), Look(50, True), Look(80, False)),
-    job=DEBOUNCE,
+    expiring(started(), Look(10, False), Look(50, True), Look(80, False)), job=DEBOUNCE,
 )  # fmt: skip
 
 bad(
@@ -109,14 +107,12 @@ bad(
 bad("clock-wrong", "it reads another clock", expiring(started(), Look(10, False, says_ms=3_600_010)))
 bad(
     "clock-wrong", "its clock goes back",
-    expiring(started(), Look(10, False), Look(20, True, says_ms=9)),
-    real_time=True,
+    expiring(started(), Look(10, False), Look(20, True, says_ms=9)), real_time=True,
 )  # fmt: skip
 near("clock-wrong", "a clock stands still", expiring(started(), Look(10, False), Look(11, True, says_ms=10)))
 near(
     "clock-wrong", "another clock in real time",
-    expiring(started(), Look(10, False, says_ms=4), Look(90, False, says_ms=64)),
-    real_time=True,
+    expiring(started(), Look(10, False, says_ms=4), Look(90, False, says_ms=64)), real_time=True,
 )  # fmt: skip
 
 
@@ -142,6 +138,5 @@ bad_rows(
 
 near_rows(
     "input-missing", "a record that was dropped has no row",
-    expiring(started(), Look(10, False), Look(30, True, offset=2)),
-    units=units(identities("0:0", "0:1")),
+    expiring(started(), Look(10, False), Look(30, True, offset=2)), units=units(identities("0:0", "0:1")),
 )  # fmt: skip

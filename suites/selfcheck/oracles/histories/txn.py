@@ -35,15 +35,10 @@ def transaction(checkpoint: int) -> str:
     return f"t-{checkpoint}"
 
 
-def taken(checkpoint: int, *pending: int) -> events.SnapshotTaken:
-    names = tuple(transaction(each) for each in pending)
-    return snapshot(SINK, checkpoint, pending=names)
-
-
 def closed(checkpoint: int, *pending: int) -> list[Line]:
     """A checkpoint closes its transaction; earlier ones may be pending still."""
     return [
-        taken(checkpoint, *pending, checkpoint),
+        snapshot(SINK, checkpoint, pending=tuple(transaction(each) for each in (*pending, checkpoint))),
         precommitted(transaction(checkpoint), checkpoint, subtask=SINK),
         ack_sent(SINK, checkpoint),
     ]
@@ -84,25 +79,21 @@ bad, near = exhibits("TXN", job=FORWARD)
 bad(
     "acked-before-precommit", "acknowledges first",
     attempt(), task(SINK), snapshot(SINK, pending=tuple(transaction(each) for each in (1,))), ack_sent(SINK),
-    precommitted(transaction(1), 1, subtask=SINK),
-    parallelism=1,
+    precommitted(transaction(1), 1, subtask=SINK), parallelism=1,
 )  # fmt: skip
 near("acked-before-precommit", "precommits first", attempt(), task(SINK), closed(1), parallelism=1)
 
 bad(
     "committed-before-completion", "commits when precommitted",
-    attempt(), task(SINK), closed(1), commits(1, recovering=True), completes(1),
-    parallelism=1,
+    attempt(), task(SINK), closed(1), commits(1, recovering=True), completes(1), parallelism=1,
 )  # fmt: skip
 near(
     "committed-before-completion", "commits when durable",
-    attempt(), task(SINK), closed(1), completes(1), heard(SINK), commits(1),
-    parallelism=1,
+    attempt(), task(SINK), closed(1), completes(1), heard(SINK), commits(1), parallelism=1,
 )  # fmt: skip
 near(
     "committed-before-completion", "commits with the next completed",
-    attempt(), task(SINK), closed(1), closed(2, 1), completes(2), heard(SINK, 2), commits(1), commits(2),
-    parallelism=1,
+    attempt(), task(SINK), closed(1), closed(2, 1), completes(2), heard(SINK, 2), commits(1), commits(2), parallelism=1,
 )  # fmt: skip
 
 bad(
@@ -113,8 +104,7 @@ bad(
 near(
     "committed-above-notice", "notice for one commits one",
     attempt(), task(SINK), closed(1), closed(2, 1), completes(1), heard(SINK), commits(1), completes(2), heard(SINK, 2),
-    commits(2),
-    parallelism=1,
+    commits(2), parallelism=1,
 )  # fmt: skip
 
 
@@ -123,20 +113,17 @@ near(
 
 bad(
     "not-committed", "promised and forgotten",
-    attempt(), task(SINK), closed(1), completes(1), heard(SINK), whole(2),
-    parallelism=1,
+    attempt(), task(SINK), closed(1), completes(1), heard(SINK), whole(2), parallelism=1,
 )  # fmt: skip
 bad(
     "not-committed", "not committed by the notice after its own",
-    attempt(), task(SINK), closed(1), completes(1), heard(SINK), whole(2),
-    parallelism=1, end=UNREACHED,
+    attempt(), task(SINK), closed(1), completes(1), heard(SINK), whole(2), parallelism=1, end=UNREACHED,
 )  # fmt: skip
 near(
     "not-committed", "waits behind a commit that is under way",
     attempt(), task(SINK), closed(1), closed(2, 1), completes(2), heard(SINK, 2),
     commit_tried(transaction(1), subtask=SINK), closed(3, 1, 2), completes(3), heard(SINK, 3),
-    committed(transaction(1), subtask=SINK), commits(2), commits(3),
-    parallelism=1,
+    committed(transaction(1), subtask=SINK), commits(2), commits(3), parallelism=1,
 )  # fmt: skip
 near("not-committed", "promised and committed", attempt(), task(SINK), whole(1), whole(2), parallelism=1)
 
@@ -144,30 +131,25 @@ near("not-committed", "promised and committed", attempt(), task(SINK), whole(1),
 bad(
     "not-committed", "the next job goes on from the last checkpoint",
     submitted(), attempt(), task(SINK), whole(1), closed(2), completes(2), submitted("savepoint", 2, job=1),
-    attempt(2, number=1_001), task(SINK, 2), whole(3), whole(4),
-    parallelism=1,
+    attempt(2, number=1_001), task(SINK, 2), whole(3), whole(4), parallelism=1,
 )  # fmt: skip
 near(
     "not-committed", "the next job goes back to an older savepoint",
     submitted(), attempt(), task(SINK), whole(1), closed(2), completes(2), submitted("savepoint", 1, job=1),
-    attempt(1, number=1_001), task(SINK, 1), whole(3), whole(4),
-    parallelism=1,
+    attempt(1, number=1_001), task(SINK, 1), whole(3), whole(4), parallelism=1,
 )  # fmt: skip
 
 bad(
     "recovered-not-committed", "found and forgotten",
-    attempt(), task(SINK), closed(1), completes(1), restarted(1, 1), whole(2),
-    parallelism=1,
+    attempt(), task(SINK), closed(1), completes(1), restarted(1, 1), whole(2), parallelism=1,
 )  # fmt: skip
 bad(
     "recovered-not-committed", "found and not committed by the next notice",
-    attempt(), task(SINK), closed(1), completes(1), restarted(1, 1), whole(2),
-    parallelism=1, end=UNREACHED,
+    attempt(), task(SINK), closed(1), completes(1), restarted(1, 1), whole(2), parallelism=1, end=UNREACHED,
 )  # fmt: skip
 near(
     "recovered-not-committed", "found and committed",
-    attempt(), task(SINK), closed(1), completes(1), restarted(1, 1), commits(1, recovering=True),
-    parallelism=1,
+    attempt(), task(SINK), closed(1), completes(1), restarted(1, 1), commits(1, recovering=True), parallelism=1,
 )  # fmt: skip
 near(
     "recovered-not-committed", "found and committed by a later attempt",
@@ -177,14 +159,12 @@ near(
 
 bad(
     "open-not-aborted", "left behind",
-    attempt(), task(SINK), whole(1), closed(2), restarted(1, 1), commits(1, recovering=True),
-    parallelism=1,
+    attempt(), task(SINK), whole(1), closed(2), restarted(1, 1), commits(1, recovering=True), parallelism=1,
 )  # fmt: skip
 near(
     "open-not-aborted", "thrown away by the restore",
     attempt(), task(SINK), whole(1), closed(2), restarted(1, 1),
-    events.TransactionAborted(subtask=SINK, transaction=transaction(2)), commits(1, recovering=True),
-    parallelism=1,
+    events.TransactionAborted(subtask=SINK, transaction=transaction(2)), commits(1, recovering=True), parallelism=1,
 )  # fmt: skip
 NARROWER = FaultSpec("submit", Target(Role.COORDINATOR), parameters={"parallelism": 1})
 
@@ -198,24 +178,20 @@ NARROWED: list[Line] = [
 bad("open-not-aborted", "left behind by a sink that is no more", *NARROWED, faults=(NARROWER,))
 near(
     "open-not-aborted", "thrown away by another sink",
-    *NARROWED, events.TransactionAborted(subtask=SINK, transaction="t-2"),
-    faults=(NARROWER,),
+    *NARROWED, events.TransactionAborted(subtask=SINK, transaction="t-2"), faults=(NARROWER,),
 )  # fmt: skip
 
 bad(
     "committed-without-checkpoint", "committed though never completed",
-    attempt(), task(SINK), whole(1), closed(2), commits(2, recovering=True),
-    parallelism=1,
+    attempt(), task(SINK), whole(1), closed(2), commits(2, recovering=True), parallelism=1,
 )  # fmt: skip
 bad(
     "committed-without-checkpoint", "visible though never completed",
-    attempt(), task(SINK), whole(1), closed(2),
-    parallelism=1, units=(unit("out/t-1.arrow"), unit("out/t-2.arrow")),
+    attempt(), task(SINK), whole(1), closed(2), parallelism=1, units=(unit("out/t-1.arrow"), unit("out/t-2.arrow")),
 )  # fmt: skip
 bad(
     "committed-without-checkpoint", "leftover committed by the restore",
-    attempt(), task(SINK), whole(1), closed(2), restarted(1), commits(2, recovering=True),
-    parallelism=1,
+    attempt(), task(SINK), whole(1), closed(2), restarted(1), commits(2, recovering=True), parallelism=1,
 )  # fmt: skip
 near(
     "committed-without-checkpoint", "visible and completed",
@@ -225,19 +201,16 @@ near(
 
 bad(
     "committed-twice", "visible under two names",
-    attempt(), task(SINK), whole(1),
-    parallelism=1, units=(unit("out/t-1.arrow"), unit("out/retry/t-1.arrow")),
+    attempt(), task(SINK), whole(1), parallelism=1, units=(unit("out/t-1.arrow"), unit("out/retry/t-1.arrow")),
 )  # fmt: skip
 bad(
     "committed-twice", "committed and thrown away",
     attempt(), task(SINK), closed(1), completes(1), events.TransactionAborted(subtask=SINK, transaction=transaction(1)),
-    heard(SINK), commits(1),
-    parallelism=1,
+    heard(SINK), commits(1), parallelism=1,
 )  # fmt: skip
 near(
     "committed-twice", "confirmed again",
-    attempt(), task(SINK), whole(1), restarted(1, 1), commits(1, recovering=True),
-    parallelism=1, units=(unit("t-1"),),
+    attempt(), task(SINK), whole(1), restarted(1, 1), commits(1, recovering=True), parallelism=1, units=(unit("t-1"),),
 )  # fmt: skip
 
 
@@ -247,47 +220,41 @@ near(
 bad(
     "aborted-data-lost", "dropped with its checkpoint",
     attempt(), task(SINK), closed(1), aborted(), heard(SINK, completed=False), closed(2), completes(2), heard(SINK, 2),
-    commits(2),
-    parallelism=1,
+    commits(2), parallelism=1,
 )  # fmt: skip
 near(
     "aborted-data-lost", "carried to the next checkpoint",
     attempt(), task(SINK), closed(1), aborted(), heard(SINK, completed=False), closed(2, 1), completes(2),
-    heard(SINK, 2), commits(1), commits(2),
-    parallelism=1,
+    heard(SINK, 2), commits(1), commits(2), parallelism=1,
 )  # fmt: skip
 
 bad(
     "error-swallowed", "failure taken for success",
     attempt(), task(SINK), closed(1), completes(1), heard(SINK), commit_tried(transaction(1), subtask=SINK),
     events.CommitFailed(subtask=SINK, transaction=transaction(1), reason="unavailable"),
-    committed(transaction(1), subtask=SINK),
-    parallelism=1,
+    committed(transaction(1), subtask=SINK), parallelism=1,
 )  # fmt: skip
 bad(
     "error-swallowed", "failure only logged",
     attempt(), task(SINK), closed(1), completes(1), heard(SINK), commit_tried(transaction(1), subtask=SINK),
-    events.CommitFailed(subtask=SINK, transaction=transaction(1), reason="unavailable"),
-    parallelism=1,
+    events.CommitFailed(subtask=SINK, transaction=transaction(1), reason="unavailable"), parallelism=1,
 )  # fmt: skip
 bad(
     "error-swallowed", "failure survives the next notice",
     attempt(), task(SINK), closed(1), completes(1), heard(SINK), commit_tried(transaction(1), subtask=SINK),
-    events.CommitFailed(subtask=SINK, transaction=transaction(1), reason="unavailable"), whole(2),
-    parallelism=1, end=UNREACHED,
+    events.CommitFailed(subtask=SINK, transaction=transaction(1), reason="unavailable"), whole(2), parallelism=1,
+    end=UNREACHED,
 )  # fmt: skip
 near(
     "error-swallowed", "failure tried again",
     attempt(), task(SINK), closed(1), completes(1), heard(SINK), commit_tried(transaction(1), subtask=SINK),
-    events.CommitFailed(subtask=SINK, transaction=transaction(1), reason="unavailable"), commits(1),
-    parallelism=1,
+    events.CommitFailed(subtask=SINK, transaction=transaction(1), reason="unavailable"), commits(1), parallelism=1,
 )  # fmt: skip
 near(
     "error-swallowed", "failure fails the task",
     attempt(), task(SINK), closed(1), completes(1), heard(SINK), commit_tried(transaction(1), subtask=SINK),
     events.CommitFailed(subtask=SINK, transaction=transaction(1), reason="unavailable"),
-    stopped(SINK, reason="commit failed"), restarted(1, 1), commits(1, recovering=True),
-    parallelism=1,
+    stopped(SINK, reason="commit failed"), restarted(1, 1), commits(1, recovering=True), parallelism=1,
 )  # fmt: skip
 
 bad(
@@ -295,16 +262,14 @@ bad(
     attempt(), task(SINK), closed(1), closed(2), completes(2), heard(SINK, 2),
     commit_tried(transaction(2), subtask=SINK),
     events.CommitFailed(subtask=SINK, transaction=transaction(1), reason="unavailable"),
-    stopped(SINK, reason="commit failed"),
-    parallelism=1, end=UNREACHED,
+    stopped(SINK, reason="commit failed"), parallelism=1, end=UNREACHED,
 )  # fmt: skip
 near(
     "failed-untried", "failure of the one that is tried",
     attempt(), task(SINK), whole(1), closed(2), completes(2), heard(SINK, 2),
     commit_tried(transaction(2), subtask=SINK),
     events.CommitFailed(subtask=SINK, transaction=transaction(2), reason="unavailable"),
-    stopped(SINK, reason="commit failed"),
-    parallelism=1, end=UNREACHED,
+    stopped(SINK, reason="commit failed"), parallelism=1, end=UNREACHED,
 )  # fmt: skip
 
 bad(
@@ -315,6 +280,5 @@ bad(
 )  # fmt: skip
 near(
     "commit-not-idempotent", "recovery commits again",
-    attempt(), task(SINK), whole(1), restarted(1, 1), commits(1, recovering=True),
-    parallelism=1,
+    attempt(), task(SINK), whole(1), restarted(1, 1), commits(1, recovering=True), parallelism=1,
 )  # fmt: skip

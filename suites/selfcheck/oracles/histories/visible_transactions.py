@@ -27,20 +27,17 @@ bad("committed-not-visible", "reported and never seen", whole(1), whole(2), LOOK
 bad("committed-not-visible", "all reported and none seen", whole(1), whole(2), LOOKED)
 bad(
     "committed-not-visible", "reported at a recovery and never seen",
-    closed(1), completes(1), restarted(1, 1), commits(1, recovering=True), whole(2), LOOKED,
-    units=(unit("t-2"),),
+    closed(1), completes(1), restarted(1, 1), commits(1, recovering=True), whole(2), LOOKED, units=(unit("t-2"),),
 )  # fmt: skip
 near(
     "committed-not-visible", "reported and seen",
-    whole(1), whole(2), LOOKED,
-    units=(unit("out/t-1.arrow"), unit("out/t-2.arrow")),
+    whole(1), whole(2), LOOKED, units=(unit("out/t-1.arrow"), unit("out/t-2.arrow")),
 )  # fmt: skip
 near(
     "committed-not-visible", "nothing was in it",
     whole(1), snapshot(SINK, 2, pending=tuple(transaction(each) for each in (2,))),
     precommitted("t-2", 2, subtask=SINK, records=0), ack_sent(SINK, 2), completes(2), heard(SINK, 2), commits(2),
-    LOOKED,
-    units=(unit("t-1"),),
+    LOOKED, units=(unit("t-1"),),
 )  # fmt: skip
 near(
     "committed-not-visible", "the answer to the second is lost at the end",
@@ -51,13 +48,12 @@ near(
 bad("visible-without-commit", "seen and never pre committed", whole(1), units=(unit("t-1"), unit("t-9")))
 bad(
     "visible-without-commit", "promised and seen and nobody commits",
-    closed(1), completes(1), whole(2),
-    units=(unit("t-1"), unit("t-2")), end=UNREACHED,
+    closed(1), completes(1), whole(2), units=(unit("t-1"), unit("t-2")), end=UNREACHED,
 )  # fmt: skip
 near(
     "visible-without-commit", "seen and its worker dies before the report",
-    closed(1), completes(1), heard(SINK), commit_tried(transaction(1), subtask=SINK),
-    units=(unit("t-1"),), end=UNREACHED,
+    closed(1), completes(1), heard(SINK), commit_tried(transaction(1), subtask=SINK), units=(unit("t-1"),),
+    end=UNREACHED,
 )  # fmt: skip
 
 bad(
