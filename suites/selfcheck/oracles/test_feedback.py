@@ -14,7 +14,7 @@ from holdfast.harness.model.plan import ExpectedEnd
 from holdfast.harness.model.verdict import Outcome
 from holdfast.harness.oracles.iteration.feedback import FeedbackOracle
 from holdfast.suites.selfcheck.oracles.builder import HISTORIES, story
-from holdfast.suites.selfcheck.oracles.histories.feedback import LOOP, ROWS, TWO, crashed
+from holdfast.suites.selfcheck.oracles.histories.operators import LOOP, ROWS, TWO_BATCHES, crashed
 from holdfast.suites.selfcheck.oracles.lines import delivers
 from holdfast.suites.selfcheck.oracles.output_builder import STOPPED
 
@@ -28,7 +28,7 @@ def test_what_was_to_be_expected_is_told() -> None:
 
 
 def test_without_a_restart_from_a_checkpoint_nothing_is_decided() -> None:
-    verdict = ORACLE.judge(crashed(*ROWS[:5], before=TWO, checkpoint=0))
+    verdict = ORACLE.judge(crashed(*ROWS[:5], before=TWO_BATCHES, checkpoint=0))
     assert verdict.outcome is Outcome.INCONCLUSIVE
 
 
@@ -39,7 +39,7 @@ def test_a_run_that_did_not_drain_its_input_decides_nothing(fields: dict[str, An
 
 
 def test_without_its_marker_nothing_is_lost_for_certain() -> None:
-    history = crashed(*ROWS[:5], before=[*TWO, delivers(LOOP, 0, 1, records=2)], end=STOPPED)
+    history = crashed(*ROWS[:5], before=[*TWO_BATCHES, delivers(LOOP, 0, 1, records=2)], end=STOPPED)
     assert ORACLE.judge(history).outcome is Outcome.INCONCLUSIVE
 
 

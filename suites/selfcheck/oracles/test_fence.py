@@ -5,7 +5,7 @@ from __future__ import annotations
 from holdfast.harness.model.events import CheckpointCompleted
 from holdfast.harness.model.succession import of_the_job
 from holdfast.suites.selfcheck.oracles.builder import HISTORIES, at, story
-from holdfast.suites.selfcheck.oracles.histories.fence import FORMER, superseded
+from holdfast.suites.selfcheck.oracles.histories.message import FORMER, superseded
 
 
 def test_other_oracles_do_not_see_what_a_superseded_coordinator_says_but_what_it_stores() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from holdfast.harness.model.jobs import FORWARD
 from holdfast.harness.oracles.recovery.region import RegionOracle
 from holdfast.suites.selfcheck.oracles.builder import story
-from holdfast.suites.selfcheck.oracles.histories.region import CHAINS
+from holdfast.suites.selfcheck.oracles.histories.chains import CHAINS
 from holdfast.suites.selfcheck.oracles.lines import attempt, failure, tasks
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from holdfast.suites.selfcheck.oracles.builder import BY_NAME, story
-from holdfast.suites.selfcheck.oracles.histories.channel_lines import COUNTING
+from holdfast.suites.selfcheck.oracles.histories.cut import COUNTING
 from holdfast.suites.selfcheck.oracles.histories.rescaled_restore import WIDER, copied
 
 

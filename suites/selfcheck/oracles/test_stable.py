@@ -16,7 +16,7 @@ from holdfast.harness.model.events import (
 from holdfast.harness.model.verdict import Outcome, Verdict
 from holdfast.harness.oracles.output.stable import StableOracle
 from holdfast.suites.selfcheck.oracles.builder import HISTORIES, MS, Line, in_real_time, story
-from holdfast.suites.selfcheck.oracles.histories.stable import POLLED, SEEN
+from holdfast.suites.selfcheck.oracles.histories.readings import POLLED, SEEN
 from holdfast.suites.selfcheck.oracles.output_builder import STOPPED
 
 ORACLE = StableOracle()

@@ -1,14 +1,16 @@
-"""Histories for COORD: what is made of acknowledgements and declines."""
+"""Histories for COORD: acknowledgements and declines, the memory of a coordinator, what an attempt begins from."""
 
 from __future__ import annotations
 
+from holdfast.harness.model import events, profile
+from holdfast.harness.model.checkpoint import FailureReason
 from holdfast.harness.model.events import (
     AckOutcome,
     StorageSlowed,
 )
 from holdfast.harness.model.jobs import FORWARD
 from holdfast.suites.selfcheck.oracles.builder import Line, at, exhibits, injected, on
-from holdfast.suites.selfcheck.oracles.histories.coordinator_lines import ALL, FILE, whole
+from holdfast.suites.selfcheck.oracles.histories.coord import ALL, FILE, TWO_AT_ONCE, whole
 from holdfast.suites.selfcheck.oracles.lines import (
     aborted,
     ack_sent,
@@ -17,11 +19,17 @@ from holdfast.suites.selfcheck.oracles.lines import (
     completed,
     declined,
     died,
+    dropped,
+    failure,
     listed,
     published,
+    task,
     told,
     triggered,
 )
+
+# --- COORD: what is made of acknowledgements and declines -------------------------------------------------------------
+
 
 bad, near = exhibits("COORD", attempt(), job=FORWARD, parallelism=1)
 
@@ -116,3 +124,116 @@ bad(
     *DELETION_HELD_UP, at("coordinator.0", StorageSlowed(operation="delete", path=FILE.path, delay_ms=50)), whole(2),
     30, died("worker-1", "killed"), listed(FILE),
 )  # fmt: skip
+
+
+# --- COORD: what has room in the coordinator's memory -----------------------------------------------------------------
+
+
+BUDGET = 100
+NO_ROOM = FailureReason.COORDINATOR_MEMORY
+SHARED = events.FileReference("shared/a", 90, 7)
+
+
+def sent(checkpoint: int, source_bytes: int, *shared: events.SharedHandle) -> list[Line]:
+    """The source has this much state, the others none."""
+    return [
+        ack_sent(
+            subtask,
+            checkpoint,
+            inline_bytes=source_bytes if subtask == ALL[0] else 0,
+            shared=shared if subtask == ALL[0] else (),
+        )
+        for subtask in ALL
+    ]
+
+
+def whole_of(checkpoint: int, source_bytes: int, *shared: events.SharedHandle) -> list[Line]:
+    return [
+        triggered(checkpoint, *ALL),
+        *sent(checkpoint, source_bytes, *shared),
+        *acked(checkpoint, *ALL),
+        published(checkpoint),
+        completed(checkpoint),
+        *told(checkpoint, *ALL),
+    ]
+
+
+def no_room(checkpoint: int, source_bytes: int, reason: str) -> list[Line]:
+    return [
+        triggered(checkpoint, *ALL),
+        *sent(checkpoint, source_bytes),
+        *acked(checkpoint, ALL[0]),
+        events.StateOverBudget(checkpoint=checkpoint, subtask=ALL[0], reason=reason),
+        aborted(checkpoint, NO_ROOM),
+        *told(checkpoint, *ALL, completed=False),
+        triggered(checkpoint + 1, *ALL),
+    ]
+
+
+bad, near = exhibits(
+    "COORD", attempt(), job=FORWARD, options={**TWO_AT_ONCE, profile.MEMORY_BUDGET: f"{BUDGET} b"}, parallelism=1
+)
+
+bad("over-budget-kept", "two that fit alone", whole_of(1, 50), whole_of(2, BUDGET - 49), dropped(1))
+near("over-budget-kept", "two that fit together", whole_of(1, 50), whole_of(2, BUDGET - 50), dropped(1))
+near(
+    "over-budget-kept", "one that takes the place of another",
+    whole_of(1, 40), whole_of(2, 50), dropped(1), whole_of(3, 50), dropped(2),
+)  # fmt: skip
+near(
+    "over-budget-kept", "what is in two is there once",
+    whole_of(1, 90, events.SharedHandle("a", SHARED, inline=True)),
+    whole_of(2, 90, events.SharedHandle("a", SHARED, inline=True)), dropped(1),
+)  # fmt: skip
+
+bad(
+    "refused-within-budget", "refused at the budget",
+    whole_of(1, 50), no_room(2, BUDGET - 50, f"{BUDGET} b are needed, {BUDGET} b are allowed"),
+)  # fmt: skip
+near(
+    "refused-within-budget", "refused one byte above",
+    whole_of(1, 50), no_room(2, BUDGET - 49, f"{BUDGET + 1} b are needed, {BUDGET} b are allowed"),
+)  # fmt: skip
+
+bad("over-budget-unnamed", "size is not named", whole_of(1, 50), no_room(2, 70, f"no room: {BUDGET} b are allowed"))
+bad("over-budget-unnamed", "limit is not named", whole_of(1, 50), no_room(2, 70, "no room for 120 b"))
+near(
+    "over-budget-unnamed", "both are named",
+    whole_of(1, 50), no_room(2, 70, f"120 b are needed, {BUDGET} b are allowed"),
+)  # fmt: skip
+
+
+# --- COORD: what an attempt begins from -------------------------------------------------------------------------------
+
+
+bad, near = exhibits("COORD", attempt(), job=FORWARD, parallelism=1)
+
+bad("restored-not-latest", "restores older", whole(1), whole(2), failure(), attempt(1))
+bad("restored-not-latest", "restores nothing", whole(1), failure(), attempt())
+bad("restored-not-latest", "restores what never was", whole(1), failure(), attempt(2))
+bad(
+    "restored-not-latest", "goes back behind a restored one",
+    whole(1), triggered(2, *ALL), acked(2, *ALL), published(2), died("coordinator", "killed"), attempt(2), failure(),
+    attempt(1),
+)  # fmt: skip
+near(
+    "restored-not-latest", "restores latest",
+    whole(1), triggered(2, *ALL), aborted(2, "task failure"), failure(), attempt(1),
+)  # fmt: skip
+near(
+    "restored-not-latest", "restores published but not completed",
+    whole(1), triggered(2, *ALL), acked(2, *ALL), published(2), died("coordinator", "killed"), attempt(2),
+)  # fmt: skip
+
+
+bad(
+    "tasks-restored-differently", "task restores nothing",
+    whole(1), failure(), attempt(1), [task(name, each) for name, each in zip(ALL, (1, None, 1), strict=True)],
+)  # fmt: skip
+near(
+    "tasks-restored-differently", "tasks restore the same",
+    whole(1), failure(), attempt(1), [task(name, each) for name, each in zip(ALL, (1, 1, 1), strict=True)],
+)  # fmt: skip
+
+bad("started-late-attempt", "attempt number drawn again", failure(), attempt(number=1))
+near("started-late-attempt", "attempt number left out", failure(), attempt(number=3))

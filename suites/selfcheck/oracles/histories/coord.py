@@ -7,12 +7,6 @@ from holdfast.harness.model.checkpoint import CheckpointOrigin, FailureReason
 from holdfast.harness.model.history import RunEnd
 from holdfast.harness.model.jobs import FORWARD
 from holdfast.suites.selfcheck.oracles.builder import MS, Line, at, exhibits, on
-from holdfast.suites.selfcheck.oracles.histories.coordinator_lines import (
-    ALL,
-    SHORT,
-    TWO_AT_ONCE,
-    whole,
-)
 from holdfast.suites.selfcheck.oracles.lines import (
     Barrier,
     aborted,
@@ -32,6 +26,32 @@ from holdfast.suites.selfcheck.oracles.lines import (
     trigger_sent,
     triggered,
 )
+
+# --- Lines of stories about a coordinator, over the forward job with one subtask of each vertex -----------------------
+
+
+ALL = ("source[0]", "map[0]", "sink[0]")
+FILE = events.FileReference("chk-1/source", 10, 7)
+SHORT = {"execution.checkpointing.interval": "100 ms", "execution.checkpointing.timeout": "200 ms"}
+TWO_AT_ONCE = {
+    "execution.checkpointing.interval": "100 ms",
+    "execution.checkpointing.max-concurrent-checkpoints": "2",
+}
+
+
+def whole(checkpoint: int) -> list[Line]:
+    """A checkpoint as it should be."""
+    return [
+        triggered(checkpoint, *ALL),
+        *acked(checkpoint, *ALL),
+        published(checkpoint),
+        completed(checkpoint),
+        *told(checkpoint, *ALL),
+    ]
+
+
+# --- COORD: the life of a checkpoint, how many there may be, and for how long -----------------------------------------
+
 
 bad, near = exhibits("COORD", attempt(), job=FORWARD, parallelism=1)
 

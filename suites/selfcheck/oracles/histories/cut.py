@@ -1,4 +1,4 @@
-"""Histories for CUT: what state, positions and batches in flight at a cut add up to."""
+"""Histories for CUT: the order on channels, what adds up at a cut, and batches in flight there."""
 
 from __future__ import annotations
 
@@ -6,10 +6,91 @@ from holdfast.harness.model.capability import AT_LEAST_ONCE
 from holdfast.harness.model.events import (
     ChannelContent,
 )
-from holdfast.suites.selfcheck.oracles.builder import Line, exhibits, undecided
-from holdfast.suites.selfcheck.oracles.histories.channel_lines import COUNTING, LEFT
+from holdfast.harness.model.jobs import FORWARD
+from holdfast.suites.selfcheck.oracles.builder import OPTIONS, Line, exhibits, undecided
 from holdfast.suites.selfcheck.oracles.legal import summary
-from holdfast.suites.selfcheck.oracles.lines import attempt, emitted, in_flight, snapshot, task
+from holdfast.suites.selfcheck.oracles.lines import (
+    Barrier,
+    aborted,
+    attempt,
+    content,
+    delivers,
+    emitted,
+    in_flight,
+    overtaking,
+    put_back,
+    sends,
+    snapshot,
+    task,
+    triggered,
+)
+
+# --- Channels of the keyed sum with two sources, and of the forward job -----------------------------------------------
+
+
+LEFT, RIGHT, ACROSS = "source[0]->sum[0]", "source[1]->sum[0]", "source[0]->sum[1]"
+BELOW, LONE = "sum[0]->sink[0]", "source[0]->map[0]"
+COUNTING = {"execution.checkpointing.interval": "100 ms", "execution.checkpointing.mode": "AT_LEAST_ONCE"}
+
+
+# --- CUT: what is sent on a channel leaves it once and in order, held back or not -------------------------------------
+
+
+bad, near = exhibits("CUT")
+
+bad("channel-order", "batch dropped", sends(LEFT, 0, 1, 2), delivers(LEFT, 0, 2))
+bad("channel-order", "batch repeated", sends(LEFT, 0, 1), delivers(LEFT, 0, 0))
+bad("channel-order", "barrier overtaken", sends(LONE, 0, Barrier(1), 1), delivers(LONE, 0, 1, Barrier(1)), job=FORWARD)
+bad("channel-order", "batch made up", sends(LEFT, 0), delivers(LEFT, 0, 1))
+near(
+    "channel-order", "batch in flight", sends(LONE, 0, Barrier(1), 1, 2), delivers(LONE, 0, Barrier(1), 1), job=FORWARD
+)
+UNALIGNED = {**OPTIONS, "execution.checkpointing.unaligned.enabled": "true"}
+
+
+ABORTED = aborted()
+
+near(
+    "channel-order", "barrier of a checkpoint that was given up is overtaken",
+    attempt(), triggered(), ABORTED, triggered(2), sends(LONE, Barrier(1), Barrier(2)),
+    delivers(LONE, Barrier(2), Barrier(1)), job=FORWARD, options=UNALIGNED,
+)  # fmt: skip
+bad(
+    "channel-order", "barrier of a checkpoint that goes on is overtaken",
+    attempt(), triggered(), triggered(2), sends(LONE, Barrier(1), Barrier(2)), delivers(LONE, Barrier(2), Barrier(1)),
+    job=FORWARD, options=UNALIGNED,
+)  # fmt: skip
+bad(
+    "channel-order", "barrier is overtaken where none may",
+    attempt(), triggered(), ABORTED, triggered(2), sends(LONE, Barrier(1), Barrier(2)),
+    delivers(LONE, Barrier(2), Barrier(1)), job=FORWARD, options=OPTIONS,
+)  # fmt: skip
+bad(
+    "channel-order", "barrier is overtaken before its checkpoint is given up",
+    attempt(), triggered(), triggered(2), ABORTED, sends(LONE, Barrier(1), Barrier(2)),
+    delivers(LONE, Barrier(2), Barrier(1)), job=FORWARD, options=UNALIGNED,
+)  # fmt: skip
+bad(
+    "channel-order", "batch is overtaken beside a barrier that may be",
+    attempt(), triggered(), ABORTED, triggered(2), sends(LONE, 0, Barrier(1), Barrier(2)),
+    delivers(LONE, Barrier(2), Barrier(1)), job=FORWARD, options=UNALIGNED,
+)  # fmt: skip
+
+ALIGNED: list[Line] = [
+    sends(LEFT, Barrier(1), 0, 1), sends(RIGHT, 0, Barrier(1)), delivers(LEFT, Barrier(1)),
+    delivers(RIGHT, 0, Barrier(1)),
+]  # fmt: skip
+"""Checkpoint 1 aligns with batches 0 and 1 held behind its barrier; then comes what is given."""
+
+
+bad("held-records", "held batch dropped", *ALIGNED, delivers(LEFT, 1))
+bad("held-records", "held batches swapped", *ALIGNED, delivers(LEFT, 1, 0))
+bad("held-records", "held batch repeated", *ALIGNED, delivers(LEFT, 0, 0))
+near("held-records", "held batches processed", *ALIGNED, delivers(LEFT, 0, 1))
+
+
+# --- CUT: what state, positions and batches in flight at a cut add up to ----------------------------------------------
+
 
 BEFORE = [(partition, offset) for partition in (0, 1) for offset in range(4)]
 """The records before a cut at offset 4 of both partitions."""
@@ -169,3 +250,128 @@ undecided("CUT", "nobody sees emissions", task("source[0]", positions=((0, 0),))
 
 
 near("source-position", "records next offset", *RECORDED, snapshot("source[0]", 1, (0, 4), (1, 0)))
+
+
+# --- CUT: barriers that overtake, and the batches in flight that a snapshot holds -------------------------------------
+
+
+OVERTAKEN: list[Line] = [
+    attempt(), sends(LEFT, 0, 1, 2, 3, Barrier(1)), sends(ACROSS, Barrier(1)), snapshot("source[0]", unaligned=True),
+]  # fmt: skip
+"""Four batches are sent; the barrier overtakes the second at the receiver, and the last two at the sender."""
+
+
+AT_THE_SENDER = (content(LEFT, 2, 3, output=True),)
+
+bad, near = exhibits("CUT")
+
+bad(
+    "channel-state-missing", "overtaken batch is not stored",
+    *OVERTAKEN, in_flight("source[0]", *AT_THE_SENDER), sends(LEFT, 4), delivers(LEFT, 0), overtaking(LEFT),
+    snapshot("sum[0]", unaligned=True), in_flight("sum[0]"), delivers(LEFT, 1, 2, 3, 4),
+)  # fmt: skip
+bad(
+    "channel-state-missing", "batch at the sender is not stored",
+    *OVERTAKEN, in_flight("source[0]", content(LEFT, 3, output=True)), sends(LEFT, 4), delivers(LEFT, 0),
+    overtaking(LEFT), snapshot("sum[0]", unaligned=True), in_flight("sum[0]", content(LEFT, 1)),
+    delivers(LEFT, 1, 2, 3, 4),
+)  # fmt: skip
+bad(
+    "channel-state-missing", "batch processed after the snapshot is not stored",
+    attempt(), sends(LEFT, Barrier(1)), sends(RIGHT, 0, 1, Barrier(1)),
+    *(snapshot(f"source[{i}]", unaligned=True) for i in (0, 1)), *(in_flight(f"source[{i}]") for i in (0, 1)),
+    overtaking(LEFT), snapshot("sum[0]", unaligned=True), delivers(RIGHT, 0), overtaking(RIGHT),
+    in_flight("sum[0]", content(RIGHT, 1)),
+)  # fmt: skip
+
+bad(
+    "channel-state-extra", "processed batch is stored",
+    *OVERTAKEN, in_flight("source[0]", *AT_THE_SENDER), sends(LEFT, 4), delivers(LEFT, 0), overtaking(LEFT),
+    snapshot("sum[0]", unaligned=True), in_flight("sum[0]", content(LEFT, 0, 1)), delivers(LEFT, 1, 2, 3, 4),
+)  # fmt: skip
+bad(
+    "channel-state-extra", "batch behind the barrier is stored",
+    *OVERTAKEN, in_flight("source[0]", content(LEFT, 2, 3, 4, output=True)), sends(LEFT, 4), delivers(LEFT, 0),
+    overtaking(LEFT), snapshot("sum[0]", unaligned=True), in_flight("sum[0]", content(LEFT, 1)),
+    delivers(LEFT, 1, 2, 3, 4),
+)  # fmt: skip
+bad(
+    "channel-state-extra", "batch is stored at both ends",
+    *OVERTAKEN, in_flight("source[0]", *AT_THE_SENDER), sends(LEFT, 4), delivers(LEFT, 0), overtaking(LEFT),
+    snapshot("sum[0]", unaligned=True), in_flight("sum[0]", content(LEFT, 1, 2)), delivers(LEFT, 1, 2, 3, 4),
+)  # fmt: skip
+bad(
+    "channel-state-extra", "batches are stored in another order",
+    *OVERTAKEN, in_flight("source[0]", content(LEFT, 3, 2, output=True)), sends(LEFT, 4), delivers(LEFT, 0),
+    overtaking(LEFT), snapshot("sum[0]", unaligned=True), in_flight("sum[0]", content(LEFT, 1)),
+    delivers(LEFT, 1, 2, 3, 4),
+)  # fmt: skip
+
+near(
+    "channel-state-missing", "what is in flight is stored",
+    *OVERTAKEN, in_flight("source[0]", *AT_THE_SENDER), sends(LEFT, 4), delivers(LEFT, 0), overtaking(LEFT),
+    snapshot("sum[0]", unaligned=True), in_flight("sum[0]", content(LEFT, 1)), delivers(LEFT, 1, 2, 3, 4),
+)  # fmt: skip
+
+# Of two restored batches one is processed before the next cut; the numbers of the first attempt stay.
+near(
+    "channel-state-extra", "what is in flight again is stored again",
+    attempt(), attempt(1), put_back("sum[0]", content(LEFT, 5, 6)), sends(LEFT, 0, Barrier(2)),
+    snapshot("source[0]", 2, unaligned=True), in_flight("source[0]", checkpoint=2), delivers(LEFT, 5, origin=1),
+    overtaking(LEFT, 2), snapshot("sum[0]", 2, unaligned=True),
+    in_flight("sum[0]", ChannelContent(LEFT, False, ((1, 6), (2, 0))), checkpoint=2),
+)  # fmt: skip
+
+RESTORED: list[Line] = [
+    attempt(), attempt(1), put_back("sum[0]", content(LEFT, 5)), put_back("source[0]", content(LEFT, 6, output=True)),
+    sends(LEFT, 0, 1),
+]  # fmt: skip
+"""Batches 5 and 6 of the first attempt are put back, one at either end; then these are processed."""
+
+
+bad(
+    "restored-order", "new batch comes first",
+    *RESTORED, delivers(LEFT, 0), delivers(LEFT, 5, origin=1), delivers(LEFT, 6, origin=1),
+)  # fmt: skip
+bad("restored-order", "restored batch is left out", *RESTORED, delivers(LEFT, 5, origin=1), delivers(LEFT, 0))
+bad(
+    "restored-order", "restored batch is processed twice",
+    *RESTORED, delivers(LEFT, 5, origin=1), delivers(LEFT, 6, origin=1), delivers(LEFT, 6, origin=1), delivers(LEFT, 0),
+)  # fmt: skip
+near(
+    "restored-order", "restored batches come first",
+    *RESTORED, delivers(LEFT, 5, origin=1), delivers(LEFT, 6, origin=1), delivers(LEFT, 0), delivers(LEFT, 1),
+)  # fmt: skip
+
+bad(
+    "channel-order", "barrier in front of what it did not overtake",
+    sends(LONE, 0, 1, Barrier(1), 2, Barrier(2)), delivers(LONE, 0, Barrier(1)), overtaking(LONE, 2),
+    delivers(LONE, 1, 2), job=FORWARD,
+)  # fmt: skip
+
+bad(
+    "overtaken-pointwise", "barrier overtakes on a forward edge",
+    sends(LONE, 0, Barrier(1)), delivers(LONE, 0), overtaking(LONE), snapshot("map[0]", unaligned=True), job=FORWARD,
+)  # fmt: skip
+bad(
+    "overtaken-pointwise", "forward edge is stored",
+    sends(LONE, Barrier(1)), delivers(LONE, Barrier(1)), snapshot("map[0]", unaligned=True),
+    in_flight("map[0]", content(LONE, 0)), job=FORWARD,
+)  # fmt: skip
+near(
+    "overtaken-pointwise", "forward edge keeps its order",
+    sends(LONE, 0, Barrier(1), 1), delivers(LONE, 0, Barrier(1)), snapshot("map[0]", unaligned=True),
+    in_flight("map[0]"), delivers(LONE, 1), job=FORWARD,
+)  # fmt: skip
+
+# The barrier came early on one input, and the snapshot waits for the other: what it overtook may still come.
+near(
+    "processed-while-blocked", "overtaken batches are processed before the snapshot",
+    sends(LEFT, 0, 1, Barrier(1), 2), sends(RIGHT, 0, Barrier(1)), overtaking(LEFT), delivers(LEFT, 0, 1),
+    delivers(RIGHT, 0, Barrier(1)), snapshot("sum[0]", unaligned=True), delivers(LEFT, 2),
+)  # fmt: skip
+bad(
+    "processed-while-blocked", "batch behind an overtaking barrier is processed",
+    sends(LEFT, 0, Barrier(1), 1), sends(RIGHT, 0, Barrier(1)), overtaking(LEFT), delivers(LEFT, 0, 1),
+    delivers(RIGHT, 0, Barrier(1)), snapshot("sum[0]", unaligned=True),
+)  # fmt: skip

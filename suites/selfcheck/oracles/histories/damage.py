@@ -13,9 +13,8 @@ from holdfast.harness.model.events import (
 )
 from holdfast.harness.model.jobs import FORWARD
 from holdfast.suites.selfcheck.oracles.builder import Line, exhibits
-from holdfast.suites.selfcheck.oracles.histories import coordinator_lines as lines
 from holdfast.suites.selfcheck.oracles.histories import state as keyed
-from holdfast.suites.selfcheck.oracles.histories.coordinator_lines import ALL
+from holdfast.suites.selfcheck.oracles.histories.coord import ALL, whole
 from holdfast.suites.selfcheck.oracles.histories.snapshot import HELD, WORKER, _completed, file, released
 from holdfast.suites.selfcheck.oracles.legal import summary
 from holdfast.suites.selfcheck.oracles.lines import (
@@ -233,12 +232,12 @@ DISCARDED: list[Line] = [attempt(), triggered(1, *ALL), ack_sent(ALL[0], 1, stat
 coord_near(
     "state-not-discarded", "the harness put back a file of an aborted one",
     *DISCARDED, damaged(state_file(1), left=5), mended(state_file(1), 10), aborted(), told(1, *ALL, completed=False),
-    lines.whole(2), listed(state_file(1)), job=FORWARD, parallelism=1,
+    whole(2), listed(state_file(1)), job=FORWARD, parallelism=1,
 )  # fmt: skip
 coord_bad(
     "state-not-discarded", "the harness put back another file",
     *DISCARDED, damaged(metadata(1), left=5), mended(metadata(1), 10), aborted(), told(1, *ALL, completed=False),
-    lines.whole(2), listed(state_file(1)), job=FORWARD, parallelism=1,
+    whole(2), listed(state_file(1)), job=FORWARD, parallelism=1,
 )  # fmt: skip
 
 

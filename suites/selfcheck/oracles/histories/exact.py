@@ -1,15 +1,15 @@
-"""Histories for EXACT: sums of two keys over two partitions, and identities of one."""
+"""Histories for EXACT, NOLOSS and NOREPEAT: sums of two keys over two partitions, and identities of one."""
 
 from __future__ import annotations
 
 import numpy as np
 from msgspec.structs import replace
 
-from holdfast.harness.model.capability import EXACTLY_ONCE, Guarantee, OutputMode
+from holdfast.harness.model.capability import AT_LEAST_ONCE, EXACTLY_ONCE, Guarantee, OutputMode
 from holdfast.harness.model.events import (
     TransactionAborted,
 )
-from holdfast.harness.model.jobs import FORWARD, REBALANCE
+from holdfast.harness.model.jobs import DEDUPLICATE, FORWARD, REBALANCE
 from holdfast.harness.model.plan import ExpectedEnd
 from holdfast.harness.model.records import NO_PARTITION, CommittedRows, FoldRow, IdentityRow, InputLog, Partition
 from holdfast.suites.selfcheck.oracles.builder import exhibits, input_log
@@ -24,10 +24,14 @@ from holdfast.suites.selfcheck.oracles.output_builder import (
     fold,
     identities,
     marked,
+    named,
     row_by_row,
     units,
     up_to_the_markers,
 )
+
+# --- EXACT: sums of two keys over two partitions, and identities of one -----------------------------------------------
+
 
 THREE = input_log(3)
 
@@ -189,3 +193,92 @@ near(
 
 bad("late-change", "seen by the second read only", units=units([WHOLE_B], [WHOLE_A], final=True))
 near("late-change", "seen at the last poll", units=units([WHOLE_B], [WHOLE_A]))
+
+
+# --- NOLOSS: at-least-once is claimed ---------------------------------------------------------------------------------
+
+
+bad, near = exhibits("NOLOSS", claimed=AT_LEAST_ONCE, inputs=INPUTS)
+
+bad("input-lost", "last row lacks a record", units=row_by_row(fold("a", (0, 2, 4), (0,))))
+bad("input-lost", "one lost and one repeated", units=row_by_row(fold("a", (0, 2, 2), (0, 2))))
+bad("input-lost", "repeats hide a loss", units=row_by_row(fold("a", (0, 2, 0, 2), (0, 2, 0))))
+bad("input-lost", "key never seen", units=row_by_row())
+bad(
+    "input-lost", "hole before a visible marker",
+    inputs=MARKED, units=up_to_the_markers([WHOLE_A], [fold("b", (1, 3), (1, 3))]), end=STOPPED,
+)  # fmt: skip
+bad(
+    "input-lost", "repeats hide a loss before a visible marker",
+    inputs=MARKED, units=up_to_the_markers([fold("a", (0, 2, 2), (0, 2))], [WHOLE_B]), end=STOPPED,
+)  # fmt: skip
+near(
+    "input-lost", "stepped back and caught up",
+    units=row_by_row(fold("a", (0, 2), (0, 2)), fold("a", (0, 2), (0,)), WHOLE_A, WHOLE_A),
+)  # fmt: skip
+bad("input-lost", "identity lost", job=REBALANCE, inputs=THREE, units=units(identities("0:0", "0:2")))
+near(
+    "input-lost", "identity seen twice",
+    job=REBALANCE, inputs=THREE, units=units(identities("0:0", "0:1"), identities("0:1", "0:2")),
+)  # fmt: skip
+
+bad(
+    "digest-wrong", "digest of another hash",
+    units=row_by_row(FoldRow("a", WHOLE_A.value, WHOLE_A.counts, WHOLE_A.digest ^ 1)),
+)  # fmt: skip
+near("digest-wrong", "digest of the records", units=row_by_row(WHOLE_A))
+
+bad("extra-not-a-repeat", "record of another key", units=row_by_row(fold("a", (0, 2, 3), (0, 2))))
+bad(
+    "extra-not-a-repeat",
+    "value that no repeat explains",
+    units=row_by_row(
+        FoldRow(
+            "a",
+            fold("a", (0, 2, 4, 4), (0, 2)).value + 1,
+            fold("a", (0, 2, 4, 4), (0, 2)).counts,
+            fold("a", (0, 2, 4, 4), (0, 2)).digest,
+        )
+    ),
+)
+bad(
+    "extra-not-a-repeat", "value of other records",
+    units=row_by_row(FoldRow("a", WHOLE_A.value + 1, WHOLE_A.counts, WHOLE_A.digest)),
+)  # fmt: skip
+bad("extra-not-a-repeat", "key of no input", units=row_by_row(WHOLE_A, fold("c", (0,), ())))
+bad(
+    "extra-not-a-repeat", "identity of no input",
+    job=REBALANCE, inputs=THREE, units=units(identities("0:0", "0:1", "0:2", "0:3")),
+)  # fmt: skip
+near("extra-not-a-repeat", "record applied twice at least once", units=row_by_row(fold("a", (0, 2, 4, 4), (0, 2))))
+
+near(
+    "excess-unexplained", "one run of each partition repeated",
+    units=row_by_row(fold("a", (0, 2, 4, 2, 4), (0, 2, 0, 2))),
+)  # fmt: skip
+
+
+# --- NOREPEAT: at-most-once is claimed --------------------------------------------------------------------------------
+
+
+bad, near = exhibits("NOREPEAT", claimed=EXACTLY_ONCE - {Guarantee.NO_LOSS}, inputs=input_log(3), job=REBALANCE)
+
+bad("record-repeated", "seen in two units", units=named("0:0 0:1", "0:1 0:2"))
+near("record-repeated", "one is lost", units=named("0:0", "0:2"))
+
+bad("record-unknown", "behind the input", units=named("0:0 0:1", "0:3"))
+
+
+bad(
+    "record-unknown", "a record is handed on too close behind another",
+    job=DEDUPLICATE, inputs=input_log(30), units=named(*(f"0:{offset}" for offset in (0, 1, 2))),
+)  # fmt: skip
+bad(
+    "record-unknown", "it is too close behind one that stands in for another",
+    job=DEDUPLICATE, inputs=input_log(30), units=named(*(f"0:{offset}" for offset in (1, 4, 20))),
+)  # fmt: skip
+near(
+    "record-unknown", "the first of a key is lost and the next stands in for it",
+    job=DEDUPLICATE, inputs=input_log(30), units=named(*(f"0:{offset}" for offset in (1, 4, 24))),
+)  # fmt: skip
+near("record-unknown", "the last two are lost", units=named("0:0"))

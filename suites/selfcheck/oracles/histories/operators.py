@@ -1,22 +1,40 @@
-"""Histories of jobs whose operators make other records of the input: what EXACT, NOLOSS and CUT must make of them.
-
-In `INPUTS` key `a` has the even offsets of both partitions, key `b` the odd ones; offset n has the value n + 1.
-"""
+"""Histories of operators that make other records of the input, of two inputs in event time, and of a loop."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from msgspec.structs import replace
 
+from holdfast.harness.model.capability import AT_MOST_ONCE
 from holdfast.harness.model.events import BroadcastSummary, SnapshotTaken
-from holdfast.harness.model.job import RIGHT_WEIGHT, Job
-from holdfast.harness.model.jobs import BROADCAST, DIAMOND, JOIN, PIPELINE, SELF_JOIN, STEPS, UNION
-from holdfast.harness.model.records import FoldRow
-from holdfast.suites.selfcheck.oracles.builder import Line, exhibits, input_log
-from holdfast.suites.selfcheck.oracles.legal import MASK, identity_hash, summary
-from holdfast.suites.selfcheck.oracles.lines import snapshot
-from holdfast.suites.selfcheck.oracles.output_builder import fold, identities, one_by_one, units
+from holdfast.harness.model.history import History, RunEnd
+from holdfast.harness.model.job import RIGHT_WEIGHT, Job, VertexKind
+from holdfast.harness.model.jobs import (
+    BROADCAST,
+    DIAMOND,
+    INTERVAL_JOIN,
+    JOIN,
+    PIPELINE,
+    RULED_SUM,
+    SELF_JOIN,
+    STEPS,
+    UNION,
+)
+from holdfast.harness.model.lossy_jobs import ITERATION
+from holdfast.harness.model.plan import ExpectedEnd
+from holdfast.harness.model.records import FoldRow, WindowRow
+from holdfast.suites.selfcheck.oracles.builder import Line, exhibits, input_log, story
+from holdfast.suites.selfcheck.oracles.histories.window import row
+from holdfast.suites.selfcheck.oracles.legal import MASK, fold_row, identity_hash, summary
+from holdfast.suites.selfcheck.oracles.lines import attempt, completed, delivers, emitted, sends, snapshot
+from holdfast.suites.selfcheck.oracles.output_builder import STOPPED, fold, identities, marked, one_by_one, units
+
+# --- operators that make other records of the input, and of two inputs in event time ----------------------------------
+
+
+# --- jobs whose operators make other records of the input: what EXACT, NOLOSS and CUT must make of them ---------------
+
 
 TWO = input_log(2, 2)
 """Offset 0 of both partitions has key `a`, offset 1 key `b`."""
@@ -191,3 +209,168 @@ bad_cut(
     ),
     job=JOIN,
 )
+
+
+# --- two inputs in event time: an interval join, and a sum by rules ---------------------------------------------------
+
+
+# --- a right record that is 0 to 20 ms behind a left one of its key --------------------------------------------------
+
+WITHIN_20_MS = replace(
+    INTERVAL_JOIN,
+    vertices=tuple(
+        replace(each, lower_ms=0, upper_ms=20) if each.kind is VertexKind.INTERVAL_JOIN else each
+        for each in INTERVAL_JOIN.vertices
+    ),
+)
+
+
+def pair(left: int, right: int) -> WindowRow:
+    """The row of two offsets."""
+    key = "ab"[left % 2]
+    one, other = (fold_row(key, [(0, left)]), fold_row(key, [(1, right)]))
+    number = left << 31 | 1 << 24 | right
+    return WindowRow(key, number, left - right, one.digest + RIGHT_WEIGHT * other.digest & MASK)
+
+
+PAIRS = (pair(0, 0), pair(0, 2), pair(1, 1), pair(2, 2))
+"""All that there are of three records on either side; those of offsets 0 and 2 are just 20 ms apart."""
+
+
+bad_pairs, near_pairs = exhibits("WINDOW", inputs=input_log(3, 3), job=WITHIN_20_MS)
+
+near_pairs("window-unknown", "every pair once", units=one_by_one(*PAIRS))
+
+near_pairs("window-missing", "pairs in any order", units=one_by_one(*reversed(PAIRS)))
+
+bad_pairs("window-unknown", "the right record is before the left one", units=one_by_one(*PAIRS, pair(2, 0)))
+bad_pairs("window-unknown", "a left record without a right one", units=one_by_one(*PAIRS, row("a", 0, 0)))
+
+bad_pairs("window-missing", "two records just in reach do not meet", units=one_by_one(*PAIRS[:1], *PAIRS[2:]))
+
+bad_pairs("window-repeated", "either record brings the pair", units=one_by_one(*PAIRS, PAIRS[2]))
+
+bad_pairs(
+    "window-wrong", "sides change places",
+    units=one_by_one(replace(PAIRS[1], value=-PAIRS[1].value), PAIRS[0], *PAIRS[2:]),
+)  # fmt: skip
+
+
+# --- rules: key a has factor 2 from 0 ms and 4 from 20 ms on, key b has 3 from 10 ms on ------------------------------
+
+
+def summed(key: str, value: int, offsets: Collection[int]) -> FoldRow:
+    """A row of these records."""
+    return replace(fold_row(key, [(0, offset) for offset in offsets]), value=value)
+
+
+A, B = summed("a", 1 * 2 + 3 * 4 + 5 * 4, (0, 2, 4)), summed("b", (2 + 4 + 6) * 3, (1, 3, 5))
+
+bad_rows, near_rows = exhibits("EXACT", inputs=input_log(6, 3), job=RULED_SUM)
+
+near_rows("row-wrong", "each record by the rule of its time", units=one_by_one(A, B), expected=ExpectedEnd.FINISHED)
+
+near_rows(
+    "input-missing", "records wait for rules that are not there yet",
+    units=one_by_one(summed("a", 2, (0,)), summed("b", 6, (1,))),
+)  # fmt: skip
+
+bad_rows(
+    "row-wrong", "the newest rule for all records",
+    units=one_by_one(summed("a", 36, (0, 2, 4)), B), expected=ExpectedEnd.FINISHED,
+)  # fmt: skip
+bad_rows(
+    "row-wrong", "the rule of the other key",
+    units=one_by_one(A, summed("b", 44, (1, 3, 5))), expected=ExpectedEnd.FINISHED,
+)  # fmt: skip
+bad_rows(
+    "row-wrong", "a rule takes effect behind its time",
+    units=one_by_one(summed("a", 28, (0, 2, 4)), B), expected=ExpectedEnd.FINISHED,
+)  # fmt: skip
+bad_rows(
+    "row-wrong", "a rule is counted as a record",
+    units=one_by_one(summed("a", 35, (0, 2, 4)), B), expected=ExpectedEnd.FINISHED,
+)  # fmt: skip
+
+bad_rows(
+    "input-missing", "records wait though the input has ended",
+    units=one_by_one(summed("a", 2, (0,)), B), expected=ExpectedEnd.FINISHED,
+)  # fmt: skip
+
+
+# --- FEEDBACK: six records of one partition, two to a batch, in a job with a loop; a crash after the first ------------
+
+
+IN, LOOP = "source[0]->loop[0]", "loop[0]->loop[0]"
+ROWS = [f"0:{offset}" for offset in range(7)]
+
+
+def enters(number: int, position: int) -> list[Line]:
+    """A batch of two is read, taken by the loop, and sent round."""
+    return [
+        emitted(2 * number, 2 * number + 2),
+        sends(IN, position, records=2),
+        delivers(IN, position, records=2),
+        sends(LOOP, position, records=2),
+    ]
+
+
+def crashed(*shown: str, before: Sequence[Line], checkpoint: int = 1, end: RunEnd | None = None) -> History:
+    """What happens before the checkpoint; then a crash, and what is left is read again. A marker is the last record."""
+    return story(
+        attempt(),
+        before,
+        snapshot("loop[0]"),
+        completed(),
+        attempt(checkpoint or None),
+        enters(2, 0),
+        delivers(LOOP, 0, records=2),
+        job=ITERATION,
+        parallelism=1,
+        inputs=marked(input_log(6)),
+        units=units(identities(*shown)),
+        claimed=AT_MOST_ONCE,
+        end=end,
+    )
+
+
+TWO_BATCHES = [*enters(0, 0), *enters(1, 1)]
+
+bad, near = exhibits(
+    "FEEDBACK", attempt(), *TWO_BATCHES, delivers(LOOP, 0, records=2),
+    claimed=AT_MOST_ONCE, inputs=marked(input_log(6)), job=ITERATION, parallelism=1,
+    units=units(identities(*ROWS[:5], *ROWS[6:])),
+)  # fmt: skip
+
+bad(
+    "lost-outside-loop", "one that was read again",
+    delivers(LOOP, 1, records=2), snapshot("loop[0]"), completed(), attempt(1), enters(2, 0),
+    delivers(LOOP, 0, records=2),
+)  # fmt: skip
+
+# The system under test does not report its end, and never will.
+bad(
+    "lost-outside-loop", "one before a visible marker",
+    delivers(LOOP, 1, records=2), snapshot("loop[0]"), completed(), attempt(1), enters(2, 0),
+    delivers(LOOP, 0, records=2), end=STOPPED,
+)  # fmt: skip
+bad(
+    "lost-outside-loop", "one that had come back",
+    snapshot("loop[0]"), completed(), attempt(1), enters(2, 0), delivers(LOOP, 0, records=2),
+    units=units(identities(*ROWS[1:2], *ROWS[4:])),
+)  # fmt: skip
+bad(
+    "lost-outside-loop", "the checkpoint is not the one that was restored",
+    snapshot("loop[0]"), completed(), attempt(7), enters(2, 0), delivers(LOOP, 0, records=2),
+    units=units(identities(*ROWS[:2], *ROWS[4:])),
+)  # fmt: skip
+near(
+    "lost-outside-loop", "what was in the loop",
+    snapshot("loop[0]"), completed(), attempt(1), enters(2, 0), delivers(LOOP, 0, records=2),
+    units=units(identities(*ROWS[:2], *ROWS[4:])),
+)  # fmt: skip
+near(
+    "lost-outside-loop", "nothing is lost",
+    delivers(LOOP, 1, records=2), snapshot("loop[0]"), completed(), attempt(1), enters(2, 0),
+    delivers(LOOP, 0, records=2), units=units(identities(*ROWS)),
+)  # fmt: skip

@@ -1,8 +1,11 @@
-"""Histories for STATE: checkpoint 1 of two sums stands at offset 4 of partition 0 and at offset 2 of partition 1."""
+"""Histories for STATE: what two sums and open windows hold in checkpoint 1."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import msgspec
+import numpy as np
 
 from holdfast.harness.model.capability import AT_LEAST_ONCE, EXACTLY_ONCE, Claims
 from holdfast.harness.model.events import (
@@ -10,9 +13,15 @@ from holdfast.harness.model.events import (
     StateSummary,
     SubtaskAudited,
 )
+from holdfast.harness.model.job import WATERMARK_DELAY_MS, WINDOW_MS
+from holdfast.harness.model.jobs import WINDOW_SUM
+from holdfast.harness.model.records import InputLog, Partition, WindowRow
 from holdfast.suites.selfcheck.oracles.builder import Line, at, exhibits, undecided
-from holdfast.suites.selfcheck.oracles.legal import summary
+from holdfast.suites.selfcheck.oracles.legal import fold_row, summary
 from holdfast.suites.selfcheck.oracles.lines import completed, read_back, snapshot
+
+# --- STATE: checkpoint 1 of two sums stands at offset 4 of partition 0 and at offset 2 of partition 1 -----------------
+
 
 COMPLETED = completed(1, 4, 2)
 A, B = [(0, 0), (0, 2), (1, 0)], [(0, 1), (0, 3), (1, 1)]
@@ -133,3 +142,185 @@ undecided(
 
 
 undecided("STATE", "one subtask unread", audited(summary(A)), claimed=Claims(state=EXACTLY_ONCE))
+
+
+# --- STATE on windows, which hold two records of each of two partitions: checkpoint 1 stands at offset 8 of -----------
+
+
+Records = Sequence[tuple[int, int]]
+POSITIONS = (8, 6)
+STEP_MS = WINDOW_MS // 2
+LATEST_MS = 7 * STEP_MS - WATERMARK_DELAY_MS
+"""The watermark when all before the positions was read: in the middle of window 1."""
+OPEN = [(partition, offset) for partition, end in enumerate(POSITIONS) for offset in range(2, end)]
+"""The records of windows 1 to 3."""
+OPEN_A, OPEN_B = ([each for each in OPEN if each[1] % 2 == remainder] for remainder in (0, 1))
+"""Even offsets have key `a`, odd ones `b`."""
+
+
+def _log() -> InputLog:
+    """A record every half window; even offsets have key `a`, odd ones `b`, and the value of offset n is n + 1."""
+    offsets = np.arange(10)
+    return InputLog(("a", "b"), tuple(Partition(offsets % 2, offsets + 1, 10, event_step_ms=STEP_MS) for _ in "01"))
+
+
+def holding(records: Records) -> StateSummary:
+    """The state that holds these records, each in its own window."""
+    windows: dict[tuple[str, int], list[tuple[int, int]]] = {}
+    for partition, offset in records:
+        windows.setdefault(("ab"[offset % 2], offset // 2), []).append((partition, offset))
+    rows = tuple((row(*window, held) for window, held in windows.items()))
+    return msgspec.structs.replace(summary(records), entries=None, windows=rows)
+
+
+def row(key: str, window: int, records: Records) -> WindowRow:
+    held = fold_row(key, records)
+    return WindowRow(key, window, held.value, held.digest)
+
+
+def windows_audited(*states: StateSummary, watermark_ms: int | None = LATEST_MS) -> list[Line]:
+    """One state by subtask."""
+    completed_line = completed(1, *POSITIONS, watermark_ms=watermark_ms)
+    read = [SubtaskAudited(checkpoint=1, subtask=f"sum[{index}]", state=state) for index, state in enumerate(states)]
+    return [completed_line, read_back(), *read]
+
+
+def hidden(state: StateSummary) -> StateSummary:
+    """As it is told when there are too many windows to show."""
+    return msgspec.structs.replace(state, windows=None)
+
+
+bad, near = exhibits("STATE", claimed=Claims(state=EXACTLY_ONCE), inputs=_log(), job=WINDOW_SUM)
+
+bad(
+    "state-missing", "a window forgotten",
+    windows_audited(holding([each for each in OPEN_A if each not in ((0, 4), (1, 4))]), holding(OPEN_B)),
+)  # fmt: skip
+bad(
+    "state-missing", "a record of a window dropped as if it were late",
+    windows_audited(holding([each for each in OPEN_A if each not in ((1, 2),)]), holding(OPEN_B)),
+)  # fmt: skip
+bad(
+    "state-missing", "windows forgotten among too many to show",
+    windows_audited(hidden(holding(OPEN_A)), hidden(holding(OPEN_B[:2]))),
+)  # fmt: skip
+near("state-missing", "windows that are over are not there", windows_audited(holding(OPEN_A), holding(OPEN_B)))
+near("state-missing", "a subtask without windows", windows_audited(holding(OPEN_A + OPEN_B), StateSummary(windows=())))
+near(
+    "state-missing",
+    "before the first window is over all are there",
+    windows_audited(
+        holding([(partition, offset) for partition, end in enumerate(POSITIONS) for offset in range(end)]),
+        StateSummary(windows=()),
+        watermark_ms=0,
+    ),
+)
+
+bad("state-extra", "a record of a window twice", windows_audited(holding([*OPEN_A, OPEN_A[0]]), holding(OPEN_B)))
+bad("state-extra", "a window behind the positions", windows_audited(holding([*OPEN_A, (0, 8)]), holding(OPEN_B)))
+bad(
+    "state-extra", "a window that is over among too many to show",
+    windows_audited(hidden(holding([(0, 0), *OPEN_A])), hidden(holding(OPEN_B))),
+)  # fmt: skip
+near("state-extra", "as many windows as are not over", windows_audited(holding(OPEN_B), holding(OPEN_A)))
+near(
+    "state-extra", "too many windows to show decide by their sum",
+    windows_audited(hidden(holding(OPEN_A)), hidden(holding(OPEN_B))),
+)  # fmt: skip
+
+bad(
+    "key-wrong",
+    "records of two windows exchanged",
+    windows_audited(
+        msgspec.structs.replace(
+            holding(OPEN_A),
+            windows=(
+                msgspec.structs.replace({each.window: each for each in holding(OPEN_A).windows or ()}[1], window=2),
+                msgspec.structs.replace({each.window: each for each in holding(OPEN_A).windows or ()}[2], window=1),
+                {each.window: each for each in holding(OPEN_A).windows or ()}[3],
+            ),
+        ),
+        holding(OPEN_B),
+    ),
+)
+bad(
+    "key-wrong",
+    "a window of another key",
+    windows_audited(
+        msgspec.structs.replace(
+            holding(OPEN_A),
+            windows=tuple(msgspec.structs.replace(each, key="b") for each in holding(OPEN_A).windows or ()),
+        ),
+        holding(OPEN_B),
+    ),
+)
+near(
+    "key-wrong", "a window of a key in two subtasks", windows_audited(holding(OPEN_A[:1]), holding(OPEN_A[1:] + OPEN_B))
+)
+
+
+near(
+    "key-wrong",
+    "values of windows decide where there is no digest",
+    windows_audited(
+        msgspec.structs.replace(
+            holding(OPEN_A),
+            digest=0,
+            windows=tuple(msgspec.structs.replace(each, digest=0) for each in holding(OPEN_A).windows or ()),
+        ),
+        msgspec.structs.replace(
+            holding(OPEN_B),
+            digest=0,
+            windows=tuple(msgspec.structs.replace(each, digest=0) for each in holding(OPEN_B).windows or ()),
+        ),
+    ),
+)
+
+bad(
+    "window-outlives", "a window that is over is still there",
+    windows_audited(holding([(0, 0), (1, 0), *OPEN_A]), holding(OPEN_B)),
+)  # fmt: skip
+bad(
+    "window-outlives", "a window is over when the watermark reaches its end",
+    windows_audited(holding([(0, 0), (1, 0), *OPEN_A]), holding(OPEN_B), watermark_ms=WINDOW_MS),
+)  # fmt: skip
+near(
+    "window-outlives",
+    "a window that ends one millisecond behind the watermark",
+    windows_audited(
+        holding([*[(partition, offset) for partition in (0, 1) for offset in (0, 1)], *OPEN_A]),
+        holding(OPEN_B),
+        watermark_ms=WINDOW_MS - 1,
+    ),
+)
+
+bad(
+    "watermark-ahead", "a watermark that no record has reached",
+    windows_audited(holding(OPEN_A), holding(OPEN_B), watermark_ms=LATEST_MS + 1),
+)  # fmt: skip
+near(
+    "watermark-ahead", "a watermark of the batch before",
+    windows_audited(holding(OPEN_A), holding(OPEN_B), watermark_ms=LATEST_MS - STEP_MS),
+)  # fmt: skip
+
+
+# Nobody knows which windows are over.
+undecided(
+    "STATE", "no watermark",
+    windows_audited(holding(OPEN_A), holding(OPEN_B[:2]), watermark_ms=None), job=WINDOW_SUM, inputs=_log(),
+    claimed=Claims(state=EXACTLY_ONCE),
+)  # fmt: skip
+
+
+undecided(
+    "STATE", "one subtask of windows unread",
+    windows_audited(holding(OPEN_A)), job=WINDOW_SUM, inputs=_log(), claimed=Claims(state=EXACTLY_ONCE),
+)  # fmt: skip
+
+
+# Nobody denies that the window is told again, and what it holds may hide a loss.
+undecided(
+    "STATE", "outlived under at least once",
+    windows_audited(holding([(0, 0), *OPEN_A]), holding(OPEN_B)), job=WINDOW_SUM, inputs=_log(),
+    claimed=Claims(state=AT_LEAST_ONCE),
+)  # fmt: skip

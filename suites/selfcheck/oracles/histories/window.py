@@ -1,16 +1,34 @@
-"""Histories for WINDOW: one partition, two keys, and windows that hold two records each."""
+"""Histories for WINDOW, TIME and EXACT: windows, idle and late splits, and more state by key than a sum."""
 
 from __future__ import annotations
 
 import numpy as np
+from msgspec.structs import replace
 
+from holdfast.harness.model.capability import AT_LEAST_ONCE
+from holdfast.harness.model.checkpoint import StopMode
+from holdfast.harness.model.consequence import Consequence
+from holdfast.harness.model.events import FaultInjected, RecordsDropped
 from holdfast.harness.model.history import History, RunEnd
 from holdfast.harness.model.job import WATERMARK_DELAY_MS, WINDOW_MS
-from holdfast.harness.model.jobs import WINDOW_SUM
+from holdfast.harness.model.jobs import (
+    DEDUPLICATE,
+    IDLE_SPLITS,
+    SESSION_SUM,
+    SLIDING_SUM,
+    TOP_SUM,
+    TUMBLING_SUM,
+    WINDOW_SUM,
+)
+from holdfast.harness.model.plan import ExpectedEnd
 from holdfast.harness.model.records import InputLog, Partition, WindowRow
-from holdfast.suites.selfcheck.oracles.builder import exhibits, story
+from holdfast.suites.selfcheck.oracles.builder import exhibits, input_log, story
 from holdfast.suites.selfcheck.oracles.legal import fold_row
-from holdfast.suites.selfcheck.oracles.output_builder import one_by_one
+from holdfast.suites.selfcheck.oracles.lines import attempt, savepoint_completed, savepoint_triggered
+from holdfast.suites.selfcheck.oracles.output_builder import fold, identities, one_by_one, units
+
+# --- WINDOW: one partition, two keys, and windows that hold two records each ------------------------------------------
+
 
 RECORDS = 4 + 2 * WATERMARK_DELAY_MS // WINDOW_MS + 1
 """Two windows that the watermark passes, and what makes it pass them."""
@@ -61,3 +79,213 @@ near("window-repeated", "same window of another key", units=one_by_one(*FIRST, *
 
 bad("window-missing", "window never told", units=one_by_one(*FIRST, SECOND[0]))
 near("window-missing", "later windows are not over", units=one_by_one(*SECOND, *FIRST))
+
+
+# --- WINDOW: windows of 60 ms, one every 30 ms, and a record that comes late for one of them --------------------------
+
+
+IN_TIME = row("a", -1, 0, 2, 6)
+"""The lateness that is allowed lets the late record in."""
+OTHER = row("b", -1, 1)
+LATE = row("a", -2, 6)
+
+
+bad, near = exhibits("WINDOW", inputs=input_log(10), job=SLIDING_SUM, units=one_by_one(IN_TIME, OTHER))
+
+bad("window-wrong", "a record that was in time is missing", units=one_by_one(row("a", -1, 0, 2), OTHER))
+bad("window-wrong", "a late record is there twice", units=one_by_one(row("a", -2, 6, 6), IN_TIME, OTHER))
+near("window-wrong", "a late record is counted", units=one_by_one(LATE, IN_TIME, OTHER))
+
+near("window-missing", "a late record is dropped")
+bad("window-missing", "where the input ends every window is due", expected=ExpectedEnd.FINISHED)
+
+bad("window-repeated", "a late record opens a window again", units=one_by_one(IN_TIME, OTHER, IN_TIME))
+
+near(
+    "window-missing", "records may take effect twice",
+    units=one_by_one(row("a", -1, 0, 0, 2, 6), OTHER), claimed=AT_LEAST_ONCE,
+)  # fmt: skip
+
+
+# --- a stop for good behind six of ten records; windows of 40 ms do not overlap --------------------------------------
+
+
+PASSED = (row("a", 0, 0, 2), row("b", 0, 1, 3))
+OPEN = (row("a", 1, 4), row("b", 1, 5))
+
+near(
+    "window-missing", "a stop that drains emits what was read of open windows",
+    savepoint_triggered(3, "savepoint/", StopMode.DRAIN),
+    savepoint_completed(3, "savepoint/_metadata", positions=(6,), recovery_point=True), job=TUMBLING_SUM,
+    units=one_by_one(*PASSED, *OPEN), expected=ExpectedEnd.FINISHED,
+)  # fmt: skip
+near(
+    "window-missing", "a stop leaves open windows alone",
+    savepoint_triggered(3, "savepoint/", StopMode.SUSPEND),
+    savepoint_completed(3, "savepoint/_metadata", positions=(6,), recovery_point=True), job=TUMBLING_SUM,
+    units=one_by_one(*PASSED), expected=ExpectedEnd.FINISHED,
+)  # fmt: skip
+bad(
+    "window-missing", "a stop that drains leaves a window open",
+    savepoint_triggered(3, "savepoint/", StopMode.DRAIN),
+    savepoint_completed(3, "savepoint/_metadata", positions=(6,), recovery_point=True), job=TUMBLING_SUM,
+    units=one_by_one(*PASSED, OPEN[0]), expected=ExpectedEnd.FINISHED,
+)  # fmt: skip
+bad(
+    "window-missing", "a stop loses a window that was over",
+    savepoint_triggered(3, "savepoint/", StopMode.SUSPEND),
+    savepoint_completed(3, "savepoint/_metadata", positions=(6,), recovery_point=True), job=TUMBLING_SUM,
+    units=one_by_one(PASSED[0]), expected=ExpectedEnd.FINISHED,
+)  # fmt: skip
+
+bad(
+    "window-wrong", "a drained window holds a record behind the savepoint",
+    savepoint_triggered(3, "savepoint/", StopMode.DRAIN),
+    savepoint_completed(3, "savepoint/_metadata", positions=(6,), recovery_point=True), job=TUMBLING_SUM,
+    units=one_by_one(*PASSED, row("a", 1, 4, 6), OPEN[1]), expected=ExpectedEnd.FINISHED,
+)  # fmt: skip
+
+
+# --- WINDOW and TIME: a split that is idle holds back no window, and may be late when it comes again ------------------
+
+
+# --- nothing waits for the second split, which has no record; the first one has ten -----------------------------------
+
+
+A, B = row("a", -1, 0, 2), row("b", -1, 1)
+
+bad_row, near_row = exhibits("WINDOW", inputs=input_log(10, 0), job=IDLE_SPLITS)
+
+bad_row("window-missing", "an idle split holds back a window", units=one_by_one(A))
+near_row("window-missing", "what no split has passed stays open", units=one_by_one(A, B))
+
+
+# --- the second split drops a record ----------------------------------------------------------------------------------
+
+
+def _split(records: int, starts_ms: int) -> Partition:
+    values = np.arange(records)
+    return Partition(values % 2, values + 1, preloaded=0, starts_ms=starts_ms, records_per_second=200)
+
+
+bad_drop, near_drop = exhibits(
+    "TIME", attempt(), inputs=InputLog(("a", "b"), (_split(100, 0), _split(100, 40))), job=IDLE_SPLITS
+)
+
+bad_drop(
+    "dropped-early", "a split that is late but not idle drops a record",
+    RecordsDropped(subtask="sum[0]", records=((1, 0, -1, 500),)),
+)  # fmt: skip
+near_drop(
+    "dropped-early", "what comes first behind idleness is late",
+    RecordsDropped(subtask="sum[0]", records=((1, 0, -1, 500),)),
+    inputs=InputLog(("a", "b"), (_split(100, 0), _split(100, 150))),
+)  # fmt: skip
+
+# The other one had come to 390 ms when it came again, and this window ends at 420.
+bad_drop(
+    "dropped-early", "a split that came again does not count",
+    RecordsDropped(subtask="sum[0]", records=((1, 38, 12, 500),)),
+    inputs=InputLog(("a", "b"), (_split(100, 0), _split(100, 150))),
+)  # fmt: skip
+near_drop(
+    "dropped-early", "nobody says how far the other was behind a restart",
+    FaultInjected(fault=0, fault_kind="knead", target="worker[0]", may_cause=(Consequence.ENDS_PROCESS,)),
+    RecordsDropped(subtask="sum[0]", records=((1, 38, 12, 500),)),
+    inputs=InputLog(("a", "b"), (_split(100, 0), _split(100, 150))),
+)  # fmt: skip
+bad_drop(
+    "dropped-early", "a death makes no split idle",
+    FaultInjected(fault=0, fault_kind="knead", target="worker[0]", may_cause=(Consequence.ENDS_PROCESS,)),
+    RecordsDropped(subtask="sum[0]", records=((1, 0, -1, 500),)),
+)  # fmt: skip
+near_drop(
+    "dropped-early", "a fault held its records up",
+    FaultInjected(fault=0, fault_kind="knead", target="worker[0]", may_cause=(Consequence.HOLDS_UP_RECORDS,)),
+    RecordsDropped(subtask="sum[0]", records=((1, 0, -1, 500),)),
+)  # fmt: skip
+near_drop(
+    "dropped-early", "the machine had other things to do",
+    RecordsDropped(subtask="sum[0]", records=((1, 0, -1, 500),)), real_time=True,
+)  # fmt: skip
+
+
+# --- jobs that keep more by key than a sum: a top list, repeats for a while, sessions ---------------------------------
+
+
+# --- the three largest values of a key -------------------------------------------------------------------------------
+
+
+bad_rows, near_rows = exhibits("EXACT", inputs=input_log(22), job=TOP_SUM)
+
+near_rows(
+    "row-wrong",
+    "the three largest of four",
+    inputs=input_log(8),
+    units=one_by_one(
+        *[
+            replace(each, value=value)
+            for each, value in zip(
+                [fold_row(key, [(0, offset) for offset in range(first, 8, 2)], 1) for first, key in enumerate("ab")],
+                (15, 18),
+                strict=True,
+            )
+        ]
+    ),
+)
+bad_rows(
+    "row-wrong",
+    "all four are summed",
+    inputs=input_log(8),
+    units=one_by_one(
+        *[
+            replace(each, value=value)
+            for each, value in zip(
+                [fold_row(key, [(0, offset) for offset in range(first, 8, 2)], 1) for first, key in enumerate("ab")],
+                (16, 18),
+                strict=True,
+            )
+        ]
+    ),
+)
+
+
+near_rows(
+    "row-wrong", "equal values stand side by side",
+    inputs=input_log(2, 2), units=units([replace(fold("a", (0,), (0,)), value=2)], [fold("b", (1,), (1,))]),
+)  # fmt: skip
+bad_rows(
+    "row-wrong", "equal values stand once",
+    inputs=input_log(2, 2), units=units([replace(fold("a", (0,), (0,)), value=1)], [fold("b", (1,), (1,))]),
+)  # fmt: skip
+
+
+# --- repeats of a key within 200 ms ----------------------------------------------------------------------------------
+
+
+near_rows(
+    "row-unknown", "a repeat when the first has expired",
+    job=DEDUPLICATE, units=units(identities(*(f"0:{each}" for each in (0, 1, 20, 21)))),
+)  # fmt: skip
+bad_rows(
+    "row-unknown", "a repeat before the first has expired",
+    job=DEDUPLICATE, units=units(identities(*(f"0:{each}" for each in (0, 1, 18, 20, 21)))),
+)  # fmt: skip
+
+bad_rows(
+    "input-missing", "a repeat is dropped for too long",
+    job=DEDUPLICATE, units=units(identities(*(f"0:{each}" for each in (0, 1, 20)))),
+)  # fmt: skip
+
+
+# --- sessions that end 40 ms behind their last record ----------------------------------------------------------------
+
+
+SESSION = row("b", 10, 1, 3, 5, 7, 9)
+
+bad_windows, near_windows = exhibits("WINDOW", expected=ExpectedEnd.FINISHED, inputs=input_log(10), job=SESSION_SUM)
+
+near_windows("window-wrong", "one session of each key", units=one_by_one(row("a", 0, 0, 2, 4, 6, 8), SESSION))
+bad_windows("window-wrong", "a session ends while records come", units=one_by_one(row("a", 0, 0, 2, 4), SESSION))
+
+bad_windows("window-missing", "a session never ends", units=one_by_one(row("a", 0, 0, 2, 4, 6, 8)))

@@ -1,17 +1,24 @@
-"""Histories for LOUD: starts after a checkpoint, and plans with options to refuse."""
+"""Histories for LOUD, REREAD and RESUME: starts after a checkpoint, and what is read again."""
 
 from __future__ import annotations
 
+from holdfast.harness.model import events
+from holdfast.harness.model.checkpoint import FailureReason
 from holdfast.harness.model.history import RunEnd
-from holdfast.harness.model.plan import ExpectedEnd
-from holdfast.suites.selfcheck.oracles.builder import Line, at, exhibits
+from holdfast.harness.model.plan import ExpectedEnd, FaultSpec
+from holdfast.harness.model.records import InputLog
+from holdfast.harness.model.target import Role, Target
+from holdfast.suites.selfcheck.oracles.builder import Line, at, exhibits, input_log, undecided
 from holdfast.suites.selfcheck.oracles.legal import SUBTASKS, summary
 from holdfast.suites.selfcheck.oracles.lines import (
     CANCELED,
     FAILED,
     RUNNING,
+    aborted,
     attempt,
     completed,
+    died,
+    emitted,
     failure,
     published,
     savepoint_completed,
@@ -23,6 +30,8 @@ from holdfast.suites.selfcheck.oracles.lines import (
     triggered,
     unrecovered,
 )
+
+# --- LOUD: starts after a checkpoint, and plans with options to refuse ------------------------------------------------
 
 
 def completes(checkpoint: int) -> list[Line]:
@@ -135,4 +144,99 @@ near(
     at("worker-1.0", storage_failed("reach-directory", "hdfs:///checkpoints", "no such host")),
     switched(FAILED, reason="worker-1.0 cannot reach the checkpoint directory hdfs:///checkpoints: no such host"),
     expected=ExpectedEnd.FAILED,
+)  # fmt: skip
+
+
+# --- REREAD: input at a thousand records a second and partition, a checkpoint every 100 ms ----------------------------
+
+
+LENGTH = 2_000
+KILL = FaultSpec("kill", Target(Role.WORKER, 0))
+
+
+def arriving() -> InputLog:
+    log = input_log(LENGTH)
+    (whole,) = log.partitions
+    steady = type(whole)(whole.key, whole.value, preloaded=0, records_per_second=1_000)
+    return InputLog(log.keys, (steady,), log.first_offsets)
+
+
+def checkpoint(number: int, position: int) -> list[Line]:
+    """It takes ten milliseconds."""
+    taken = completed(number, position)
+    return [triggered(number), 9, taken]
+
+
+bad, near = exhibits(
+    "REREAD", attempt(), 98, emitted(0, 100), checkpoint(1, 100), claimed=frozenset(), faults=(KILL,), inputs=arriving()
+)
+
+bad("too-much", "far more than an interval", 290, emitted(100, 400), failure(), attempt(1))
+bad(
+    "too-much", "goes back by two",
+    90, emitted(100, 210), checkpoint(2, 210), 100, emitted(100, 330), failure(), attempt(1),
+)  # fmt: skip
+near("too-much", "a part of an interval", 60, emitted(100, 175), failure(), attempt(1))
+near("too-much", "nearly an interval and a checkpoint", 98, emitted(100, 208), failure(), attempt(1))
+
+
+# Nothing is decided: the last complete one is older than an interval.
+undecided(
+    "REREAD", "a checkpoint failed in between",
+    attempt(), 98, emitted(0, 100), *checkpoint(1, 100), 90, triggered(2), aborted(2, FailureReason.EXPIRED), 190,
+    emitted(100, 400), failure(), attempt(1), inputs=arriving(), faults=(KILL,), claimed=frozenset(),
+)  # fmt: skip
+
+
+# Nothing is decided: they read faster than input arrives.
+undecided(
+    "REREAD", "sources lag behind",
+    attempt(), 98, emitted(0, 10), *checkpoint(1, 10), 60, emitted(10, 400), failure(), attempt(1), inputs=arriving(),
+    faults=(KILL,), claimed=frozenset(),
+)  # fmt: skip
+
+
+# --- RESUME: a program reports checkpoints, dies, and says which one it restores --------------------------------------
+
+
+RECORDED = {1: (2, 3), 2: (5, 6)}
+PROCESS = "coordinator"
+
+
+bad, near = exhibits(
+    "RESUME", events.ProgramReady(positions=(0, 0)), completed(1, *RECORDED[1]), completed(2, *RECORDED[2]),
+    died(PROCESS),
+)  # fmt: skip
+
+bad(
+    "older-restored", "the one before the newest",
+    events.StateRestored(checkpoint=1), events.ProgramReady(positions=RECORDED[2]),
+)  # fmt: skip
+near("older-restored", "the newest", events.StateRestored(checkpoint=2), events.ProgramReady(positions=RECORDED[2]))
+near(
+    "older-restored", "a newer one whose report was lost",
+    events.StateRestored(checkpoint=3), events.ProgramReady(positions=(7, 7)),
+)  # fmt: skip
+
+bad("nothing-restored", "it begins without a word", events.ProgramReady(positions=RECORDED[2]))
+near(
+    "nothing-restored", "it dies before it is ready and restores then",
+    died(PROCESS), events.StateRestored(checkpoint=2), events.ProgramReady(positions=RECORDED[2]),
+)  # fmt: skip
+
+# A first life restores, so that there is something to decide.
+near(
+    "nothing-restored", "its store was damaged",
+    events.StateRestored(checkpoint=2), events.ProgramReady(positions=RECORDED[2]), died(PROCESS),
+    events.ObjectDamaged(path="table", checkpoint=0, published=(), length=2, left=1),
+    events.ProgramReady(positions=(0, 0)),
+)  # fmt: skip
+
+bad(
+    "position-behind", "ready before the checkpoint",
+    events.StateRestored(checkpoint=2), events.ProgramReady(positions=(5, 5)),
+)  # fmt: skip
+near(
+    "position-behind", "ready behind the checkpoint",
+    events.StateRestored(checkpoint=2), events.ProgramReady(positions=(5, 8)),
 )  # fmt: skip

@@ -1,12 +1,159 @@
-"""Histories for COUNT: processes that end by an error, and failures, with and without anything that explains them."""
+"""Histories for COUNT: silent workers, statuses, recoveries that fail, and failures that nothing explains."""
 
 from __future__ import annotations
 
 from holdfast.harness.model import events
-from holdfast.harness.model.plan import FaultSpec
+from holdfast.harness.model.events import (
+    FaultHealed,
+    JobStatus,
+)
+from holdfast.harness.model.plan import ExpectedEnd, FaultSpec
 from holdfast.harness.model.target import Role, Target
-from holdfast.suites.selfcheck.oracles.builder import at, exhibits, injected
-from holdfast.suites.selfcheck.oracles.lines import attempt, died, failure, storage_failed, unrecovered, written
+from holdfast.suites.selfcheck.oracles.builder import OPTIONS, Line, at, exhibits, injected, on
+from holdfast.suites.selfcheck.oracles.histories.count import FIXED, restarts
+from holdfast.suites.selfcheck.oracles.lines import (
+    CANCELLING,
+    FINISHED,
+    RESTARTING,
+    RUNNING,
+    attempt,
+    died,
+    failure,
+    restart,
+    storage_failed,
+    submitted,
+    switched,
+    unrecovered,
+    written,
+)
+
+# --- COUNT: workers that stand still, and coordinators that give them up or not ---------------------------------------
+
+
+HEARTBEATS = {**OPTIONS, "heartbeat.interval": "50 ms", "heartbeat.timeout": "200 ms"}
+
+
+GIVEN_UP: list[Line] = [failure("worker 1: no heartbeat for 200 ms"), switched(RESTARTING), attempt()]
+
+
+bad, near = exhibits(
+    "COUNT", attempt(), switched(RUNNING), 100, at("harness", injected("pause", "worker[1]", 0)), options=HEARTBEATS
+)
+
+bad(
+    "silence-not-noticed", "a worker stands still for half a second",
+    500, at("harness", FaultHealed(fault=0, fault_kind="pause", target="worker[1]")),
+)  # fmt: skip
+bad("silence-not-noticed", "it stands still to the end", 500)
+bad(
+    "silence-not-noticed", "it is given up when it is back",
+    500, at("harness", FaultHealed(fault=0, fault_kind="pause", target="worker[1]")), 100, GIVEN_UP,
+)  # fmt: skip
+near(
+    "silence-not-noticed", "it is given up in time",
+    250, GIVEN_UP, 250, at("harness", FaultHealed(fault=0, fault_kind="pause", target="worker[1]")),
+)  # fmt: skip
+
+AFTER_ONE: list[Line] = [
+    250, GIVEN_UP, 250, at("harness", FaultHealed(fault=0, fault_kind="pause", target="worker[1]")), switched(RUNNING),
+    100,
+]  # fmt: skip
+"""One was given up, so that there is something to decide on."""
+
+
+near(
+    "silence-not-noticed", "the second is back in time",
+    *AFTER_ONE, at("harness", injected("pause", "worker[1]", 1)), 190,
+    at("harness", FaultHealed(fault=1, fault_kind="pause", target="worker[1]")),
+)  # fmt: skip
+near(
+    "silence-not-noticed", "the end of another pause wakes it",
+    *AFTER_ONE, at("harness", injected("pause", "worker[1]", 1)), 10, at("harness", injected("pause", "worker[1]", 2)),
+    100, at("harness", FaultHealed(fault=2, fault_kind="pause", target="worker[1]")), 500,
+    at("harness", FaultHealed(fault=1, fault_kind="pause", target="worker[1]")),
+)  # fmt: skip
+bad(
+    "silence-not-noticed", "the other pause ends too late to excuse it",
+    *AFTER_ONE, at("harness", injected("pause", "worker[1]", 1)), 10, at("harness", injected("pause", "worker[1]", 2)),
+    500, at("harness", FaultHealed(fault=2, fault_kind="pause", target="worker[1]")), 10,
+    at("harness", FaultHealed(fault=1, fault_kind="pause", target="worker[1]")),
+)  # fmt: skip
+near(
+    "silence-not-noticed", "the second is killed",
+    *AFTER_ONE, at("harness", injected("pause", "worker[1]", 1)), 300, died("worker-1"), 200,
+)  # fmt: skip
+near(
+    "silence-not-noticed", "the coordinator has died before the second",
+    *AFTER_ONE, died(), at("harness", injected("pause", "worker[1]", 1)), 500,
+    at("harness", FaultHealed(fault=1, fault_kind="pause", target="worker[1]")),
+)  # fmt: skip
+near(
+    "silence-not-noticed", "a job that does not run",
+    *AFTER_ONE, switched(RESTARTING), 100, at("harness", injected("pause", "worker[1]", 1)), 500,
+    at("harness", FaultHealed(fault=1, fault_kind="pause", target="worker[1]")),
+)  # fmt: skip
+
+
+# --- COUNT: what a coordinator reports of its job ---------------------------------------------------------------------
+
+
+bad, near = exhibits("COUNT", attempt(), injected("kill", "worker[0]"), expected=ExpectedEnd.FAILED, options=FIXED)
+
+bad("ended-again", "finished twice", switched(RUNNING, FINISHED, FINISHED))
+bad("ended-again", "runs on after its end", switched(RUNNING, JobStatus.CANCELED, RUNNING))
+bad("ended-again", "runs on though suspended", switched(RUNNING, JobStatus.SUSPENDED, RUNNING))
+bad("ended-again", "starts again behind its end", switched(RUNNING, JobStatus.CANCELED), attempt(), switched(RUNNING))
+near(
+    "ended-again", "leads again and begins another attempt",
+    switched(RUNNING, JobStatus.SUSPENDED), attempt(), switched(RUNNING, FINISHED),
+)  # fmt: skip
+near("ended-again", "ends once", switched(RUNNING, JobStatus.CANCELLING, JobStatus.CANCELED))
+near(
+    "ended-again", "the next coordinator reports the end as well",
+    switched(RUNNING, FINISHED), died(), switched(FINISHED),
+)  # fmt: skip
+near(
+    "ended-again", "the next job ends too",
+    at("coordinator.0", submitted(), 0), switched(RUNNING, FINISHED), at("coordinator.0", submitted(), 10),
+    at("coordinator.0", attempt(), 11), on("coordinator.0", switched(RUNNING), attempt=11),
+    on("coordinator.0", switched(FINISHED), attempt=11),
+)  # fmt: skip
+
+bad("restart-unannounced", "runs again and never restarted", switched(RUNNING), restarts(), switched(RUNNING))
+bad(
+    "restart-unannounced", "only the first restart is reported",
+    switched(RUNNING, RESTARTING), restarts(), switched(RUNNING), restarts(),
+)  # fmt: skip
+near(
+    "restart-unannounced", "each restart is reported",
+    switched(RUNNING, RESTARTING), restarts(), switched(RUNNING, RESTARTING), restarts(),
+)  # fmt: skip
+
+
+# --- COUNT: recoveries that fail, and what is counted of them ---------------------------------------------------------
+
+
+DELAYED = {**OPTIONS, "restart-strategy.type": "fixed-delay", "restart-strategy.fixed-delay.delay": "100 ms"}
+
+
+UNREADABLE: list[Line] = [
+    storage_failed("read-metadata", "checkpoints/", injected=True), unrecovered(0, "injected error"),
+    failure("injected error"), restart(100),
+]  # fmt: skip
+
+
+bad, near = exhibits("COUNT", attempt(), UNREADABLE, options={**DELAYED, "restart-strategy.fixed-delay.attempts": "9"})
+
+bad("recovery-fails-twice", "it fails again at once", 10, UNREADABLE, 110, attempt())
+near("recovery-fails-twice", "it fails again after the delay", 100, UNREADABLE, 110, attempt())
+near("recovery-fails-twice", "the next coordinator fails too", 10, died(), UNREADABLE, 110, attempt())
+near(
+    "recovery-fails-twice", "a cancelled job is cleaned up", 10, switched(CANCELLING), unrecovered(0, "injected error")
+)
+
+
+# --- COUNT: processes that end by an error, and failures, with and without anything that explains them ----------------
+
 
 bad, near = exhibits("COUNT", attempt())
 

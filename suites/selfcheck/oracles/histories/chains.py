@@ -1,0 +1,240 @@
+"""Histories for CHAIN, REGION and QUEUE: operators of one task, regions that fail together, and batches that wait."""
+
+from __future__ import annotations
+
+from holdfast.harness.model.events import BuffersResized
+from holdfast.harness.model.jobs import FORWARD
+from holdfast.suites.selfcheck.oracles.builder import OPTIONS, Line, exhibits, injected, undecided
+from holdfast.suites.selfcheck.oracles.lines import (
+    Barrier,
+    attempt,
+    barriers,
+    completed,
+    delivers,
+    died,
+    failure,
+    finished,
+    published,
+    sends,
+    snapshots,
+    stopped,
+    tasks,
+)
+
+# --- CHAIN: the keyed sum, whose sum and sink are one chain unless it is told otherwise -------------------------------
+
+
+CHAINED = {"pipeline.operator-chaining.enabled": "true"}
+INPUTS = ("source[0]->sum[0]", "source[1]->sum[0]")
+INSIDE = "sum[0]->sink[0]"
+
+
+def completes(states: int) -> list[Line]:
+    return [published(1, states=states, path="chk-1"), completed()]
+
+
+bad, near = exhibits("CHAIN")
+
+near(
+    "crossed", "barrier called down",
+    delivers(INPUTS[0], 0), barriers(*INPUTS, checkpoint=1), snapshots("sink[0]", "sum[0]", checkpoint=1),
+    options=CHAINED,
+)  # fmt: skip
+bad(
+    "crossed", "barrier sent down",
+    barriers(*INPUTS, checkpoint=1), sends(INSIDE, Barrier(1)), snapshots("sum[0]", "sink[0]", checkpoint=1),
+    options=CHAINED,
+)  # fmt: skip
+bad(
+    "crossed", "batch sent down",
+    barriers(*INPUTS, checkpoint=1), snapshots("sink[0]", "sum[0]", checkpoint=1), sends(INSIDE, 0), options=CHAINED,
+)  # fmt: skip
+
+near(
+    "without-barrier", "each its own barrier",
+    barriers(*INPUTS, checkpoint=1), snapshots("sum[0]", checkpoint=1), sends(INSIDE, Barrier(1)),
+    delivers(INSIDE, Barrier(1)), snapshots("sink[0]", checkpoint=1),
+)  # fmt: skip
+bad(
+    "without-barrier", "called although unchained",
+    barriers(*INPUTS, checkpoint=1), snapshots("sink[0]", "sum[0]", checkpoint=1),
+)  # fmt: skip
+bad(
+    "without-barrier", "head without barrier",
+    barriers(*INPUTS, checkpoint=1), snapshots("sink[0]", "sum[0]", checkpoint=2), options=CHAINED,
+)  # fmt: skip
+
+near(
+    "snapshot-apart", "a batch after all snapshots",
+    barriers(*INPUTS, checkpoint=1), snapshots("sink[0]", "sum[0]", checkpoint=1), delivers(INPUTS[0], 0),
+    options=CHAINED,
+)  # fmt: skip
+near(
+    "snapshot-apart", "an operator that stopped",
+    stopped("sink[0]", reason="failed"), barriers(*INPUTS, checkpoint=1), snapshots("sum[0]", checkpoint=1),
+    delivers(INPUTS[0], 0), [delivers(f"source[{i}]->sum[1]", Barrier(1)) for i in (0, 1)],
+    snapshots("sink[1]", "sum[1]", checkpoint=1), options=CHAINED,
+)  # fmt: skip
+near(
+    "snapshot-apart", "an operator that has ended",
+    finished("sum[0]"), *(line for n in (1, 2) for line in snapshots("sink[0]", checkpoint=n)),
+    [delivers(f"source[{i}]->sum[1]", Barrier(1)) for i in (0, 1)], snapshots("sink[1]", "sum[1]", checkpoint=1),
+    options=CHAINED,
+)  # fmt: skip
+bad(
+    "snapshot-apart", "a batch between two snapshots",
+    barriers(*INPUTS, checkpoint=1), snapshots("sum[0]", checkpoint=1), delivers(INPUTS[0], 0),
+    snapshots("sink[0]", checkpoint=1), options=CHAINED,
+)  # fmt: skip
+bad(
+    "snapshot-apart", "a snapshot left out",
+    barriers(*INPUTS, checkpoint=1), snapshots("sum[0]", checkpoint=1), barriers(*INPUTS, checkpoint=2),
+    snapshots("sink[0]", "sum[0]", checkpoint=2), options=CHAINED,
+)  # fmt: skip
+
+near(
+    "snapshot-twice", "two checkpoints",
+    *(line for n in (1, 2) for line in (barriers(*INPUTS, checkpoint=n), snapshots("sink[0]", "sum[0]", checkpoint=n))),
+    options=CHAINED,
+)  # fmt: skip
+bad(
+    "snapshot-twice", "the same checkpoint again",
+    barriers(*INPUTS, checkpoint=1), snapshots("sink[0]", "sum[0]", checkpoint=1),
+    snapshots("sink[0]", "sum[0]", checkpoint=1), options=CHAINED,
+)  # fmt: skip
+
+
+# Whoever sees tasks alone sees one snapshot for each, and counts no states.
+undecided(
+    "CHAIN", "seen as tasks",
+    *(line for n in (1, 2) for line in (barriers(*INPUTS, checkpoint=n), snapshots("sum[0]", checkpoint=n))),
+    completes(0), options=CHAINED,
+)  # fmt: skip
+
+
+bad(
+    "operator-missing", "heads alone take snapshots",
+    barriers(*INPUTS, checkpoint=1), snapshots("sum[0]", checkpoint=1), completes(4), options=CHAINED,
+)  # fmt: skip
+bad(
+    "operator-missing", "none stored beside all",
+    completes(6), published(2, path="chk-2"), completed(2), options=CHAINED,
+)  # fmt: skip
+near("operator-missing", "every operator stored", completes(6), options=CHAINED)
+bad("operator-missing", "only heads stored", completes(4), options=CHAINED)
+
+
+# --- REGION: two chains, each on a worker of its own ------------------------------------------------------------------
+
+
+FAILOVER = "jobmanager.execution.failover-strategy"
+CHAINS = tuple(tuple(f"{vertex}[{index}]" for vertex in ("source", "map", "sink")) for index in (0, 1))
+
+
+DIES: list[Line] = [died("worker-0", "killed"), failure("worker 0 was lost")]
+"""Worker 0, which hosts the first chain."""
+
+
+bad, near = exhibits(
+    "REGION", attempt(), tasks(*CHAINS[0], *CHAINS[1]),
+    job=FORWARD, options={FAILOVER: "region", "execution.checkpointing.interval": "100 ms"},
+)  # fmt: skip
+
+bad(
+    "unaffected-restarted", "the other chain restarts",
+    failure("it fails", CHAINS[0][0], *CHAINS[0]), attempt(None, *CHAINS[1]),
+)  # fmt: skip
+bad(
+    "unaffected-restarted", "both chains restart with one source",
+    failure("it fails", CHAINS[0][0], *CHAINS[0]), attempt(),
+)  # fmt: skip
+bad("unaffected-restarted", "both chains restart with one worker", *DIES, attempt())
+bad(
+    "unaffected-restarted", "the other chain restarts later",
+    failure("it fails", CHAINS[0][0], *CHAINS[0]), attempt(None, *CHAINS[0]),
+    failure("it fails", CHAINS[0][0], *CHAINS[0]), attempt(),
+)  # fmt: skip
+near(
+    "unaffected-restarted", "the failed chain restarts",
+    failure("it fails", CHAINS[0][0], *CHAINS[0]), attempt(None, *CHAINS[0]),
+)  # fmt: skip
+near("unaffected-restarted", "the chain of the dead worker restarts", *DIES, attempt(None, *CHAINS[0]))
+near(
+    "unaffected-restarted", "both chains fail one after the other",
+    failure("it fails", CHAINS[0][0], *CHAINS[0]), failure("it fails", CHAINS[1][0], *CHAINS[1]),
+    attempt(None, *CHAINS[1]), attempt(None, *CHAINS[0]),
+)  # fmt: skip
+near(
+    "unaffected-restarted", "a worker is given up that lives",
+    failure("no heartbeat", "", *CHAINS[1]), attempt(None, *CHAINS[1]),
+)  # fmt: skip
+near(
+    "unaffected-restarted", "a checkpoint too many fails the whole job",
+    died("worker-0", "killed"), failure("more failed checkpoints than tolerable", failed_checkpoint=3), attempt(),
+)  # fmt: skip
+near(
+    "unaffected-restarted", "a new coordinator knows of nothing that runs",
+    died("coordinator", "killed"), attempt(), failure("it fails", CHAINS[1][0], *CHAINS[1]), attempt(None, *CHAINS[1]),
+)  # fmt: skip
+
+bad(
+    "region-torn", "a chain restarts without its sink",
+    failure("it fails", CHAINS[0][0], *CHAINS[0]), attempt(None, *CHAINS[0][:2]),
+)  # fmt: skip
+near("region-torn", "a chain restarts whole", failure("it fails", CHAINS[1][0], *CHAINS[1]), attempt(None, *CHAINS[1]))
+
+
+# --- QUEUE: one channel, whose batches wait for so long. Every event takes one millisecond ----------------------------
+
+
+CHANNEL = "source[0]->sum[0]"
+_DEBLOAT = "taskmanager.network.memory.buffer-debloat"
+BUFFERS = 100
+DEBLOATED = {
+    **OPTIONS,
+    f"{_DEBLOAT}.enabled": "true",
+    f"{_DEBLOAT}.target": "100 ms",
+    f"{_DEBLOAT}.period": "1 ms",
+    f"{_DEBLOAT}.samples": "1",
+    "taskmanager.network.memory.buffers-per-channel": str(BUFFERS),
+}
+
+
+def _queue(length: int, *extra: Line) -> list[Line]:
+    """A batch is sent and one is processed every other millisecond, with so many always in between."""
+    lines: list[Line] = [attempt(), *extra, 50.0]
+    for position in range(100 + 4 * length):
+        lines.append(sends(CHANNEL, position))
+        if position >= length:
+            lines.append(delivers(CHANNEL, position - length))
+    return lines
+
+
+bad, near = exhibits("QUEUE", options=DEBLOATED)
+
+bad("queued-too-long", "six times the target", _queue(300))
+bad("queued-too-long", "six times the target at a receiver that is slow", _queue(300, injected("slow-task", "task[2]")))
+
+
+# Neither: the link makes them wait.
+undecided(
+    "QUEUE", "six times the target on a slow link", _queue(300, injected("slow", "channel[0]")), options=DEBLOATED
+)
+
+
+near("queued-too-long", "half the target", _queue(25))
+
+# What was sent before sizes were known is still in front.
+near(
+    "queued-too-long",
+    "half the target behind a backlog",
+    _queue(
+        25,
+        *[sends(CHANNEL, position) for position in range(-400, 0)],
+        *[delivers(CHANNEL, position) for position in range(-400, 0)],
+    ),
+)
+
+bad("buffers-outside", "no buffer", _queue(25, BuffersResized(subtask="sum[0]", buffers=0)))
+bad("buffers-outside", "more than there are", _queue(25, BuffersResized(subtask="sum[0]", buffers=BUFFERS + 1)))
+near("buffers-outside", "one buffer", _queue(25, BuffersResized(subtask="sum[0]", buffers=1)))
