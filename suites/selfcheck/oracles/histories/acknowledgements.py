@@ -76,7 +76,6 @@ near(
 DISCARDS: list[Line] = [triggered(1, *ALL), ack_sent(ALL[0], 1, FILE)]
 """The source's file of checkpoint 1 belongs to nobody, for the checkpoint is aborted or the ack comes late."""
 
-
 bad(
     "state-not-discarded", "state of aborted checkpoint left",
     *DISCARDS, acked(1, ALL[0]), aborted(), told(1, *ALL, completed=False), whole(2), listed(FILE),
@@ -97,7 +96,6 @@ DELETION_HELD_UP: list[Line] = [
 ]  # fmt: skip
 """The harness holds up an operation for 50 ms, on the source's file of the aborted checkpoint 1. The job
 completes the next one, and then something cuts it short."""
-
 
 near(
     "state-not-discarded", "suspended while the deletion is held up",
@@ -125,9 +123,7 @@ bad(
     30, died("worker-1", "killed"), listed(FILE),
 )  # fmt: skip
 
-
 # --- COORD: what has room in the coordinator's memory -----------------------------------------------------------------
-
 
 BUDGET = 100
 NO_ROOM = FailureReason.COORDINATOR_MEMORY
@@ -202,9 +198,7 @@ near(
     whole_of(1, 50), no_room(2, 70, f"120 b are needed, {BUDGET} b are allowed"),
 )  # fmt: skip
 
-
 # --- COORD: what an attempt begins from -------------------------------------------------------------------------------
-
 
 bad, near = exhibits("COORD", attempt(), job=FORWARD, parallelism=1)
 
@@ -224,7 +218,6 @@ near(
     "restored-not-latest", "restores published but not completed",
     whole(1), triggered(2, *ALL), acked(2, *ALL), published(2), died("coordinator", "killed"), attempt(2),
 )  # fmt: skip
-
 
 bad(
     "tasks-restored-differently", "task restores nothing",

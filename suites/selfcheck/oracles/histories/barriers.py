@@ -44,7 +44,6 @@ PATIENT = {**UNALIGNED, "execution.checkpointing.alignment-timeout": "100 ms"}
 WAITED_MS = 200.0
 """Longer than the timeout, however far two clocks are apart."""
 
-
 bad, near = exhibits("CUT", attempt(), options=PATIENT)
 
 bad(
@@ -94,7 +93,6 @@ bad(
 )  # fmt: skip
 bad("overtook-early", "overtaken before the timeout", triggered(), sends(CHANNEL, Barrier(1)), overtaking(CHANNEL))
 
-
 bad(
     "overtook-early", "overtaken soon after the id was drawn",
     drawn(1), 50.0, triggered(), sends(CHANNEL, Barrier(1)), overtaking(CHANNEL),
@@ -107,7 +105,6 @@ near("overtook-early", "aligned before the timeout", triggered(), snapshot(f"{KE
 
 QUEUE: list[Line] = [sends(CHANNEL, 0, 1, 2, 3, 4, 5), triggered(), sends(CHANNEL, Barrier(1)), delivers(CHANNEL, 0, 1)]
 """A barrier is sent behind six batches; two are processed before the timeout, and then what is given."""
-
 
 bad(
     "barrier-waits", "barrier waits for its queue",
@@ -126,7 +123,6 @@ ABORTED: list[Line] = [
 
 END_OF_ABORTED: list[Line] = [WAITED_MS, delivers(CHANNEL, 2, 3, 4, 5), delivers(CHANNEL, Barrier(1))]
 """One side hears of an aborted checkpoint; then the queue in front of the barrier is worked off."""
-
 
 bad(
     "barrier-waits", "barrier waits though another checkpoint was aborted",
@@ -149,7 +145,6 @@ BEHIND_A_LATE_CHANNEL: list[Line] = [
     sends(CHANNEL, 0, 1, 2, 3, 4, 5), triggered(), sends(CHANNEL, Barrier(1)), delivers(CHANNEL, 0, 1), WAITED_MS,
 ]  # fmt: skip
 
-
 near(
     "aligned-too-long", "late channel brings its queue first",
     *BEHIND_A_LATE_CHANNEL, injected("slow", "channel[0]"), delivers(CHANNEL, 2, 3, 4, 5),
@@ -164,9 +159,7 @@ bad(
     faults=(FaultSpec("slow", Target(Role.CHANNEL, 0), parameters={"delay_ms": 300}),),
 )  # fmt: skip
 
-
 # --- CUT: barriers, what they hold up and what ends that --------------------------------------------------------------
-
 
 FAILED = stopped("sum[0]", reason="a record makes it fail")
 
@@ -221,7 +214,6 @@ GIVEN_UP: list[Line] = [
     delivers(LEFT, Barrier(1)), blocked(LEFT), events.CancellationReceived(channel=RIGHT, checkpoint=1),
 ]  # fmt: skip
 """One input is blocked for checkpoint 1, and the other brings the marker of it; then comes what is given."""
-
 
 bad("alignment-outlives", "marker ends nothing", *GIVEN_UP, delivers(RIGHT, 0))
 bad(
@@ -300,33 +292,31 @@ def _stalls(emitting: int, *before: Line) -> list[Line]:
 bad("source-stalled", "stalls in every alignment", _stalls(emitting=0))
 near("source-stalled", "emits during one alignment", _stalls(emitting=2))
 bad(
-    "source-stalled",
-    "stalls behind a task that is quick again",
+    "source-stalled", "stalls behind a task that is quick again",
     _stalls(
-        0, injected("slow-task", "task[2]"), 5, events.FaultHealed(fault=0, fault_kind="slow-task", target="task[2]"), 5
+        0, injected("slow-task", "task[2]"), 5, events.FaultHealed(fault=0, fault_kind="slow-task", target="task[2]"),
+        5,
     ),
-)
+)  # fmt: skip
 bad("source-stalled", "stalls while only the coordinator is paused", _stalls(0, injected("pause", "coordinator[0]")))
 
 near("source-position", "waits behind a slow task", _stalls(0, injected("slow-task", "task[2]")))
 
-
 near(
-    "source-position",
-    "waits behind a fault that declares to hold up records",
+    "source-position", "waits behind a fault that declares to hold up records",
     _stalls(
         0,
         events.FaultInjected(fault=0, fault_kind="knead", target="task[2]", may_cause=(Consequence.HOLDS_UP_RECORDS,)),
     ),
-)
+)  # fmt: skip
 
 bad(
-    "source-stalled",
-    "stalls behind a fault that declares failures alone",
+    "source-stalled", "stalls behind a fault that declares failures alone",
     _stalls(
         0,
         events.FaultInjected(
-            fault=0, fault_kind="knead", target="task[2]", may_cause=(Consequence.FAILS_TASK, Consequence.FAILS_STORAGE)
+            fault=0, fault_kind="knead", target="task[2]",
+            may_cause=(Consequence.FAILS_TASK, Consequence.FAILS_STORAGE),
         ),
     ),
-)
+)  # fmt: skip

@@ -103,14 +103,12 @@ bad(
     snapshots("sink[0]", "sum[0]", checkpoint=1), options=CHAINED,
 )  # fmt: skip
 
-
 # Whoever sees tasks alone sees one snapshot for each, and counts no states.
 undecided(
     "CHAIN", "seen as tasks",
     *(line for n in (1, 2) for line in (barriers(*INPUTS, checkpoint=n), snapshots("sum[0]", checkpoint=n))),
     completes(0), options=CHAINED,
 )  # fmt: skip
-
 
 bad(
     "operator-missing", "heads alone take snapshots",
@@ -123,17 +121,13 @@ bad(
 near("operator-missing", "every operator stored", completes(6), options=CHAINED)
 bad("operator-missing", "only heads stored", completes(4), options=CHAINED)
 
-
 # --- REGION: two chains, each on a worker of its own ------------------------------------------------------------------
-
 
 FAILOVER = "jobmanager.execution.failover-strategy"
 CHAINS = tuple(tuple(f"{vertex}[{index}]" for vertex in ("source", "map", "sink")) for index in (0, 1))
 
-
 DIES: list[Line] = [died("worker-0", "killed"), failure("worker 0 was lost")]
 """Worker 0, which hosts the first chain."""
-
 
 bad, near = exhibits(
     "REGION", attempt(), tasks(*CHAINS[0], *CHAINS[1]),
@@ -183,9 +177,7 @@ bad(
 )  # fmt: skip
 near("region-torn", "a chain restarts whole", failure("it fails", CHAINS[1][0], *CHAINS[1]), attempt(None, *CHAINS[1]))
 
-
 # --- QUEUE: one channel, whose batches wait for so long. Every event takes one millisecond ----------------------------
-
 
 CHANNEL = "source[0]->sum[0]"
 _DEBLOAT = "taskmanager.network.memory.buffer-debloat"
@@ -215,25 +207,21 @@ bad, near = exhibits("QUEUE", options=DEBLOATED)
 bad("queued-too-long", "six times the target", _queue(300))
 bad("queued-too-long", "six times the target at a receiver that is slow", _queue(300, injected("slow-task", "task[2]")))
 
-
 # Neither: the link makes them wait.
 undecided(
     "QUEUE", "six times the target on a slow link", _queue(300, injected("slow", "channel[0]")), options=DEBLOATED
 )
 
-
 near("queued-too-long", "half the target", _queue(25))
 
 # What was sent before sizes were known is still in front.
 near(
-    "queued-too-long",
-    "half the target behind a backlog",
+    "queued-too-long", "half the target behind a backlog",
     _queue(
-        25,
-        *[sends(CHANNEL, position) for position in range(-400, 0)],
+        25, *[sends(CHANNEL, position) for position in range(-400, 0)],
         *[delivers(CHANNEL, position) for position in range(-400, 0)],
     ),
-)
+)  # fmt: skip
 
 bad("buffers-outside", "no buffer", _queue(25, BuffersResized(subtask="sum[0]", buffers=0)))
 bad("buffers-outside", "more than there are", _queue(25, BuffersResized(subtask="sum[0]", buffers=BUFFERS + 1)))

@@ -113,33 +113,23 @@ reach_bad(
     begun(*whole(3, *THIRD_RESTS), *whole(4, FOURTH), *dropped_with(2), *deleted(SECOND)),
 )  # fmt: skip
 reach_bad(
-    "file-missing",
-    "the metadata of another checkpoint are not claimed",
+    "file-missing", "the metadata of another checkpoint are not claimed",
     begun(
-        *whole(3, *THIRD_RESTS),
-        *whole(4, FOURTH),
-        *dropped_with(2),
-        *whole(5, FIFTH),
-        *dropped_with(3, *THIRD_RESTS),
+        *whole(3, *THIRD_RESTS), *whole(4, FOURTH), *dropped_with(2), *whole(5, FIFTH), *dropped_with(3, *THIRD_RESTS),
         *deleted(metadata(1)),
     ),
-)
+)  # fmt: skip
 reach_bad(
     "file-missing", "shared with one that was not claimed",
     replaced(*whole(5, FIFTH), *dropped_with(3, *THIRD_RESTS)), options=NOT_CLAIMED,
 )  # fmt: skip
 reach_near(
-    "file-missing",
-    "a claimed file goes though another checkpoint names it",
+    "file-missing", "a claimed file goes though another checkpoint names it",
     begun(
-        *whole(3, *THIRD_RESTS),
-        *whole(4, FOURTH),
-        *dropped_with(2),
-        *whole(5, FIFTH),
-        *dropped_with(3, *THIRD_RESTS),
+        *whole(3, *THIRD_RESTS), *whole(4, FOURTH), *dropped_with(2), *whole(5, FIFTH), *dropped_with(3, *THIRD_RESTS),
         listed(metadata(1), metadata(4), FOURTH, metadata(5), FIFTH),
     ),
-)
+)  # fmt: skip
 
 reach_bad("dropped-too-early", "dropped with the first of two", begun(*whole(3, *THIRD_RESTS), *dropped_with(2)))
 reach_near(
@@ -147,9 +137,7 @@ reach_near(
     begun(*whole(3, *THIRD_RESTS), *whole(4, FOURTH), *dropped_with(2)),
 )  # fmt: skip
 
-
 # --- RETAIN ---
-
 
 retain_bad, retain_near = exhibits(
     "RETAIN", at("coordinator.0", submitted()), claimed(), attempt(), switched(RUNNING), whole(1, BOTH), APART_MS,
@@ -158,33 +146,23 @@ retain_bad, retain_near = exhibits(
 )  # fmt: skip
 
 retain_bad(
-    "deleted-after-end",
-    "another checkpoint was not claimed",
+    "deleted-after-end", "another checkpoint was not claimed",
     begun(
-        *whole(3, *THIRD_RESTS),
-        *whole(4, FOURTH),
-        *dropped_with(2),
-        *whole(5, FIFTH),
-        *dropped_with(3, *THIRD_RESTS),
+        *whole(3, *THIRD_RESTS), *whole(4, FOURTH), *dropped_with(2), *whole(5, FIFTH), *dropped_with(3, *THIRD_RESTS),
         *deleted(metadata(1)),
     ),
-)
+)  # fmt: skip
 retain_bad(
     "deleted-after-end", "nothing was claimed",
     begun(*whole(3, *THIRD_RESTS), *whole(4, FOURTH), *dropped_with(2)), options=NOT_CLAIMED,
 )  # fmt: skip
 retain_near(
-    "deleted-after-end",
-    "left to the user until it was claimed",
+    "deleted-after-end", "left to the user until it was claimed",
     begun(
-        *whole(3, *THIRD_RESTS),
-        *whole(4, FOURTH),
-        *dropped_with(2),
-        *whole(5, FIFTH),
-        *dropped_with(3, *THIRD_RESTS),
+        *whole(3, *THIRD_RESTS), *whole(4, FOURTH), *dropped_with(2), *whole(5, FIFTH), *dropped_with(3, *THIRD_RESTS),
         listed(metadata(1)),
     ),
-)
+)  # fmt: skip
 
 retain_bad(
     "too-many-retained", "a claimed checkpoint is not counted",
@@ -198,9 +176,7 @@ retain_near(
 retain_bad("discarded-wrongly", "a claimed checkpoint is not left", begun(*whole(3, *THIRD_RESTS), *left(3)))
 retain_near("discarded-wrongly", "a claimed checkpoint is left again", begun(*whole(3, *THIRD_RESTS), *left(2, 3)))
 
-
 # --- SHARED ---
-
 
 shared_bad, shared_near = exhibits(
     "SHARED", at("coordinator.0", submitted()), claimed(), attempt(), switched(RUNNING), whole(1, BOTH), APART_MS,
@@ -225,53 +201,33 @@ shared_near(
 )  # fmt: skip
 
 shared_bad(
-    "left-behind",
-    "what was claimed stays",
+    "left-behind", "what was claimed stays",
     begun(
-        *whole(3, *THIRD_RESTS),
-        *whole(4, FOURTH),
-        *dropped_with(2),
-        *whole(5, FIFTH),
-        *dropped_with(3, THIRD),
-        *whole(6, SIXTH),
-        *whole(7, SIXTH),
-        listed(SECOND),
+        *whole(3, *THIRD_RESTS), *whole(4, FOURTH), *dropped_with(2), *whole(5, FIFTH), *dropped_with(3, THIRD),
+        *whole(6, SIXTH), *whole(7, SIXTH), listed(SECOND),
     ),
-)
+)  # fmt: skip
 shared_near(
-    "left-behind",
-    "what was claimed goes",
+    "left-behind", "what was claimed goes",
     begun(
-        *whole(3, *THIRD_RESTS),
-        *whole(4, FOURTH),
-        *dropped_with(2),
-        *whole(5, FIFTH),
-        *dropped_with(3, *THIRD_RESTS),
-        *whole(6, SIXTH),
-        *whole(7, SIXTH),
-        listed(),
+        *whole(3, *THIRD_RESTS), *whole(4, FOURTH), *dropped_with(2), *whole(5, FIFTH), *dropped_with(3, *THIRD_RESTS),
+        *whole(6, SIXTH), *whole(7, SIXTH), listed(),
     ),
-)
+)  # fmt: skip
 
 shared_bad(
     "placeholder-accepted", "a name of a job from which nothing was claimed",
     begun(*whole(3, *THIRD_RESTS)), options=NOT_CLAIMED,
 )  # fmt: skip
 shared_near(
-    "placeholder-accepted",
-    "a name of a claimed checkpoint",
+    "placeholder-accepted", "a name of a claimed checkpoint",
     begun(
-        *whole(3, *THIRD_RESTS),
-        whole(4, FOURTH)[1],
-        ack_sent(SUM, 4, shared=(SharedHandle("shared/unknown"),)),
-        acked(4, SUM),
-        aborted(4, "refused"),
+        *whole(3, *THIRD_RESTS), whole(4, FOURTH)[1], ack_sent(SUM, 4, shared=(SharedHandle("shared/unknown"),)),
+        acked(4, SUM), aborted(4, "refused"),
     ),
-)
-
+)  # fmt: skip
 
 # --- SAVEPOINT ---
-
 
 savepoint_bad, savepoint_near = exhibits(
     "SAVEPOINT", at("coordinator.0", submitted()), claimed(), attempt(), switched(RUNNING), whole(1, BOTH), APART_MS,
@@ -280,27 +236,19 @@ savepoint_bad, savepoint_near = exhibits(
 )  # fmt: skip
 
 savepoint_bad(
-    "claimed-left",
-    "claimed metadata stay",
+    "claimed-left", "claimed metadata stay",
     begun(
-        *whole(3, *THIRD_RESTS),
-        *whole(4, FOURTH),
-        *dropped_with(2),
-        *whole(5, FIFTH),
+        *whole(3, *THIRD_RESTS), *whole(4, FOURTH), *dropped_with(2), *whole(5, FIFTH),
         listed(metadata(2), metadata(4), metadata(5)),
     ),
-)
+)  # fmt: skip
 savepoint_near(
-    "claimed-left",
-    "shared files of a claimed checkpoint stay",
+    "claimed-left", "shared files of a claimed checkpoint stay",
     begun(
-        *whole(3, *THIRD_RESTS),
-        *whole(4, FOURTH),
-        *dropped_with(2),
-        *whole(5, FIFTH),
+        *whole(3, *THIRD_RESTS), *whole(4, FOURTH), *dropped_with(2), *whole(5, FIFTH),
         listed(SECOND, BOTH, metadata(4), metadata(5)),
     ),
-)
+)  # fmt: skip
 
 savepoint_bad(
     "claimed-too-early", "claimed metadata go with the first",
@@ -320,15 +268,12 @@ savepoint_near(
     begun(*whole(3, THIRD), *whole(4, FOURTH, THIRD)), options=NOT_CLAIMED,
 )  # fmt: skip
 
-
 # --- what the harness reads back ---
-
 
 END_OF_READ_BACK: list[Line] = [
     APART_MS, at("audit", read_back(1, f"{BOTH.path} is missing"), attempt=1), at("audit", read_back(5), attempt=1_001),
 ]  # fmt: skip
 """The harness cannot restore checkpoint 1 of the first job."""
-
 
 restore_bad, restore_near = exhibits(
     "RESTORE", at("coordinator.0", submitted()), claimed(), attempt(), switched(RUNNING), whole(1, BOTH), APART_MS,
@@ -341,7 +286,6 @@ restore_near(
     "audit-failed", "a later job owned a file of it",
     replaced(*whole(5, FIFTH), *dropped_with(3, *THIRD_RESTS)), *END_OF_READ_BACK,
 )  # fmt: skip
-
 
 restore_near(
     "audit-failed", "a later job died before it could report what it deleted",

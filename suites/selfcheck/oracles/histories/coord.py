@@ -64,7 +64,6 @@ near("ids-not-increasing", "id left out", whole(1), triggered(3, *ALL))
 
 SUBMITTED: list[Line] = [whole(1), whole(2), whole(3), submitted("chk-3/_metadata", 3, job=1), attempt(3, number=1_001)]
 
-
 bad("wrong-first-id", "new job counts from one", *SUBMITTED, at("", drawn(1), attempt=1_001))
 near("wrong-first-id", "new job goes on counting", *SUBMITTED, at("", drawn(4, 1), attempt=1_001))
 
@@ -118,7 +117,6 @@ near(
 bad("notices-not-increasing", "older completion told later", whole(1), told(1, *ALL))
 near("notices-not-increasing", "completions told in order", whole(1), whole(2))
 
-
 bad(
     "notices-not-increasing", "older completion heard later",
     triggered(1, *ALL), acked(1, *ALL), published(1), completed(1), triggered(2, *ALL), acked(2, *ALL), published(2),
@@ -145,7 +143,6 @@ bad("two-ends", "aborted after completion", whole(1), aborted())
 bad("two-ends", "aborted twice", triggered(1, *ALL), aborted(), told(1, *ALL, completed=False), aborted(), whole(2))
 near("two-ends", "completed once", whole(1))
 
-
 bad(
     "two-ends", "the same job gives up what it completed",
     submitted(), whole(1), submitted(job=1), attempt(number=1_001),
@@ -156,7 +153,6 @@ near(
     submitted(), whole(1), submitted(job=1), attempt(number=1_001),
     at("", aborted(1, FailureReason.INPUT_OUTPUT), attempt=1_001), whole(2),
 )  # fmt: skip
-
 
 bad(
     "two-ends", "the same coordinator gives up an id twice",
@@ -250,7 +246,6 @@ NEXT_IS_DRAWN: list[Line] = [
 ]  # fmt: skip
 """After its abort the next checkpoint gets its id, which its coordinator writes down before it is triggered. That
 lasts until the end of the run, 400 ms later; for so long in this time somebody waited for a processor or a disk."""
-
 
 near(
     "slot-not-freed", "next waits for a disk that others use",

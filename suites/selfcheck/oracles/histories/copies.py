@@ -63,7 +63,6 @@ bad("kept-though-off", "copies of what is in memory", copied(), options=IN_MEMOR
 bad("kept-though-off", "copies that nobody asked for", copied(), options=OPTIONS)
 near("kept-though-off", "no copies of what is in memory", options=IN_MEMORY)
 
-
 bad(
     "local-failure-counts", "a failed copy declines the checkpoint",
     at("worker-0.0", storage_failed("write-local", COPY, "full", injected=True, subtask="sum[0]"), 1),
@@ -87,54 +86,45 @@ near(
 )  # fmt: skip
 
 bad(
-    "spoilt-copy-used",
-    "a copy that was changed is used",
+    "spoilt-copy-used", "a copy that was changed is used",
     restarted(
-        events.LocalCopyUsed(subtask="sum[0]", checkpoint=1, path=COPY),
-        task("sum[0]", 1),
+        events.LocalCopyUsed(subtask="sum[0]", checkpoint=1, path=COPY), task("sum[0]", 1),
         before=(events.LocalCopySpoilt(worker=0, way="flip", paths=(COPY,)),),
     ),
-)
+)  # fmt: skip
 bad(
-    "spoilt-copy-used",
-    "the copy of another checkpoint is used",
+    "spoilt-copy-used", "the copy of another checkpoint is used",
     restarted(
-        events.LocalCopyUsed(subtask="sum[0]", checkpoint=1, path="job-0/sum[0]/copy-2"),
-        task("sum[0]", 1),
+        events.LocalCopyUsed(subtask="sum[0]", checkpoint=1, path="job-0/sum[0]/copy-2"), task("sum[0]", 1),
         before=(copied(2), events.LocalCopySpoilt(worker=0, way="flip", paths=(COPY,))),
     ),
-)
+)  # fmt: skip
 bad(
-    "spoilt-copy-used",
-    "a copy is used that another has overwritten",
+    "spoilt-copy-used", "a copy is used that another has overwritten",
     restarted(
-        events.LocalCopyUsed(subtask="sum[0]", checkpoint=1, path=COPY),
-        task("sum[0]", 1),
+        events.LocalCopyUsed(subtask="sum[0]", checkpoint=1, path=COPY), task("sum[0]", 1),
         before=(events.LocalCopyWritten(subtask="sink[0]", checkpoint=1, path=COPY),),
     ),
-)
+)  # fmt: skip
 near(
     "spoilt-copy-used", "an intact copy is used",
     restarted(events.LocalCopyUsed(subtask="sum[0]", checkpoint=1, path=COPY), task("sum[0]", 1)),
 )  # fmt: skip
 
 bad(
-    "spoilt-copy-fatal",
-    "a changed copy fails the attempt",
+    "spoilt-copy-fatal", "a changed copy fails the attempt",
     restarted(
         failure("restore of checkpoint 1: it is damaged", "sum[0]"),
         before=(events.LocalCopySpoilt(worker=0, way="flip", paths=(COPY,)),),
     ),
-)
+)  # fmt: skip
 near(
-    "spoilt-copy-fatal",
-    "a changed copy is passed over",
+    "spoilt-copy-fatal", "a changed copy is passed over",
     restarted(
-        events.LocalCopyRefused(subtask="sum[0]", checkpoint=1, reason="damaged"),
-        task("sum[0]", 1),
+        events.LocalCopyRefused(subtask="sum[0]", checkpoint=1, reason="damaged"), task("sum[0]", 1),
         before=(events.LocalCopySpoilt(worker=0, way="flip", paths=(COPY,)),),
     ),
-)
+)  # fmt: skip
 
 bad(
     "intact-copy-unused", "an intact copy is passed over",
@@ -145,24 +135,19 @@ near(
     restarted(events.LocalCopyUsed(subtask="sum[0]", checkpoint=1, path=COPY), task("sum[0]", 1)),
 )  # fmt: skip
 bad(
-    "intact-copy-unused",
-    "the store is read besides",
+    "intact-copy-unused", "the store is read besides",
     restarted(
         events.LocalCopyUsed(subtask="sum[0]", checkpoint=1, path=COPY),
-        events.StateFileRead(path=STORED, reader="worker-0.0"),
-        task("sum[0]", 1),
+        events.StateFileRead(path=STORED, reader="worker-0.0"), task("sum[0]", 1),
     ),
-)
+)  # fmt: skip
 near(
-    "intact-copy-unused",
-    "a disk that cannot be read",
+    "intact-copy-unused", "a disk that cannot be read",
     restarted(
         at("worker-0.0", storage_failed("read-local", COPY, injected=True, subtask="sum[0]"), 2),
-        events.LocalCopyRefused(subtask="sum[0]", checkpoint=1, reason="injected error"),
-        task("sum[0]", 1),
+        events.LocalCopyRefused(subtask="sum[0]", checkpoint=1, reason="injected error"), task("sum[0]", 1),
     ),
-)
-
+)  # fmt: skip
 
 bad(
     "copy-left", "an old copy lies there",
@@ -174,24 +159,19 @@ near(
 )  # fmt: skip
 
 bad(
-    "moved",
-    "two subtasks change places",
+    "moved", "two subtasks change places",
     restarted(
-        events.LocalCopyUsed(subtask="sum[0]", checkpoint=1, path=COPY),
-        task("sum[0]", 1),
-        at("worker-1.0", task("sink[0]", 1), 2),
-        at("worker-0.0", task("sink[1]", 1), 2),
+        events.LocalCopyUsed(subtask="sum[0]", checkpoint=1, path=COPY), task("sum[0]", 1),
+        at("worker-1.0", task("sink[0]", 1), 2), at("worker-0.0", task("sink[1]", 1), 2),
         before=tuple(task(f"sink[{i}]") for i in (0, 1)),
     ),
-)
+)  # fmt: skip
 near(
     "moved", "a worker is gone",
     restarted(at("worker-1.0", task("sum[0]", 1), 2), before=(died("worker-0.0", "killed"),)),
 )  # fmt: skip
 
-
 # --- COORD, REACH and RETAIN: what a coordinator states about the storage, and what the harness sees ------------------
-
 
 COORDINATOR = "coordinator.0"
 TWO_RETAINED = {"execution.checkpointing.num-retained": "2"}
@@ -260,9 +240,7 @@ near_published(
     looked([*looked(whole(1), 1, *both(1)), published(2, *both(2)), died("coordinator", "killed")], 2, *both(1)),
 )  # fmt: skip
 
-
 # --- named -----------------------------------------------------------------------------------------------------------
-
 
 bad_named, near_named = exhibits("REACH")
 
@@ -313,9 +291,7 @@ near_named(
     looked(whole(2), 2, *both(1), metadata(2), events.FileReference(state(2).path, 5, 1)), options=TWO_RETAINED,
 )  # fmt: skip
 
-
 # --- deleted ---------------------------------------------------------------------------------------------------------
-
 
 bad_deleted, near_deleted = exhibits("RETAIN")
 

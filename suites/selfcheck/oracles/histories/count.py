@@ -32,7 +32,6 @@ NONE = {"restart-strategy.type": "none", "execution.checkpointing.interval": "10
 OF_1_14 = {"holdfast.profile": "flink-1.14", "execution.checkpointing.interval": "100 ms"}
 UNNAMED = {"execution.checkpointing.interval": "100 ms"}
 
-
 REFUSED: list[Line] = [failure(), events.RestartRefused(reason="enough")]
 
 
@@ -104,7 +103,6 @@ near(
     row(1_000, 2_000), 60_100, row(1_000, 2_000), options=EXPONENTIAL,
 )  # fmt: skip
 
-
 bad(
     "simultaneous-counted", "second failure begins a longer delay",
     failure(), restart(), 498, failure(), restart(2_000), 2_000, attempt(), options=EXPONENTIAL,
@@ -169,14 +167,11 @@ bad(
 bad("failure-not-counted", "death passes unnoticed", task("sum[1]"), died("worker-1", "killed"), options=UNNAMED)
 near("failure-not-counted", "death is counted", task("sum[1]"), died("worker-1", "killed"), restarts(), options=UNNAMED)
 
-
 WORKER_DIES: list[Line] = [task("sum[1]"), died("worker-1", "killed")]
 """Worker 1 runs a task of the present attempt and dies."""
 
-
 COORDINATOR_DIES: list[Line] = [died("coordinator", "killed"), attempt()]
 """A new coordinator starts the next attempt by itself."""
-
 
 bad(
     "failure-not-counted", "only the next death is counted",
@@ -196,10 +191,8 @@ near(
 )  # fmt: skip
 FIRST, SECOND = "coordinator.0", "coordinator.1"
 
-
 SUPERSEDED: list[Line] = [at(SECOND, events.NodeStarted()), at(SECOND, attempt())]
 """A second coordinator starts while the first stands still, and starts the next attempt."""
-
 
 near(
     "failure-not-counted", "the coordinator is superseded before it counts",

@@ -32,9 +32,7 @@ LEFT, RIGHT, ACROSS = "source[0]->sum[0]", "source[1]->sum[0]", "source[0]->sum[
 BELOW, LONE = "sum[0]->sink[0]", "source[0]->map[0]"
 COUNTING = {"execution.checkpointing.interval": "100 ms", "execution.checkpointing.mode": "AT_LEAST_ONCE"}
 
-
 # --- CUT: what is sent on a channel leaves it once and in order, held back or not -------------------------------------
-
 
 bad, near = exhibits("CUT")
 
@@ -46,7 +44,6 @@ near(
     "channel-order", "batch in flight", sends(LONE, 0, Barrier(1), 1, 2), delivers(LONE, 0, Barrier(1), 1), job=FORWARD
 )
 UNALIGNED = {**OPTIONS, "execution.checkpointing.unaligned.enabled": "true"}
-
 
 ABORTED = aborted()
 
@@ -82,19 +79,15 @@ ALIGNED: list[Line] = [
 ]  # fmt: skip
 """Checkpoint 1 aligns with batches 0 and 1 held behind its barrier; then comes what is given."""
 
-
 bad("held-records", "held batch dropped", *ALIGNED, delivers(LEFT, 1))
 bad("held-records", "held batches swapped", *ALIGNED, delivers(LEFT, 1, 0))
 bad("held-records", "held batch repeated", *ALIGNED, delivers(LEFT, 0, 0))
 near("held-records", "held batches processed", *ALIGNED, delivers(LEFT, 0, 1))
 
-
 # --- CUT: what state, positions and batches in flight at a cut add up to ----------------------------------------------
-
 
 BEFORE = [(partition, offset) for partition in (0, 1) for offset in range(4)]
 """The records before a cut at offset 4 of both partitions."""
-
 
 bad, near = exhibits("CUT")
 
@@ -113,7 +106,6 @@ bad(
     snapshot("source[0]", 1, (0, 4)), snapshot("source[1]", 1, (1, 4)),
     snapshot("sum[0]", state=summary([*BEFORE[:4], (1, 0)])), snapshot("sum[1]", state=summary([*BEFORE[4:], (0, 2)])),
 )  # fmt: skip
-
 
 bad(
     "state-missing", "record neither in state nor in flight",
@@ -138,76 +130,48 @@ near(
     in_flight("sum[0]", ChannelContent(LEFT, False, ((1, 3),), summary((BEFORE[-1],)))), in_flight("sum[1]"),
 )  # fmt: skip
 
-
 bad(
-    "skipped-differs",
-    "what is left out is there all the same",
-    attempt(),
-    snapshot("source[0]", 1, (0, 4), unaligned=True),
-    snapshot("source[1]", 1, (1, 4), unaligned=True),
-    in_flight("source[0]"),
-    in_flight("source[1]"),
-    snapshot("sum[0]", state=summary(BEFORE[:4]), unaligned=True),
+    "skipped-differs", "what is left out is there all the same",
+    attempt(), snapshot("source[0]", 1, (0, 4), unaligned=True), snapshot("source[1]", 1, (1, 4), unaligned=True),
+    in_flight("source[0]"), in_flight("source[1]"), snapshot("sum[0]", state=summary(BEFORE[:4]), unaligned=True),
     snapshot("sum[1]", state=summary(BEFORE[4:-1]), unaligned=True),
-    in_flight("sum[0]", ChannelContent(LEFT, False, ((1, 3),), summary(BEFORE[-1:]))),
-    in_flight("sum[1]"),
-    attempt(1),
-    snapshot("source[0]", 2, (0, 5)),
-    snapshot("source[1]", 2, (1, 4)),
-    snapshot("sum[0]", 2, state=summary((*BEFORE, (0, 4)))),
-    snapshot("sum[1]", 2, state=summary(())),
+    in_flight("sum[0]", ChannelContent(LEFT, False, ((1, 3),), summary(BEFORE[-1:]))), in_flight("sum[1]"), attempt(1),
+    snapshot("source[0]", 2, (0, 5)), snapshot("source[1]", 2, (1, 4)),
+    snapshot("sum[0]", 2, state=summary((*BEFORE, (0, 4)))), snapshot("sum[1]", 2, state=summary(())),
     options={
         "execution.checkpointing.interval": "100 ms",
         "execution.checkpointing.recover-without-channel-state.checkpoint-id": "1",
     },
     claimed=frozenset(),
-)
+)  # fmt: skip
 bad(
-    "skipped-differs",
-    "another record is missing too",
-    attempt(),
-    snapshot("source[0]", 1, (0, 4), unaligned=True),
-    snapshot("source[1]", 1, (1, 4), unaligned=True),
-    in_flight("source[0]"),
-    in_flight("source[1]"),
-    snapshot("sum[0]", state=summary(BEFORE[:4]), unaligned=True),
+    "skipped-differs", "another record is missing too",
+    attempt(), snapshot("source[0]", 1, (0, 4), unaligned=True), snapshot("source[1]", 1, (1, 4), unaligned=True),
+    in_flight("source[0]"), in_flight("source[1]"), snapshot("sum[0]", state=summary(BEFORE[:4]), unaligned=True),
     snapshot("sum[1]", state=summary(BEFORE[4:-1]), unaligned=True),
-    in_flight("sum[0]", ChannelContent(LEFT, False, ((1, 3),), summary(BEFORE[-1:]))),
-    in_flight("sum[1]"),
-    attempt(1),
-    snapshot("source[0]", 2, (0, 5)),
-    snapshot("source[1]", 2, (1, 4)),
-    snapshot("sum[0]", 2, state=summary((*BEFORE[:-1],))),
-    snapshot("sum[1]", 2, state=summary(())),
+    in_flight("sum[0]", ChannelContent(LEFT, False, ((1, 3),), summary(BEFORE[-1:]))), in_flight("sum[1]"), attempt(1),
+    snapshot("source[0]", 2, (0, 5)), snapshot("source[1]", 2, (1, 4)),
+    snapshot("sum[0]", 2, state=summary((*BEFORE[:-1],))), snapshot("sum[1]", 2, state=summary(())),
     options={
         "execution.checkpointing.interval": "100 ms",
         "execution.checkpointing.recover-without-channel-state.checkpoint-id": "1",
     },
     claimed=frozenset(),
-)
+)  # fmt: skip
 near(
-    "skipped-differs",
-    "only what is left out is missing",
-    attempt(),
-    snapshot("source[0]", 1, (0, 4), unaligned=True),
-    snapshot("source[1]", 1, (1, 4), unaligned=True),
-    in_flight("source[0]"),
-    in_flight("source[1]"),
-    snapshot("sum[0]", state=summary(BEFORE[:4]), unaligned=True),
+    "skipped-differs", "only what is left out is missing",
+    attempt(), snapshot("source[0]", 1, (0, 4), unaligned=True), snapshot("source[1]", 1, (1, 4), unaligned=True),
+    in_flight("source[0]"), in_flight("source[1]"), snapshot("sum[0]", state=summary(BEFORE[:4]), unaligned=True),
     snapshot("sum[1]", state=summary(BEFORE[4:-1]), unaligned=True),
-    in_flight("sum[0]", ChannelContent(LEFT, False, ((1, 3),), summary(BEFORE[-1:]))),
-    in_flight("sum[1]"),
-    attempt(1),
-    snapshot("source[0]", 2, (0, 5)),
-    snapshot("source[1]", 2, (1, 4)),
-    snapshot("sum[0]", 2, state=summary((*BEFORE[:-1], (0, 4)))),
-    snapshot("sum[1]", 2, state=summary(())),
+    in_flight("sum[0]", ChannelContent(LEFT, False, ((1, 3),), summary(BEFORE[-1:]))), in_flight("sum[1]"), attempt(1),
+    snapshot("source[0]", 2, (0, 5)), snapshot("source[1]", 2, (1, 4)),
+    snapshot("sum[0]", 2, state=summary((*BEFORE[:-1], (0, 4)))), snapshot("sum[1]", 2, state=summary(())),
     options={
         "execution.checkpointing.interval": "100 ms",
         "execution.checkpointing.recover-without-channel-state.checkpoint-id": "1",
     },
     claimed=frozenset(),
-)
+)  # fmt: skip
 
 near(
     "state-extra", "state of the cut",
@@ -234,7 +198,6 @@ near(
 RECORDED: list[Line] = [task("source[0]", positions=((0, 0), (1, 0))), emitted(0, 4)]
 """A source starts with two partitions, reads from one, and records these positions."""
 
-
 bad("source-position", "records last offset", *RECORDED, snapshot("source[0]", 1, (0, 3), (1, 0)))
 bad("source-position", "forgets idle partition", *RECORDED, snapshot("source[0]", 1, (0, 4)))
 
@@ -244,22 +207,17 @@ bad(
     *(task(f"source[{i}]", positions=((i, 0),)) for i in (0, 1)), emitted(0, 4), snapshot("source[1]", 1, (1, 4)),
 )  # fmt: skip
 
-
 # Positions move, and what sources emit is in no history.
 undecided("CUT", "nobody sees emissions", task("source[0]", positions=((0, 0),)), snapshot("source[0]", 1, (0, 4)))
 
-
 near("source-position", "records next offset", *RECORDED, snapshot("source[0]", 1, (0, 4), (1, 0)))
 
-
 # --- CUT: barriers that overtake, and the batches in flight that a snapshot holds -------------------------------------
-
 
 OVERTAKEN: list[Line] = [
     attempt(), sends(LEFT, 0, 1, 2, 3, Barrier(1)), sends(ACROSS, Barrier(1)), snapshot("source[0]", unaligned=True),
 ]  # fmt: skip
 """Four batches are sent; the barrier overtakes the second at the receiver, and the last two at the sender."""
-
 
 AT_THE_SENDER = (content(LEFT, 2, 3, output=True),)
 
@@ -327,7 +285,6 @@ RESTORED: list[Line] = [
     sends(LEFT, 0, 1),
 ]  # fmt: skip
 """Batches 5 and 6 of the first attempt are put back, one at either end; then these are processed."""
-
 
 bad(
     "restored-order", "new batch comes first",

@@ -76,9 +76,7 @@ SUM_FILE = FileReference("chk-1/sum-0", 100, 7)
 NOTHING_PUT_BACK = mended(metadata(2), None)
 OF_3 = listed(metadata(3), state_file(3))
 
-
 # --- REACH -----------------------------------------------------------------------------------------------------------
-
 
 reach_bad, reach_near = exhibits("REACH")
 
@@ -126,7 +124,6 @@ reach_bad(
     stored(1), damaged(metadata(1), left=5), listed(metadata(1), FileReference(state_file(1).path, 5, 99)),
 )  # fmt: skip
 
-
 # --- RETAIN ----------------------------------------------------------------------------------------------------------
 
 NEXT = drawn(4)
@@ -152,7 +149,6 @@ CANCELLED_WITH_DAMAGE: list[Line] = [
     submitted(), attempt(), switched(RUNNING), switched(CANCELLING), stored(1), damaged(metadata(1)), stored(2),
 ]  # fmt: skip
 
-
 retain_near(
     "discarded-wrongly", "the damaged is not left to the user",
     *CANCELLED_WITH_DAMAGE, CheckpointRetained(checkpoint=2, path=metadata(2).path), dropped(1), switched(CANCELED),
@@ -172,7 +168,6 @@ retain_bad(
     stored(1), damaged(metadata(1)), mended(metadata(1), 20), attempt(1), deleted(state_file(1)),
 )  # fmt: skip
 
-
 retain_near(
     "deleted-after-end", "the damaged is gone that was left to the user",
     stored(1), CheckpointRetained(checkpoint=1, path=metadata(1).path), damaged(state_file(1)), listed(metadata(1)),
@@ -184,9 +179,7 @@ retain_bad(
     options=KEEPING,
 )  # fmt: skip
 
-
 # --- COORD and LOUD --------------------------------------------------------------------------------------------------
-
 
 coord_bad, coord_near = exhibits("COORD")
 
@@ -197,9 +190,7 @@ coord_near(
     switched(RUNNING),
 )  # fmt: skip
 
-
 # --- COORD and LOUD --------------------------------------------------------------------------------------------------
-
 
 loud_bad, loud_near = exhibits(
     "LOUD", submitted(), attempt(), switched(RUNNING), stored(1), stored(2), dropped(1), deleted(metadata(1)),
@@ -228,7 +219,6 @@ coord_bad(
 
 DISCARDED: list[Line] = [attempt(), triggered(1, *ALL), ack_sent(ALL[0], 1, state_file(1)), acked(1, ALL[0])]
 
-
 coord_near(
     "state-not-discarded", "the harness put back a file of an aborted one",
     *DISCARDED, damaged(state_file(1), left=5), mended(state_file(1), 10), aborted(), told(1, *ALL, completed=False),
@@ -253,7 +243,6 @@ restore_bad, restore_near = exhibits("RESTORE")
 
 restore_near("audit-failed", "the damaged cannot be read back", _read_back(state_file(1)))
 restore_bad("audit-failed", "another than the damaged cannot be read back", _read_back(state_file(2)))
-
 
 restore_bad(
     "audit-failed", "cannot be read back before the damage",

@@ -84,25 +84,22 @@ bad(
 near("digest-wrong", "digest of the records", units=row_by_row(fold("a", (0,), (0,)), WHOLE_A))
 
 bad(
-    "row-wrong",
-    "digest of another hash and value of other records",
+    "row-wrong", "digest of another hash and value of other records",
     units=row_by_row(
-        fold("a", (0,), (0,)), FoldRow("a", off(WHOLE_A).value - 2, off(WHOLE_A).counts, off(WHOLE_A).digest)
+        fold("a", (0,), (0,)), FoldRow("a", off(WHOLE_A).value - 2, off(WHOLE_A).counts, off(WHOLE_A).digest),
     ),
-)
+)  # fmt: skip
 
 # Some records are there twice and others not at all: where all values are equal, only the digest shows it.
 bad(
-    "row-wrong",
-    "equal values tell no records apart",
+    "row-wrong", "equal values tell no records apart",
     inputs=InputLog(("a",), (Partition(np.zeros(8, np.int64), np.full(8, 7), preloaded=8),)),
     units=units(
-        [FoldRow("a", 56, (8,), fold_row("a", [(0, offset) for offset in (0, 0, 1, 1, 2, 2, 6, 7)], 1).digest)]
+        [FoldRow("a", 56, (8,), fold_row("a", [(0, offset) for offset in (0, 0, 1, 1, 2, 2, 6, 7)], 1).digest)],
     ),
-)
+)  # fmt: skip
 
 bad("row-unknown", "key of nobody", units=row_by_row(WHOLE_A, fold("c", (0,), ())))
-
 
 bad(
     "row-unknown", "total that nobody expects in the end",
@@ -139,14 +136,11 @@ bad(
     units=row_by_row(fold("a", (0, 2), ()), fold("a", (0,), (0,)), WHOLE_A),
 )  # fmt: skip
 near(
-    "counts-stepped-back",
-    "units of one poll listed in no order",
+    "counts-stepped-back", "units of one poll listed in no order",
     units=(
-        *units([WHOLE_B]),
-        CommittedRows("unit-10", 1, [WHOLE_A]),
-        CommittedRows("unit-9", 1, [fold("a", (0, 2), ())]),
+        *units([WHOLE_B]), CommittedRows("unit-10", 1, [WHOLE_A]), CommittedRows("unit-9", 1, [fold("a", (0, 2), ())]),
     ),
-)
+)  # fmt: skip
 
 bad("beyond-input", "input read again", units=row_by_row(fold("a", (0, 2, 4, 2, 4), (0, 2))))
 near("beyond-input", "all of the input", units=row_by_row(WHOLE_A))
@@ -194,9 +188,7 @@ near(
 bad("late-change", "seen by the second read only", units=units([WHOLE_B], [WHOLE_A], final=True))
 near("late-change", "seen at the last poll", units=units([WHOLE_B], [WHOLE_A]))
 
-
 # --- NOLOSS: at-least-once is claimed ---------------------------------------------------------------------------------
-
 
 bad, near = exhibits("NOLOSS", claimed=AT_LEAST_ONCE, inputs=INPUTS)
 
@@ -230,17 +222,14 @@ near("digest-wrong", "digest of the records", units=row_by_row(WHOLE_A))
 
 bad("extra-not-a-repeat", "record of another key", units=row_by_row(fold("a", (0, 2, 3), (0, 2))))
 bad(
-    "extra-not-a-repeat",
-    "value that no repeat explains",
+    "extra-not-a-repeat", "value that no repeat explains",
     units=row_by_row(
         FoldRow(
-            "a",
-            fold("a", (0, 2, 4, 4), (0, 2)).value + 1,
-            fold("a", (0, 2, 4, 4), (0, 2)).counts,
+            "a", fold("a", (0, 2, 4, 4), (0, 2)).value + 1, fold("a", (0, 2, 4, 4), (0, 2)).counts,
             fold("a", (0, 2, 4, 4), (0, 2)).digest,
-        )
+        ),
     ),
-)
+)  # fmt: skip
 bad(
     "extra-not-a-repeat", "value of other records",
     units=row_by_row(FoldRow("a", WHOLE_A.value + 1, WHOLE_A.counts, WHOLE_A.digest)),
@@ -257,9 +246,7 @@ near(
     units=row_by_row(fold("a", (0, 2, 4, 2, 4), (0, 2, 0, 2))),
 )  # fmt: skip
 
-
 # --- NOREPEAT: at-most-once is claimed --------------------------------------------------------------------------------
-
 
 bad, near = exhibits("NOREPEAT", claimed=EXACTLY_ONCE - {Guarantee.NO_LOSS}, inputs=input_log(3), job=REBALANCE)
 
@@ -267,7 +254,6 @@ bad("record-repeated", "seen in two units", units=named("0:0 0:1", "0:1 0:2"))
 near("record-repeated", "one is lost", units=named("0:0", "0:2"))
 
 bad("record-unknown", "behind the input", units=named("0:0 0:1", "0:3"))
-
 
 bad(
     "record-unknown", "a record is handed on too close behind another",

@@ -90,7 +90,6 @@ near(
 FAILS_WHILE_THE_JOB_RESTARTS: list[Line] = [completed(), died("worker-1"), failure("lost"), switched(RESTARTING)]
 """Checkpoint 2 was under way when a worker died."""
 
-
 # As in Flink, which aborts what is under way when it starts the tasks again.
 near(
     "failed-below-tolerable", "expires while the job restarts",

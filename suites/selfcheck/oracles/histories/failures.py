@@ -32,9 +32,7 @@ from holdfast.suites.selfcheck.oracles.lines import (
 
 HEARTBEATS = {**OPTIONS, "heartbeat.interval": "50 ms", "heartbeat.timeout": "200 ms"}
 
-
 GIVEN_UP: list[Line] = [failure("worker 1: no heartbeat for 200 ms"), switched(RESTARTING), attempt()]
-
 
 bad, near = exhibits(
     "COUNT", attempt(), switched(RUNNING), 100, at("harness", injected("pause", "worker[1]", 0)), options=HEARTBEATS
@@ -59,7 +57,6 @@ AFTER_ONE: list[Line] = [
     100,
 ]  # fmt: skip
 """One was given up, so that there is something to decide on."""
-
 
 near(
     "silence-not-noticed", "the second is back in time",
@@ -93,9 +90,7 @@ near(
     at("harness", FaultHealed(fault=1, fault_kind="pause", target="worker[1]")),
 )  # fmt: skip
 
-
 # --- COUNT: what a coordinator reports of its job ---------------------------------------------------------------------
-
 
 bad, near = exhibits("COUNT", attempt(), injected("kill", "worker[0]"), expected=ExpectedEnd.FAILED, options=FIXED)
 
@@ -129,18 +124,14 @@ near(
     switched(RUNNING, RESTARTING), restarts(), switched(RUNNING, RESTARTING), restarts(),
 )  # fmt: skip
 
-
 # --- COUNT: recoveries that fail, and what is counted of them ---------------------------------------------------------
 
-
 DELAYED = {**OPTIONS, "restart-strategy.type": "fixed-delay", "restart-strategy.fixed-delay.delay": "100 ms"}
-
 
 UNREADABLE: list[Line] = [
     storage_failed("read-metadata", "checkpoints/", injected=True), unrecovered(0, "injected error"),
     failure("injected error"), restart(100),
 ]  # fmt: skip
-
 
 bad, near = exhibits("COUNT", attempt(), UNREADABLE, options={**DELAYED, "restart-strategy.fixed-delay.attempts": "9"})
 
@@ -151,9 +142,7 @@ near(
     "recovery-fails-twice", "a cancelled job is cleaned up", 10, switched(CANCELLING), unrecovered(0, "injected error")
 )
 
-
 # --- COUNT: processes that end by an error, and failures, with and without anything that explains them ----------------
-
 
 bad, near = exhibits("COUNT", attempt())
 
@@ -221,7 +210,6 @@ bad(
     failure("sum[0]: it failed", "sum[0]"), attempt(), storage_failed("publish-metadata", "chk-1/a", injected=True),
 )  # fmt: skip
 
-
 bad(
     "failure-without-cause", "worker is lost long after the store refused",
     storage_failed("publish-metadata", "chk-1/a", injected=True), 2_000, failure("worker 0: no heartbeat for 50000 ms"),
@@ -255,7 +243,6 @@ near(
     unrecovered(1, "it is damaged"), failure("sum[0]: it failed", "sum[0]"), attempt(),
 )  # fmt: skip
 
-
 bad(
     "refused-by-store", "nothing struck the store",
     written(events.FileReference("chk-1/a", 100, 7)), storage_failed("precommit", "pending/a", "it exists already"),
@@ -282,7 +269,6 @@ near(
     storage_failed("precommit", "pending/a", "it exists already"),
 )  # fmt: skip
 near("refused-by-store", "everything is stored", written(events.FileReference("chk-1/a", 100, 7)))
-
 
 bad(
     "wrong-record-named", "another record is named",

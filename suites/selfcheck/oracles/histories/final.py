@@ -62,9 +62,7 @@ ALL = tuple(f"{vertex.name}[{i}]" for vertex in STEPS.vertices for i in (0, 1))
 REST = ("source[1]", *ALL[2:])
 """Everybody but the first source."""
 
-
 # --- what is committed -----------------------------------------------------------------------------------------------
-
 
 bad, near = exhibits("FINAL", expected=ExpectedEnd.FINISHED, job=STEPS)
 
@@ -143,7 +141,6 @@ HELD: list[Line] = [
     operator_finished("reduce[0]"),
 ]  # fmt: skip
 
-
 bad(
     "held-after-finish", "rows still held",
     *HELD, snapshot("reduce[0]", 2, state=events.StateSummary(keys=1, records=1)), job=REDUCED,
@@ -153,9 +150,7 @@ near(
     *HELD, snapshot("reduce[0]", 2, state=events.StateSummary(keys=0, records=0)), job=REDUCED,
 )  # fmt: skip
 
-
 # --- the end of a task -----------------------------------------------------------------------------------------------
-
 
 SOURCE, SINK = "source[0]", "sink[0]"
 
@@ -174,13 +169,10 @@ SINK_ENDS: list[Line] = [
     heard(SINK, 3),
 ]  # fmt: skip
 
-
 near("exit-uncommitted", "ended after its commit", *SINK_ENDS, committed("t1"), finished(SINK))
 bad("exit-uncommitted", "ended before its commit", *SINK_ENDS, finished(SINK))
 
-
 # --- checkpoints in between ------------------------------------------------------------------------------------------
-
 
 near("refused-after-finish", "checkpoints go on", all_start(), finish_received(SOURCE), triggered(1, *REST))
 bad(
@@ -219,7 +211,6 @@ UNION: list[Line] = [
 ]  # fmt: skip
 """Both sources take checkpoint 1, the first of them after finish()."""
 
-
 bad("partial-union", "one of two had finished", *UNION, completed(), job=UNION_STATE)
 near("partial-union", "it does not complete", *UNION, aborted(1, FailureReason.TASK_CLOSING), job=UNION_STATE)
 near(
@@ -233,7 +224,6 @@ near(
     attempt(), [task(name, finished=True) for name in ("source[0]", "map[0]")],
 )  # fmt: skip
 bad("running-before-finished", "finished behind running", attempt(), task("source[0]"), task("map[0]", finished=True))
-
 
 MAP_FINISHED = ("source[1]", *ALL[3:])
 ANOTHER = 1_000_001

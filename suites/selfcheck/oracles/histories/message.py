@@ -75,48 +75,38 @@ near(
     superseded(at(FORMER, completed()), found=(1,)), options={},
 )  # fmt: skip
 
-
 bad(
-    "superseded-deleted",
-    "superseded deletes what was found",
+    "superseded-deleted", "superseded deletes what was found",
     superseded(
-        at(SUCCESSOR, published(1, METADATA, states=len(SUBTASKS), path=METADATA.path)),
-        deleted(METADATA, by=FORMER),
-        found=(),
-        learns=True,
+        at(SUCCESSOR, published(1, METADATA, states=len(SUBTASKS), path=METADATA.path)), deleted(METADATA, by=FORMER),
+        found=(), learns=True,
     ),
     options={},
-)
+)  # fmt: skip
 near(
-    "superseded-deleted",
-    "superseded deletes what its successor dropped",
+    "superseded-deleted", "superseded deletes what its successor dropped",
     superseded(
-        at(SUCCESSOR, published(1, METADATA, states=len(SUBTASKS), path=METADATA.path)),
-        at(SUCCESSOR, dropped(1)),
-        deleted(METADATA, by=FORMER),
-        found=(),
-        learns=True,
+        at(SUCCESSOR, published(1, METADATA, states=len(SUBTASKS), path=METADATA.path)), at(SUCCESSOR, dropped(1)),
+        deleted(METADATA, by=FORMER), found=(), learns=True,
     ),
     options={},
-)
+)  # fmt: skip
 near(
     "superseded-deleted", "superseded deletes what nobody found",
     superseded(at(FORMER, events.FileDeleted(path="chk-1/sum-0"))), options={},
 )  # fmt: skip
-
 
 bad(
     "superseded-notified", "task hears of it",
     superseded(on(FORMER, told(1, "sink[0]", completed=True), attempt=1), heard("sink[0]", completed=True)), options={},
 )  # fmt: skip
 bad(
-    "superseded-notified",
-    "task hears that what the successor found is aborted",
+    "superseded-notified", "task hears that what the successor found is aborted",
     superseded(
-        on(FORMER, told(1, "sink[0]", completed=False), attempt=1), heard("sink[0]", completed=False), found=(1,)
+        on(FORMER, told(1, "sink[0]", completed=False), attempt=1), heard("sink[0]", completed=False), found=(1,),
     ),
     options={},
-)
+)  # fmt: skip
 near(
     "superseded-notified", "task hears that what nobody found is aborted",
     superseded(on(FORMER, told(1, "sink[0]", completed=False), attempt=1), heard("sink[0]", completed=False)),
@@ -127,15 +117,11 @@ near(
     superseded(on(FORMER, told(1, "sink[0]", completed=True), attempt=1)), options={},
 )  # fmt: skip
 
-
 # --- MESSAGE: what was sent and what was taken, by subtasks and a coordinator that live -------------------------------
-
 
 SOURCE = "source[1]"
 
-
 TRIGGER = trigger_sent(SOURCE)
-
 
 RUN_ALL: list[Line] = [attempt(), tasks(*SUBTASKS)]
 """Every subtask runs in attempt 1; the run ends a second after the last line."""
@@ -169,7 +155,6 @@ BEHIND_A_SUCCESSOR: list[Line] = [
 ]  # fmt: skip
 """Another coordinator has taken over while the one of the attempt lives."""
 
-
 bad("never-sent", "neither of two coordinators sent it", *BEHIND_A_SUCCESSOR, at("", trigger_received(SOURCE), 2))
 near("never-sent", "a superseded coordinator sent it", *BEHIND_A_SUCCESSOR, trigger_received(SOURCE))
 
@@ -192,18 +177,15 @@ bad(
     *RUN_ALL, trigger_sent(SOURCE), trigger_received(SOURCE), trigger_received(SOURCE),
 )  # fmt: skip
 
-
 bad(
-    "taken-twice",
-    "another trigger is doubled",
+    "taken-twice", "another trigger is doubled",
     *RUN_ALL,
     at(
-        "harness", events.MessageDisturbed(message="trigger", way="double", worker=1, subtask="source[0]", checkpoint=1)
+        "harness",
+        events.MessageDisturbed(message="trigger", way="double", worker=1, subtask="source[0]", checkpoint=1),
     ),
-    trigger_sent(SOURCE),
-    trigger_received(SOURCE),
-    trigger_received(SOURCE),
-)
+    trigger_sent(SOURCE), trigger_received(SOURCE), trigger_received(SOURCE),
+)  # fmt: skip
 near(
     "taken-twice", "a fault doubles it",
     *RUN_ALL,
@@ -248,7 +230,6 @@ near(
     *RUN_ALL, events.SplitsAssigned(subtask=SOURCE, splits=(1, 3)), received(1, 3, subtask=SOURCE), ack_sent(SOURCE),
     acked(1, SOURCE), finished(SOURCE), finish_received(SOURCE),
 )  # fmt: skip
-
 
 near(
     "never-received", "its receiver has stopped",

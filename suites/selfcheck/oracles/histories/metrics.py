@@ -231,12 +231,11 @@ bad(
 bad("checkpoint-misreported", "an ack too many", told(of_checkpoint(2, events.CheckpointStatus.FAILED, acknowledged=2)))
 
 bad(
-    "type-wrong",
-    "aligned is said to have overtaken",
+    "type-wrong", "aligned is said to have overtaken",
     told(
-        of_checkpoint(1, events.CheckpointStatus.COMPLETED, checkpoint_type=events.CheckpointType.UNALIGNED_CHECKPOINT)
+        of_checkpoint(1, events.CheckpointStatus.COMPLETED, checkpoint_type=events.CheckpointType.UNALIGNED_CHECKPOINT),
     ),
-)
+)  # fmt: skip
 
 bad(
     "duration-wrong", "lasted a millisecond less",

@@ -39,9 +39,7 @@ from holdfast.suites.selfcheck.oracles.output_builder import STOPPED, fold, iden
 TWO = input_log(2, 2)
 """Offset 0 of both partitions has key `a`, offset 1 key `b`."""
 
-
 # --- other identities ------------------------------------------------------------------------------------------------
-
 
 bad_rows, near_rows = exhibits("EXACT", inputs=TWO, job=JOIN)
 
@@ -171,10 +169,8 @@ bad_cut("state-extra", "copies ahead", _cut(BROADCAST, *_copies((2, 2))))
 near_cut("copies-differ", "copies alike", _copies((1, 1)))
 bad_cut("copies-differ", "a copy behind", _copies((1, 0)))
 
-
 near_cut(
-    "state-extra",
-    "sides cancel",
+    "state-extra", "sides cancel",
     _cut(
         JOIN,
         snapshot(
@@ -189,7 +185,7 @@ near_cut(
         snapshot("join[1]", state=summary([])),
     ),
     job=JOIN,
-)
+)  # fmt: skip
 bad_cut(
     "state-extra",
     "a record of the left side twice",
@@ -210,9 +206,7 @@ bad_cut(
     job=JOIN,
 )
 
-
 # --- two inputs in event time: an interval join, and a sum by rules ---------------------------------------------------
-
 
 # --- a right record that is 0 to 20 ms behind a left one of its key --------------------------------------------------
 
@@ -235,7 +229,6 @@ def pair(left: int, right: int) -> WindowRow:
 
 PAIRS = (pair(0, 0), pair(0, 2), pair(1, 1), pair(2, 2))
 """All that there are of three records on either side; those of offsets 0 and 2 are just 20 ms apart."""
-
 
 bad_pairs, near_pairs = exhibits("WINDOW", inputs=input_log(3, 3), job=WITHIN_20_MS)
 
@@ -297,9 +290,7 @@ bad_rows(
     units=one_by_one(summed("a", 2, (0,)), B), expected=ExpectedEnd.FINISHED,
 )  # fmt: skip
 
-
 # --- FEEDBACK: six records of one partition, two to a batch, in a job with a loop; a crash after the first ------------
-
 
 IN, LOOP = "source[0]->loop[0]", "loop[0]->loop[0]"
 ROWS = [f"0:{offset}" for offset in range(7)]

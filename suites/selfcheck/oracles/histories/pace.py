@@ -70,9 +70,7 @@ bad(
 near("first-trigger-outside", "first within interval", 90, begun(1), completed(), 300, begun(2))
 near("first-trigger-outside", "pause above interval", 400, begun(1), options=PAUSED)
 
-
 # --- pauses ----------------------------------------------------------------------------------------------------------
-
 
 bad("pause-too-short", "next too soon", 400, begun(1), 50, completed(), 300, begun(2), options=PAUSED)
 near("pause-too-short", "next after pause", 400, begun(1), 50, completed(), 400, begun(2), options=PAUSED)
@@ -82,7 +80,6 @@ DRAWN_BEFORE_THE_COMPLETION: list[Line] = [
     begun(3),
 ]  # fmt: skip
 """The turn of checkpoint 2 comes while checkpoint 1 is under way; it is recorded when that is complete."""
-
 
 near(
     "pause-too-short", "begun while another is under way",
@@ -101,7 +98,6 @@ bad(
     *DRAWN_BEFORE_THE_COMPLETION, options={**PAUSED, "execution.checkpointing.max-concurrent-checkpoints": "1"},
 )  # fmt: skip
 
-
 bad(
     "pause-too-short", "next too soon however late it was recorded",
     400, begun(1), 290, at("harness", events.MachineStalled(since_ns=595 * MS, stalled_ns=100 * MS)), completed(), 150,
@@ -116,7 +112,6 @@ near(
     "pause-too-short", "user in between",
     400, begun(1), completed(), 100, begun(2, origin=USER), completed(2), 400, begun(3), options=PAUSED,
 )  # fmt: skip
-
 
 # Each gap is just long enough for a stamp; together they are too short.
 bad(
@@ -151,7 +146,6 @@ bad(
     delivers("source[0]->map[0]", 0), real_time=True,
 )  # fmt: skip
 
-
 bad(
     "records-stand-still", "delayed only at first",
     injected("slow-storage", "storage[0]"), delivers("source[0]->map[0]", 0), begun(1), 100,
@@ -159,32 +153,18 @@ bad(
     delivers("source[0]->map[0]", 0), real_time=True,
 )  # fmt: skip
 
-
 # What it feeds between two checkpoints had to wait for the first of them.
 undecided(
-    "PACE",
-    "records wait in the harness",
-    attempt(),
-    switched(RUNNING),
+    "PACE", "records wait in the harness",
+    attempt(), switched(RUNNING),
     *(
-        injected("slow-storage", "storage[0]"),
-        delivers("source[0]->map[0]", 0),
-        begun(1),
-        300,
-        completed(),
-        at("harness", events.InputDelayed(partition=0, since_ns=30 * MS)),
-        delivers("source[0]->map[0]", 0),
-        begun(2),
-        300,
-        completed(2),
+        injected("slow-storage", "storage[0]"), delivers("source[0]->map[0]", 0), begun(1), 300, completed(),
+        at("harness", events.InputDelayed(partition=0, since_ns=30 * MS)), delivers("source[0]->map[0]", 0), begun(2),
+        300, completed(2),
     ),
-    at("harness", events.InputDelayed(partition=0, since_ns=330 * MS)),
-    delivers("source[0]->map[0]", 0),
-    job=FORWARD,
-    parallelism=1,
-    real_time=True,
-)
-
+    at("harness", events.InputDelayed(partition=0, since_ns=330 * MS)), delivers("source[0]->map[0]", 0), job=FORWARD,
+    parallelism=1, real_time=True,
+)  # fmt: skip
 
 LATE_PARTITION: list[Line] = [
     injected("slow-storage", "storage[0]"), delivers("source[0]->map[0]", 0), begun(1), 300, completed(), 200,
@@ -192,44 +172,29 @@ LATE_PARTITION: list[Line] = [
 ]  # fmt: skip
 """One checkpoint from 2 to 302 ms; the first partition was there from the start, the second one comes later."""
 
-
 bad(
-    "records-stand-still",
-    "due in the first half",
+    "records-stand-still", "due in the first half",
     *LATE_PARTITION,
     inputs=InputLog(
-        ("a",), (input_log(10).partitions[0], replace(input_log(10).partitions[0], preloaded=0, starts_ms=100))
+        ("a",), (input_log(10).partitions[0], replace(input_log(10).partitions[0], preloaded=0, starts_ms=100)),
     ),
-)
+)  # fmt: skip
 bad(
-    "records-stand-still",
-    "due behind the next record",
+    "records-stand-still", "due behind the next record",
     *LATE_PARTITION,
     inputs=InputLog(
-        ("a",), (input_log(10).partitions[0], replace(input_log(10).partitions[0], preloaded=0, starts_ms=5_000))
+        ("a",), (input_log(10).partitions[0], replace(input_log(10).partitions[0], preloaded=0, starts_ms=5_000)),
     ),
-)
-
+)  # fmt: skip
 
 undecided(
-    "PACE",
-    "nothing due before the second half",
-    attempt(),
-    switched(RUNNING),
-    injected("slow-storage", "storage[0]"),
-    delivers("source[0]->map[0]", 0),
-    begun(1),
-    300,
-    completed(),
-    200,
-    delivers("source[0]->map[0]", 0),
-    job=FORWARD,
-    parallelism=1,
+    "PACE", "nothing due before the second half",
+    attempt(), switched(RUNNING), injected("slow-storage", "storage[0]"), delivers("source[0]->map[0]", 0), begun(1),
+    300, completed(), 200, delivers("source[0]->map[0]", 0), job=FORWARD, parallelism=1,
     inputs=InputLog(
-        ("a",), (input_log(10).partitions[0], replace(input_log(10).partitions[0], preloaded=0, starts_ms=250))
+        ("a",), (input_log(10).partitions[0], replace(input_log(10).partitions[0], preloaded=0, starts_ms=250)),
     ),
-)
-
+)  # fmt: skip
 
 # Neither: storage was not slow.
 undecided(

@@ -104,9 +104,7 @@ near(
 
 near("reader-too-slow", "ten polls per interval", SEEN, POLLED, options={"execution.checkpointing.interval": "100 ms"})
 
-
 # --- INVARIANT: what the predicates of a user returned at the looks of the committed reader ---------------------------
-
 
 SUM = "the sum of all accounts"
 HOLDS = InvariantChecked(name=SUM, poll=3, unit="unit-0", rows=2)
@@ -120,9 +118,7 @@ bad(
 )  # fmt: skip
 near("broken", "a sum that is preserved at each look", InvariantChecked(name=SUM, poll=4, unit="unit-1", rows=4))
 
-
 # --- CONFIG: what a submit tells of a plan's options ------------------------------------------------------------------
-
 
 TIMEOUT, INTERVAL = "execution.checkpointing.timeout", "execution.checkpointing.interval"
 MODE, UNALIGNED = "execution.checkpointing.mode", "execution.checkpointing.unaligned.enabled"
@@ -186,9 +182,7 @@ bad(
 )  # fmt: skip
 near("claimed-too-much", "less is claimed than could be kept", told({}), claimed=AT_LEAST_ONCE)
 
-
 # --- TREND: many checkpoints, one after the other ---------------------------------------------------------------------
-
 
 MANY = FEWEST + 60
 LATE = FailureReason.EXPIRED
@@ -260,13 +254,11 @@ near("files-grow", "files go", run(checkpoint))
 bad("versions-grow", "a version of some stays", run(lambda number: checkpoint(number, versions=int(number % 5 == 0))))
 near("versions-grow", "versions go", run(lambda number: checkpoint(number, versions=0)))
 
-
 # Too few to say anything.
 undecided(
     "TREND", "few",
     run(lambda number: checkpoint(number, publish_ms=number), FEWEST - 1), options=UNCHAINED, claimed=frozenset(),
 )  # fmt: skip
-
 
 # What comes behind the first checkpoint that fails is not looked at.
 undecided(

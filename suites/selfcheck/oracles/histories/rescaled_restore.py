@@ -138,16 +138,12 @@ TAKEN = in_flight("sum[0]", *BATCHES)
 bad("rescaled-in-flight", "what was in flight is dropped", rescaled(LEFT, RIGHT, {}, in_flight=(TAKEN,)))
 near("rescaled-in-flight", "no attempt starts", rescaled(in_flight=(TAKEN,)))
 near(
-    "rescaled-in-flight",
-    "what was in flight moves",
+    "rescaled-in-flight", "what was in flight moves",
     rescaled(
-        LEFT,
-        RIGHT,
-        {},
-        in_flight=(TAKEN,),
+        LEFT, RIGHT, {}, in_flight=(TAKEN,),
         behind=(put_back("sum[2]", events.ChannelContent("source[0]->sum[2]", False, ((1, 5), (1, 6)))),),
     ),
-)
+)  # fmt: skip
 SUMMED = (events.ChannelContent("source[0]->sum[0]", False, ((1, 5),), events.StateSummary(0, 3, 12, 7)),)
 TAKEN_BY_KEY = in_flight("sum[0]", *SUMMED)
 
@@ -167,7 +163,6 @@ near(
     "rescaled-in-flight", "a batch is cut by key",
     rescaled(LEFT, RIGHT, {}, in_flight=(TAKEN_BY_KEY,), behind=(part(0, 2, 8, 4), part(1, 1, 4, 3))),
 )  # fmt: skip
-
 
 bad(
     "held-back-moved", "a wider job takes up what was held back",
@@ -224,9 +219,7 @@ near(
     faults=(FaultSpec("submit", Target(Role.COORDINATOR), parameters={"parallelism": len((5_000, 4_400))}),),
 )  # fmt: skip
 
-
 # --- RESTORE: operator state of a sum at two subtasks, restored at as many, or at three -------------------------------
-
 
 Elements = Sequence[tuple[int, ...]]
 SPLIT, UNION, BROADCAST = "split-distribute", "union", "broadcast"

@@ -34,13 +34,11 @@ from holdfast.suites.selfcheck.oracles.lines import (
 
 HELD = [(0, 0), (0, 2), (1, 0)]
 
-
 TAKEN: list[Line] = [
     attempt(), snapshot("sum[0]", state=summary(HELD)), snapshot("source[0]", 1, (0, 4)),
     snapshot("sink[0]", pending=("t",)), published(1), completed(),
 ]  # fmt: skip
 """Checkpoint 1: sum[0] holds three records, source[0] stands at 4, sink[0] promises a transaction."""
-
 
 bad, near = exhibits("RESTORE")
 
@@ -78,7 +76,6 @@ near(
     TAKEN, failure(), attempt(1), task("source[0]", 1, positions=((0, 4),)), emitted(4, 5), emitted(5, 6),
 )  # fmt: skip
 
-
 bad(
     "read-elsewhere", "reads one later than it reports",
     TAKEN, failure(), attempt(1), task("source[0]", 1, positions=((0, 4),)),
@@ -101,7 +98,6 @@ near(
     InputRead(subtask="source[0]", partition=0, first_offset=4), died("worker-0", "killed"),
 )  # fmt: skip
 LEFT = "source[0]->sum[0]"
-
 
 bad(
     "channel-state-differs", "puts nothing back",
@@ -142,7 +138,6 @@ near(
     "not-initial", "starts at the latest offset",
     attempt(), task("source[0]", positions=((0, 3),)), emitted(3, 4), inputs=input_log(10, 10, first_offsets=(3, 0)),
 )  # fmt: skip
-
 
 bad(
     "audit-differs", "audit lacks a record",
@@ -204,9 +199,7 @@ near(
     TAKEN, failure(), attempt(1), failure(), published(2), attempt(2),
 )  # fmt: skip
 
-
 # --- RESTORE: keyed state of checkpoint 1 that was moved to another state backend -------------------------------------
-
 
 SEEN = HeldState("seen", lives_for_a_time=True, entries=3, expiring=3, checksum=7)
 SUMS = HeldState("sums", lives_for_a_time=False, entries=2, expiring=0, checksum=8)
@@ -223,40 +216,30 @@ RIGHT = SubtaskMoved(
     state=summary(HELD),
 )
 
-
 bad, near = exhibits("RESTORE", TAKEN)
 
 bad("canonical-differs", "form lacks a state", replace(RIGHT, canonical=(SEEN,), moved=(SEEN,), moved_answered=(SEEN,)))
 bad(
-    "canonical-differs",
-    "form lacks an entry",
+    "canonical-differs", "form lacks an entry",
     replace(
-        RIGHT,
-        canonical=(replace(SEEN, entries=2, expiring=2), SUMS),
-        moved=(replace(SEEN, entries=2, expiring=2), SUMS),
-        moved_answered=(replace(SEEN, entries=2, expiring=2), SUMS),
+        RIGHT, canonical=(replace(SEEN, entries=2, expiring=2), SUMS),
+        moved=(replace(SEEN, entries=2, expiring=2), SUMS), moved_answered=(replace(SEEN, entries=2, expiring=2), SUMS),
     ),
-)
+)  # fmt: skip
 bad(
-    "canonical-differs",
-    "form has other content",
+    "canonical-differs", "form has other content",
     replace(
-        RIGHT,
-        canonical=(SEEN, replace(SUMS, checksum=1)),
-        moved=(SEEN, replace(SUMS, checksum=1)),
+        RIGHT, canonical=(SEEN, replace(SUMS, checksum=1)), moved=(SEEN, replace(SUMS, checksum=1)),
         moved_answered=(SEEN, replace(SUMS, checksum=1)),
     ),
-)
+)  # fmt: skip
 bad(
-    "canonical-differs",
-    "form lacks an expiry",
+    "canonical-differs", "form lacks an expiry",
     replace(
-        RIGHT,
-        canonical=(replace(SEEN, expiring=2), SUMS),
-        moved=(replace(SEEN, expiring=2), SUMS),
+        RIGHT, canonical=(replace(SEEN, expiring=2), SUMS), moved=(replace(SEEN, expiring=2), SUMS),
         moved_answered=(replace(SEEN, expiring=2), SUMS),
     ),
-)
+)  # fmt: skip
 bad(
     "canonical-differs", "second one expires too early",
     replace(RIGHT, moved_answered=(replace(SEEN, expiring=1), SUMS)),
@@ -266,16 +249,12 @@ near("canonical-differs", "state without entries may be left out", replace(RIGHT
 near("canonical-differs", "columns have no tables", replace(RIGHT, answered=None))
 
 bad(
-    "moved-differs",
-    "it cannot be moved",
+    "moved-differs", "it cannot be moved",
     SubtaskMoved(
-        checkpoint=1,
-        subtask="sum[0]",
-        source="mine",
-        target="h",
+        checkpoint=1, subtask="sum[0]", source="mine", target="h",
         problem="an entry is of state 'sums', which no descriptor names.",
     ),
-)
+)  # fmt: skip
 bad(
     "moved-differs", "second one lacks an entry",
     replace(RIGHT, moved=(SEEN, replace(SUMS, entries=1)), moved_answered=(SEEN, replace(SUMS, entries=1))),

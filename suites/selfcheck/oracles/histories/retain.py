@@ -56,7 +56,6 @@ def stored(*, completes: bool = True) -> list[Line]:
 OUTDATED: list[Line] = [completed(2), dropped(1)]
 """Checkpoint 1 makes room for a newer one."""
 
-
 bad, near = exhibits("REACH")
 
 bad("file-missing", "deleted while retained", stored(), deleted(STATE))
@@ -72,7 +71,6 @@ bad("file-differs", "stored shorter", stored(), listed(SHORTER, METADATA))
 bad("file-differs", "overwritten later", stored(), written(SHORTER))
 near("file-differs", "stored as written", stored(), listed(STATE, METADATA))
 TWO_RETAINED = {"execution.checkpointing.num-retained": "2"}
-
 
 bad("dropped-too-early", "the latest is dropped", stored(), dropped(1))
 bad("dropped-too-early", "dropped before the newer completes", stored(), dropped(1), completed(2))
@@ -91,9 +89,7 @@ near(
     stored(), died("coordinator", "killed"), published(2), dropped(1),
 )  # fmt: skip
 
-
 # --- RETAIN: what becomes of completed checkpoints, and what a next job restores --------------------------------------
-
 
 POLICY = "execution.checkpointing.externalized-checkpoint-retention"
 INTERVAL = {"execution.checkpointing.interval": "100 ms"}
@@ -114,17 +110,14 @@ bad, near = exhibits("RETAIN", submitted(), attempt(), options=INTERVAL)
 bad("too-many-retained", "older stays", switched(RUNNING), whole(1), whole(2), drawn(3))
 near("too-many-retained", "older is dropped", switched(RUNNING), whole(1), whole(2), dropped(1), drawn(3))
 
-
 PUBLISHED_BEFORE_ITS_DEATH: list[Line] = [switched(RUNNING), whole(1), drawn(2), published(2, metadata(2))]
 """A coordinator publishes a checkpoint and dies before that completes."""
-
 
 near(
     "too-many-retained", "one that the successor does not know stays",
     *PUBLISHED_BEFORE_ITS_DEATH, died("coordinator", "killed"), attempt(1), switched(RUNNING), whole(3), dropped(1),
     drawn(4),
 )  # fmt: skip
-
 
 near(
     "too-many-retained", "what a dead coordinator left stays until the next completion",
@@ -173,7 +166,6 @@ FAILED_DELETION: list[Line] = [
     storage_failed("delete", metadata(1).path, "no answer"),
 ]  # fmt: skip
 
-
 bad("failed-deletion-fails", "job fails with deletion", *FAILED_DELETION, failure("deletion"), faults=(DELETION,))
 near("failed-deletion-fails", "deletion fails alone", *FAILED_DELETION, whole(3), faults=(DELETION,))
 
@@ -185,7 +177,6 @@ near(
     end=RunEnd(reached=True, ended_ns=13 * MS - 1), faults=(DELETION,),
 )  # fmt: skip
 
-
 # No fault of the plan: whatever needs the store fails with it.
 undecided(
     "RETAIN", "store fails by itself",
@@ -193,14 +184,12 @@ undecided(
     storage_failed("delete", metadata(1).path, "no answer"), failure("no answer"), options=INTERVAL,
 )  # fmt: skip
 
-
 bad(
     "kept-wrongly", "left though discarded",
     switched(RUNNING), whole(1), ended(events.CheckpointRetained(checkpoint=1, path=metadata(1).path)),
 )  # fmt: skip
 bad("kept-wrongly", "forgotten though discarded", switched(RUNNING), whole(1), ended())
 near("kept-wrongly", "discarded at the end", switched(RUNNING), whole(1), ended(dropped(1)))
-
 
 UNREAD: list[Line] = [unrecovered(2, "damaged"), switched(FAILED), dropped(1)]
 """A coordinator cannot read its store, and the job fails; it drops the first checkpoint."""
@@ -220,7 +209,6 @@ CLAIMS_AND_FAILS: list[Line] = [
     submitted(metadata(1).path, 1, job=1),
 ]  # fmt: skip
 """A job is given a savepoint, which it is to own, and fails."""
-
 
 bad(
     "kept-wrongly", "claimed and kept",
@@ -281,7 +269,6 @@ near(
     submitted("", None, job=1), attempt(None, number=1_001), options=KEEPING,
 )  # fmt: skip
 
-
 bad(
     "dropped-left", "a dropped checkpoint is never deleted",
     switched(RUNNING), whole(1), whole(2), dropped(1), whole(3), dropped(2), deleted(metadata(2), by="coordinator.0"),
@@ -295,24 +282,11 @@ near(
     dropped(4), listed(metadata(4), metadata(5)),
 )  # fmt: skip
 near(
-    "dropped-left",
-    "its coordinator was gone before it could be deleted",
-    switched(RUNNING),
-    whole(1),
-    whole(2),
-    dropped(1),
-    died("coordinator.0"),
+    "dropped-left", "its coordinator was gone before it could be deleted",
+    switched(RUNNING), whole(1), whole(2), dropped(1), died("coordinator.0"),
     on(
-        "coordinator.1",
-        *whole(3),
-        dropped(2),
-        deleted(metadata(2)),
-        *whole(4),
-        dropped(3),
-        deleted(metadata(3)),
-        *whole(5),
-        dropped(4),
-        deleted(metadata(4)),
+        "coordinator.1", *whole(3), dropped(2), deleted(metadata(2)), *whole(4), dropped(3), deleted(metadata(3)),
+        *whole(5), dropped(4), deleted(metadata(4)),
     ),
     listed(metadata(1), metadata(5)),
-)
+)  # fmt: skip

@@ -70,15 +70,13 @@ bad, near = exhibits(
 )
 
 bad(
-    "outside-folder",
-    "a file elsewhere",
-    at("harness", injected("submit", "coordinator", 1)),
-    stop_triggered(),
+    "outside-folder", "a file elsewhere",
+    at("harness", injected("submit", "coordinator", 1)), stop_triggered(),
     savepoint_completed(
-        4, METADATA.path, METADATA, events.FileReference("checkpoints/job-0/shared/a", 10, 7), recovery_point=True
+        4, METADATA.path, METADATA, events.FileReference("checkpoints/job-0/shared/a", 10, 7), recovery_point=True,
     ),
     switched(FINISHED),
-)
+)  # fmt: skip
 bad(
     "outside-folder", "a file of a checkpoint",
     at("harness", injected("submit", "coordinator", 1)), published(3, FILE), stop_triggered(),
@@ -118,21 +116,17 @@ near(
     faults=(FaultSpec("stop", COORDINATOR, parameters={"target": ""}),),
 )  # fmt: skip
 
-
 bad(
-    "carries-in-flight",
-    "records were overtaken",
-    at("harness", injected("submit", "coordinator", 1)),
-    stop_triggered(),
+    "carries-in-flight", "records were overtaken",
+    at("harness", injected("submit", "coordinator", 1)), stop_triggered(),
     at(
         "worker-0.0",
         in_flight(
-            "sum[0]", events.ChannelContent(channel="source[0]->sum[0]", output=False, batches=((7, 1),)), checkpoint=4
+            "sum[0]", events.ChannelContent(channel="source[0]->sum[0]", output=False, batches=((7, 1),)), checkpoint=4,
         ),
     ),
-    savepoint_completed(4, METADATA.path, METADATA, FILE, recovery_point=True),
-    switched(FINISHED),
-)
+    savepoint_completed(4, METADATA.path, METADATA, FILE, recovery_point=True), switched(FINISHED),
+)  # fmt: skip
 bad(
     "carries-in-flight", "its barrier overtook records",
     at("harness", injected("submit", "coordinator", 1)), stop_triggered(),
@@ -140,23 +134,20 @@ bad(
     savepoint_completed(4, METADATA.path, METADATA, FILE, recovery_point=True), switched(FINISHED),
 )  # fmt: skip
 near(
-    "carries-in-flight",
-    "those of a checkpoint",
-    at("harness", injected("submit", "coordinator", 1)),
-    stop_triggered(),
+    "carries-in-flight", "those of a checkpoint",
+    at("harness", injected("submit", "coordinator", 1)), stop_triggered(),
     at(
         "worker-0.0",
         in_flight(
-            "sum[0]", events.ChannelContent(channel="source[0]->sum[0]", output=False, batches=((7, 1),)), checkpoint=3
+            "sum[0]", events.ChannelContent(channel="source[0]->sum[0]", output=False, batches=((7, 1),)), checkpoint=3,
         ),
     ),
     at(
         "worker-0.0",
         in_flight("sum[0]", events.ChannelContent(channel="source[0]->sum[0]", output=False, batches=()), checkpoint=4),
     ),
-    savepoint_completed(4, METADATA.path, METADATA, FILE, recovery_point=True),
-    switched(FINISHED),
-)
+    savepoint_completed(4, METADATA.path, METADATA, FILE, recovery_point=True), switched(FINISHED),
+)  # fmt: skip
 
 bad(
     "emitted-behind-stop", "a source goes on",
@@ -169,7 +160,6 @@ near(
     at("harness", injected("submit", "coordinator", 1)), stop_triggered(), sends("source[0]->sum[0]", 9),
     part("source[0]"), savepoint_completed(4, METADATA.path, METADATA, FILE, recovery_point=True), switched(FINISHED),
 )  # fmt: skip
-
 
 bad(
     "begun-behind-stop", "another begins while it is under way",
@@ -281,7 +271,6 @@ near(
     savepoint_completed(4, METADATA.path, METADATA, FILE, recovery_point=True), switched(FINISHED),
 )  # fmt: skip
 
-
 bad(
     "savepoint-commits", "a sink is told",
     at("harness", injected("submit", "coordinator", 1)), stop_triggered(StopMode.GO_ON),
@@ -304,28 +293,18 @@ near(
     savepoint_completed(4, METADATA.path, METADATA, FILE), failure(), attempt(3),
 )  # fmt: skip
 
-
 # Neither: until 1.15 every savepoint was one.
 undecided(
-    "SAVEPOINT",
-    "in version 1 14 it is a recovery point",
-    submitted(),
-    attempt(),
-    switched(RUNNING),
-    at("harness", injected("stop", "coordinator")),
-    at("harness", injected("submit", "coordinator", 1)),
-    stop_triggered(StopMode.GO_ON),
-    savepoint_completed(4, METADATA.path, METADATA, FILE, recovery_point=True),
-    told(4, "sink[0]"),
-    failure(),
-    attempt(4),
-    options=OLDER,
+    "SAVEPOINT", "in version 1 14 it is a recovery point",
+    submitted(), attempt(), switched(RUNNING), at("harness", injected("stop", "coordinator")),
+    at("harness", injected("submit", "coordinator", 1)), stop_triggered(StopMode.GO_ON),
+    savepoint_completed(4, METADATA.path, METADATA, FILE, recovery_point=True), told(4, "sink[0]"), failure(),
+    attempt(4), options=OLDER,
     faults=(
         FaultSpec("stop", COORDINATOR, parameters={"target": "savepoints"}),
         FaultSpec("submit", COORDINATOR, parameters={}),
     ),
-)
-
+)  # fmt: skip
 
 bad(
     "not-resumed", "the next job fails",
@@ -341,56 +320,38 @@ near(
 )  # fmt: skip
 
 bad(
-    "state-left-out",
-    "runs without an operator",
-    at("harness", injected("submit", "coordinator", 1)),
-    stop_triggered(),
-    part("sum[0]"),
-    savepoint_completed(4, METADATA.path, METADATA, FILE, recovery_point=True),
-    switched(FINISHED),
+    "state-left-out", "runs without an operator",
+    at("harness", injected("submit", "coordinator", 1)), stop_triggered(), part("sum[0]"),
+    savepoint_completed(4, METADATA.path, METADATA, FILE, recovery_point=True), switched(FINISHED),
     next_job(attempt(4), switched(RUNNING)),
     faults=(
         FaultSpec("stop", COORDINATOR, parameters={"target": "savepoints"}),
         FaultSpec("submit", COORDINATOR, parameters={"edit": "sum=total"}),
     ),
-)
+)  # fmt: skip
 near(
-    "state-left-out",
-    "is refused without an operator",
-    at("harness", injected("submit", "coordinator", 1)),
-    stop_triggered(),
-    part("sum[0]"),
-    savepoint_completed(4, METADATA.path, METADATA, FILE, recovery_point=True),
-    switched(FINISHED),
+    "state-left-out", "is refused without an operator",
+    at("harness", injected("submit", "coordinator", 1)), stop_triggered(), part("sum[0]"),
+    savepoint_completed(4, METADATA.path, METADATA, FILE, recovery_point=True), switched(FINISHED),
     next_job(switched(FAILED, reason="no operator sum")),
     faults=(
         FaultSpec("stop", COORDINATOR, parameters={"target": "savepoints"}),
         FaultSpec("submit", COORDINATOR, parameters={"edit": "sum=total"}),
     ),
-)
-
+)  # fmt: skip
 
 # Neither: it is allowed.
 undecided(
-    "SAVEPOINT",
-    "may run without an operator",
-    submitted(),
-    attempt(),
-    switched(RUNNING),
-    at("harness", injected("stop", "coordinator")),
-    at("harness", injected("submit", "coordinator", 1)),
-    stop_triggered(),
-    part("sum[0]"),
-    savepoint_completed(4, METADATA.path, METADATA, FILE, recovery_point=True),
-    switched(FINISHED),
-    next_job(attempt(4), switched(RUNNING)),
-    options=ALLOWED,
+    "SAVEPOINT", "may run without an operator",
+    submitted(), attempt(), switched(RUNNING), at("harness", injected("stop", "coordinator")),
+    at("harness", injected("submit", "coordinator", 1)), stop_triggered(), part("sum[0]"),
+    savepoint_completed(4, METADATA.path, METADATA, FILE, recovery_point=True), switched(FINISHED),
+    next_job(attempt(4), switched(RUNNING)), options=ALLOWED,
     faults=(
         FaultSpec("stop", COORDINATOR, parameters={"target": "savepoints"}),
         FaultSpec("submit", COORDINATOR, parameters={"edit": "sum=total"}),
     ),
-)
-
+)  # fmt: skip
 
 bad(
     "claimed-left", "claimed and still there",

@@ -114,17 +114,12 @@ bad(
     events.StorageObserved(checkpoint=1, coordinator="coordinator.0", recorded=99, paths=(ONE.path,), files=()),
 )  # fmt: skip
 near(
-    "deleted-in-use",
-    "what a pending checkpoint has is found",
-    whole(1, ONE)[:-3],
-    triggered(2, SUM),
-    answered(2, new(TWO)),
-    registered(2, TWO),
-    whole(1, ONE)[-3:],
+    "deleted-in-use", "what a pending checkpoint has is found",
+    whole(1, ONE)[:-3], triggered(2, SUM), answered(2, new(TWO)), registered(2, TWO), whole(1, ONE)[-3:],
     events.StorageObserved(
-        checkpoint=1, coordinator="coordinator.0", recorded=99, paths=(ONE.path, TWO.path), files=()
+        checkpoint=1, coordinator="coordinator.0", recorded=99, paths=(ONE.path, TWO.path), files=(),
     ),
-)
+)  # fmt: skip
 
 bad(
     "unconfirmed-base", "rests on what was only uploaded",
@@ -132,7 +127,6 @@ bad(
     registered(2, TWO, ONE, uses=(1, 2)),
 )  # fmt: skip
 near("unconfirmed-base", "rests on what completed", whole(1, ONE), whole(2, TWO, ONE, uses=(1, 2)))
-
 
 bad(
     "savepoint-shares", "a savepoint rests on a checkpoint",

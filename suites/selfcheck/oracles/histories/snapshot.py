@@ -63,9 +63,7 @@ near(
     snapshot("sum[0]", 2, state=summary(HELD)), ack_sent("sum[0]", 2, inline_bytes=9),
 )  # fmt: skip
 
-
 # --- beside the records ----------------------------------------------------------------------------------------------
-
 
 bad(
     "barrier-after-upload", "barrier waits for the file",
@@ -112,7 +110,6 @@ bad(
     released(kept=1), ack_sent("sum[0]", 1, file(1)), options=SYNCHRONOUS,
 )  # fmt: skip
 
-
 near(
     "processed-while-writing", "waits for a synchronous write",
     attempt(), 1, delivers(LEFT, 0), 1, delivers(LEFT, 1), 1, delivers(LEFT, 2), 1, delivers(LEFT, 3), 1,
@@ -126,9 +123,7 @@ near(
     ack_sent("sum[0]", 1, file(1)), 1, delivers(LEFT, 5), options=SYNCHRONOUS,
 )  # fmt: skip
 
-
 # --- errors ----------------------------------------------------------------------------------------------------------
-
 
 bad(
     "async-error-swallowed", "goes on without declining",
@@ -160,9 +155,7 @@ near(
     stopped("sum[0]", reason="snapshot"), delivers(LEFT, 0),
 )  # fmt: skip
 
-
 # --- versions --------------------------------------------------------------------------------------------------------
-
 
 bad(
     "freed-too-early", "frees before the file is written",
@@ -204,10 +197,8 @@ near(
     written(file(1), by=WORKER), released(still_open=1), ack_sent("sum[0]", 1, file(1)), released(2),
 )  # fmt: skip
 
-
 MANY_KEYS = replace(input_log(10, 10), keys=tuple(f"key-{number}" for number in range(4000)))
 """Enough for pages of four."""
-
 
 bad(
     "kept-wrong", "keeps more than was changed",
@@ -266,13 +257,11 @@ def _completed(*checkpoints: int) -> list[Line]:
 LISTED: list[Line] = [attempt(), snapshot("sum[0]", state=summary(HELD))]
 """Checkpoint 1 is aborted while its file is being written, or when it is acknowledged; three more complete."""
 
-
 LEFT_BEHIND: list[Line] = [
     claimed(), attempt(), triggered(), snapshot("sum[0]", state=summary(HELD)), written(file(1), by=WORKER), released(),
     ack_sent("sum[0]", 1, file(1)),
 ]  # fmt: skip
 """Checkpoint 1 is pending when the coordinator dies, and three others complete under the next one."""
-
 
 bad(
     "aborted-file-left", "successor leaves a file of the pending",

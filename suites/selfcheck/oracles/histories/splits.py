@@ -76,9 +76,7 @@ def _again(times: int) -> list[Line]:
 ACK_TAKEN: list[Line] = [1, on("coordinator.0", acked(1, "source[1]", outcome=AckOutcome.DISCARDED))]
 """A while after it was sent."""
 
-
 DIES: list[Line] = [died(), attempt()]
-
 
 bad("split-mistaken", "a reader is given splits of another", attempt(), assigned(1, 3), received(0, 2))
 bad("split-mistaken", "a reader is given a part", attempt(), assigned(1, 3), received(1))

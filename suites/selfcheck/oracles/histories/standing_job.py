@@ -49,7 +49,6 @@ WITHOUT_CHECKPOINTS = {"pipeline.operator-chaining.enabled": "false"}
 ALL_BUT_ONE = SUBTASKS[:-1]
 LAST = SUBTASKS[-1]
 
-
 ALL_RUN: list[Line] = [attempt(), *tasks(*SUBTASKS), switched(RUNNING)]
 
 
@@ -116,9 +115,7 @@ bad("job-not-running", "nobody says that it runs", attempt(), tasks(*SUBTASKS))
 bad("job-not-running", "it ran before the failure", ALL_RUN, failed(), stopped(*SUBTASKS), attempt(), tasks(*SUBTASKS))
 near("job-not-running", "it runs", ALL_RUN)
 
-
 ENDED = [kind(subtask=each) for each in SUBTASKS for kind in (events.SubtaskFinished, events.FinishReceived)]
-
 
 bad("job-not-finished", "every subtask has ended", ALL_RUN, ENDED)
 near("job-not-finished", "it finishes", ALL_RUN, ENDED, switched(FINISHED), expected=ExpectedEnd.FINISHED)
@@ -126,7 +123,6 @@ near(
     "job-not-finished", "one has not ended",
     ALL_RUN, ENDED, switched(FINISHED), ALL_RUN, ENDED[-2:], expected=ExpectedEnd.FINISHED,
 )  # fmt: skip
-
 
 bad(
     "command-ignored", "a cancelled job runs on",
@@ -164,9 +160,7 @@ near(
     expected=ExpectedEnd.CANCELED,
 )  # fmt: skip
 
-
 # --- PROGRESS: what a mini-batch holds back for 15 ms -----------------------------------------------------------------
-
 
 bad, near = exhibits(
     "PROGRESS", delivers("source[0]->buffer[0]", 0, records=3), job=MINI_BATCH, options=WITHOUT_CHECKPOINTS
@@ -183,14 +177,11 @@ near(
     delivers("source[0]->buffer[0]", 2, records=3), 13, sends("buffer[0]->sum[0]", 1, records=3),
 )  # fmt: skip
 
-
 # --- PROGRESS: a job that runs, and a checkpoint or a commit that stands ----------------------------------------------
-
 
 SUM = "sum[0]"
 AROUND = ("source[0]->sum[0]", "source[1]->sum[0]", "sum[0]->sink[0]")
 """Its inputs and its output."""
-
 
 bad, near = exhibits("PROGRESS", ALL_RUN, options=WITHOUT_CHECKPOINTS)
 
@@ -210,7 +201,6 @@ near(
     triggered(1, *SUBTASKS), acked(1, *SUBTASKS), completed(), triggered(2, *SUBTASKS), acked(2, SUM),
 )  # fmt: skip
 
-
 bad(
     "no-checkpoint-begun", "the first never begins",
     triggered(1, *SUBTASKS), completed(), options=OPTIONS, unreached="nothing moves",
@@ -227,9 +217,7 @@ near(
     options={**OPTIONS, "execution.checkpointing.checkpoints-after-tasks-finish": "false"}, unreached="nothing moves",
 )  # fmt: skip
 
-
 ANSWERED: list[Line] = [*barriers(*AROUND), snapshot(SUM), ack_sent(SUM)]
-
 
 bad(
     "snapshot-not-acknowledged", "nothing is told of it",
@@ -262,7 +250,6 @@ near(
     "snapshot-not-acknowledged", "it dies in the second",
     ANSWERED, barriers(*AROUND, checkpoint=2), snapshot(SUM, 2), died("worker-0"),
 )  # fmt: skip
-
 
 bad("commit-not-ended", "nothing comes of it", commit_tried("sink[0]-1-1"))
 bad(

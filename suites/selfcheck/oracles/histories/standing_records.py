@@ -63,10 +63,8 @@ near(
     reading(), events.InputRead(subtask=SOURCE, partition=1, first_offset=0), reading(), died("worker-1"),
 )  # fmt: skip
 
-
 LISTED: list[Line] = [ALL_RUN, events.InputRead(subtask=SOURCE, partition=1, first_offset=0)]
 """Splits are sent again every 100 ms."""
-
 
 bad(
     "split-not-received", "it gets no split",
@@ -90,7 +88,6 @@ near(
 
 BOUNDED: list[Line] = [reading(), emitted(0, 10, subtask=SOURCE, partition=1)]
 
-
 bad("source-not-finished", "it reads to the end and stays", *BOUNDED, expected=ExpectedEnd.FINISHED)
 near("source-not-finished", "it finishes", *BOUNDED, operator_finished(SOURCE), expected=ExpectedEnd.FINISHED)
 near(
@@ -101,7 +98,6 @@ near(
 
 ENDED: list[Line] = [ALL_RUN, emitted(0, 10, subtask=SOURCE, partition=1), operator_finished(SOURCE), finished(SOURCE)]
 """A source has ended."""
-
 
 bad(
     "end-not-passed-on", "one behind it hears nothing", *ENDED, end_of_partition(CHANNEL), expected=ExpectedEnd.FINISHED
@@ -119,7 +115,6 @@ near(
     *ENDED, end_of_partition(CHANNEL), finished("sum[1]"), end_of_partition("sum[1]->sink[1]"),
     expected=ExpectedEnd.FINISHED,
 )  # fmt: skip
-
 
 bad(
     "channel-not-read", "a batch waits",
@@ -147,9 +142,7 @@ near(
     "channel-not-read", "its receiver is dead", ALL_RUN, sends(CHANNEL, 0), died("worker-0"), unreached="nothing moves"
 )
 
-
 # --- LIVE: the end of a run over two partitions of ten records --------------------------------------------------------
-
 
 LEFT = "source[0]->sum[0]"
 DRAINED = (10, 10)
@@ -187,7 +180,6 @@ near("input-not-drained", "drains", completes(1, (3, 4)), completes(2))
 
 BLOCKS: list[Line] = [completes(1), completes(2), triggered(3, *SUBTASKS), blocked(LEFT, 3)]
 """A channel is blocked for checkpoint 3, after two that completed."""
-
 
 bad("channel-left-blocked", "blocked after the abort", *BLOCKS, aborted(3), heard("sum[0]", 3, completed=False))
 bad("channel-left-blocked", "blocked though a later one completed", *BLOCKS, completes(4))

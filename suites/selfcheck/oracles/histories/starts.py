@@ -83,7 +83,6 @@ near(
     attempt(1),
 )  # fmt: skip
 
-
 bad(
     "partial-metadata", "restores a savepoint that lacks a state",
     submitted(), attempt(), completes(1), triggered(2, *SUBTASKS),
@@ -103,7 +102,6 @@ bad(
 )  # fmt: skip
 near("partial-metadata", "restores published", attempt(), *completes(1)[:3], attempt(1))
 
-
 bad(
     "accepted-bad-option", "bad option runs",
     attempt(), switched(RUNNING), expected=ExpectedEnd.REFUSED, end=RunEnd(reached=True, reason=""),
@@ -122,7 +120,6 @@ bad(
     end=RunEnd(reached=False, reason="refused: interval = '1 s' is too small"),
 )  # fmt: skip
 near("refused-good-option", "good option runs", attempt(), switched(RUNNING), end=RunEnd(reached=True, reason=""))
-
 
 bad(
     "directory-not-named", "unreached and nobody minds",
@@ -146,9 +143,7 @@ near(
     expected=ExpectedEnd.FAILED,
 )  # fmt: skip
 
-
 # --- REREAD: input at a thousand records a second and partition, a checkpoint every 100 ms ----------------------------
-
 
 LENGTH = 2_000
 KILL = FaultSpec("kill", Target(Role.WORKER, 0))
@@ -179,14 +174,12 @@ bad(
 near("too-much", "a part of an interval", 60, emitted(100, 175), failure(), attempt(1))
 near("too-much", "nearly an interval and a checkpoint", 98, emitted(100, 208), failure(), attempt(1))
 
-
 # Nothing is decided: the last complete one is older than an interval.
 undecided(
     "REREAD", "a checkpoint failed in between",
     attempt(), 98, emitted(0, 100), *checkpoint(1, 100), 90, triggered(2), aborted(2, FailureReason.EXPIRED), 190,
     emitted(100, 400), failure(), attempt(1), inputs=arriving(), faults=(KILL,), claimed=frozenset(),
 )  # fmt: skip
-
 
 # Nothing is decided: they read faster than input arrives.
 undecided(
@@ -195,13 +188,10 @@ undecided(
     faults=(KILL,), claimed=frozenset(),
 )  # fmt: skip
 
-
 # --- RESUME: a program reports checkpoints, dies, and says which one it restores --------------------------------------
-
 
 RECORDED = {1: (2, 3), 2: (5, 6)}
 PROCESS = "coordinator"
-
 
 bad, near = exhibits(
     "RESUME", events.ProgramReady(positions=(0, 0)), completed(1, *RECORDED[1]), completed(2, *RECORDED[2]),

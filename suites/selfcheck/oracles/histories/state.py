@@ -96,14 +96,13 @@ near(
 )  # fmt: skip
 
 bad(
-    "key-wrong",
-    "sums of two keys exchanged",
+    "key-wrong", "sums of two keys exchanged",
     audited(
         msgspec.structs.replace(summary(A), entries={"a": summary(B).value}),
         msgspec.structs.replace(summary(B), entries={"b": summary(A).value}),
     ),
     claimed=Claims(state=EXACTLY_ONCE),
-)
+)  # fmt: skip
 near(
     "key-wrong", "a key in two subtasks",
     audited(summary(A[:1]), summary(A[1:] + B)), claimed=Claims(state=EXACTLY_ONCE),
@@ -128,10 +127,8 @@ near(
     audited(summary(A), summary(B)), read_back(2, "its metadata is torn"),
 )  # fmt: skip
 
-
 # Nobody denies the repeat, and it may hide a loss.
 undecided("STATE", "repeated under at least once", audited(summary([*A, A[0]]), summary(B)), claimed=AT_LEAST_ONCE)
-
 
 # What was in flight is not among what was read.
 undecided(
@@ -140,12 +137,9 @@ undecided(
     claimed=Claims(state=EXACTLY_ONCE),
 )  # fmt: skip
 
-
 undecided("STATE", "one subtask unread", audited(summary(A)), claimed=Claims(state=EXACTLY_ONCE))
 
-
 # --- STATE on windows, which hold two records of each of two partitions: checkpoint 1 stands at offset 8 of -----------
-
 
 Records = Sequence[tuple[int, int]]
 POSITIONS = (8, 6)
@@ -207,14 +201,12 @@ bad(
 near("state-missing", "windows that are over are not there", windows_audited(holding(OPEN_A), holding(OPEN_B)))
 near("state-missing", "a subtask without windows", windows_audited(holding(OPEN_A + OPEN_B), StateSummary(windows=())))
 near(
-    "state-missing",
-    "before the first window is over all are there",
+    "state-missing", "before the first window is over all are there",
     windows_audited(
         holding([(partition, offset) for partition, end in enumerate(POSITIONS) for offset in range(end)]),
-        StateSummary(windows=()),
-        watermark_ms=0,
+        StateSummary(windows=()), watermark_ms=0,
     ),
-)
+)  # fmt: skip
 
 bad("state-extra", "a record of a window twice", windows_audited(holding([*OPEN_A, OPEN_A[0]]), holding(OPEN_B)))
 bad("state-extra", "a window behind the positions", windows_audited(holding([*OPEN_A, (0, 8)]), holding(OPEN_B)))
@@ -229,8 +221,7 @@ near(
 )  # fmt: skip
 
 bad(
-    "key-wrong",
-    "records of two windows exchanged",
+    "key-wrong", "records of two windows exchanged",
     windows_audited(
         msgspec.structs.replace(
             holding(OPEN_A),
@@ -242,10 +233,9 @@ bad(
         ),
         holding(OPEN_B),
     ),
-)
+)  # fmt: skip
 bad(
-    "key-wrong",
-    "a window of another key",
+    "key-wrong", "a window of another key",
     windows_audited(
         msgspec.structs.replace(
             holding(OPEN_A),
@@ -253,28 +243,24 @@ bad(
         ),
         holding(OPEN_B),
     ),
-)
+)  # fmt: skip
 near(
     "key-wrong", "a window of a key in two subtasks", windows_audited(holding(OPEN_A[:1]), holding(OPEN_A[1:] + OPEN_B))
 )
 
-
 near(
-    "key-wrong",
-    "values of windows decide where there is no digest",
+    "key-wrong", "values of windows decide where there is no digest",
     windows_audited(
         msgspec.structs.replace(
-            holding(OPEN_A),
-            digest=0,
+            holding(OPEN_A), digest=0,
             windows=tuple(msgspec.structs.replace(each, digest=0) for each in holding(OPEN_A).windows or ()),
         ),
         msgspec.structs.replace(
-            holding(OPEN_B),
-            digest=0,
+            holding(OPEN_B), digest=0,
             windows=tuple(msgspec.structs.replace(each, digest=0) for each in holding(OPEN_B).windows or ()),
         ),
     ),
-)
+)  # fmt: skip
 
 bad(
     "window-outlives", "a window that is over is still there",
@@ -285,14 +271,12 @@ bad(
     windows_audited(holding([(0, 0), (1, 0), *OPEN_A]), holding(OPEN_B), watermark_ms=WINDOW_MS),
 )  # fmt: skip
 near(
-    "window-outlives",
-    "a window that ends one millisecond behind the watermark",
+    "window-outlives", "a window that ends one millisecond behind the watermark",
     windows_audited(
-        holding([*[(partition, offset) for partition in (0, 1) for offset in (0, 1)], *OPEN_A]),
-        holding(OPEN_B),
+        holding([*[(partition, offset) for partition in (0, 1) for offset in (0, 1)], *OPEN_A]), holding(OPEN_B),
         watermark_ms=WINDOW_MS - 1,
     ),
-)
+)  # fmt: skip
 
 bad(
     "watermark-ahead", "a watermark that no record has reached",
@@ -303,7 +287,6 @@ near(
     windows_audited(holding(OPEN_A), holding(OPEN_B), watermark_ms=LATEST_MS - STEP_MS),
 )  # fmt: skip
 
-
 # Nobody knows which windows are over.
 undecided(
     "STATE", "no watermark",
@@ -311,12 +294,10 @@ undecided(
     claimed=Claims(state=EXACTLY_ONCE),
 )  # fmt: skip
 
-
 undecided(
     "STATE", "one subtask of windows unread",
     windows_audited(holding(OPEN_A)), job=WINDOW_SUM, inputs=_log(), claimed=Claims(state=EXACTLY_ONCE),
 )  # fmt: skip
-
 
 # Nobody denies that the window is told again, and what it holds may hide a loss.
 undecided(

@@ -62,159 +62,118 @@ bad, near = exhibits(
 )
 
 bad(
-    "state-differs",
-    "starts as one that never completed",
+    "state-differs", "starts as one that never completed",
     third(
-        task("sum[0]", 1, state=summary(SECOND)),
-        task("source[0]", 1, positions=((0, 4),)),
-        first=_sum(FIRST),
-        second=(*_sum(SECOND, offset=2),),
-        path=PATH,
+        task("sum[0]", 1, state=summary(SECOND)), task("source[0]", 1, positions=((0, 4),)), first=_sum(FIRST),
+        second=(*_sum(SECOND, offset=2),), path=PATH,
     ),
-)
+)  # fmt: skip
 near(
-    "state-differs",
-    "starts as the one that completed",
+    "state-differs", "starts as the one that completed",
     third(
-        task("sum[0]", 1, state=summary(FIRST)),
-        task("source[0]", 1, positions=((0, 4),)),
-        first=_sum(FIRST),
-        second=(*_sum(SECOND, offset=2),),
-        path=PATH,
+        task("sum[0]", 1, state=summary(FIRST)), task("source[0]", 1, positions=((0, 4),)), first=_sum(FIRST),
+        second=(*_sum(SECOND, offset=2),), path=PATH,
     ),
-)
+)  # fmt: skip
 
 bad(
-    "position-differs",
-    "reads on from a completed one that it was not given",
+    "position-differs", "reads on from a completed one that it was not given",
     third(
-        task("sum[0]", 1, state=summary(FIRST)),
-        task("source[0]", 1, positions=((0, 2),)),
-        first=_sum(FIRST),
-        second=(*_sum(SECOND, offset=2), *COMPLETED_TOO),
-        path=PATH,
+        task("sum[0]", 1, state=summary(FIRST)), task("source[0]", 1, positions=((0, 2),)), first=_sum(FIRST),
+        second=(*_sum(SECOND, offset=2), *COMPLETED_TOO), path=PATH,
     ),
-)
+)  # fmt: skip
 near(
-    "position-differs",
-    "reads on from the one that it was given",
+    "position-differs", "reads on from the one that it was given",
     third(
-        task("sum[0]", 1, state=summary(FIRST)),
-        task("source[0]", 1, positions=((0, 4),)),
-        first=_sum(FIRST),
-        second=(*_sum(SECOND, offset=2), *COMPLETED_TOO),
-        path=PATH,
+        task("sum[0]", 1, state=summary(FIRST)), task("source[0]", 1, positions=((0, 4),)), first=_sum(FIRST),
+        second=(*_sum(SECOND, offset=2), *COMPLETED_TOO), path=PATH,
     ),
-)
+)  # fmt: skip
 
 near(
-    "state-differs",
-    "was given that of the second job",
+    "state-differs", "was given that of the second job",
     third(
-        task("sum[0]", 1, state=summary(SECOND)),
-        task("source[0]", 1, positions=((0, 2),)),
-        first=_sum(FIRST),
-        second=(*_sum(SECOND, offset=2), *COMPLETED_TOO),
-        path="job-1/chk-1/_metadata",
+        task("sum[0]", 1, state=summary(SECOND)), task("source[0]", 1, positions=((0, 2),)), first=_sum(FIRST),
+        second=(*_sum(SECOND, offset=2), *COMPLETED_TOO), path="job-1/chk-1/_metadata",
     ),
-)
-
+)  # fmt: skip
 
 bad_loud, near_loud = exhibits(
     "LOUD",
 )
 
 bad_loud(
-    "partial-metadata",
-    "the second job completed one and the first half of one",
+    "partial-metadata", "the second job completed one and the first half of one",
     third(
         first=[triggered(1, "source[0]", "sum[0]")],
-        second=(triggered(1, "sum[0]"), published(1, states=1, path="job-1/chk-1/_metadata"), completed()),
-        states=1,
+        second=(triggered(1, "sum[0]"), published(1, states=1, path="job-1/chk-1/_metadata"), completed()), states=1,
     ),
-)
+)  # fmt: skip
 near_loud(
-    "partial-metadata",
-    "the first job completed one and the second half of one",
+    "partial-metadata", "the first job completed one and the second half of one",
     third(
         first=[triggered(1, "source[0]", "sum[0]")],
-        second=(triggered(1, "source[0]", "sum[0]"), published(1, states=1, path="job-1/chk-1/_metadata")),
-        states=2,
+        second=(triggered(1, "source[0]", "sum[0]"), published(1, states=1, path="job-1/chk-1/_metadata")), states=2,
     ),
-)
-
+)  # fmt: skip
 
 bad(
-    "channel-state-differs",
-    "puts back what was in flight in the second job",
+    "channel-state-differs", "puts back what was in flight in the second job",
     third(
-        task("sum[0]", 1),
-        put_back("sum[0]", events.ChannelContent("source[0]->sum[0]", False, ((1, 5),))),
+        task("sum[0]", 1), put_back("sum[0]", events.ChannelContent("source[0]->sum[0]", False, ((1, 5),))),
         first=[in_flight("sum[0]", *IN_FLIGHT)],
         second=[in_flight("sum[0]", events.ChannelContent("source[0]->sum[0]", False, ((1, 5),)))],
     ),
-)
+)  # fmt: skip
 near(
-    "channel-state-differs",
-    "puts back what was in flight in the first job",
+    "channel-state-differs", "puts back what was in flight in the first job",
     third(
-        task("sum[0]", 1),
-        put_back("sum[0]", *IN_FLIGHT),
-        first=[in_flight("sum[0]", *IN_FLIGHT)],
+        task("sum[0]", 1), put_back("sum[0]", *IN_FLIGHT), first=[in_flight("sum[0]", *IN_FLIGHT)],
         second=[in_flight("sum[0]", events.ChannelContent("source[0]->sum[0]", False, ((1, 5),)))],
     ),
-)
-
+)  # fmt: skip
 
 bad(
-    "rescaled-state-differs",
-    "is wider and starts as one that never completed",
+    "rescaled-state-differs", "is wider and starts as one that never completed",
     third(
         *[task(f"{name}[{i}]", 1) for name in ("source", "sink") for i in range(3)],
         *[task(f"sum[{index}]", 1, state=summary(each)) for index, each in enumerate((SECOND, NONE, NONE))],
         first=[
             *[snapshot(f"{name}[{i}]") for name in ("source", "sink") for i in (0, 1)],
-            snapshot("sum[0]", state=summary(FIRST)),
-            snapshot("sum[1]", state=summary(NONE)),
+            snapshot("sum[0]", state=summary(FIRST)), snapshot("sum[1]", state=summary(NONE)),
         ],
         second=[snapshot("sum[0]", state=summary(SECOND))],
     ),
     faults=(TO_1, TO_3),
-)
+)  # fmt: skip
 near(
-    "rescaled-state-differs",
-    "is wider and starts as the one that completed",
+    "rescaled-state-differs", "is wider and starts as the one that completed",
     third(
         *[task(f"{name}[{i}]", 1) for name in ("source", "sink") for i in range(3)],
         *[task(f"sum[{index}]", 1, state=summary(each)) for index, each in enumerate((NONE, FIRST, NONE))],
         first=[
             *[snapshot(f"{name}[{i}]") for name in ("source", "sink") for i in (0, 1)],
-            snapshot("sum[0]", state=summary(FIRST)),
-            snapshot("sum[1]", state=summary(NONE)),
+            snapshot("sum[0]", state=summary(FIRST)), snapshot("sum[1]", state=summary(NONE)),
         ],
         second=[snapshot("sum[0]", state=summary(SECOND))],
     ),
     faults=(TO_1, TO_3),
-)
+)  # fmt: skip
 
 bad_loud(
     "started-empty", "starts empty where the second job held nothing",
     third(task("sum[0]", 1, state=summary(NONE)), first=_sum(FIRST), second=_sum([])),
 )  # fmt: skip
 near_loud(
-    "started-empty",
-    "starts empty where only the second job held anything",
+    "started-empty", "starts empty where only the second job held anything",
     third(
-        task("sum[0]", 1, state=summary(NONE)),
-        task("sum[1]", 1, state=summary(FIRST)),
-        first=[*_sum([]), *_sum(FIRST, "sum[1]")],
-        second=_sum(SECOND),
+        task("sum[0]", 1, state=summary(NONE)), task("sum[1]", 1, state=summary(FIRST)),
+        first=[*_sum([]), *_sum(FIRST, "sum[1]")], second=_sum(SECOND),
     ),
-)
-
+)  # fmt: skip
 
 # --- RESCALE: a job of two subtasks for each vertex is to go on at three ----------------------------------------------
-
 
 WIDER = FaultSpec("rescale", COORDINATOR, parameters={"parallelism": 3})
 NARROWER = FaultSpec("rescale", COORDINATOR, parameters={"parallelism": 2})

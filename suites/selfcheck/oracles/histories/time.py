@@ -38,7 +38,6 @@ RESCALED: list[Line] = [
 ]  # fmt: skip
 """The same job goes on at parallelism 3 with what a waited for at the first checkpoint."""
 
-
 bad, near = exhibits("TIME", job=DELAYED_SUM)
 
 bad(
@@ -87,7 +86,6 @@ bad("timer-early", "it is taken a little before its time", started(), sets(A), t
 near("timer-early", "exactly its time is not early", started(), sets(A), takes(20, A))
 near("timer-early", "nothing is waited for where the input has ended", started(), sets(A), takes(5, A, final=True))
 
-
 bad(
     "dropped-early", "a silent split holds nobody",
     started(), RecordsDropped(subtask="sum[0]", records=((1, 0, 0, 60),)), job=TUMBLING_SUM,
@@ -96,7 +94,6 @@ bad(
     "dropped-early", "its own split is still in the window",
     started(), RecordsDropped(subtask="sum[0]", records=((1, 4, 1, 80),)), job=TUMBLING_SUM,
 )  # fmt: skip
-
 
 bad(
     "dropped-early", "it comes within the lateness that is allowed",
@@ -110,7 +107,6 @@ near(
 END_OF_READ_AGAIN: list[Line] = [cut(), started(1), RecordsDropped(subtask="sum[0]", records=((1, 3, 0, 50),))]
 """An attempt read so many records of the second split. The next one drops its fourth, whose window ends at 40 ms,
 with a watermark beyond that."""
-
 
 bad(
     "dropped-early", "it was not read beyond the window before",
@@ -206,19 +202,13 @@ near(
 )  # fmt: skip
 
 bad(
-    "forgotten-early",
-    "whoever owns it now does not find it",
+    "forgotten-early", "whoever owns it now does not find it",
     expiring(
-        submitted(),
-        started(),
-        Look(10, False),
-        cut(),
-        submitted("chk-1", 1, job=1),
-        started(1, 3, number=1_001),
+        submitted(), started(), Look(10, False), cut(), submitted("chk-1", 1, job=1), started(1, 3, number=1_001),
         Look(30, False, subtask="sum[2]"),
     ),
     faults=(WIDER,),
-)
+)  # fmt: skip
 
 bad("clock-wrong", "it reads another clock", expiring(started(), Look(10, False, says_ms=3_600_010)))
 bad(
@@ -231,9 +221,7 @@ near(
     expiring(started(), Look(10, False, says_ms=4), Look(90, False, says_ms=64)), real_time=True,
 )  # fmt: skip
 
-
 # --- the rows of what was handed on ----------------------------------------------------------------------------------
-
 
 bad_rows, near_rows = exhibits("EXACT", inputs=input_log(3), job=THROTTLE, units=units(identities("0:0", "0:1", "0:2")))
 

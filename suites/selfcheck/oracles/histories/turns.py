@@ -44,7 +44,6 @@ bad, near = exhibits("PACE", attempt(), switched(RUNNING), job=FORWARD, parallel
 
 # --- refusals --------------------------------------------------------------------------------------------------------
 
-
 bad(
     "triggered-while-not-running", "drawn while restarting",
     50, begun(1), completed(), failure(), switched(RESTARTING), requested(2), drawn(2),
@@ -70,9 +69,7 @@ near(
     refused(FailureReason.TASKS_NOT_RUNNING, 2, USER), begun(3, 3, USER),
 )  # fmt: skip
 
-
 # --- turns -----------------------------------------------------------------------------------------------------------
-
 
 bad(
     "served-out-of-turn", "younger user first",
@@ -199,9 +196,7 @@ near(
     whole(1), whole(2), dropped(1), whole(3), dropped(2), begun(4), options=TWO_AT_ONCE,
 )  # fmt: skip
 
-
 BACKLOG: list[Line] = [*whole(1), *whole(2), dropped(1), *whole(3), dropped(2)]
-
 
 near(
     "periodic-waits", "interval waits for what was dropped twice",
@@ -219,13 +214,10 @@ bad(
     deleted(metadata(1), by="coordinator.0"), 40, deleted(metadata(1), by="coordinator.0"), drawn(4),
 )  # fmt: skip
 
-
 # --- requests that nobody takes ---------------------------------------------------------------------------------------
-
 
 WHILE_MS = 600
 """Longer than a coordinator needs."""
-
 
 bad, near = exhibits("PACE", attempt(), WHILE_MS)
 

@@ -111,9 +111,7 @@ near(
     commits(2), parallelism=1,
 )  # fmt: skip
 
-
 # --- whether ---------------------------------------------------------------------------------------------------------
-
 
 bad(
     "not-committed", "promised and forgotten",
@@ -130,7 +128,6 @@ near(
     committed(transaction(1), subtask=SINK), commits(2), commits(3), parallelism=1,
 )  # fmt: skip
 near("not-committed", "promised and committed", attempt(), task(SINK), whole(1), whole(2), parallelism=1)
-
 
 bad(
     "not-committed", "the next job goes on from the last checkpoint",
@@ -178,7 +175,6 @@ NARROWED: list[Line] = [
 ]  # fmt: skip
 """The second of two sinks closes a transaction that no checkpoint holds; a job with one sink follows."""
 
-
 bad("open-not-aborted", "left behind by a sink that is no more", *NARROWED, faults=(NARROWER,))
 near(
     "open-not-aborted", "thrown away by another sink",
@@ -217,9 +213,7 @@ near(
     attempt(), task(SINK), whole(1), restarted(1, 1), commits(1, recovering=True), parallelism=1, units=(unit("t-1"),),
 )  # fmt: skip
 
-
 # --- failures --------------------------------------------------------------------------------------------------------
-
 
 bad(
     "aborted-data-lost", "dropped with its checkpoint",
@@ -287,9 +281,7 @@ near(
     attempt(), task(SINK), whole(1), restarted(1, 1), commits(1, recovering=True), parallelism=1,
 )  # fmt: skip
 
-
 # --- TXN: what sinks report of transactions, and what the committed reader saw of them --------------------------------
-
 
 LOOKED = ReaderPolled(polls=9, interval_ms=5)
 

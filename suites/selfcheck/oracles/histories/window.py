@@ -64,12 +64,11 @@ bad(
     units=one_by_one(WindowRow(FIRST[0].key, FIRST[0].window, FIRST[0].value + 1, FIRST[0].digest), FIRST[1], *SECOND),
 )  # fmt: skip
 near(
-    "window-wrong",
-    "digest as a signed number",
+    "window-wrong", "digest as a signed number",
     units=one_by_one(
-        *[WindowRow(each.key, each.window, each.value, each.digest - (1 << 64)) for each in FIRST], *SECOND
+        *[WindowRow(each.key, each.window, each.value, each.digest - (1 << 64)) for each in FIRST], *SECOND,
     ),
-)
+)  # fmt: skip
 
 bad("window-unknown", "window without records", units=one_by_one(*FIRST, *SECOND, row("a", 99)))
 near("window-unknown", "window that is not over for all", units=one_by_one(*FIRST, *SECOND, row("a", 2, 4)))
@@ -80,15 +79,12 @@ near("window-repeated", "same window of another key", units=one_by_one(*FIRST, *
 bad("window-missing", "window never told", units=one_by_one(*FIRST, SECOND[0]))
 near("window-missing", "later windows are not over", units=one_by_one(*SECOND, *FIRST))
 
-
 # --- WINDOW: windows of 60 ms, one every 30 ms, and a record that comes late for one of them --------------------------
-
 
 IN_TIME = row("a", -1, 0, 2, 6)
 """The lateness that is allowed lets the late record in."""
 OTHER = row("b", -1, 1)
 LATE = row("a", -2, 6)
-
 
 bad, near = exhibits("WINDOW", inputs=input_log(10), job=SLIDING_SUM, units=one_by_one(IN_TIME, OTHER))
 
@@ -106,9 +102,7 @@ near(
     units=one_by_one(row("a", -1, 0, 0, 2, 6), OTHER), claimed=AT_LEAST_ONCE,
 )  # fmt: skip
 
-
 # --- a stop for good behind six of ten records; windows of 40 ms do not overlap --------------------------------------
-
 
 PASSED = (row("a", 0, 0, 2), row("b", 0, 1, 3))
 OPEN = (row("a", 1, 4), row("b", 1, 5))
@@ -145,12 +139,9 @@ bad(
     units=one_by_one(*PASSED, row("a", 1, 4, 6), OPEN[1]), expected=ExpectedEnd.FINISHED,
 )  # fmt: skip
 
-
 # --- WINDOW and TIME: a split that is idle holds back no window, and may be late when it comes again ------------------
 
-
 # --- nothing waits for the second split, which has no record; the first one has ten -----------------------------------
-
 
 A, B = row("a", -1, 0, 2), row("b", -1, 1)
 
@@ -209,12 +200,9 @@ near_drop(
     RecordsDropped(subtask="sum[0]", records=((1, 0, -1, 500),)), real_time=True,
 )  # fmt: skip
 
-
 # --- jobs that keep more by key than a sum: a top list, repeats for a while, sessions ---------------------------------
 
-
 # --- the three largest values of a key -------------------------------------------------------------------------------
-
 
 bad_rows, near_rows = exhibits("EXACT", inputs=input_log(22), job=TOP_SUM)
 
@@ -249,7 +237,6 @@ bad_rows(
     ),
 )
 
-
 near_rows(
     "row-wrong", "equal values stand side by side",
     inputs=input_log(2, 2), units=units([replace(fold("a", (0,), (0,)), value=2)], [fold("b", (1,), (1,))]),
@@ -259,9 +246,7 @@ bad_rows(
     inputs=input_log(2, 2), units=units([replace(fold("a", (0,), (0,)), value=1)], [fold("b", (1,), (1,))]),
 )  # fmt: skip
 
-
 # --- repeats of a key within 200 ms ----------------------------------------------------------------------------------
-
 
 near_rows(
     "row-unknown", "a repeat when the first has expired",
@@ -277,9 +262,7 @@ bad_rows(
     job=DEDUPLICATE, units=units(identities(*(f"0:{each}" for each in (0, 1, 20)))),
 )  # fmt: skip
 
-
 # --- sessions that end 40 ms behind their last record ----------------------------------------------------------------
-
 
 SESSION = row("b", 10, 1, 3, 5, 7, 9)
 
