@@ -46,14 +46,17 @@ bad(
     "completed-after-decline", "completed after decline",
     triggered(1, *ALL), declined(1), acked(1, *ALL), published(1), completed(),
 )  # fmt: skip
+
+TOLD_OF_THE_ABORT = told(1, *ALL, completed=False)
+
 near(
     "completed-after-decline", "aborted after decline",
-    triggered(1, *ALL), acked(1, ALL[0]), declined(1), aborted(), told(1, *ALL, completed=False), triggered(2, *ALL),
+    triggered(1, *ALL), acked(1, ALL[0]), declined(1), aborted(), TOLD_OF_THE_ABORT, triggered(2, *ALL),
 )  # fmt: skip
 near(
     "completed-after-decline", "declined when all had acked",
-    triggered(1, *ALL), declined(1), aborted(), told(1, *ALL, completed=False), triggered(2, *ALL), acked(2, *ALL),
-    declined(2), published(2), completed(2),
+    triggered(1, *ALL), declined(1), aborted(), TOLD_OF_THE_ABORT, triggered(2, *ALL), acked(2, *ALL), declined(2),
+    published(2), completed(2),
 )  # fmt: skip
 
 bad(
@@ -63,12 +66,12 @@ bad(
 )  # fmt: skip
 near(
     "abort-not-notified", "abort told to all",
-    triggered(1, *ALL), aborted(), told(1, *ALL, completed=False), acked(1, ALL[0], outcome=AckOutcome.DISCARDED),
+    triggered(1, *ALL), aborted(), TOLD_OF_THE_ABORT, acked(1, ALL[0], outcome=AckOutcome.DISCARDED),
     triggered(2, *ALL),
 )  # fmt: skip
 near(
     "abort-not-notified", "died while telling",
-    triggered(1, *ALL), aborted(), told(1, *ALL, completed=False), triggered(2, *ALL), aborted(2),
+    triggered(1, *ALL), aborted(), TOLD_OF_THE_ABORT, triggered(2, *ALL), aborted(2),
     told(2, *ALL[:1], completed=False), died("coordinator", "killed"), attempt(),
     acked(2, ALL[0], outcome=AckOutcome.UNKNOWN),
 )  # fmt: skip
@@ -78,39 +81,37 @@ DISCARDS: list[Line] = [triggered(1, *ALL), ack_sent(ALL[0], 1, FILE)]
 
 bad(
     "state-not-discarded", "state of aborted checkpoint left",
-    *DISCARDS, acked(1, ALL[0]), aborted(), told(1, *ALL, completed=False), whole(2), listed(FILE),
+    *DISCARDS, acked(1, ALL[0]), aborted(), TOLD_OF_THE_ABORT, whole(2), listed(FILE),
 )  # fmt: skip
 bad(
     "state-not-discarded", "state of late ack left",
-    *DISCARDS, aborted(), told(1, *ALL, completed=False), acked(1, ALL[0], outcome=AckOutcome.DISCARDED), whole(2),
-    listed(FILE),
+    *DISCARDS, aborted(), TOLD_OF_THE_ABORT, acked(1, ALL[0], outcome=AckOutcome.DISCARDED), whole(2), listed(FILE),
 )  # fmt: skip
 near(
     "state-not-discarded", "state of aborted checkpoint discarded",
-    *DISCARDS, acked(1, ALL[0]), aborted(), told(1, *ALL, completed=False), whole(2), listed(),
+    *DISCARDS, acked(1, ALL[0]), aborted(), TOLD_OF_THE_ABORT, whole(2), listed(),
 )  # fmt: skip
 
 DELETION_HELD_UP: list[Line] = [
     injected("slow-storage", "storage[0]"), triggered(1, *ALL), ack_sent(ALL[0], 1, FILE), acked(1, ALL[0]), aborted(),
-    told(1, *ALL, completed=False),
+    TOLD_OF_THE_ABORT,
 ]  # fmt: skip
 """The harness holds up an operation for 50 ms, on the source's file of the aborted checkpoint 1. The job
 completes the next one, and then something cuts it short."""
 
+HELD_UP = at("coordinator.0", StorageSlowed(operation="delete", path=FILE.path, delay_ms=50))
+
 near(
     "state-not-discarded", "suspended while the deletion is held up",
-    *DELETION_HELD_UP, at("coordinator.0", StorageSlowed(operation="delete", path=FILE.path, delay_ms=50)), whole(2),
-    30, injected("suspend", "coordinator[0]", fault=1), listed(FILE),
+    *DELETION_HELD_UP, HELD_UP, whole(2), 30, injected("suspend", "coordinator[0]", fault=1), listed(FILE),
 )  # fmt: skip
 near(
     "state-not-discarded", "died while the deletion is held up",
-    *DELETION_HELD_UP, at("coordinator.0", StorageSlowed(operation="delete", path=FILE.path, delay_ms=50)), whole(2),
-    30, died("coordinator", "killed"), listed(FILE),
+    *DELETION_HELD_UP, HELD_UP, whole(2), 30, died("coordinator", "killed"), listed(FILE),
 )  # fmt: skip
 bad(
     "state-not-discarded", "suspended when the deletion was due",
-    *DELETION_HELD_UP, at("coordinator.0", StorageSlowed(operation="delete", path=FILE.path, delay_ms=50)), whole(2),
-    60, injected("suspend", "coordinator[0]", fault=1), listed(FILE),
+    *DELETION_HELD_UP, HELD_UP, whole(2), 60, injected("suspend", "coordinator[0]", fault=1), listed(FILE),
 )  # fmt: skip
 bad(
     "state-not-discarded", "suspended while another operation is held up",
@@ -119,8 +120,7 @@ bad(
 )  # fmt: skip
 bad(
     "state-not-discarded", "another process died while the deletion is held up",
-    *DELETION_HELD_UP, at("coordinator.0", StorageSlowed(operation="delete", path=FILE.path, delay_ms=50)), whole(2),
-    30, died("worker-1", "killed"), listed(FILE),
+    *DELETION_HELD_UP, HELD_UP, whole(2), 30, died("worker-1", "killed"), listed(FILE),
 )  # fmt: skip
 
 # --- COORD: what has room in the coordinator's memory -----------------------------------------------------------------

@@ -35,45 +35,38 @@ def completes(states: int) -> list[Line]:
 
 bad, near = exhibits("CHAIN")
 
+BARRIERS = barriers(*INPUTS, checkpoint=1)
+
 near(
     "crossed", "barrier called down",
-    delivers(INPUTS[0], 0), barriers(*INPUTS, checkpoint=1), snapshots("sink[0]", "sum[0]", checkpoint=1),
-    options=CHAINED,
+    delivers(INPUTS[0], 0), BARRIERS, snapshots("sink[0]", "sum[0]", checkpoint=1), options=CHAINED,
 )  # fmt: skip
 bad(
     "crossed", "barrier sent down",
-    barriers(*INPUTS, checkpoint=1), sends(INSIDE, Barrier(1)), snapshots("sum[0]", "sink[0]", checkpoint=1),
-    options=CHAINED,
+    BARRIERS, sends(INSIDE, Barrier(1)), snapshots("sum[0]", "sink[0]", checkpoint=1), options=CHAINED,
 )  # fmt: skip
 bad(
     "crossed", "batch sent down",
-    barriers(*INPUTS, checkpoint=1), snapshots("sink[0]", "sum[0]", checkpoint=1), sends(INSIDE, 0), options=CHAINED,
+    BARRIERS, snapshots("sink[0]", "sum[0]", checkpoint=1), sends(INSIDE, 0), options=CHAINED,
 )  # fmt: skip
 
 near(
     "without-barrier", "each its own barrier",
-    barriers(*INPUTS, checkpoint=1), snapshots("sum[0]", checkpoint=1), sends(INSIDE, Barrier(1)),
-    delivers(INSIDE, Barrier(1)), snapshots("sink[0]", checkpoint=1),
+    BARRIERS, snapshots("sum[0]", checkpoint=1), sends(INSIDE, Barrier(1)), delivers(INSIDE, Barrier(1)),
+    snapshots("sink[0]", checkpoint=1),
 )  # fmt: skip
-bad(
-    "without-barrier", "called although unchained",
-    barriers(*INPUTS, checkpoint=1), snapshots("sink[0]", "sum[0]", checkpoint=1),
-)  # fmt: skip
-bad(
-    "without-barrier", "head without barrier",
-    barriers(*INPUTS, checkpoint=1), snapshots("sink[0]", "sum[0]", checkpoint=2), options=CHAINED,
-)  # fmt: skip
+bad("without-barrier", "called although unchained", BARRIERS, snapshots("sink[0]", "sum[0]", checkpoint=1))
+bad("without-barrier", "head without barrier", BARRIERS, snapshots("sink[0]", "sum[0]", checkpoint=2), options=CHAINED)
 
 near(
     "snapshot-apart", "a batch after all snapshots",
-    barriers(*INPUTS, checkpoint=1), snapshots("sink[0]", "sum[0]", checkpoint=1), delivers(INPUTS[0], 0),
-    options=CHAINED,
+    BARRIERS, snapshots("sink[0]", "sum[0]", checkpoint=1), delivers(INPUTS[0], 0), options=CHAINED,
 )  # fmt: skip
 near(
     "snapshot-apart", "an operator that stopped",
-    stopped("sink[0]", reason="failed"), barriers(*INPUTS, checkpoint=1), snapshots("sum[0]", checkpoint=1),
-    delivers(INPUTS[0], 0), [delivers(f"source[{i}]->sum[1]", Barrier(1)) for i in (0, 1)],
-    snapshots("sink[1]", "sum[1]", checkpoint=1), options=CHAINED,
+    stopped("sink[0]", reason="failed"), BARRIERS, snapshots("sum[0]", checkpoint=1), delivers(INPUTS[0], 0),
+    [delivers(f"source[{i}]->sum[1]", Barrier(1)) for i in (0, 1)], snapshots("sink[1]", "sum[1]", checkpoint=1),
+    options=CHAINED,
 )  # fmt: skip
 near(
     "snapshot-apart", "an operator that has ended",
@@ -83,12 +76,12 @@ near(
 )  # fmt: skip
 bad(
     "snapshot-apart", "a batch between two snapshots",
-    barriers(*INPUTS, checkpoint=1), snapshots("sum[0]", checkpoint=1), delivers(INPUTS[0], 0),
-    snapshots("sink[0]", checkpoint=1), options=CHAINED,
+    BARRIERS, snapshots("sum[0]", checkpoint=1), delivers(INPUTS[0], 0), snapshots("sink[0]", checkpoint=1),
+    options=CHAINED,
 )  # fmt: skip
 bad(
     "snapshot-apart", "a snapshot left out",
-    barriers(*INPUTS, checkpoint=1), snapshots("sum[0]", checkpoint=1), barriers(*INPUTS, checkpoint=2),
+    BARRIERS, snapshots("sum[0]", checkpoint=1), barriers(*INPUTS, checkpoint=2),
     snapshots("sink[0]", "sum[0]", checkpoint=2), options=CHAINED,
 )  # fmt: skip
 
@@ -99,8 +92,8 @@ near(
 )  # fmt: skip
 bad(
     "snapshot-twice", "the same checkpoint again",
-    barriers(*INPUTS, checkpoint=1), snapshots("sink[0]", "sum[0]", checkpoint=1),
-    snapshots("sink[0]", "sum[0]", checkpoint=1), options=CHAINED,
+    BARRIERS, snapshots("sink[0]", "sum[0]", checkpoint=1), snapshots("sink[0]", "sum[0]", checkpoint=1),
+    options=CHAINED,
 )  # fmt: skip
 
 # Whoever sees tasks alone sees one snapshot for each, and counts no states.
@@ -112,7 +105,7 @@ undecided(
 
 bad(
     "operator-missing", "heads alone take snapshots",
-    barriers(*INPUTS, checkpoint=1), snapshots("sum[0]", checkpoint=1), completes(4), options=CHAINED,
+    BARRIERS, snapshots("sum[0]", checkpoint=1), completes(4), options=CHAINED,
 )  # fmt: skip
 bad(
     "operator-missing", "none stored beside all",
@@ -134,29 +127,23 @@ bad, near = exhibits(
     job=FORWARD, options={FAILOVER: "region", "execution.checkpointing.interval": "100 ms"},
 )  # fmt: skip
 
-bad(
-    "unaffected-restarted", "the other chain restarts",
-    failure("it fails", CHAINS[0][0], *CHAINS[0]), attempt(None, *CHAINS[1]),
-)  # fmt: skip
-bad(
-    "unaffected-restarted", "both chains restart with one source",
-    failure("it fails", CHAINS[0][0], *CHAINS[0]), attempt(),
-)  # fmt: skip
+FIRST_FAILS = failure("it fails", CHAINS[0][0], *CHAINS[0])
+
+bad("unaffected-restarted", "the other chain restarts", FIRST_FAILS, attempt(None, *CHAINS[1]))
+bad("unaffected-restarted", "both chains restart with one source", FIRST_FAILS, attempt())
 bad("unaffected-restarted", "both chains restart with one worker", *DIES, attempt())
 bad(
     "unaffected-restarted", "the other chain restarts later",
-    failure("it fails", CHAINS[0][0], *CHAINS[0]), attempt(None, *CHAINS[0]),
-    failure("it fails", CHAINS[0][0], *CHAINS[0]), attempt(),
+    FIRST_FAILS, attempt(None, *CHAINS[0]), FIRST_FAILS, attempt(),
 )  # fmt: skip
-near(
-    "unaffected-restarted", "the failed chain restarts",
-    failure("it fails", CHAINS[0][0], *CHAINS[0]), attempt(None, *CHAINS[0]),
-)  # fmt: skip
+near("unaffected-restarted", "the failed chain restarts", FIRST_FAILS, attempt(None, *CHAINS[0]))
 near("unaffected-restarted", "the chain of the dead worker restarts", *DIES, attempt(None, *CHAINS[0]))
+
+SECOND_FAILS = failure("it fails", CHAINS[1][0], *CHAINS[1])
+
 near(
     "unaffected-restarted", "both chains fail one after the other",
-    failure("it fails", CHAINS[0][0], *CHAINS[0]), failure("it fails", CHAINS[1][0], *CHAINS[1]),
-    attempt(None, *CHAINS[1]), attempt(None, *CHAINS[0]),
+    FIRST_FAILS, SECOND_FAILS, attempt(None, *CHAINS[1]), attempt(None, *CHAINS[0]),
 )  # fmt: skip
 near(
     "unaffected-restarted", "a worker is given up that lives",
@@ -168,14 +155,11 @@ near(
 )  # fmt: skip
 near(
     "unaffected-restarted", "a new coordinator knows of nothing that runs",
-    died("coordinator", "killed"), attempt(), failure("it fails", CHAINS[1][0], *CHAINS[1]), attempt(None, *CHAINS[1]),
+    died("coordinator", "killed"), attempt(), SECOND_FAILS, attempt(None, *CHAINS[1]),
 )  # fmt: skip
 
-bad(
-    "region-torn", "a chain restarts without its sink",
-    failure("it fails", CHAINS[0][0], *CHAINS[0]), attempt(None, *CHAINS[0][:2]),
-)  # fmt: skip
-near("region-torn", "a chain restarts whole", failure("it fails", CHAINS[1][0], *CHAINS[1]), attempt(None, *CHAINS[1]))
+bad("region-torn", "a chain restarts without its sink", FIRST_FAILS, attempt(None, *CHAINS[0][:2]))
+near("region-torn", "a chain restarts whole", SECOND_FAILS, attempt(None, *CHAINS[1]))
 
 # --- QUEUE: one channel, whose batches wait for so long. Every event takes one millisecond ----------------------------
 

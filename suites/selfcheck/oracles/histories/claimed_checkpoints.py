@@ -99,11 +99,13 @@ def replaced(*behind: Line) -> list[Line]:
 # --- REACH ---
 
 
-reach_bad, reach_near = exhibits(
-    "REACH", at("coordinator.0", submitted()), claimed(), attempt(), switched(RUNNING), whole(1, BOTH), APART_MS,
+FIRST_JOB: list[Line] = [
+    at("coordinator.0", submitted()), claimed(), attempt(), switched(RUNNING), whole(1, BOTH), APART_MS,
     whole(2, SECOND, BOTH), APART_MS, left(1, 2), APART_MS, at("harness", injected("submit", "coordinator")),
-    faults=(SUBMIT,), options=CLAIMED,
-)  # fmt: skip
+]  # fmt: skip
+"""It leaves two checkpoints, and a user submits another job."""
+
+reach_bad, reach_near = exhibits("REACH", *FIRST_JOB, faults=(SUBMIT,), options=CLAIMED)
 
 reach_bad(
     "file-missing", "a file of a claimed checkpoint goes before it", begun(*whole(3, *THIRD_RESTS), *deleted(SECOND))
@@ -139,11 +141,7 @@ reach_near(
 
 # --- RETAIN ---
 
-retain_bad, retain_near = exhibits(
-    "RETAIN", at("coordinator.0", submitted()), claimed(), attempt(), switched(RUNNING), whole(1, BOTH), APART_MS,
-    whole(2, SECOND, BOTH), APART_MS, left(1, 2), APART_MS, at("harness", injected("submit", "coordinator")),
-    faults=(SUBMIT,), options=CLAIMED,
-)  # fmt: skip
+retain_bad, retain_near = exhibits("RETAIN", *FIRST_JOB, faults=(SUBMIT,), options=CLAIMED)
 
 retain_bad(
     "deleted-after-end", "another checkpoint was not claimed",
@@ -178,11 +176,7 @@ retain_near("discarded-wrongly", "a claimed checkpoint is left again", begun(*wh
 
 # --- SHARED ---
 
-shared_bad, shared_near = exhibits(
-    "SHARED", at("coordinator.0", submitted()), claimed(), attempt(), switched(RUNNING), whole(1, BOTH), APART_MS,
-    whole(2, SECOND, BOTH), APART_MS, left(1, 2), APART_MS, at("harness", injected("submit", "coordinator")),
-    faults=(SUBMIT,), options=CLAIMED,
-)  # fmt: skip
+shared_bad, shared_near = exhibits("SHARED", *FIRST_JOB, faults=(SUBMIT,), options=CLAIMED)
 
 shared_bad(
     "deleted-in-use", "goes while the claimed checkpoint is retained", begun(*whole(3, *THIRD_RESTS), *deleted(SECOND))
@@ -229,11 +223,7 @@ shared_near(
 
 # --- SAVEPOINT ---
 
-savepoint_bad, savepoint_near = exhibits(
-    "SAVEPOINT", at("coordinator.0", submitted()), claimed(), attempt(), switched(RUNNING), whole(1, BOTH), APART_MS,
-    whole(2, SECOND, BOTH), APART_MS, left(1, 2), APART_MS, at("harness", injected("submit", "coordinator")),
-    faults=(SUBMIT,), options=CLAIMED,
-)  # fmt: skip
+savepoint_bad, savepoint_near = exhibits("SAVEPOINT", *FIRST_JOB, faults=(SUBMIT,), options=CLAIMED)
 
 savepoint_bad(
     "claimed-left", "claimed metadata stay",
@@ -275,11 +265,7 @@ END_OF_READ_BACK: list[Line] = [
 ]  # fmt: skip
 """The harness cannot restore checkpoint 1 of the first job."""
 
-restore_bad, restore_near = exhibits(
-    "RESTORE", at("coordinator.0", submitted()), claimed(), attempt(), switched(RUNNING), whole(1, BOTH), APART_MS,
-    whole(2, SECOND, BOTH), APART_MS, left(1, 2), APART_MS, at("harness", injected("submit", "coordinator")),
-    faults=(SUBMIT,), options=CLAIMED,
-)  # fmt: skip
+restore_bad, restore_near = exhibits("RESTORE", *FIRST_JOB, faults=(SUBMIT,), options=CLAIMED)
 
 restore_bad("audit-failed", "no file of it was claimed", begun(*whole(3, *THIRD_RESTS)), *END_OF_READ_BACK)
 restore_near(
@@ -296,11 +282,7 @@ restore_bad(
     died("coordinator.0"), begun(*whole(3, *THIRD_RESTS)), *END_OF_READ_BACK,
 )  # fmt: skip
 
-state_bad, state_near = exhibits(
-    "STATE", at("coordinator.0", submitted()), claimed(), attempt(), switched(RUNNING), whole(1, BOTH), APART_MS,
-    whole(2, SECOND, BOTH), APART_MS, left(1, 2), APART_MS, at("harness", injected("submit", "coordinator")),
-    faults=(SUBMIT,), options=CLAIMED,
-)  # fmt: skip
+state_bad, state_near = exhibits("STATE", *FIRST_JOB, faults=(SUBMIT,), options=CLAIMED)
 
 state_bad("state-unreadable", "no file of its state was claimed", begun(*whole(3, *THIRD_RESTS)), *END_OF_READ_BACK)
 state_near(

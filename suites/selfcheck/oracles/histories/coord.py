@@ -82,28 +82,24 @@ near(
 
 near("too-many-pending", "forced needs no slot", triggered(1, *ALL), triggered(2, *ALL, origin=CheckpointOrigin.FORCED))
 
-bad(
-    "wrong-reason", "declined by nobody",
-    triggered(1, *ALL), aborted(1, "declined"), told(1, *ALL, completed=False), whole(2),
-)  # fmt: skip
+TOLD_OF_THE_ABORT = told(1, *ALL, completed=False)
+
+bad("wrong-reason", "declined by nobody", triggered(1, *ALL), aborted(1, "declined"), TOLD_OF_THE_ABORT, whole(2))
 bad(
     "wrong-reason", "declined for another reason",
-    triggered(1, *ALL), declined(1), aborted(1, "task closing"), told(1, *ALL, completed=False), whole(2),
+    triggered(1, *ALL), declined(1), aborted(1, "task closing"), TOLD_OF_THE_ABORT, whole(2),
 )  # fmt: skip
-bad(
-    "wrong-reason", "subsumed by nothing",
-    triggered(1, *ALL), aborted(1, "subsumed"), told(1, *ALL, completed=False), whole(2),
-)  # fmt: skip
+bad("wrong-reason", "subsumed by nothing", triggered(1, *ALL), aborted(1, "subsumed"), TOLD_OF_THE_ABORT, whole(2))
 near(
     "wrong-reason", "declined as it was said",
-    triggered(1, *ALL), declined(1), aborted(1, "declined"), told(1, *ALL, completed=False), whole(2),
+    triggered(1, *ALL), declined(1), aborted(1, "declined"), TOLD_OF_THE_ABORT, whole(2),
 )  # fmt: skip
 
 bad("not-subsumed", "older stays pending", triggered(1, *ALL), whole(2), triggered(3, *ALL), options=TWO_AT_ONCE)
 near(
     "not-subsumed", "older is subsumed",
     triggered(1, *ALL), triggered(2, *ALL), acked(2, *ALL), published(2), completed(2), aborted(1, "subsumed"),
-    told(1, *ALL, completed=False), told(2, *ALL), triggered(3, *ALL), options=TWO_AT_ONCE,
+    TOLD_OF_THE_ABORT, told(2, *ALL), triggered(3, *ALL), options=TWO_AT_ONCE,
 )  # fmt: skip
 
 # Its files must stay until that is settled; another that waits for acks is subsumed.
@@ -140,7 +136,7 @@ near(
 )  # fmt: skip
 
 bad("two-ends", "aborted after completion", whole(1), aborted())
-bad("two-ends", "aborted twice", triggered(1, *ALL), aborted(), told(1, *ALL, completed=False), aborted(), whole(2))
+bad("two-ends", "aborted twice", triggered(1, *ALL), aborted(), TOLD_OF_THE_ABORT, aborted(), whole(2))
 near("two-ends", "completed once", whole(1))
 
 bad(
@@ -189,28 +185,24 @@ bad(
 )  # fmt: skip
 near("notified-before-durable", "told after publication", whole(1))
 
-bad(
-    "not-expired", "expires late",
-    triggered(1, *ALL), 400, aborted(), told(1, *ALL, completed=False), whole(2), options=SHORT,
-)  # fmt: skip
+bad("not-expired", "expires late", triggered(1, *ALL), 400, aborted(), TOLD_OF_THE_ABORT, whole(2), options=SHORT)
 bad("not-expired", "never expires", triggered(1, *ALL), options=SHORT)
 bad(
     "not-expired", "expires late though it had two turns",
-    triggered(1, *ALL), 300, acked(1, ALL[0]), 50, acked(1, ALL[1]), 50, aborted(), told(1, *ALL, completed=False),
-    whole(2), options=SHORT, real_time=True,
+    triggered(1, *ALL), 300, acked(1, ALL[0]), 50, acked(1, ALL[1]), 50, aborted(), TOLD_OF_THE_ABORT, whole(2),
+    options=SHORT, real_time=True,
 )  # fmt: skip
 near(
     "not-expired", "expires late on a machine that let it wait",
-    triggered(1, *ALL), 400, aborted(), told(1, *ALL, completed=False), whole(2), options=SHORT, real_time=True,
+    triggered(1, *ALL), 400, aborted(), TOLD_OF_THE_ABORT, whole(2), options=SHORT, real_time=True,
 )  # fmt: skip
 near(
     "not-expired", "expires in the turn in which an ack is read first",
-    triggered(1, *ALL), 400, acked(1, ALL[0]), 2, aborted(), told(1, *ALL, completed=False), whole(2), options=SHORT,
-    real_time=True,
+    triggered(1, *ALL), 400, acked(1, ALL[0]), 2, aborted(), TOLD_OF_THE_ABORT, whole(2), options=SHORT, real_time=True,
 )  # fmt: skip
 near(
     "not-expired", "expires in a turn that is broken off",
-    triggered(1, *ALL), 350, acked(1, ALL[0]), 50, aborted(), told(1, *ALL, completed=False), whole(2), options=SHORT,
+    triggered(1, *ALL), 350, acked(1, ALL[0]), 50, aborted(), TOLD_OF_THE_ABORT, whole(2), options=SHORT,
     real_time=True,
 )  # fmt: skip
 bad("not-expired", "never expires in real time", triggered(1, *ALL), options=SHORT, real_time=True)
@@ -220,29 +212,23 @@ near(
     "not-expired", "is pending when the run is over",
     triggered(1, *ALL), options=SHORT, end=RunEnd(reached=True, ended_ns=400 * MS), real_time=True,
 )  # fmt: skip
-near(
-    "not-expired", "expires in time",
-    triggered(1, *ALL), 200, aborted(), told(1, *ALL, completed=False), whole(2), options=SHORT,
-)  # fmt: skip
+near("not-expired", "expires in time", triggered(1, *ALL), 200, aborted(), TOLD_OF_THE_ABORT, whole(2), options=SHORT)
 near(
     "not-expired", "publication lasts",
-    triggered(1, *ALL), 200, aborted(), told(1, *ALL, completed=False), triggered(2, *ALL), acked(2, *ALL), 900,
-    published(2), completed(2), options=SHORT,
+    triggered(1, *ALL), 200, aborted(), TOLD_OF_THE_ABORT, triggered(2, *ALL), acked(2, *ALL), 900, published(2),
+    completed(2), options=SHORT,
 )  # fmt: skip
 
 bad("too-many-pending", "second while first is pending", triggered(1, *ALL), triggered(2, *ALL))
 bad("too-many-pending", "third of two", triggered(1, *ALL), triggered(2, *ALL), triggered(3, *ALL), options=TWO_AT_ONCE)
 near("too-many-pending", "second of two", triggered(1, *ALL), triggered(2, *ALL), options=TWO_AT_ONCE)
 
-bad("slot-not-freed", "nothing after abort", triggered(1, *ALL), aborted(), told(1, *ALL, completed=False))
-near(
-    "slot-not-freed", "next after abort",
-    triggered(1, *ALL), aborted(), told(1, *ALL, completed=False), triggered(2, *ALL),
-)  # fmt: skip
+bad("slot-not-freed", "nothing after abort", triggered(1, *ALL), aborted(), TOLD_OF_THE_ABORT)
+near("slot-not-freed", "next after abort", triggered(1, *ALL), aborted(), TOLD_OF_THE_ABORT, triggered(2, *ALL))
 
 NEXT_IS_DRAWN: list[Line] = [
-    triggered(1, *ALL), aborted(), told(1, *ALL, completed=False), triggered(2, *ALL), aborted(2),
-    told(2, *ALL, completed=False), drawn(3), 400,
+    triggered(1, *ALL), aborted(), TOLD_OF_THE_ABORT, triggered(2, *ALL), aborted(2), told(2, *ALL, completed=False),
+    drawn(3), 400,
 ]  # fmt: skip
 """After its abort the next checkpoint gets its id, which its coordinator writes down before it is triggered. That
 lasts until the end of the run, 400 ms later; for so long in this time somebody waited for a processor or a disk."""

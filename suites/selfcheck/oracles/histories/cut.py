@@ -91,108 +91,88 @@ BEFORE = [(partition, offset) for partition in (0, 1) for offset in range(4)]
 
 bad, near = exhibits("CUT")
 
+SOURCES: list[Line] = [snapshot("source[0]", 1, (0, 4)), snapshot("source[1]", 1, (1, 4))]
+
 bad(
     "state-extra", "record behind barrier in state",
-    snapshot("source[0]", 1, (0, 4)), snapshot("source[1]", 1, (1, 4)), snapshot("sum[0]", state=summary(BEFORE[:4])),
-    snapshot("sum[1]", state=summary([*BEFORE[4:], (1, 4)])),
+    *SOURCES, snapshot("sum[0]", state=summary(BEFORE[:4])), snapshot("sum[1]", state=summary([*BEFORE[4:], (1, 4)])),
 )  # fmt: skip
 bad(
     "state-extra", "record applied twice",
-    snapshot("source[0]", 1, (0, 4)), snapshot("source[1]", 1, (1, 4)), snapshot("sum[0]", state=summary(BEFORE[:4])),
-    snapshot("sum[1]", state=summary([*BEFORE[4:], (0, 2)])),
+    *SOURCES, snapshot("sum[0]", state=summary(BEFORE[:4])), snapshot("sum[1]", state=summary([*BEFORE[4:], (0, 2)])),
 )  # fmt: skip
 bad(
     "state-extra", "two records applied twice",
-    snapshot("source[0]", 1, (0, 4)), snapshot("source[1]", 1, (1, 4)),
-    snapshot("sum[0]", state=summary([*BEFORE[:4], (1, 0)])), snapshot("sum[1]", state=summary([*BEFORE[4:], (0, 2)])),
+    *SOURCES, snapshot("sum[0]", state=summary([*BEFORE[:4], (1, 0)])),
+    snapshot("sum[1]", state=summary([*BEFORE[4:], (0, 2)])),
 )  # fmt: skip
 
-bad(
-    "state-missing", "record neither in state nor in flight",
-    snapshot("source[0]", 1, (0, 4), unaligned=True), snapshot("source[1]", 1, (1, 4), unaligned=True),
-    in_flight("source[0]"), in_flight("source[1]"), snapshot("sum[0]", state=summary(BEFORE[:4]), unaligned=True),
-    snapshot("sum[1]", state=summary(BEFORE[4:-1]), unaligned=True), in_flight("sum[0]"), in_flight("sum[1]"),
-)  # fmt: skip
-
-bad(
-    "state-extra", "record in state and in flight",
+UNALIGNED_CUT: list[Line] = [
     snapshot("source[0]", 1, (0, 4), unaligned=True), snapshot("source[1]", 1, (1, 4), unaligned=True),
     in_flight("source[0]"), in_flight("source[1]"), snapshot("sum[0]", state=summary(BEFORE[:4]), unaligned=True),
     snapshot("sum[1]", state=summary(BEFORE[4:-1]), unaligned=True),
-    in_flight("sum[0]", ChannelContent(LEFT, False, ((1, 3),), summary((BEFORE[-1], BEFORE[0])))), in_flight("sum[1]"),
+]  # fmt: skip
+"""The last record before the cut is not in the state of the sums."""
+
+bad("state-missing", "record neither in state nor in flight", *UNALIGNED_CUT, in_flight("sum[0]"), in_flight("sum[1]"))
+
+bad(
+    "state-extra", "record in state and in flight",
+    *UNALIGNED_CUT, in_flight("sum[0]", ChannelContent(LEFT, False, ((1, 3),), summary((BEFORE[-1], BEFORE[0])))),
+    in_flight("sum[1]"),
 )  # fmt: skip
 
 near(
     "state-missing", "last record is in flight",
-    snapshot("source[0]", 1, (0, 4), unaligned=True), snapshot("source[1]", 1, (1, 4), unaligned=True),
-    in_flight("source[0]"), in_flight("source[1]"), snapshot("sum[0]", state=summary(BEFORE[:4]), unaligned=True),
-    snapshot("sum[1]", state=summary(BEFORE[4:-1]), unaligned=True),
-    in_flight("sum[0]", ChannelContent(LEFT, False, ((1, 3),), summary((BEFORE[-1],)))), in_flight("sum[1]"),
+    *UNALIGNED_CUT, in_flight("sum[0]", ChannelContent(LEFT, False, ((1, 3),), summary((BEFORE[-1],)))),
+    in_flight("sum[1]"),
 )  # fmt: skip
+
+LEFT_OUT = {
+    "execution.checkpointing.interval": "100 ms",
+    "execution.checkpointing.recover-without-channel-state.checkpoint-id": "1",
+}
 
 bad(
     "skipped-differs", "what is left out is there all the same",
-    attempt(), snapshot("source[0]", 1, (0, 4), unaligned=True), snapshot("source[1]", 1, (1, 4), unaligned=True),
-    in_flight("source[0]"), in_flight("source[1]"), snapshot("sum[0]", state=summary(BEFORE[:4]), unaligned=True),
-    snapshot("sum[1]", state=summary(BEFORE[4:-1]), unaligned=True),
-    in_flight("sum[0]", ChannelContent(LEFT, False, ((1, 3),), summary(BEFORE[-1:]))), in_flight("sum[1]"), attempt(1),
-    snapshot("source[0]", 2, (0, 5)), snapshot("source[1]", 2, (1, 4)),
-    snapshot("sum[0]", 2, state=summary((*BEFORE, (0, 4)))), snapshot("sum[1]", 2, state=summary(())),
-    options={
-        "execution.checkpointing.interval": "100 ms",
-        "execution.checkpointing.recover-without-channel-state.checkpoint-id": "1",
-    },
+    attempt(), *UNALIGNED_CUT, in_flight("sum[0]", ChannelContent(LEFT, False, ((1, 3),), summary(BEFORE[-1:]))),
+    in_flight("sum[1]"), attempt(1), snapshot("source[0]", 2, (0, 5)), snapshot("source[1]", 2, (1, 4)),
+    snapshot("sum[0]", 2, state=summary((*BEFORE, (0, 4)))), snapshot("sum[1]", 2, state=summary(())), options=LEFT_OUT,
     claimed=frozenset(),
 )  # fmt: skip
 bad(
     "skipped-differs", "another record is missing too",
-    attempt(), snapshot("source[0]", 1, (0, 4), unaligned=True), snapshot("source[1]", 1, (1, 4), unaligned=True),
-    in_flight("source[0]"), in_flight("source[1]"), snapshot("sum[0]", state=summary(BEFORE[:4]), unaligned=True),
-    snapshot("sum[1]", state=summary(BEFORE[4:-1]), unaligned=True),
-    in_flight("sum[0]", ChannelContent(LEFT, False, ((1, 3),), summary(BEFORE[-1:]))), in_flight("sum[1]"), attempt(1),
-    snapshot("source[0]", 2, (0, 5)), snapshot("source[1]", 2, (1, 4)),
-    snapshot("sum[0]", 2, state=summary((*BEFORE[:-1],))), snapshot("sum[1]", 2, state=summary(())),
-    options={
-        "execution.checkpointing.interval": "100 ms",
-        "execution.checkpointing.recover-without-channel-state.checkpoint-id": "1",
-    },
+    attempt(), *UNALIGNED_CUT, in_flight("sum[0]", ChannelContent(LEFT, False, ((1, 3),), summary(BEFORE[-1:]))),
+    in_flight("sum[1]"), attempt(1), snapshot("source[0]", 2, (0, 5)), snapshot("source[1]", 2, (1, 4)),
+    snapshot("sum[0]", 2, state=summary((*BEFORE[:-1],))), snapshot("sum[1]", 2, state=summary(())), options=LEFT_OUT,
     claimed=frozenset(),
 )  # fmt: skip
 near(
     "skipped-differs", "only what is left out is missing",
-    attempt(), snapshot("source[0]", 1, (0, 4), unaligned=True), snapshot("source[1]", 1, (1, 4), unaligned=True),
-    in_flight("source[0]"), in_flight("source[1]"), snapshot("sum[0]", state=summary(BEFORE[:4]), unaligned=True),
-    snapshot("sum[1]", state=summary(BEFORE[4:-1]), unaligned=True),
-    in_flight("sum[0]", ChannelContent(LEFT, False, ((1, 3),), summary(BEFORE[-1:]))), in_flight("sum[1]"), attempt(1),
-    snapshot("source[0]", 2, (0, 5)), snapshot("source[1]", 2, (1, 4)),
+    attempt(), *UNALIGNED_CUT, in_flight("sum[0]", ChannelContent(LEFT, False, ((1, 3),), summary(BEFORE[-1:]))),
+    in_flight("sum[1]"), attempt(1), snapshot("source[0]", 2, (0, 5)), snapshot("source[1]", 2, (1, 4)),
     snapshot("sum[0]", 2, state=summary((*BEFORE[:-1], (0, 4)))), snapshot("sum[1]", 2, state=summary(())),
-    options={
-        "execution.checkpointing.interval": "100 ms",
-        "execution.checkpointing.recover-without-channel-state.checkpoint-id": "1",
-    },
-    claimed=frozenset(),
+    options=LEFT_OUT, claimed=frozenset(),
 )  # fmt: skip
 
 near(
     "state-extra", "state of the cut",
-    snapshot("source[0]", 1, (0, 4)), snapshot("source[1]", 1, (1, 4)), snapshot("sum[0]", state=summary(BEFORE[:3])),
-    snapshot("sum[1]", state=summary(BEFORE[3:])),
+    *SOURCES, snapshot("sum[0]", state=summary(BEFORE[:3])), snapshot("sum[1]", state=summary(BEFORE[3:])),
 )  # fmt: skip
 
 bad(
     "state-missing", "range missing in state",
-    snapshot("source[0]", 1, (0, 4)), snapshot("source[1]", 1, (1, 4)), snapshot("sum[0]", state=summary(BEFORE[:1])),
-    snapshot("sum[1]", state=summary(BEFORE[3:])),
+    *SOURCES, snapshot("sum[0]", state=summary(BEFORE[:1])), snapshot("sum[1]", state=summary(BEFORE[3:])),
 )  # fmt: skip
 bad(
     "state-missing", "missing though at least once",
-    snapshot("source[0]", 1, (0, 4)), snapshot("source[1]", 1, (1, 4)), snapshot("sum[0]", state=summary(BEFORE[:4])),
-    snapshot("sum[1]", state=summary(BEFORE[5:])), claimed=AT_LEAST_ONCE, options=COUNTING,
+    *SOURCES, snapshot("sum[0]", state=summary(BEFORE[:4])), snapshot("sum[1]", state=summary(BEFORE[5:])),
+    claimed=AT_LEAST_ONCE, options=COUNTING,
 )  # fmt: skip
 near(
     "state-missing", "complete and at least once",
-    snapshot("source[0]", 1, (0, 4)), snapshot("source[1]", 1, (1, 4)), snapshot("sum[0]", state=summary(BEFORE[:4])),
-    snapshot("sum[1]", state=summary(BEFORE[4:])), claimed=AT_LEAST_ONCE, options=COUNTING,
+    *SOURCES, snapshot("sum[0]", state=summary(BEFORE[:4])), snapshot("sum[1]", state=summary(BEFORE[4:])),
+    claimed=AT_LEAST_ONCE, options=COUNTING,
 )  # fmt: skip
 
 RECORDED: list[Line] = [task("source[0]", positions=((0, 0), (1, 0))), emitted(0, 4)]

@@ -46,19 +46,21 @@ def failed_over(checkpoint: int = 0) -> list[Line]:
 
 bad, near = exhibits("COUNT", attempt(), switched(RUNNING), options=ONE)
 
-bad("failed-below-tolerable", "failed with first", aborted(1, FailureReason.EXPIRED), failed_over(1))
+FIRST_EXPIRES = aborted(1, FailureReason.EXPIRED)
+
+bad("failed-below-tolerable", "failed with first", FIRST_EXPIRES, failed_over(1))
 bad(
     "failed-below-tolerable", "success does not help",
-    aborted(1, FailureReason.EXPIRED), completed(2), aborted(3, FailureReason.EXPIRED), failed_over(3),
+    FIRST_EXPIRES, completed(2), aborted(3, FailureReason.EXPIRED), failed_over(3),
 )  # fmt: skip
-bad(
-    "failed-below-tolerable", "one checkpoint counts twice",
-    aborted(1, FailureReason.EXPIRED), aborted(1, FailureReason.EXPIRED), failed_over(1),
-)  # fmt: skip
+bad("failed-below-tolerable", "one checkpoint counts twice", FIRST_EXPIRES, FIRST_EXPIRES, failed_over(1))
 bad("failed-below-tolerable", "subsumed counts", aborted(1, FailureReason.SUBSUMED), failed_over(1), options=INTERVAL)
+
+SECOND_EXPIRES = aborted(2, FailureReason.EXPIRED)
+
 bad(
     "failed-below-tolerable", "older than success counts",
-    completed(3), aborted(2, FailureReason.EXPIRED), failed_over(2), options=INTERVAL,
+    completed(3), SECOND_EXPIRES, failed_over(2), options=INTERVAL,
 )  # fmt: skip
 bad(
     "failed-below-tolerable", "refused metadata counts in 1 14",
@@ -66,21 +68,17 @@ bad(
 )  # fmt: skip
 bad(
     "failed-below-tolerable", "counts go on after failover",
-    aborted(1, FailureReason.EXPIRED), aborted(2, FailureReason.EXPIRED), failed_over(2),
-    aborted(3, FailureReason.EXPIRED), failed_over(3),
+    FIRST_EXPIRES, SECOND_EXPIRES, failed_over(2), aborted(3, FailureReason.EXPIRED), failed_over(3),
 )  # fmt: skip
 bad(
     "failed-below-tolerable", "refusal counts",
     refused(FailureReason.TASKS_NOT_RUNNING, 1, CheckpointOrigin.USER), failed_over(1), options=INTERVAL,
 )  # fmt: skip
-bad(
-    "failed-below-tolerable", "fails though told not to",
-    aborted(1, FailureReason.EXPIRED), failed_over(1), options=FORGIVING,
-)  # fmt: skip
+bad("failed-below-tolerable", "fails though told not to", FIRST_EXPIRES, failed_over(1), options=FORGIVING)
 near(
     "failed-below-tolerable", "failures and successes take turns",
-    aborted(1, FailureReason.EXPIRED), completed(2), aborted(3, FailureReason.EXPIRED), completed(4),
-    aborted(5, FailureReason.EXPIRED), completed(6),
+    FIRST_EXPIRES, completed(2), aborted(3, FailureReason.EXPIRED), completed(4), aborted(5, FailureReason.EXPIRED),
+    completed(6),
 )  # fmt: skip
 near(
     "failed-below-tolerable", "fails over for another reason",
@@ -93,7 +91,7 @@ FAILS_WHILE_THE_JOB_RESTARTS: list[Line] = [completed(), died("worker-1"), failu
 # As in Flink, which aborts what is under way when it starts the tasks again.
 near(
     "failed-below-tolerable", "expires while the job restarts",
-    *FAILS_WHILE_THE_JOB_RESTARTS, aborted(2, FailureReason.EXPIRED), failed_over(2), options=INTERVAL,
+    *FAILS_WHILE_THE_JOB_RESTARTS, SECOND_EXPIRES, failed_over(2), options=INTERVAL,
 )  # fmt: skip
 bad(
     "failed-below-tolerable", "what a restart aborts counts",
@@ -101,39 +99,33 @@ bad(
 )  # fmt: skip
 bad(
     "failed-below-tolerable", "expires while the job restarts and is tolerable",
-    *FAILS_WHILE_THE_JOB_RESTARTS, aborted(2, FailureReason.EXPIRED), failed_over(2),
+    *FAILS_WHILE_THE_JOB_RESTARTS, SECOND_EXPIRES, failed_over(2),
 )  # fmt: skip
 
-bad(
-    "tolerable-exceeded", "goes on with second",
-    aborted(1, FailureReason.EXPIRED), aborted(2, FailureReason.EXPIRED), drawn(3),
-)  # fmt: skip
+bad("tolerable-exceeded", "goes on with second", FIRST_EXPIRES, SECOND_EXPIRES, drawn(3))
 bad(
     "tolerable-exceeded", "refused metadata counts in 2",
     aborted(1, FailureReason.FINALIZATION), drawn(2), options=INTERVAL,
 )  # fmt: skip
 bad(
     "tolerable-exceeded", "goes on behind late answers",
-    aborted(1, FailureReason.EXPIRED), aborted(2, FailureReason.EXPIRED),
-    acked(2, "sum[0]", outcome=events.AckOutcome.DISCARDED), declined(2, "sum[1]", "late"), drawn(3),
+    FIRST_EXPIRES, SECOND_EXPIRES, acked(2, "sum[0]", outcome=events.AckOutcome.DISCARDED),
+    declined(2, "sum[1]", "late"), drawn(3),
 )  # fmt: skip
 
 # Flink takes answers on another thread than the one that fails the job.
 near(
     "tolerable-exceeded", "fails behind late answers",
-    aborted(1, FailureReason.EXPIRED), aborted(2, FailureReason.EXPIRED),
-    acked(2, "sum[0]", outcome=events.AckOutcome.DISCARDED), declined(2, "sum[1]", "late"), failed_over(2),
+    FIRST_EXPIRES, SECOND_EXPIRES, acked(2, "sum[0]", outcome=events.AckOutcome.DISCARDED),
+    declined(2, "sum[1]", "late"), failed_over(2),
 )  # fmt: skip
-near(
-    "tolerable-exceeded", "fails with second",
-    aborted(1, FailureReason.EXPIRED), aborted(2, FailureReason.EXPIRED), failed_over(2),
-)  # fmt: skip
+near("tolerable-exceeded", "fails with second", FIRST_EXPIRES, SECOND_EXPIRES, failed_over(2))
 near(
     "tolerable-exceeded", "others end with it",
-    aborted(1, FailureReason.EXPIRED), aborted(2, FailureReason.TASK_FAILURE), failed_over(1), options=INTERVAL,
+    FIRST_EXPIRES, aborted(2, FailureReason.TASK_FAILURE), failed_over(1), options=INTERVAL,
 )  # fmt: skip
 near(
     "tolerable-exceeded", "new coordinator knows nothing",
-    aborted(1, FailureReason.EXPIRED), died("coordinator", "killed"), attempt(), switched(RUNNING),
-    aborted(2, FailureReason.EXPIRED), drawn(3), aborted(4, FailureReason.EXPIRED), failed_over(4),
+    FIRST_EXPIRES, died("coordinator", "killed"), attempt(), switched(RUNNING), SECOND_EXPIRES, drawn(3),
+    aborted(4, FailureReason.EXPIRED), failed_over(4),
 )  # fmt: skip

@@ -38,56 +38,39 @@ bad, near = exhibits(
     "COUNT", attempt(), switched(RUNNING), 100, at("harness", injected("pause", "worker[1]", 0)), options=HEARTBEATS
 )
 
-bad(
-    "silence-not-noticed", "a worker stands still for half a second",
-    500, at("harness", FaultHealed(fault=0, fault_kind="pause", target="worker[1]")),
-)  # fmt: skip
-bad("silence-not-noticed", "it stands still to the end", 500)
-bad(
-    "silence-not-noticed", "it is given up when it is back",
-    500, at("harness", FaultHealed(fault=0, fault_kind="pause", target="worker[1]")), 100, GIVEN_UP,
-)  # fmt: skip
-near(
-    "silence-not-noticed", "it is given up in time",
-    250, GIVEN_UP, 250, at("harness", FaultHealed(fault=0, fault_kind="pause", target="worker[1]")),
-)  # fmt: skip
+RESUMED = at("harness", FaultHealed(fault=0, fault_kind="pause", target="worker[1]"))
 
-AFTER_ONE: list[Line] = [
-    250, GIVEN_UP, 250, at("harness", FaultHealed(fault=0, fault_kind="pause", target="worker[1]")), switched(RUNNING),
-    100,
-]  # fmt: skip
+bad("silence-not-noticed", "a worker stands still for half a second", 500, RESUMED)
+bad("silence-not-noticed", "it stands still to the end", 500)
+bad("silence-not-noticed", "it is given up when it is back", 500, RESUMED, 100, GIVEN_UP)
+near("silence-not-noticed", "it is given up in time", 250, GIVEN_UP, 250, RESUMED)
+
+AFTER_ONE: list[Line] = [250, GIVEN_UP, 250, RESUMED, switched(RUNNING), 100]
 """One was given up, so that there is something to decide on."""
 
-near(
-    "silence-not-noticed", "the second is back in time",
-    *AFTER_ONE, at("harness", injected("pause", "worker[1]", 1)), 190,
-    at("harness", FaultHealed(fault=1, fault_kind="pause", target="worker[1]")),
-)  # fmt: skip
+RESUMED_AGAIN = at("harness", FaultHealed(fault=1, fault_kind="pause", target="worker[1]"))
+
+PAUSED_AGAIN = at("harness", injected("pause", "worker[1]", 1))
+
+near("silence-not-noticed", "the second is back in time", *AFTER_ONE, PAUSED_AGAIN, 190, RESUMED_AGAIN)
 near(
     "silence-not-noticed", "the end of another pause wakes it",
-    *AFTER_ONE, at("harness", injected("pause", "worker[1]", 1)), 10, at("harness", injected("pause", "worker[1]", 2)),
-    100, at("harness", FaultHealed(fault=2, fault_kind="pause", target="worker[1]")), 500,
-    at("harness", FaultHealed(fault=1, fault_kind="pause", target="worker[1]")),
+    *AFTER_ONE, PAUSED_AGAIN, 10, at("harness", injected("pause", "worker[1]", 2)), 100,
+    at("harness", FaultHealed(fault=2, fault_kind="pause", target="worker[1]")), 500, RESUMED_AGAIN,
 )  # fmt: skip
 bad(
     "silence-not-noticed", "the other pause ends too late to excuse it",
-    *AFTER_ONE, at("harness", injected("pause", "worker[1]", 1)), 10, at("harness", injected("pause", "worker[1]", 2)),
-    500, at("harness", FaultHealed(fault=2, fault_kind="pause", target="worker[1]")), 10,
-    at("harness", FaultHealed(fault=1, fault_kind="pause", target="worker[1]")),
+    *AFTER_ONE, PAUSED_AGAIN, 10, at("harness", injected("pause", "worker[1]", 2)), 500,
+    at("harness", FaultHealed(fault=2, fault_kind="pause", target="worker[1]")), 10, RESUMED_AGAIN,
 )  # fmt: skip
-near(
-    "silence-not-noticed", "the second is killed",
-    *AFTER_ONE, at("harness", injected("pause", "worker[1]", 1)), 300, died("worker-1"), 200,
-)  # fmt: skip
+near("silence-not-noticed", "the second is killed", *AFTER_ONE, PAUSED_AGAIN, 300, died("worker-1"), 200)
 near(
     "silence-not-noticed", "the coordinator has died before the second",
-    *AFTER_ONE, died(), at("harness", injected("pause", "worker[1]", 1)), 500,
-    at("harness", FaultHealed(fault=1, fault_kind="pause", target="worker[1]")),
+    *AFTER_ONE, died(), PAUSED_AGAIN, 500, RESUMED_AGAIN,
 )  # fmt: skip
 near(
     "silence-not-noticed", "a job that does not run",
-    *AFTER_ONE, switched(RESTARTING), 100, at("harness", injected("pause", "worker[1]", 1)), 500,
-    at("harness", FaultHealed(fault=1, fault_kind="pause", target="worker[1]")),
+    *AFTER_ONE, switched(RESTARTING), 100, PAUSED_AGAIN, 500, RESUMED_AGAIN,
 )  # fmt: skip
 
 # --- COUNT: what a coordinator reports of its job ---------------------------------------------------------------------
@@ -146,151 +129,119 @@ near(
 
 bad, near = exhibits("COUNT", attempt())
 
-bad("ended-by-error", "worker crashes without a fault", died("worker-1", "KeyError: 7", by_error=True))
+CRASHED = died("worker-1", "KeyError: 7", by_error=True)
+
+bad("ended-by-error", "worker crashes without a fault", CRASHED)
 bad("ended-by-error", "coordinator crashes without a fault", died("coordinator", "exit code 1", by_error=True))
 bad(
     "ended-by-error", "worker crashes when another is killed",
-    at("harness", injected("kill", "worker[1]")), died("worker-0"), died("worker-1", "KeyError: 7", by_error=True),
+    at("harness", injected("kill", "worker[1]")), died("worker-0"), CRASHED,
 )  # fmt: skip
 bad(
     "ended-by-error", "worker crashes by a late message",
-    at("harness", injected("delay-messages", "worker[1]")), died("worker-1", "KeyError: 7", by_error=True),
+    at("harness", injected("delay-messages", "worker[1]")), CRASHED,
 )  # fmt: skip
-bad(
-    "ended-by-error", "worker crashes on a busy machine", died("worker-1", "KeyError: 7", by_error=True), real_time=True
-)
-near(
-    "ended-by-error", "storage fails before",
-    storage_failed("write-state", "chk-1/a", injected=True), died("worker-1", "KeyError: 7", by_error=True),
-)  # fmt: skip
-near(
-    "ended-by-error", "object is damaged before",
-    events.ObjectDamaged(path="chk-1/a", checkpoint=1, published=(1,), length=9, left=3),
-    died("worker-1", "KeyError: 7", by_error=True),
-)  # fmt: skip
-bad(
-    "ended-by-error", "object is damaged afterwards",
-    died("worker-1", "KeyError: 7", by_error=True),
-    events.ObjectDamaged(path="chk-1/a", checkpoint=1, published=(1,), length=9, left=3),
-)  # fmt: skip
+bad("ended-by-error", "worker crashes on a busy machine", CRASHED, real_time=True)
+near("ended-by-error", "storage fails before", storage_failed("write-state", "chk-1/a", injected=True), CRASHED)
+
+DAMAGED = events.ObjectDamaged(path="chk-1/a", checkpoint=1, published=(1,), length=9, left=3)
+
+near("ended-by-error", "object is damaged before", DAMAGED, CRASHED)
+bad("ended-by-error", "object is damaged afterwards", CRASHED, DAMAGED)
 near(
     "ended-by-error", "input is removed before",
-    at("harness", events.InputTruncated(partition=0, next_offset=4)), died("worker-1", "KeyError: 7", by_error=True),
+    at("harness", events.InputTruncated(partition=0, next_offset=4)), CRASHED,
 )  # fmt: skip
 bad(
     "ended-by-error", "input is removed afterwards",
-    died("worker-1", "KeyError: 7", by_error=True), at("harness", events.InputTruncated(partition=0, next_offset=4)),
+    CRASHED, at("harness", events.InputTruncated(partition=0, next_offset=4)),
 )  # fmt: skip
-near(
-    "ended-by-error", "record is poisoned before",
-    at("harness", injected("poison", "worker[1]")), died("worker-1", "KeyError: 7", by_error=True),
-)  # fmt: skip
-bad(
-    "ended-by-error", "record is poisoned afterwards",
-    died("worker-1", "KeyError: 7", by_error=True), at("harness", injected("poison", "worker[1]")),
-)  # fmt: skip
+
+POISONED = at("harness", injected("poison", "worker[1]"))
+
+near("ended-by-error", "record is poisoned before", POISONED, CRASHED)
+bad("ended-by-error", "record is poisoned afterwards", CRASHED, POISONED)
 
 # Whoever gets it must ignore what it did not ask for.
-bad(
-    "ended-by-error", "message is forged before",
-    at("harness", injected("forge", "worker[1]")), died("worker-1", "KeyError: 7", by_error=True),
-)  # fmt: skip
+bad("ended-by-error", "message is forged before", at("harness", injected("forge", "worker[1]")), CRASHED)
 near(
     "ended-by-error", "fault of a kind that nobody knows",
-    at("harness", injected("their-own-fault", "worker[1]")), died("worker-1", "KeyError: 7", by_error=True),
+    at("harness", injected("their-own-fault", "worker[1]")), CRASHED,
 )  # fmt: skip
 
-bad("failure-without-cause", "nothing happened", failure("sum[0]: it failed", "sum[0]"), attempt())
+SUM_FAILED = failure("sum[0]: it failed", "sum[0]")
+
+bad("failure-without-cause", "nothing happened", SUM_FAILED, attempt())
 bad(
     "failure-without-cause", "only notices were lost",
-    at("harness", injected("lose-notices", "worker[1]")), failure("sum[0]: it failed", "sum[0]"), attempt(),
+    at("harness", injected("lose-notices", "worker[1]")), SUM_FAILED, attempt(),
 )  # fmt: skip
 bad(
     "failure-without-cause", "the store refuses the coordinator afterwards",
-    failure("sum[0]: it failed", "sum[0]"), attempt(), storage_failed("publish-metadata", "chk-1/a", injected=True),
+    SUM_FAILED, attempt(), storage_failed("publish-metadata", "chk-1/a", injected=True),
 )  # fmt: skip
+
+LOST = failure("worker 0: no heartbeat for 50000 ms")
 
 bad(
     "failure-without-cause", "worker is lost long after the store refused",
-    storage_failed("publish-metadata", "chk-1/a", injected=True), 2_000, failure("worker 0: no heartbeat for 50000 ms"),
-    attempt(),
+    storage_failed("publish-metadata", "chk-1/a", injected=True), 2_000, LOST, attempt(),
 )  # fmt: skip
-bad(
-    "failure-without-cause", "worker is lost behind a record that fails",
-    at("harness", injected("poison", "worker[1]")), failure("worker 0: no heartbeat for 50000 ms"), attempt(),
-)  # fmt: skip
+bad("failure-without-cause", "worker is lost behind a record that fails", POISONED, LOST, attempt())
 near(
     "failure-without-cause", "job record is refused",
-    storage_failed("persist-job-record", "chk-1/a", injected=True), 5, failure("worker 0: no heartbeat for 50000 ms"),
-    attempt(),
+    storage_failed("persist-job-record", "chk-1/a", injected=True), 5, LOST, attempt(),
 )  # fmt: skip
-near(
-    "failure-without-cause", "worker is paused before",
-    at("harness", injected("pause", "worker[1]")), failure("worker 0: no heartbeat for 50000 ms"), attempt(),
-)  # fmt: skip
-near("failure-without-cause", "worker dies before", died("worker-1"), failure("sum[0]: it failed", "sum[0]"), attempt())
+near("failure-without-cause", "worker is paused before", at("harness", injected("pause", "worker[1]")), LOST, attempt())
+near("failure-without-cause", "worker dies before", died("worker-1"), SUM_FAILED, attempt())
 near(
     "failure-without-cause", "connection is reset before",
-    at("harness", injected("reset", "worker[1]")), failure("sum[0]: it failed", "sum[0]"), attempt(),
+    at("harness", injected("reset", "worker[1]")), SUM_FAILED, attempt(),
 )  # fmt: skip
 near(
     "failure-without-cause", "record makes it fail",
     events.RecordFailed(subtask="sum[0]", partition=0, offset=3, cause="poison"),
     failure("sum[0]: record 3 of partition 0: poison", "sum[0]"), attempt(),
 )  # fmt: skip
-near(
-    "failure-without-cause", "checkpoint cannot be restored",
-    unrecovered(1, "it is damaged"), failure("sum[0]: it failed", "sum[0]"), attempt(),
-)  # fmt: skip
+near("failure-without-cause", "checkpoint cannot be restored", unrecovered(1, "it is damaged"), SUM_FAILED, attempt())
 
-bad(
-    "refused-by-store", "nothing struck the store",
-    written(events.FileReference("chk-1/a", 100, 7)), storage_failed("precommit", "pending/a", "it exists already"),
-)  # fmt: skip
+STORED = written(events.FileReference("chk-1/a", 100, 7))
+
+PRECOMMIT_FAILED = storage_failed("precommit", "pending/a", "it exists already")
+
+bad("refused-by-store", "nothing struck the store", STORED, PRECOMMIT_FAILED)
 bad(
     "refused-by-store", "a worker was killed",
-    written(events.FileReference("chk-1/a", 100, 7)), at("harness", injected("kill", "worker[1]")), died("worker-1"),
-    storage_failed("precommit", "pending/a", "it exists already"),
+    STORED, at("harness", injected("kill", "worker[1]")), died("worker-1"), PRECOMMIT_FAILED,
 )  # fmt: skip
-near(
-    "refused-by-store", "a fault refuses it",
-    written(events.FileReference("chk-1/a", 100, 7)), storage_failed("precommit", "chk-1/a", injected=True),
-)  # fmt: skip
+near("refused-by-store", "a fault refuses it", STORED, storage_failed("precommit", "chk-1/a", injected=True))
 near(
     "refused-by-store", "an answer was lost before",
-    written(events.FileReference("chk-1/a", 100, 7)), at("harness", injected("storage-error", "worker[1]")),
-    storage_failed("precommit", "chk-1/a", injected=True),
-    storage_failed("precommit", "pending/a", "it exists already"),
+    STORED, at("harness", injected("storage-error", "worker[1]")),
+    storage_failed("precommit", "chk-1/a", injected=True), PRECOMMIT_FAILED,
 )  # fmt: skip
-near(
-    "refused-by-store", "the object was damaged before",
-    written(events.FileReference("chk-1/a", 100, 7)),
-    events.ObjectDamaged(path="chk-1/a", checkpoint=1, published=(1,), length=9, left=3),
-    storage_failed("precommit", "pending/a", "it exists already"),
-)  # fmt: skip
-near("refused-by-store", "everything is stored", written(events.FileReference("chk-1/a", 100, 7)))
+near("refused-by-store", "the object was damaged before", STORED, DAMAGED, PRECOMMIT_FAILED)
+near("refused-by-store", "everything is stored", STORED)
+
+POISON = (FaultSpec("poison", Target(Role.SOURCE_SYSTEM), parameters={"offset": 3}),)
 
 bad(
     "wrong-record-named", "another record is named",
-    at("harness", injected("poison", "worker[1]")),
-    events.RecordFailed(subtask="sum[0]", partition=0, offset=4, cause="poison", recoverable=True),
-    faults=(FaultSpec("poison", Target(Role.SOURCE_SYSTEM), parameters={"offset": 3}),),
+    POISONED, events.RecordFailed(subtask="sum[0]", partition=0, offset=4, cause="poison", recoverable=True),
+    faults=POISON,
 )  # fmt: skip
 bad(
     "wrong-record-named", "another partition is named",
-    at("harness", injected("poison", "worker[1]")),
-    events.RecordFailed(subtask="sum[0]", partition=1, offset=3, cause="poison", recoverable=True),
-    faults=(FaultSpec("poison", Target(Role.SOURCE_SYSTEM), parameters={"offset": 3}),),
+    POISONED, events.RecordFailed(subtask="sum[0]", partition=1, offset=3, cause="poison", recoverable=True),
+    faults=POISON,
 )  # fmt: skip
 bad(
     "wrong-record-named", "another kind of failure is named",
-    at("harness", injected("poison", "worker[1]")),
-    events.RecordFailed(subtask="sum[0]", partition=0, offset=3, cause="poison", recoverable=False),
-    faults=(FaultSpec("poison", Target(Role.SOURCE_SYSTEM), parameters={"offset": 3}),),
+    POISONED, events.RecordFailed(subtask="sum[0]", partition=0, offset=3, cause="poison", recoverable=False),
+    faults=POISON,
 )  # fmt: skip
 near(
     "wrong-record-named", "the poisoned record is named",
-    at("harness", injected("poison", "worker[1]")),
-    events.RecordFailed(subtask="sum[0]", partition=0, offset=3, cause="poison", recoverable=True),
-    faults=(FaultSpec("poison", Target(Role.SOURCE_SYSTEM), parameters={"offset": 3}),),
+    POISONED, events.RecordFailed(subtask="sum[0]", partition=0, offset=3, cause="poison", recoverable=True),
+    faults=POISON,
 )  # fmt: skip

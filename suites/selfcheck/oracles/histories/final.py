@@ -228,21 +228,20 @@ bad("running-before-finished", "finished behind running", attempt(), task("sourc
 MAP_FINISHED = ("source[1]", *ALL[3:])
 ANOTHER = 1_000_001
 
+EDIT = (FaultSpec("submit", Target(Role.COORDINATOR), parameters={"edit": "source->map"}),)
+
 bad(
     "running-before-finished", "new operator in front of a finished one",
     submitted(), all_start(), triggered(3, *MAP_FINISHED), completed(3),
-    at("coordinator.1", submitted("chk-3", 3), 1_000_000), attempt(3, number=ANOTHER),
-    faults=(FaultSpec("submit", Target(Role.COORDINATOR), parameters={"edit": "source->map"}),),
+    at("coordinator.1", submitted("chk-3", 3), 1_000_000), attempt(3, number=ANOTHER), faults=EDIT,
 )  # fmt: skip
 near(
     "running-before-finished", "new operator refused",
     submitted(), all_start(), triggered(3, *MAP_FINISHED), completed(3),
-    at("coordinator.1", submitted("chk-3", 3), 1_000_000), unrecovered(3, "map[0] had finished in it"),
-    faults=(FaultSpec("submit", Target(Role.COORDINATOR), parameters={"edit": "source->map"}),),
+    at("coordinator.1", submitted("chk-3", 3), 1_000_000), unrecovered(3, "map[0] had finished in it"), faults=EDIT,
 )  # fmt: skip
 near(
     "running-before-finished", "new operator behind a finished one",
     submitted(), all_start(), triggered(3, *REST), completed(3), at("coordinator.1", submitted("chk-3", 3), 1_000_000),
-    attempt(3, number=ANOTHER),
-    faults=(FaultSpec("submit", Target(Role.COORDINATOR), parameters={"edit": "source->map"}),),
+    attempt(3, number=ANOTHER), faults=EDIT,
 )  # fmt: skip

@@ -125,32 +125,22 @@ near(
     108, completed(4), options=BRIEF_PAUSE,
 )  # fmt: skip
 
-bad(
-    "records-stand-still", "still during checkpoints",
-    injected("slow-storage", "storage[0]"), delivers("source[0]->map[0]", 0), begun(1), 300, completed(),
-    delivers("source[0]->map[0]", 0),
-)  # fmt: skip
-near(
-    "records-stand-still", "flow during checkpoints",
-    injected("slow-storage", "storage[0]"), begun(1), 150, delivers("source[0]->map[0]", 0), 150, completed(),
-    delivers("source[0]->map[0]", 0),
-)  # fmt: skip
+BATCH = delivers("source[0]->map[0]", 0)
+
+SLOW = injected("slow-storage", "storage[0]")
+
+bad("records-stand-still", "still during checkpoints", SLOW, BATCH, begun(1), 300, completed(), BATCH)
+near("records-stand-still", "flow during checkpoints", SLOW, begun(1), 150, BATCH, 150, completed(), BATCH)
 bad(
     "records-stand-still", "still before the heal",
-    injected("slow-storage", "storage[0]"), delivers("source[0]->map[0]", 0), begun(1), 300, completed(),
-    delivers("source[0]->map[0]", 0), end=RunEnd(reached=True, healed_ns=500 * MS, ended_ns=10_000 * MS),
+    SLOW, BATCH, begun(1), 300, completed(), BATCH, end=RunEnd(reached=True, healed_ns=500 * MS, ended_ns=10_000 * MS),
 )  # fmt: skip
-bad(
-    "records-stand-still", "still in real time",
-    injected("slow-storage", "storage[0]"), delivers("source[0]->map[0]", 0), begun(1), 300, completed(),
-    delivers("source[0]->map[0]", 0), real_time=True,
-)  # fmt: skip
+bad("records-stand-still", "still in real time", SLOW, BATCH, begun(1), 300, completed(), BATCH, real_time=True)
 
 bad(
     "records-stand-still", "delayed only at first",
-    injected("slow-storage", "storage[0]"), delivers("source[0]->map[0]", 0), begun(1), 100,
-    at("harness", events.InputDelayed(partition=0, since_ns=0 * MS)), 200, completed(),
-    delivers("source[0]->map[0]", 0), real_time=True,
+    SLOW, BATCH, begun(1), 100, at("harness", events.InputDelayed(partition=0, since_ns=0 * MS)), 200, completed(),
+    BATCH, real_time=True,
 )  # fmt: skip
 
 # What it feeds between two checkpoints had to wait for the first of them.
@@ -158,18 +148,14 @@ undecided(
     "PACE", "records wait in the harness",
     attempt(), switched(RUNNING),
     *(
-        injected("slow-storage", "storage[0]"), delivers("source[0]->map[0]", 0), begun(1), 300, completed(),
-        at("harness", events.InputDelayed(partition=0, since_ns=30 * MS)), delivers("source[0]->map[0]", 0), begun(2),
-        300, completed(2),
+        SLOW, BATCH, begun(1), 300, completed(), at("harness", events.InputDelayed(partition=0, since_ns=30 * MS)),
+        BATCH, begun(2), 300, completed(2),
     ),
-    at("harness", events.InputDelayed(partition=0, since_ns=330 * MS)), delivers("source[0]->map[0]", 0), job=FORWARD,
-    parallelism=1, real_time=True,
+    at("harness", events.InputDelayed(partition=0, since_ns=330 * MS)), BATCH, job=FORWARD, parallelism=1,
+    real_time=True,
 )  # fmt: skip
 
-LATE_PARTITION: list[Line] = [
-    injected("slow-storage", "storage[0]"), delivers("source[0]->map[0]", 0), begun(1), 300, completed(), 200,
-    delivers("source[0]->map[0]", 0),
-]  # fmt: skip
+LATE_PARTITION: list[Line] = [SLOW, BATCH, begun(1), 300, completed(), 200, BATCH]
 """One checkpoint from 2 to 302 ms; the first partition was there from the start, the second one comes later."""
 
 bad(
@@ -189,8 +175,7 @@ bad(
 
 undecided(
     "PACE", "nothing due before the second half",
-    attempt(), switched(RUNNING), injected("slow-storage", "storage[0]"), delivers("source[0]->map[0]", 0), begun(1),
-    300, completed(), 200, delivers("source[0]->map[0]", 0), job=FORWARD, parallelism=1,
+    attempt(), switched(RUNNING), SLOW, BATCH, begun(1), 300, completed(), 200, BATCH, job=FORWARD, parallelism=1,
     inputs=InputLog(
         ("a",), (input_log(10).partitions[0], replace(input_log(10).partitions[0], preloaded=0, starts_ms=250)),
     ),
@@ -199,6 +184,5 @@ undecided(
 # Neither: storage was not slow.
 undecided(
     "PACE", "all is late on a busy machine",
-    attempt(), switched(RUNNING), delivers("source[0]->map[0]", 0), begun(1), 300, completed(),
-    delivers("source[0]->map[0]", 0), job=FORWARD, parallelism=1, real_time=True,
+    attempt(), switched(RUNNING), BATCH, begun(1), 300, completed(), BATCH, job=FORWARD, parallelism=1, real_time=True,
 )  # fmt: skip

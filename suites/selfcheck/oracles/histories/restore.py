@@ -50,80 +50,72 @@ bad(
     "state-differs", "starts with another record",
     TAKEN, failure(), attempt(1), task("sum[0]", 1, state=summary((*HELD[1:], (0, 6)))),
 )  # fmt: skip
-near(
-    "state-differs", "starts with recorded state",
-    TAKEN, failure(), attempt(1), task("sum[0]", 1, state=summary((*HELD,))),
-)  # fmt: skip
+
+SUM_STARTS = task("sum[0]", 1, state=summary((*HELD,)))
+
+near("state-differs", "starts with recorded state", TAKEN, failure(), attempt(1), SUM_STARTS)
 
 bad("position-differs", "starts elsewhere", TAKEN, failure(), attempt(1), task("source[0]", 1, positions=((0, 5),)))
-bad(
-    "position-differs", "emits elsewhere",
-    TAKEN, failure(), attempt(1), task("source[0]", 1, positions=((0, 4),)), emitted(5, 6),
-)  # fmt: skip
+
+SOURCE_STARTS = task("source[0]", 1, positions=((0, 4),))
+
+bad("position-differs", "emits elsewhere", TAKEN, failure(), attempt(1), SOURCE_STARTS, emitted(5, 6))
 WITHOUT_IDS = {"source.connector": "rabbitmq", "source.correlation-ids": "false"}
 
 bad(
     "position-differs", "a queue without ids leaves records out",
-    TAKEN, failure(), attempt(1), task("source[0]", 1, positions=((0, 4),)), emitted(5, 6), options=WITHOUT_IDS,
+    TAKEN, failure(), attempt(1), SOURCE_STARTS, emitted(5, 6), options=WITHOUT_IDS,
 )  # fmt: skip
 near(
     "position-differs", "a queue without ids gives records again",
-    TAKEN, failure(), attempt(1), task("source[0]", 1, positions=((0, 4),)), emitted(2, 3), emitted(3, 4),
-    emitted(4, 5), options=WITHOUT_IDS,
+    TAKEN, failure(), attempt(1), SOURCE_STARTS, emitted(2, 3), emitted(3, 4), emitted(4, 5), options=WITHOUT_IDS,
 )  # fmt: skip
 near(
     "position-differs", "goes on where it stood",
-    TAKEN, failure(), attempt(1), task("source[0]", 1, positions=((0, 4),)), emitted(4, 5), emitted(5, 6),
+    TAKEN, failure(), attempt(1), SOURCE_STARTS, emitted(4, 5), emitted(5, 6),
 )  # fmt: skip
 
 bad(
     "read-elsewhere", "reads one later than it reports",
-    TAKEN, failure(), attempt(1), task("source[0]", 1, positions=((0, 4),)),
-    InputRead(subtask="source[0]", partition=0, first_offset=5), emitted(4, 5),
+    TAKEN, failure(), attempt(1), SOURCE_STARTS, InputRead(subtask="source[0]", partition=0, first_offset=5),
+    emitted(4, 5),
 )  # fmt: skip
 near(
     "read-elsewhere", "reads where it goes on",
-    TAKEN, failure(), attempt(1), task("source[0]", 1, positions=((0, 4),)),
-    InputRead(subtask="source[0]", partition=0, first_offset=4), emitted(4, 5),
+    TAKEN, failure(), attempt(1), SOURCE_STARTS, InputRead(subtask="source[0]", partition=0, first_offset=4),
+    emitted(4, 5),
 )  # fmt: skip
 near(
     "read-elsewhere", "reads a split that it is given later",
-    TAKEN, failure(), attempt(1), task("source[0]", 1, positions=((0, 4),)),
-    InputRead(subtask="source[0]", partition=1, first_offset=7),
+    TAKEN, failure(), attempt(1), SOURCE_STARTS, InputRead(subtask="source[0]", partition=1, first_offset=7),
     InputRead(subtask="source[0]", partition=0, first_offset=4), emitted(4, 5),
 )  # fmt: skip
 near(
     "read-elsewhere", "dies before it reports what it read",
-    TAKEN, failure(), attempt(1), task("source[0]", 1, positions=((0, 4),)),
-    InputRead(subtask="source[0]", partition=0, first_offset=4), died("worker-0", "killed"),
+    TAKEN, failure(), attempt(1), SOURCE_STARTS, InputRead(subtask="source[0]", partition=0, first_offset=4),
+    died("worker-0", "killed"),
 )  # fmt: skip
 LEFT = "source[0]->sum[0]"
 
-bad(
-    "channel-state-differs", "puts nothing back",
-    TAKEN, in_flight("sum[0]", ChannelContent(LEFT, False, ((1, 5), (1, 6)))), attempt(1),
-    task("sum[0]", 1, state=summary((*HELD,))),
-)  # fmt: skip
+IN_FLIGHT = in_flight("sum[0]", ChannelContent(LEFT, False, ((1, 5), (1, 6))))
+
+bad("channel-state-differs", "puts nothing back", TAKEN, IN_FLIGHT, attempt(1), SUM_STARTS)
 bad(
     "channel-state-differs", "puts back half",
-    TAKEN, in_flight("sum[0]", ChannelContent(LEFT, False, ((1, 5), (1, 6)))), attempt(1),
-    task("sum[0]", 1, state=summary((*HELD,))),
+    TAKEN, IN_FLIGHT, attempt(1), SUM_STARTS,
     put_back("sum[0]", ChannelContent(LEFT, False, tuple((1, position) for position in (5,)))),
 )  # fmt: skip
 
 # It starts empty, and nothing was in flight at its own checkpoint 1.
 near(
     "channel-state-differs", "the next job uses the id again",
-    *([] if submitted() is None else [submitted()]), TAKEN,
-    in_flight("sum[0]", ChannelContent(LEFT, False, ((1, 5), (1, 6)))), attempt(1),
-    task("sum[0]", 1, state=summary((*HELD,))),
+    *([] if submitted() is None else [submitted()]), TAKEN, IN_FLIGHT, attempt(1), SUM_STARTS,
     put_back("sum[0]", ChannelContent(LEFT, False, ((1, 5), (1, 6))), skipped=False), submitted(job=1),
     attempt(number=1_001), in_flight("sum[0]"),
 )  # fmt: skip
 near(
     "channel-state-differs", "puts back what was in flight",
-    TAKEN, in_flight("sum[0]", ChannelContent(LEFT, False, ((1, 5), (1, 6)))), attempt(1),
-    task("sum[0]", 1, state=summary((*HELD,))),
+    TAKEN, IN_FLIGHT, attempt(1), SUM_STARTS,
     put_back("sum[0]", ChannelContent(LEFT, False, ((1, 5), (1, 6))), skipped=False),
 )  # fmt: skip
 
@@ -139,36 +131,30 @@ near(
     attempt(), task("source[0]", positions=((0, 3),)), emitted(3, 4), inputs=input_log(10, 10, first_offsets=(3, 0)),
 )  # fmt: skip
 
+SINK_READ = SubtaskAudited(checkpoint=1, subtask="sink[0]", pending_transactions=("t",))
+
+SOURCE_READ = SubtaskAudited(checkpoint=1, subtask="source[0]", positions=((0, 4),))
+
 bad(
     "audit-differs", "audit lacks a record",
-    TAKEN, read_back(), SubtaskAudited(checkpoint=1, subtask="sum[0]", state=summary(HELD[1:])),
-    SubtaskAudited(checkpoint=1, subtask="source[0]", positions=((0, 4),)),
-    SubtaskAudited(checkpoint=1, subtask="sink[0]", pending_transactions=("t",)),
+    TAKEN, read_back(), SubtaskAudited(checkpoint=1, subtask="sum[0]", state=summary(HELD[1:])), SOURCE_READ, SINK_READ,
 )  # fmt: skip
+
+SUM_READ = SubtaskAudited(checkpoint=1, subtask="sum[0]", state=summary(HELD))
+
 bad(
     "audit-differs", "audit stands elsewhere",
-    TAKEN, read_back(), SubtaskAudited(checkpoint=1, subtask="sum[0]", state=summary(HELD)),
-    SubtaskAudited(checkpoint=1, subtask="source[0]", positions=((0, 3),)),
-    SubtaskAudited(checkpoint=1, subtask="sink[0]", pending_transactions=("t",)),
+    TAKEN, read_back(), SUM_READ, SubtaskAudited(checkpoint=1, subtask="source[0]", positions=((0, 3),)), SINK_READ,
 )  # fmt: skip
 bad(
     "audit-differs", "audit lacks a transaction",
-    TAKEN, read_back(), SubtaskAudited(checkpoint=1, subtask="sum[0]", state=summary(HELD)),
-    SubtaskAudited(checkpoint=1, subtask="source[0]", positions=((0, 4),)),
-    SubtaskAudited(checkpoint=1, subtask="sink[0]", pending_transactions=()),
+    TAKEN, read_back(), SUM_READ, SOURCE_READ, SubtaskAudited(checkpoint=1, subtask="sink[0]", pending_transactions=()),
 )  # fmt: skip
-near(
-    "audit-differs", "audit gives what was recorded",
-    TAKEN, read_back(), SubtaskAudited(checkpoint=1, subtask="sum[0]", state=summary(HELD)),
-    SubtaskAudited(checkpoint=1, subtask="source[0]", positions=((0, 4),)),
-    SubtaskAudited(checkpoint=1, subtask="sink[0]", pending_transactions=("t",)),
-)  # fmt: skip
+near("audit-differs", "audit gives what was recorded", TAKEN, read_back(), SUM_READ, SOURCE_READ, SINK_READ)
 
 bad(
     "audit-failed", "audit cannot restore",
-    TAKEN, read_back(1, "chk-1/sum-0 is missing"), SubtaskAudited(checkpoint=1, subtask="sum[0]", state=summary(HELD)),
-    SubtaskAudited(checkpoint=1, subtask="source[0]", positions=((0, 4),)),
-    SubtaskAudited(checkpoint=1, subtask="sink[0]", pending_transactions=("t",)),
+    TAKEN, read_back(1, "chk-1/sum-0 is missing"), SUM_READ, SOURCE_READ, SINK_READ,
 )  # fmt: skip
 near(
     "audit-failed", "what cannot be restored was dropped before",
@@ -178,21 +164,15 @@ bad(
     "audit-failed", "it is dropped only afterwards",
     TAKEN, failure(), attempt(1), read_back(1, "chk-1/sum-0 is missing"), dropped(1),
 )  # fmt: skip
-near(
-    "audit-failed", "audit restores",
-    TAKEN, read_back(), SubtaskAudited(checkpoint=1, subtask="sum[0]", state=summary(HELD)),
-    SubtaskAudited(checkpoint=1, subtask="source[0]", positions=((0, 4),)),
-    SubtaskAudited(checkpoint=1, subtask="sink[0]", pending_transactions=("t",)),
-)  # fmt: skip
+near("audit-failed", "audit restores", TAKEN, read_back(), SUM_READ, SOURCE_READ, SINK_READ)
 
 bad(
     "recovery-not-repeated", "starts over after failed restore",
-    TAKEN, failure(), attempt(1), task("sum[0]", 1, state=summary((*HELD,))), failure(), attempt(),
+    TAKEN, failure(), attempt(1), SUM_STARTS, failure(), attempt(),
 )  # fmt: skip
 near(
     "recovery-not-repeated", "repeats failed restore",
-    TAKEN, failure(), attempt(1), task("sum[0]", 1, state=summary((*HELD,))), failure(), attempt(1),
-    task("sum[0]", 1, state=summary((*HELD,))),
+    TAKEN, failure(), attempt(1), SUM_STARTS, failure(), attempt(1), SUM_STARTS,
 )  # fmt: skip
 near(
     "recovery-not-repeated", "finds a newer checkpoint",

@@ -119,26 +119,26 @@ near(
     drawn(4),
 )  # fmt: skip
 
+ITS_DEATH = at("harness", died("coordinator.0", "killed"))
+
 near(
     "too-many-retained", "what a dead coordinator left stays until the next completion",
-    switched(RUNNING), whole(1), whole(2), at("harness", died("coordinator.0", "killed")),
-    at("coordinator.1", attempt(2)), at("coordinator.1", drawn(3)),
+    switched(RUNNING), whole(1), whole(2), ITS_DEATH, at("coordinator.1", attempt(2)), at("coordinator.1", drawn(3)),
 )  # fmt: skip
 near(
     "too-many-retained", "two dead coordinators left one each",
-    switched(RUNNING), whole(1), whole(2), at("harness", died("coordinator.0", "killed")),
-    at("coordinator.1", attempt(2)), on("coordinator.1", *whole(3)), died("coordinator.1", "killed"),
-    at("coordinator.2", attempt(3)), at("coordinator.2", drawn(4)),
+    switched(RUNNING), whole(1), whole(2), ITS_DEATH, at("coordinator.1", attempt(2)), on("coordinator.1", *whole(3)),
+    died("coordinator.1", "killed"), at("coordinator.2", attempt(3)), at("coordinator.2", drawn(4)),
 )  # fmt: skip
 bad(
     "too-many-retained", "a dead coordinator left two too many",
-    switched(RUNNING), whole(1), whole(2), whole(3), at("harness", died("coordinator.0", "killed")),
-    at("coordinator.1", attempt(3)), at("coordinator.1", drawn(4)),
+    switched(RUNNING), whole(1), whole(2), whole(3), ITS_DEATH, at("coordinator.1", attempt(3)),
+    at("coordinator.1", drawn(4)),
 )  # fmt: skip
 bad(
     "too-many-retained", "what a dead coordinator left stays behind the next completion",
-    switched(RUNNING), whole(1), whole(2), at("harness", died("coordinator.0", "killed")),
-    at("coordinator.1", attempt(2)), on("coordinator.1", *whole(3)), dropped(1), at("coordinator.1", drawn(4)),
+    switched(RUNNING), whole(1), whole(2), ITS_DEATH, at("coordinator.1", attempt(2)), on("coordinator.1", *whole(3)),
+    dropped(1), at("coordinator.1", drawn(4)),
 )  # fmt: skip
 bad(
     "too-many-retained", "one that the successor restores stays",
@@ -184,10 +184,9 @@ undecided(
     storage_failed("delete", metadata(1).path, "no answer"), failure("no answer"), options=INTERVAL,
 )  # fmt: skip
 
-bad(
-    "kept-wrongly", "left though discarded",
-    switched(RUNNING), whole(1), ended(events.CheckpointRetained(checkpoint=1, path=metadata(1).path)),
-)  # fmt: skip
+LEFT_TO_THE_USER = ended(events.CheckpointRetained(checkpoint=1, path=metadata(1).path))
+
+bad("kept-wrongly", "left though discarded", switched(RUNNING), whole(1), LEFT_TO_THE_USER)
 bad("kept-wrongly", "forgotten though discarded", switched(RUNNING), whole(1), ended())
 near("kept-wrongly", "discarded at the end", switched(RUNNING), whole(1), ended(dropped(1)))
 
@@ -221,10 +220,7 @@ near(
 )  # fmt: skip
 
 bad("discarded-wrongly", "dropped though kept", switched(RUNNING), whole(1), ended(dropped(1)), options=KEEPING)
-near(
-    "discarded-wrongly", "left to the user",
-    switched(RUNNING), whole(1), ended(events.CheckpointRetained(checkpoint=1, path=metadata(1).path)), options=KEEPING,
-)  # fmt: skip
+near("discarded-wrongly", "left to the user", switched(RUNNING), whole(1), LEFT_TO_THE_USER, options=KEEPING)
 near(
     "discarded-wrongly", "one that completes while the job ends takes its place",
     switched(RUNNING), whole(1),
@@ -233,40 +229,34 @@ near(
 
 bad(
     "deleted-after-end", "deleted by somebody",
-    switched(RUNNING), whole(1), ended(events.CheckpointRetained(checkpoint=1, path=metadata(1).path)),
-    deleted(metadata(1), by="coordinator.0"), options=KEEPING,
+    switched(RUNNING), whole(1), LEFT_TO_THE_USER, deleted(metadata(1), by="coordinator.0"), options=KEEPING,
 )  # fmt: skip
-bad(
-    "deleted-after-end", "gone at the end",
-    switched(RUNNING), whole(1), ended(events.CheckpointRetained(checkpoint=1, path=metadata(1).path)), listed(),
-    options=KEEPING,
-)  # fmt: skip
+bad("deleted-after-end", "gone at the end", switched(RUNNING), whole(1), LEFT_TO_THE_USER, listed(), options=KEEPING)
 near(
     "deleted-after-end", "still there",
-    switched(RUNNING), whole(1), ended(events.CheckpointRetained(checkpoint=1, path=metadata(1).path)),
-    listed(metadata(1)), options=KEEPING,
+    switched(RUNNING), whole(1), LEFT_TO_THE_USER, listed(metadata(1)), options=KEEPING,
 )  # fmt: skip
 
 bad(
     "restored-elsewhere", "path is ignored",
-    switched(RUNNING), whole(1), ended(events.CheckpointRetained(checkpoint=1, path=metadata(1).path)),
-    submitted(metadata(1).path, 1 if metadata(1).path else None, job=1), attempt(None, number=1_001), options=KEEPING,
+    switched(RUNNING), whole(1), LEFT_TO_THE_USER, submitted(metadata(1).path, 1 if metadata(1).path else None, job=1),
+    attempt(None, number=1_001), options=KEEPING,
 )  # fmt: skip
 near(
     "restored-elsewhere", "path is restored",
-    switched(RUNNING), whole(1), ended(events.CheckpointRetained(checkpoint=1, path=metadata(1).path)),
-    submitted(metadata(1).path, 1 if metadata(1).path else None, job=1), attempt(1, number=1_001), options=KEEPING,
+    switched(RUNNING), whole(1), LEFT_TO_THE_USER, submitted(metadata(1).path, 1 if metadata(1).path else None, job=1),
+    attempt(1, number=1_001), options=KEEPING,
 )  # fmt: skip
 
 bad(
     "start-not-reported", "restores what nobody gave",
-    switched(RUNNING), whole(1), ended(events.CheckpointRetained(checkpoint=1, path=metadata(1).path)),
-    submitted("", None, job=1), attempt(1, number=1_001), options=KEEPING,
+    switched(RUNNING), whole(1), LEFT_TO_THE_USER, submitted("", None, job=1), attempt(1, number=1_001),
+    options=KEEPING,
 )  # fmt: skip
 near(
     "start-not-reported", "starts empty",
-    switched(RUNNING), whole(1), ended(events.CheckpointRetained(checkpoint=1, path=metadata(1).path)),
-    submitted("", None, job=1), attempt(None, number=1_001), options=KEEPING,
+    switched(RUNNING), whole(1), LEFT_TO_THE_USER, submitted("", None, job=1), attempt(None, number=1_001),
+    options=KEEPING,
 )  # fmt: skip
 
 bad(

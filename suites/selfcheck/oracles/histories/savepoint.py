@@ -69,47 +69,36 @@ bad, near = exhibits(
     options=INTERVAL,
 )
 
+SUBMITS = at("harness", injected("submit", "coordinator", 1))
+
+JOB_FINISHES = switched(FINISHED)
+
+SUSPENDS = stop_triggered()
+
 bad(
     "outside-folder", "a file elsewhere",
-    at("harness", injected("submit", "coordinator", 1)), stop_triggered(),
+    SUBMITS, SUSPENDS,
     savepoint_completed(
         4, METADATA.path, METADATA, events.FileReference("checkpoints/job-0/shared/a", 10, 7), recovery_point=True,
     ),
-    switched(FINISHED),
+    JOB_FINISHES,
 )  # fmt: skip
-bad(
-    "outside-folder", "a file of a checkpoint",
-    at("harness", injected("submit", "coordinator", 1)), published(3, FILE), stop_triggered(),
-    savepoint_completed(4, METADATA.path, METADATA, FILE, recovery_point=True), switched(FINISHED),
-)  # fmt: skip
-near(
-    "outside-folder", "all in one folder",
-    at("harness", injected("submit", "coordinator", 1)), stop_triggered(),
-    savepoint_completed(4, METADATA.path, METADATA, FILE, recovery_point=True), switched(FINISHED),
-)  # fmt: skip
+
+SAVED = savepoint_completed(4, METADATA.path, METADATA, FILE, recovery_point=True)
+
+bad("outside-folder", "a file of a checkpoint", SUBMITS, published(3, FILE), SUSPENDS, SAVED, JOB_FINISHES)
+near("outside-folder", "all in one folder", SUBMITS, SUSPENDS, SAVED, JOB_FINISHES)
 
 bad(
     "savepoint-deleted", "deleted by the system",
-    at("harness", injected("submit", "coordinator", 1)), stop_triggered(),
-    savepoint_completed(4, METADATA.path, METADATA, FILE, recovery_point=True), switched(FINISHED),
-    deleted(FILE, by="coordinator.0"),
+    SUBMITS, SUSPENDS, SAVED, JOB_FINISHES, deleted(FILE, by="coordinator.0"),
 )  # fmt: skip
-bad(
-    "savepoint-deleted", "gone at the end",
-    at("harness", injected("submit", "coordinator", 1)), stop_triggered(),
-    savepoint_completed(4, METADATA.path, METADATA, FILE, recovery_point=True), switched(FINISHED), listed(METADATA),
-)  # fmt: skip
-near(
-    "savepoint-deleted", "all there at the end",
-    at("harness", injected("submit", "coordinator", 1)), stop_triggered(),
-    savepoint_completed(4, METADATA.path, METADATA, FILE, recovery_point=True), switched(FINISHED),
-    listed(METADATA, FILE),
-)  # fmt: skip
+bad("savepoint-deleted", "gone at the end", SUBMITS, SUSPENDS, SAVED, JOB_FINISHES, listed(METADATA))
+near("savepoint-deleted", "all there at the end", SUBMITS, SUSPENDS, SAVED, JOB_FINISHES, listed(METADATA, FILE))
 
 bad(
     "target-invented", "nobody names a directory",
-    stop_triggered(), savepoint_completed(4, METADATA.path, METADATA, FILE, recovery_point=True), switched(FINISHED),
-    faults=(FaultSpec("stop", COORDINATOR, parameters={"target": ""}),),
+    SUSPENDS, SAVED, JOB_FINISHES, faults=(FaultSpec("stop", COORDINATOR, parameters={"target": ""}),),
 )  # fmt: skip
 near(
     "target-invented", "refused without a directory",
@@ -118,24 +107,23 @@ near(
 
 bad(
     "carries-in-flight", "records were overtaken",
-    at("harness", injected("submit", "coordinator", 1)), stop_triggered(),
+    SUBMITS, SUSPENDS,
     at(
         "worker-0.0",
         in_flight(
             "sum[0]", events.ChannelContent(channel="source[0]->sum[0]", output=False, batches=((7, 1),)), checkpoint=4,
         ),
     ),
-    savepoint_completed(4, METADATA.path, METADATA, FILE, recovery_point=True), switched(FINISHED),
+    SAVED, JOB_FINISHES,
 )  # fmt: skip
 bad(
     "carries-in-flight", "its barrier overtook records",
-    at("harness", injected("submit", "coordinator", 1)), stop_triggered(),
-    at("worker-0.0", snapshot("sum[0]", 4, state=events.StateSummary(), unaligned=True)),
-    savepoint_completed(4, METADATA.path, METADATA, FILE, recovery_point=True), switched(FINISHED),
+    SUBMITS, SUSPENDS, at("worker-0.0", snapshot("sum[0]", 4, state=events.StateSummary(), unaligned=True)), SAVED,
+    JOB_FINISHES,
 )  # fmt: skip
 near(
     "carries-in-flight", "those of a checkpoint",
-    at("harness", injected("submit", "coordinator", 1)), stop_triggered(),
+    SUBMITS, SUSPENDS,
     at(
         "worker-0.0",
         in_flight(
@@ -146,160 +134,113 @@ near(
         "worker-0.0",
         in_flight("sum[0]", events.ChannelContent(channel="source[0]->sum[0]", output=False, batches=()), checkpoint=4),
     ),
-    savepoint_completed(4, METADATA.path, METADATA, FILE, recovery_point=True), switched(FINISHED),
+    SAVED, JOB_FINISHES,
 )  # fmt: skip
 
 bad(
     "emitted-behind-stop", "a source goes on",
-    at("harness", injected("submit", "coordinator", 1)), stop_triggered(), part("source[0]"),
-    sends("source[0]->sum[0]", 9), savepoint_completed(4, METADATA.path, METADATA, FILE, recovery_point=True),
-    switched(FINISHED),
+    SUBMITS, SUSPENDS, part("source[0]"), sends("source[0]->sum[0]", 9), SAVED, JOB_FINISHES,
 )  # fmt: skip
 near(
     "emitted-behind-stop", "a source emits in front",
-    at("harness", injected("submit", "coordinator", 1)), stop_triggered(), sends("source[0]->sum[0]", 9),
-    part("source[0]"), savepoint_completed(4, METADATA.path, METADATA, FILE, recovery_point=True), switched(FINISHED),
+    SUBMITS, SUSPENDS, sends("source[0]->sum[0]", 9), part("source[0]"), SAVED, JOB_FINISHES,
 )  # fmt: skip
+
+FIFTH_BEGINS = triggered(5, "source[0]", "sum[0]", "sink[0]")
 
 bad(
     "begun-behind-stop", "another begins while it is under way",
-    at("harness", injected("submit", "coordinator", 1)), stop_triggered(),
-    triggered(5, "source[0]", "sum[0]", "sink[0]"),
-    savepoint_completed(4, METADATA.path, METADATA, FILE, recovery_point=True), switched(FINISHED),
-    listed(METADATA, FILE),
+    SUBMITS, SUSPENDS, FIFTH_BEGINS, SAVED, JOB_FINISHES, listed(METADATA, FILE),
 )  # fmt: skip
 bad(
     "begun-behind-stop", "another begins behind it when it is complete",
-    at("harness", injected("submit", "coordinator", 1)), stop_triggered(StopMode.DRAIN),
-    savepoint_completed(4, METADATA.path, METADATA, FILE, recovery_point=True),
-    triggered(5, "source[0]", "sum[0]", "sink[0]"), switched(FINISHED), listed(METADATA, FILE),
+    SUBMITS, stop_triggered(StopMode.DRAIN), SAVED, FIFTH_BEGINS, JOB_FINISHES, listed(METADATA, FILE),
 )  # fmt: skip
 near(
     "begun-behind-stop", "another began before it",
-    at("harness", injected("submit", "coordinator", 1)), triggered(3, "source[0]", "sum[0]", "sink[0]"),
-    stop_triggered(), savepoint_completed(4, METADATA.path, METADATA, FILE, recovery_point=True), switched(FINISHED),
-    listed(METADATA, FILE),
+    SUBMITS, triggered(3, "source[0]", "sum[0]", "sink[0]"), SUSPENDS, SAVED, JOB_FINISHES, listed(METADATA, FILE),
 )  # fmt: skip
 near(
     "begun-behind-stop", "the job goes on because it failed",
-    at("harness", injected("submit", "coordinator", 1)), stop_triggered(StopMode.CANCEL), aborted(4),
-    triggered(5, "source[0]", "sum[0]", "sink[0]"),
+    SUBMITS, stop_triggered(StopMode.CANCEL), aborted(4), FIFTH_BEGINS,
 )  # fmt: skip
 near(
     "begun-behind-stop", "an older checkpoint is aborted meanwhile",
-    at("harness", injected("submit", "coordinator", 1)), triggered(3, "source[0]", "sum[0]", "sink[0]"),
-    stop_triggered(), aborted(3), savepoint_completed(4, METADATA.path, METADATA, FILE, recovery_point=True),
-    switched(FINISHED), listed(METADATA, FILE),
+    SUBMITS, triggered(3, "source[0]", "sum[0]", "sink[0]"), SUSPENDS, aborted(3), SAVED, JOB_FINISHES,
+    listed(METADATA, FILE),
 )  # fmt: skip
 bad(
     "begun-behind-stop", "the abort of an older checkpoint lets none begin",
-    at("harness", injected("submit", "coordinator", 1)), triggered(3, "source[0]", "sum[0]", "sink[0]"),
-    stop_triggered(), aborted(3), triggered(5, "source[0]", "sum[0]", "sink[0]"),
-    savepoint_completed(4, METADATA.path, METADATA, FILE, recovery_point=True), switched(FINISHED),
+    SUBMITS, triggered(3, "source[0]", "sum[0]", "sink[0]"), SUSPENDS, aborted(3), FIFTH_BEGINS, SAVED, JOB_FINISHES,
     listed(METADATA, FILE),
 )  # fmt: skip
 
-bad(
-    "not-stopped", "the job runs on",
-    at("harness", injected("submit", "coordinator", 1)), stop_triggered(),
-    savepoint_completed(4, METADATA.path, METADATA, FILE, recovery_point=True), LATER_MS, listed(METADATA, FILE),
-)  # fmt: skip
-near(
-    "not-stopped", "the job finishes",
-    at("harness", injected("submit", "coordinator", 1)), stop_triggered(),
-    savepoint_completed(4, METADATA.path, METADATA, FILE, recovery_point=True), switched(FINISHED), LATER_MS,
-    listed(METADATA, FILE),
-)  # fmt: skip
+bad("not-stopped", "the job runs on", SUBMITS, SUSPENDS, SAVED, LATER_MS, listed(METADATA, FILE))
+near("not-stopped", "the job finishes", SUBMITS, SUSPENDS, SAVED, JOB_FINISHES, LATER_MS, listed(METADATA, FILE))
 near(
     "not-stopped", "it finishes a moment later",
-    at("harness", injected("submit", "coordinator", 1)), stop_triggered(),
-    savepoint_completed(4, METADATA.path, METADATA, FILE, recovery_point=True), 20.0, switched(FINISHED), LATER_MS,
-    listed(METADATA, FILE),
+    SUBMITS, SUSPENDS, SAVED, 20.0, JOB_FINISHES, LATER_MS, listed(METADATA, FILE),
 )  # fmt: skip
 
-bad(
-    "stopped-silently", "finished without it",
-    at("harness", injected("submit", "coordinator", 1)), stop_triggered(), aborted(4), switched(FINISHED),
-)  # fmt: skip
+bad("stopped-silently", "finished without it", SUBMITS, SUSPENDS, aborted(4), JOB_FINISHES)
 near(
-    "stopped-silently", "restarted without it",
-    at("harness", injected("submit", "coordinator", 1)), stop_triggered(), aborted(4), failure("the job was to stop"),
-    attempt(),
-)  # fmt: skip
+    "stopped-silently", "restarted without it", SUBMITS, SUSPENDS, aborted(4), failure("the job was to stop"), attempt()
+)
 bad(
     "stopped-silently", "cancelled without it",
-    at("harness", injected("submit", "coordinator", 1)), stop_triggered(StopMode.CANCEL), aborted(4),
-    switched(CANCELLING),
+    SUBMITS, stop_triggered(StopMode.CANCEL), aborted(4), switched(CANCELLING),
 )  # fmt: skip
-near(
-    "stopped-silently", "goes on without it",
-    at("harness", injected("submit", "coordinator", 1)), stop_triggered(StopMode.CANCEL), aborted(4), LATER_MS,
-)  # fmt: skip
+near("stopped-silently", "goes on without it", SUBMITS, stop_triggered(StopMode.CANCEL), aborted(4), LATER_MS)
 
 bad(
     "not-stopped", "it is not cancelled",
-    at("harness", injected("submit", "coordinator", 1)), stop_triggered(StopMode.CANCEL),
-    savepoint_completed(4, METADATA.path, METADATA, FILE, recovery_point=True), LATER_MS, listed(METADATA, FILE),
+    SUBMITS, stop_triggered(StopMode.CANCEL), SAVED, LATER_MS, listed(METADATA, FILE),
 )  # fmt: skip
 near(
     "not-stopped", "it is cancelled with it",
-    at("harness", injected("submit", "coordinator", 1)), stop_triggered(StopMode.CANCEL),
-    savepoint_completed(4, METADATA.path, METADATA, FILE, recovery_point=True), 20.0, switched(CANCELLING), LATER_MS,
-    listed(METADATA, FILE),
+    SUBMITS, stop_triggered(StopMode.CANCEL), SAVED, 20.0, switched(CANCELLING), LATER_MS, listed(METADATA, FILE),
 )  # fmt: skip
 
 bad(
     "not-drained", "snapshot before finish",
-    at("harness", injected("submit", "coordinator", 1)), stop_triggered(StopMode.DRAIN), part("sum[0]"),
-    operator_finished("sum[0]"), savepoint_completed(4, METADATA.path, METADATA, FILE, recovery_point=True),
-    switched(FINISHED),
+    SUBMITS, stop_triggered(StopMode.DRAIN), part("sum[0]"), operator_finished("sum[0]"), SAVED, JOB_FINISHES,
 )  # fmt: skip
 near(
     "not-drained", "snapshot behind finish",
-    at("harness", injected("submit", "coordinator", 1)), stop_triggered(StopMode.DRAIN), operator_finished("sum[0]"),
-    part("sum[0]"), savepoint_completed(4, METADATA.path, METADATA, FILE, recovery_point=True), switched(FINISHED),
+    SUBMITS, stop_triggered(StopMode.DRAIN), operator_finished("sum[0]"), part("sum[0]"), SAVED, JOB_FINISHES,
 )  # fmt: skip
 
 bad(
     "drained-unasked", "finish of a job that suspends",
-    at("harness", injected("submit", "coordinator", 1)), stop_triggered(), operator_finished("sum[0]"), part("sum[0]"),
-    savepoint_completed(4, METADATA.path, METADATA, FILE, recovery_point=True), switched(FINISHED),
+    SUBMITS, SUSPENDS, operator_finished("sum[0]"), part("sum[0]"), SAVED, JOB_FINISHES,
 )  # fmt: skip
-near(
-    "drained-unasked", "no finish of a job that suspends",
-    at("harness", injected("submit", "coordinator", 1)), stop_triggered(), part("sum[0]"),
-    savepoint_completed(4, METADATA.path, METADATA, FILE, recovery_point=True), switched(FINISHED),
-)  # fmt: skip
+near("drained-unasked", "no finish of a job that suspends", SUBMITS, SUSPENDS, part("sum[0]"), SAVED, JOB_FINISHES)
+
+SAVED_WITHOUT_RECOVERY_POINT = savepoint_completed(4, METADATA.path, METADATA, FILE)
 
 bad(
     "savepoint-commits", "a sink is told",
-    at("harness", injected("submit", "coordinator", 1)), stop_triggered(StopMode.GO_ON),
-    savepoint_completed(4, METADATA.path, METADATA, FILE), told(4, "sink[0]"),
+    SUBMITS, stop_triggered(StopMode.GO_ON), SAVED_WITHOUT_RECOVERY_POINT, told(4, "sink[0]"),
 )  # fmt: skip
 near(
     "savepoint-commits", "a sink is told of the next checkpoint",
-    at("harness", injected("submit", "coordinator", 1)), stop_triggered(StopMode.GO_ON),
-    savepoint_completed(4, METADATA.path, METADATA, FILE), told(5, "sink[0]"),
+    SUBMITS, stop_triggered(StopMode.GO_ON), SAVED_WITHOUT_RECOVERY_POINT, told(5, "sink[0]"),
 )  # fmt: skip
 
 bad(
     "savepoint-restored", "an attempt goes back to it",
-    at("harness", injected("submit", "coordinator", 1)), stop_triggered(StopMode.GO_ON),
-    savepoint_completed(4, METADATA.path, METADATA, FILE), failure(), attempt(4),
+    SUBMITS, stop_triggered(StopMode.GO_ON), SAVED_WITHOUT_RECOVERY_POINT, failure(), attempt(4),
 )  # fmt: skip
 near(
     "savepoint-restored", "an attempt goes back to the checkpoint before",
-    at("harness", injected("submit", "coordinator", 1)), stop_triggered(StopMode.GO_ON),
-    savepoint_completed(4, METADATA.path, METADATA, FILE), failure(), attempt(3),
+    SUBMITS, stop_triggered(StopMode.GO_ON), SAVED_WITHOUT_RECOVERY_POINT, failure(), attempt(3),
 )  # fmt: skip
 
 # Neither: until 1.15 every savepoint was one.
 undecided(
     "SAVEPOINT", "in version 1 14 it is a recovery point",
-    submitted(), attempt(), switched(RUNNING), at("harness", injected("stop", "coordinator")),
-    at("harness", injected("submit", "coordinator", 1)), stop_triggered(StopMode.GO_ON),
-    savepoint_completed(4, METADATA.path, METADATA, FILE, recovery_point=True), told(4, "sink[0]"), failure(),
-    attempt(4), options=OLDER,
+    submitted(), attempt(), switched(RUNNING), at("harness", injected("stop", "coordinator")), SUBMITS,
+    stop_triggered(StopMode.GO_ON), SAVED, told(4, "sink[0]"), failure(), attempt(4), options=OLDER,
     faults=(
         FaultSpec("stop", COORDINATOR, parameters={"target": "savepoints"}),
         FaultSpec("submit", COORDINATOR, parameters={}),
@@ -308,77 +249,55 @@ undecided(
 
 bad(
     "not-resumed", "the next job fails",
-    at("harness", injected("submit", "coordinator", 1)), stop_triggered(), part("sum[0]"),
-    savepoint_completed(4, METADATA.path, METADATA, FILE, recovery_point=True), switched(FINISHED),
-    next_job(switched(FAILED, reason="it cannot be read")),
+    SUBMITS, SUSPENDS, part("sum[0]"), SAVED, JOB_FINISHES, next_job(switched(FAILED, reason="it cannot be read")),
 )  # fmt: skip
-near(
-    "not-resumed", "the next job runs",
-    at("harness", injected("submit", "coordinator", 1)), stop_triggered(), part("sum[0]"),
-    savepoint_completed(4, METADATA.path, METADATA, FILE, recovery_point=True), switched(FINISHED),
-    next_job(attempt(4), switched(RUNNING)),
-)  # fmt: skip
+
+NEXT_RUNS = next_job(attempt(4), switched(RUNNING))
+
+near("not-resumed", "the next job runs", SUBMITS, SUSPENDS, part("sum[0]"), SAVED, JOB_FINISHES, NEXT_RUNS)
+
+RENAMED = (
+    FaultSpec("stop", COORDINATOR, parameters={"target": "savepoints"}),
+    FaultSpec("submit", COORDINATOR, parameters={"edit": "sum=total"}),
+)
 
 bad(
     "state-left-out", "runs without an operator",
-    at("harness", injected("submit", "coordinator", 1)), stop_triggered(), part("sum[0]"),
-    savepoint_completed(4, METADATA.path, METADATA, FILE, recovery_point=True), switched(FINISHED),
-    next_job(attempt(4), switched(RUNNING)),
-    faults=(
-        FaultSpec("stop", COORDINATOR, parameters={"target": "savepoints"}),
-        FaultSpec("submit", COORDINATOR, parameters={"edit": "sum=total"}),
-    ),
+    SUBMITS, SUSPENDS, part("sum[0]"), SAVED, JOB_FINISHES, NEXT_RUNS, faults=RENAMED,
 )  # fmt: skip
 near(
     "state-left-out", "is refused without an operator",
-    at("harness", injected("submit", "coordinator", 1)), stop_triggered(), part("sum[0]"),
-    savepoint_completed(4, METADATA.path, METADATA, FILE, recovery_point=True), switched(FINISHED),
-    next_job(switched(FAILED, reason="no operator sum")),
-    faults=(
-        FaultSpec("stop", COORDINATOR, parameters={"target": "savepoints"}),
-        FaultSpec("submit", COORDINATOR, parameters={"edit": "sum=total"}),
-    ),
+    SUBMITS, SUSPENDS, part("sum[0]"), SAVED, JOB_FINISHES, next_job(switched(FAILED, reason="no operator sum")),
+    faults=RENAMED,
 )  # fmt: skip
 
 # Neither: it is allowed.
 undecided(
     "SAVEPOINT", "may run without an operator",
-    submitted(), attempt(), switched(RUNNING), at("harness", injected("stop", "coordinator")),
-    at("harness", injected("submit", "coordinator", 1)), stop_triggered(), part("sum[0]"),
-    savepoint_completed(4, METADATA.path, METADATA, FILE, recovery_point=True), switched(FINISHED),
-    next_job(attempt(4), switched(RUNNING)), options=ALLOWED,
-    faults=(
-        FaultSpec("stop", COORDINATOR, parameters={"target": "savepoints"}),
-        FaultSpec("submit", COORDINATOR, parameters={"edit": "sum=total"}),
-    ),
+    submitted(), attempt(), switched(RUNNING), at("harness", injected("stop", "coordinator")), SUBMITS, SUSPENDS,
+    part("sum[0]"), SAVED, JOB_FINISHES, NEXT_RUNS, options=ALLOWED, faults=RENAMED,
 )  # fmt: skip
+
+FIFTH_COMPLETES = at("coordinator.1", completed(5), attempt=1_001)
 
 bad(
     "claimed-left", "claimed and still there",
-    at("harness", injected("submit", "coordinator", 1)), stop_triggered(),
-    savepoint_completed(4, METADATA.path, METADATA, FILE, recovery_point=True), switched(FINISHED),
-    next_job(attempt(4), switched(RUNNING)), at("coordinator.1", completed(5), attempt=1_001),
+    SUBMITS, SUSPENDS, SAVED, JOB_FINISHES, NEXT_RUNS, FIFTH_COMPLETES,
     at("coordinator.1", completed(6), attempt=1_001), listed(METADATA, FILE), options=CLAIMED,
 )  # fmt: skip
 near(
     "claimed-left", "claimed and gone",
-    at("harness", injected("submit", "coordinator", 1)), stop_triggered(),
-    savepoint_completed(4, METADATA.path, METADATA, FILE, recovery_point=True), switched(FINISHED),
-    next_job(attempt(4), switched(RUNNING)), at("coordinator.1", completed(5), attempt=1_001),
+    SUBMITS, SUSPENDS, SAVED, JOB_FINISHES, NEXT_RUNS, FIFTH_COMPLETES,
     at("coordinator.1", completed(6), attempt=1_001), listed(), options=CLAIMED,
 )  # fmt: skip
 
 bad(
     "claimed-too-early", "deleted before the first checkpoint",
-    at("harness", injected("submit", "coordinator", 1)), stop_triggered(),
-    savepoint_completed(4, METADATA.path, METADATA, FILE, recovery_point=True), switched(FINISHED),
-    next_job(attempt(4), switched(RUNNING)), deleted(FILE, by="coordinator.1", attempt=1_001),
-    at("coordinator.1", completed(5), attempt=1_001), options=CLAIMED,
+    SUBMITS, SUSPENDS, SAVED, JOB_FINISHES, NEXT_RUNS, deleted(FILE, by="coordinator.1", attempt=1_001),
+    FIFTH_COMPLETES, options=CLAIMED,
 )  # fmt: skip
 near(
     "claimed-too-early", "deleted behind the first checkpoint",
-    at("harness", injected("submit", "coordinator", 1)), stop_triggered(),
-    savepoint_completed(4, METADATA.path, METADATA, FILE, recovery_point=True), switched(FINISHED),
-    next_job(attempt(4), switched(RUNNING)), at("coordinator.1", completed(5), attempt=1_001),
+    SUBMITS, SUSPENDS, SAVED, JOB_FINISHES, NEXT_RUNS, FIFTH_COMPLETES,
     deleted(FILE, by="coordinator.1", attempt=1_001), options=CLAIMED,
 )  # fmt: skip

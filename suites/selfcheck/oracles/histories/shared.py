@@ -55,10 +55,7 @@ def registered(checkpoint: int, *files: FileReference, uses: tuple[int, ...] = (
     return events.SharedStateRegistered(
         checkpoint=checkpoint,
         files=tuple(
-            (
-                SharedFileUse(f"{SUM}/{file.checksum}", file.path, count)
-                for file, count in zip(files, counts, strict=True)
-            )
+            SharedFileUse(f"{SUM}/{file.checksum}", file.path, count) for file, count in zip(files, counts, strict=True)
         ),
     )
 

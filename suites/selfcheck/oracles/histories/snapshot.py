@@ -49,32 +49,26 @@ def released(checkpoint: int = 1, kept: int | None = 0, still_open: int = 0, pag
 
 bad, near = exhibits("SNAPSHOT")
 
-bad(
-    "acked-before-durable", "acks before its file is written",
-    attempt(), snapshot("sum[0]", state=summary(HELD)), ack_sent("sum[0]", 1, file(1)), written(file(1), by=WORKER),
-)  # fmt: skip
-bad(
-    "acked-before-durable", "acks state that is nowhere",
-    attempt(), snapshot("sum[0]", state=summary(HELD)), ack_sent("sum[0]"),
-)  # fmt: skip
+TAKEN = snapshot("sum[0]", state=summary(HELD))
+
+ACKED = ack_sent("sum[0]", 1, file(1))
+
+WRITTEN = written(file(1), by=WORKER)
+
+bad("acked-before-durable", "acks before its file is written", attempt(), TAKEN, ACKED, WRITTEN)
+bad("acked-before-durable", "acks state that is nowhere", attempt(), TAKEN, ack_sent("sum[0]"))
+
+TAKEN_AGAIN = snapshot("sum[0]", 2, state=summary(HELD))
+
 near(
     "acked-before-durable", "acks what is written",
-    attempt(), snapshot("sum[0]", state=summary(HELD)), written(file(1), by=WORKER), ack_sent("sum[0]", 1, file(1)),
-    snapshot("sum[0]", 2, state=summary(HELD)), ack_sent("sum[0]", 2, inline_bytes=9),
+    attempt(), TAKEN, WRITTEN, ACKED, TAKEN_AGAIN, ack_sent("sum[0]", 2, inline_bytes=9),
 )  # fmt: skip
 
 # --- beside the records ----------------------------------------------------------------------------------------------
 
-bad(
-    "barrier-after-upload", "barrier waits for the file",
-    attempt(), snapshot("sum[0]", state=summary(HELD)), written(file(1), by=WORKER), sends(BELOW, Barrier(1)),
-    ack_sent("sum[0]", 1, file(1)),
-)  # fmt: skip
-near(
-    "barrier-after-upload", "barrier leaves with the cut",
-    attempt(), snapshot("sum[0]", state=summary(HELD)), sends(BELOW, Barrier(1)), written(file(1), by=WORKER),
-    ack_sent("sum[0]", 1, file(1)),
-)  # fmt: skip
+bad("barrier-after-upload", "barrier waits for the file", attempt(), TAKEN, WRITTEN, sends(BELOW, Barrier(1)), ACKED)
+near("barrier-after-upload", "barrier leaves with the cut", attempt(), TAKEN, sends(BELOW, Barrier(1)), WRITTEN, ACKED)
 
 
 def _uploads(*, moving: bool, standstill: int = 1) -> list[Line]:
@@ -106,95 +100,67 @@ near("stood-while-uploading", "moves though the machine stood still once", _uplo
 
 bad(
     "processed-while-writing", "processes during a synchronous write",
-    attempt(), snapshot("sum[0]", state=summary(HELD)), delivers(LEFT, 0), written(file(1), by=WORKER),
-    released(kept=1), ack_sent("sum[0]", 1, file(1)), options=SYNCHRONOUS,
+    attempt(), TAKEN, delivers(LEFT, 0), WRITTEN, released(kept=1), ACKED, options=SYNCHRONOUS,
 )  # fmt: skip
 
 near(
     "processed-while-writing", "waits for a synchronous write",
     attempt(), 1, delivers(LEFT, 0), 1, delivers(LEFT, 1), 1, delivers(LEFT, 2), 1, delivers(LEFT, 3), 1,
-    delivers(LEFT, 4), snapshot("sum[0]", state=summary(HELD)), 20, written(file(1), by=WORKER), released(),
-    ack_sent("sum[0]", 1, file(1)), 1, delivers(LEFT, 5), options=SYNCHRONOUS,
+    delivers(LEFT, 4), TAKEN, 20, WRITTEN, released(), ACKED, 1, delivers(LEFT, 5), options=SYNCHRONOUS,
 )  # fmt: skip
 near(
     "processed-while-writing", "waits for one on a machine that stood still once",
     attempt(), 1, delivers(LEFT, 0), 1, delivers(LEFT, 1), 1, delivers(LEFT, 2), 1, delivers(LEFT, 3), 40,
-    delivers(LEFT, 4), snapshot("sum[0]", state=summary(HELD)), 20, written(file(1), by=WORKER), released(),
-    ack_sent("sum[0]", 1, file(1)), 1, delivers(LEFT, 5), options=SYNCHRONOUS,
+    delivers(LEFT, 4), TAKEN, 20, WRITTEN, released(), ACKED, 1, delivers(LEFT, 5), options=SYNCHRONOUS,
 )  # fmt: skip
 
 # --- errors ----------------------------------------------------------------------------------------------------------
 
 bad(
     "async-error-swallowed", "goes on without declining",
-    attempt(), snapshot("sum[0]", state=summary(HELD)),
-    at(WORKER, storage_failed("write-state", file().path, "injected", subtask="sum[0]")), delivers(LEFT, 0),
-    delivers(LEFT, 1),
+    attempt(), TAKEN, at(WORKER, storage_failed("write-state", file().path, "injected", subtask="sum[0]")),
+    delivers(LEFT, 0), delivers(LEFT, 1),
 )  # fmt: skip
 near(
     "async-error-swallowed", "declines",
-    attempt(), snapshot("sum[0]", state=summary(HELD)),
-    at(WORKER, storage_failed("write-state", file().path, "injected", subtask="sum[0]")),
+    attempt(), TAKEN, at(WORKER, storage_failed("write-state", file().path, "injected", subtask="sum[0]")),
     decline_sent("sum[0]", 1, "injected"), delivers(LEFT, 0),
 )  # fmt: skip
 
-bad(
-    "sync-error-swallowed", "goes on without a snapshot",
-    attempt(), at(WORKER, storage_failed("fix-state", file().path, "injected", subtask="sum[0]")), delivers(LEFT, 0),
-    delivers(LEFT, 1),
-)  # fmt: skip
+FIX_FAILED = at(WORKER, storage_failed("fix-state", file().path, "injected", subtask="sum[0]"))
+
+bad("sync-error-swallowed", "goes on without a snapshot", attempt(), FIX_FAILED, delivers(LEFT, 0), delivers(LEFT, 1))
 near(
     "sync-error-swallowed", "dies in the turn of the next error",
-    attempt(), at(WORKER, storage_failed("fix-state", file().path, "injected", subtask="sum[0]")),
-    stopped("sum[0]", reason="snapshot"), delivers(LEFT, 0),
-    at(WORKER, storage_failed("fix-state", file().path, "injected", subtask="sum[0]")), delivers(LEFT, 1),
+    attempt(), FIX_FAILED, stopped("sum[0]", reason="snapshot"), delivers(LEFT, 0), FIX_FAILED, delivers(LEFT, 1),
 )  # fmt: skip
-near(
-    "sync-error-swallowed", "stops",
-    attempt(), at(WORKER, storage_failed("fix-state", file().path, "injected", subtask="sum[0]")),
-    stopped("sum[0]", reason="snapshot"), delivers(LEFT, 0),
-)  # fmt: skip
+near("sync-error-swallowed", "stops", attempt(), FIX_FAILED, stopped("sum[0]", reason="snapshot"), delivers(LEFT, 0))
 
 # --- versions --------------------------------------------------------------------------------------------------------
 
-bad(
-    "freed-too-early", "frees before the file is written",
-    attempt(), snapshot("sum[0]", state=summary(HELD)), released(), written(file(1), by=WORKER),
-    ack_sent("sum[0]", 1, file(1)),
-)  # fmt: skip
-near(
-    "freed-too-early", "frees when the file is written",
-    attempt(), snapshot("sum[0]", state=summary(HELD)), written(file(1), by=WORKER), released(),
-    ack_sent("sum[0]", 1, file(1)),
-)  # fmt: skip
+bad("freed-too-early", "frees before the file is written", attempt(), TAKEN, released(), WRITTEN, ACKED)
+near("freed-too-early", "frees when the file is written", attempt(), TAKEN, WRITTEN, released(), ACKED)
 near(
     "freed-too-early", "keyed state comes with the ack and what was in flight is written later",
-    attempt(), snapshot("sum[0]", state=summary(HELD), unaligned=True), released(), written(file(1), by=WORKER),
-    ack_sent("sum[0]", 1, file(), inline_bytes=9), snapshot("sum[0]", 2, state=summary(HELD)),
-    written(file(2), by=WORKER), released(2), ack_sent("sum[0]", 2, file(2)),
+    attempt(), snapshot("sum[0]", state=summary(HELD), unaligned=True), released(), WRITTEN,
+    ack_sent("sum[0]", 1, file(), inline_bytes=9), TAKEN_AGAIN, written(file(2), by=WORKER), released(2),
+    ack_sent("sum[0]", 2, file(2)),
 )  # fmt: skip
 near(
     "freed-too-early", "empty state is stored nowhere and what was in flight is written later",
-    attempt(), snapshot("sum[0]", state=summary([]), unaligned=True), released(), written(file(1), by=WORKER),
-    ack_sent("sum[0]", 1, file(1)), snapshot("sum[0]", 2, state=summary(HELD)), written(file(2), by=WORKER),
-    released(2), ack_sent("sum[0]", 2, file(2)),
+    attempt(), snapshot("sum[0]", state=summary([]), unaligned=True), released(), WRITTEN, ACKED, TAKEN_AGAIN,
+    written(file(2), by=WORKER), released(2), ack_sent("sum[0]", 2, file(2)),
 )  # fmt: skip
 
 bad(
     "versions-kept", "never frees the first",
-    attempt(), snapshot("sum[0]", state=summary(HELD)), written(file(1), by=WORKER), ack_sent("sum[0]", 1, file(1)),
-    snapshot("sum[0]", 2, state=summary(HELD)), written(file(2), by=WORKER), released(2),
+    attempt(), TAKEN, WRITTEN, ACKED, TAKEN_AGAIN, written(file(2), by=WORKER), released(2),
     ack_sent("sum[0]", 2, file(2)),
 )  # fmt: skip
-bad(
-    "versions-kept", "says that another is open",
-    attempt(), snapshot("sum[0]", state=summary(HELD)), written(file(1), by=WORKER), released(still_open=1),
-    ack_sent("sum[0]", 1, file(1)),
-)  # fmt: skip
+bad("versions-kept", "says that another is open", attempt(), TAKEN, WRITTEN, released(still_open=1), ACKED)
 near(
     "versions-kept", "another is open",
-    attempt(), snapshot("sum[0]", state=summary(HELD)), snapshot("sum[0]", 2, state=summary(HELD)),
-    written(file(1), by=WORKER), released(still_open=1), ack_sent("sum[0]", 1, file(1)), released(2),
+    attempt(), TAKEN, TAKEN_AGAIN, WRITTEN, released(still_open=1), ACKED, released(2),
 )  # fmt: skip
 
 MANY_KEYS = replace(input_log(10, 10), keys=tuple(f"key-{number}" for number in range(4000)))
@@ -202,43 +168,35 @@ MANY_KEYS = replace(input_log(10, 10), keys=tuple(f"key-{number}" for number in 
 
 bad(
     "kept-wrong", "keeps more than was changed",
-    attempt(), snapshot("sum[0]", state=summary(HELD)), delivers(LEFT, 0, records=2), written(file(1), by=WORKER),
-    released(kept=3), ack_sent("sum[0]", 1, file(1)),
+    attempt(), TAKEN, delivers(LEFT, 0, records=2), WRITTEN, released(kept=3), ACKED,
 )  # fmt: skip
 bad(
     "kept-wrong", "keeps nothing of what was changed",
-    attempt(), snapshot("sum[0]", state=summary(HELD)), delivers(LEFT, 0, records=2), written(file(1), by=WORKER),
-    released(kept=0), ack_sent("sum[0]", 1, file(1)),
+    attempt(), TAKEN, delivers(LEFT, 0, records=2), WRITTEN, released(kept=0), ACKED,
 )  # fmt: skip
 bad(
     "kept-wrong", "keeps more pages than entries were changed",
-    attempt(), snapshot("sum[0]", state=summary(HELD)), delivers(LEFT, 0, records=2), written(file(1), by=WORKER),
-    released(kept=12, page=4), ack_sent("sum[0]", 1, file(1)), inputs=MANY_KEYS,
+    attempt(), TAKEN, delivers(LEFT, 0, records=2), WRITTEN, released(kept=12, page=4), ACKED, inputs=MANY_KEYS,
 )  # fmt: skip
 bad(
     "kept-wrong", "calls the whole state a page",
-    attempt(), snapshot("sum[0]", state=summary(HELD)), delivers(LEFT, 0), written(file(1), by=WORKER),
-    released(kept=2, page=2), ack_sent("sum[0]", 1, file(1)),
+    attempt(), TAKEN, delivers(LEFT, 0), WRITTEN, released(kept=2, page=2), ACKED,
 )  # fmt: skip
 bad(
     "kept-wrong", "calls a large part of many keys a page",
-    attempt(), snapshot("sum[0]", state=summary(HELD)), delivers(LEFT, 0), written(file(1), by=WORKER),
-    released(kept=1_000, page=1_000), ack_sent("sum[0]", 1, file(1)), inputs=MANY_KEYS,
+    attempt(), TAKEN, delivers(LEFT, 0), WRITTEN, released(kept=1_000, page=1_000), ACKED, inputs=MANY_KEYS,
 )  # fmt: skip
 near(
     "kept-wrong", "keeps whole pages",
-    attempt(), snapshot("sum[0]", state=summary(HELD)), delivers(LEFT, 0, records=2), written(file(1), by=WORKER),
-    released(kept=8, page=4), ack_sent("sum[0]", 1, file(1)), inputs=MANY_KEYS,
+    attempt(), TAKEN, delivers(LEFT, 0, records=2), WRITTEN, released(kept=8, page=4), ACKED, inputs=MANY_KEYS,
 )  # fmt: skip
 near(
     "kept-wrong", "keeps what was changed",
-    attempt(), delivers(LEFT, 0), snapshot("sum[0]", state=summary(HELD)), delivers(LEFT, 1, records=3),
-    written(file(1), by=WORKER), released(kept=2), ack_sent("sum[0]", 1, file(1)),
+    attempt(), delivers(LEFT, 0), TAKEN, delivers(LEFT, 1, records=3), WRITTEN, released(kept=2), ACKED,
 )  # fmt: skip
 near(
     "kept-wrong", "does not tell of every snapshot what it keeps",
-    attempt(), snapshot("sum[0]", state=summary(HELD)), delivers(LEFT, 0, records=2), written(file(1), by=WORKER),
-    released(kept=None), ack_sent("sum[0]", 1, file(1)), snapshot("sum[0]", 2, state=summary(HELD)), delivers(LEFT, 1),
+    attempt(), TAKEN, delivers(LEFT, 0, records=2), WRITTEN, released(kept=None), ACKED, TAKEN_AGAIN, delivers(LEFT, 1),
     written(file(2), by=WORKER), released(2, kept=1), ack_sent("sum[0]", 2, file(2)),
 )  # fmt: skip
 
@@ -254,13 +212,10 @@ def _completed(*checkpoints: int) -> list[Line]:
     return lines
 
 
-LISTED: list[Line] = [attempt(), snapshot("sum[0]", state=summary(HELD))]
+LISTED: list[Line] = [attempt(), TAKEN]
 """Checkpoint 1 is aborted while its file is being written, or when it is acknowledged; three more complete."""
 
-LEFT_BEHIND: list[Line] = [
-    claimed(), attempt(), triggered(), snapshot("sum[0]", state=summary(HELD)), written(file(1), by=WORKER), released(),
-    ack_sent("sum[0]", 1, file(1)),
-]  # fmt: skip
+LEFT_BEHIND: list[Line] = [claimed(), attempt(), triggered(), TAKEN, WRITTEN, released(), ACKED]
 """Checkpoint 1 is pending when the coordinator dies, and three others complete under the next one."""
 
 bad(
@@ -277,20 +232,18 @@ near(
 )  # fmt: skip
 bad(
     "aborted-file-left", "aborted file is there",
-    *LISTED, heard("sum[0]", completed=False), written(file(1), by=WORKER), released(), _completed(2, 3, 4),
-    listed(file()),
+    *LISTED, heard("sum[0]", completed=False), WRITTEN, released(), _completed(2, 3, 4), listed(file()),
 )  # fmt: skip
 bad(
     "aborted-file-left", "file of a late ack is there",
-    *LISTED, written(file(1), by=WORKER), released(), ack_sent("sum[0]", 1, file(1)),
-    acked(1, "sum[0]", outcome=events.AckOutcome.DISCARDED), _completed(2, 3, 4), listed(file()),
-)  # fmt: skip
-near(
-    "aborted-file-left", "ack of the file never arrived",
-    *LISTED, written(file(1), by=WORKER), released(), ack_sent("sum[0]", 1, file(1)), _completed(2, 3, 4),
+    *LISTED, WRITTEN, released(), ACKED, acked(1, "sum[0]", outcome=events.AckOutcome.DISCARDED), _completed(2, 3, 4),
     listed(file()),
 )  # fmt: skip
 near(
+    "aborted-file-left", "ack of the file never arrived",
+    *LISTED, WRITTEN, released(), ACKED, _completed(2, 3, 4), listed(file()),
+)  # fmt: skip
+near(
     "aborted-file-left", "aborted file is gone",
-    *LISTED, heard("sum[0]", completed=False), written(file(1), by=WORKER), released(), _completed(2, 3, 4), listed(),
+    *LISTED, heard("sum[0]", completed=False), WRITTEN, released(), _completed(2, 3, 4), listed(),
 )  # fmt: skip

@@ -124,40 +124,39 @@ near(
     ALL_RUN, ENDED, switched(FINISHED), ALL_RUN, ENDED[-2:], expected=ExpectedEnd.FINISHED,
 )  # fmt: skip
 
-bad(
-    "command-ignored", "a cancelled job runs on",
-    ALL_RUN, 100, at("harness", injected("cancel", "job")), expected=ExpectedEnd.CANCELED,
-)  # fmt: skip
+CANCEL = at("harness", injected("cancel", "job"))
+
+bad("command-ignored", "a cancelled job runs on", ALL_RUN, 100, CANCEL, expected=ExpectedEnd.CANCELED)
 bad(
     "command-ignored", "a suspended job restarts",
     ALL_RUN, 100, at("harness", injected("suspend", "job")), 600, failed(), stopped(*SUBTASKS), ALL_RUN,
     expected=ExpectedEnd.SUSPENDED,
 )  # fmt: skip
-bad("command-ignored", "nobody takes up a rescale", ALL_RUN, 100, at("harness", injected("rescale", "job")))
+
+RESCALE = at("harness", injected("rescale", "job"))
+
+bad("command-ignored", "nobody takes up a rescale", ALL_RUN, 100, RESCALE)
 near(
     "command-ignored", "a rescale is refused",
-    ALL_RUN, 100, at("harness", injected("rescale", "job")), events.RescaleRequested(parallelism=3),
+    ALL_RUN, 100, RESCALE, events.RescaleRequested(parallelism=3),
     events.RescaleRefused(parallelism=3, reason="there are too few workers."),
 )  # fmt: skip
 near(
     "command-ignored", "it is obeyed",
-    ALL_RUN, 100, at("harness", injected("cancel", "job")), switched(CANCELLING), switched(CANCELED),
-    expected=ExpectedEnd.CANCELED,
+    ALL_RUN, 100, CANCEL, switched(CANCELLING), switched(CANCELED), expected=ExpectedEnd.CANCELED,
 )  # fmt: skip
 near(
     "command-ignored", "the coordinator dies with the second",
-    ALL_RUN, 100, at("harness", injected("cancel", "job")), switched(CANCELED), ALL_RUN, 100,
-    at("harness", injected("cancel", "job")), died(), expected=ExpectedEnd.CANCELED,
+    ALL_RUN, 100, CANCEL, switched(CANCELED), ALL_RUN, 100, CANCEL, died(), expected=ExpectedEnd.CANCELED,
 )  # fmt: skip
 
 bad(
     "end-not-finished", "it stays half cancelled",
-    ALL_RUN, 100, at("harness", injected("cancel", "job")), switched(CANCELLING), expected=ExpectedEnd.CANCELED,
+    ALL_RUN, 100, CANCEL, switched(CANCELLING), expected=ExpectedEnd.CANCELED,
 )  # fmt: skip
 near(
     "end-not-finished", "it is cancelled",
-    ALL_RUN, 100, at("harness", injected("cancel", "job")), switched(CANCELLING), switched(CANCELED),
-    expected=ExpectedEnd.CANCELED,
+    ALL_RUN, 100, CANCEL, switched(CANCELLING), switched(CANCELED), expected=ExpectedEnd.CANCELED,
 )  # fmt: skip
 
 # --- PROGRESS: what a mini-batch holds back for 15 ms -----------------------------------------------------------------

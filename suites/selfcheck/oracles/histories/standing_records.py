@@ -49,41 +49,30 @@ def reading(position: int = 0) -> list[Line]:
 bad, near = exhibits("PROGRESS", options=WITHOUT_CHECKPOINTS)
 
 bad("source-not-reading", "it never reads", reading())
-bad(
-    "source-not-reading", "it read in the attempt before",
-    reading(), events.InputRead(subtask=SOURCE, partition=1, first_offset=0), reading(4),
-)  # fmt: skip
-near("source-not-reading", "it reads", reading(), events.InputRead(subtask=SOURCE, partition=1, first_offset=0))
-near(
-    "source-not-reading", "it has read everything",
-    reading(), events.InputRead(subtask=SOURCE, partition=1, first_offset=0), reading(10),
-)  # fmt: skip
-near(
-    "source-not-reading", "it dies",
-    reading(), events.InputRead(subtask=SOURCE, partition=1, first_offset=0), reading(), died("worker-1"),
-)  # fmt: skip
 
-LISTED: list[Line] = [ALL_RUN, events.InputRead(subtask=SOURCE, partition=1, first_offset=0)]
+READ = events.InputRead(subtask=SOURCE, partition=1, first_offset=0)
+
+bad("source-not-reading", "it read in the attempt before", reading(), READ, reading(4))
+near("source-not-reading", "it reads", reading(), READ)
+near("source-not-reading", "it has read everything", reading(), READ, reading(10))
+near("source-not-reading", "it dies", reading(), READ, reading(), died("worker-1"))
+
+LISTED: list[Line] = [ALL_RUN, READ]
 """Splits are sent again every 100 ms."""
 
+HEARTBEATS = {**WITHOUT_CHECKPOINTS, "heartbeat.interval": "100 ms"}
+
+bad("split-not-received", "it gets no split", *LISTED, assigned(1), 100, assigned(1), options=HEARTBEATS)
 bad(
-    "split-not-received", "it gets no split",
-    *LISTED, assigned(1), 100, assigned(1), options={**WITHOUT_CHECKPOINTS, "heartbeat.interval": "100 ms"},
-)  # fmt: skip
-bad(
-    "split-not-received", "it gets one of two",
-    *LISTED, assigned(1, 3), received(1, subtask=SOURCE),
-    options={**WITHOUT_CHECKPOINTS, "heartbeat.interval": "100 ms"},
-)  # fmt: skip
+    "split-not-received", "it gets one of two", *LISTED, assigned(1, 3), received(1, subtask=SOURCE), options=HEARTBEATS
+)
 near(
     "split-not-received", "it gets both",
-    *LISTED, assigned(1, 3), received(1, subtask=SOURCE), assigned(3), received(3, subtask=SOURCE),
-    options={**WITHOUT_CHECKPOINTS, "heartbeat.interval": "100 ms"},
+    *LISTED, assigned(1, 3), received(1, subtask=SOURCE), assigned(3), received(3, subtask=SOURCE), options=HEARTBEATS,
 )  # fmt: skip
 near(
     "split-not-received", "a third is assigned at the end",
-    *LISTED, assigned(1), received(1, subtask=SOURCE), 900, died("worker-1"), assigned(3),
-    options={**WITHOUT_CHECKPOINTS, "heartbeat.interval": "100 ms"},
+    *LISTED, assigned(1), received(1, subtask=SOURCE), 900, died("worker-1"), assigned(3), options=HEARTBEATS,
 )  # fmt: skip
 
 BOUNDED: list[Line] = [reading(), emitted(0, 10, subtask=SOURCE, partition=1)]

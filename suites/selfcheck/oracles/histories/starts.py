@@ -121,24 +121,20 @@ bad(
 )  # fmt: skip
 near("refused-good-option", "good option runs", attempt(), switched(RUNNING), end=RunEnd(reached=True, reason=""))
 
-bad(
-    "directory-not-named", "unreached and nobody minds",
-    at("worker-1.0", storage_failed("reach-directory", "hdfs:///checkpoints", "no such host")),
-    expected=ExpectedEnd.FAILED,
-)  # fmt: skip
+UNREACHED = at("worker-1.0", storage_failed("reach-directory", "hdfs:///checkpoints", "no such host"))
+
+bad("directory-not-named", "unreached and nobody minds", UNREACHED, expected=ExpectedEnd.FAILED)
 bad(
     "directory-not-named", "unreached and another worker is named",
-    at("worker-1.0", storage_failed("reach-directory", "hdfs:///checkpoints", "no such host")),
-    switched(FAILED, reason="worker-0.0 cannot reach hdfs:///checkpoints"), expected=ExpectedEnd.FAILED,
+    UNREACHED, switched(FAILED, reason="worker-0.0 cannot reach hdfs:///checkpoints"), expected=ExpectedEnd.FAILED,
 )  # fmt: skip
 bad(
     "directory-not-named", "unreached and another directory is named",
-    at("worker-1.0", storage_failed("reach-directory", "hdfs:///checkpoints", "no such host")),
-    switched(FAILED, reason="worker-1.0 cannot reach hdfs:///others"), expected=ExpectedEnd.FAILED,
+    UNREACHED, switched(FAILED, reason="worker-1.0 cannot reach hdfs:///others"), expected=ExpectedEnd.FAILED,
 )  # fmt: skip
 near(
     "directory-not-named", "unreached and both are named",
-    at("worker-1.0", storage_failed("reach-directory", "hdfs:///checkpoints", "no such host")),
+    UNREACHED,
     switched(FAILED, reason="worker-1.0 cannot reach the checkpoint directory hdfs:///checkpoints: no such host"),
     expected=ExpectedEnd.FAILED,
 )  # fmt: skip
@@ -198,35 +194,28 @@ bad, near = exhibits(
     died(PROCESS),
 )  # fmt: skip
 
-bad(
-    "older-restored", "the one before the newest",
-    events.StateRestored(checkpoint=1), events.ProgramReady(positions=RECORDED[2]),
-)  # fmt: skip
-near("older-restored", "the newest", events.StateRestored(checkpoint=2), events.ProgramReady(positions=RECORDED[2]))
+READY = events.ProgramReady(positions=RECORDED[2])
+
+bad("older-restored", "the one before the newest", events.StateRestored(checkpoint=1), READY)
+
+STATE_RESTORED = events.StateRestored(checkpoint=2)
+
+near("older-restored", "the newest", STATE_RESTORED, READY)
 near(
     "older-restored", "a newer one whose report was lost",
     events.StateRestored(checkpoint=3), events.ProgramReady(positions=(7, 7)),
 )  # fmt: skip
 
-bad("nothing-restored", "it begins without a word", events.ProgramReady(positions=RECORDED[2]))
-near(
-    "nothing-restored", "it dies before it is ready and restores then",
-    died(PROCESS), events.StateRestored(checkpoint=2), events.ProgramReady(positions=RECORDED[2]),
-)  # fmt: skip
+bad("nothing-restored", "it begins without a word", READY)
+near("nothing-restored", "it dies before it is ready and restores then", died(PROCESS), STATE_RESTORED, READY)
 
 # A first life restores, so that there is something to decide.
 near(
     "nothing-restored", "its store was damaged",
-    events.StateRestored(checkpoint=2), events.ProgramReady(positions=RECORDED[2]), died(PROCESS),
+    STATE_RESTORED, READY, died(PROCESS),
     events.ObjectDamaged(path="table", checkpoint=0, published=(), length=2, left=1),
     events.ProgramReady(positions=(0, 0)),
 )  # fmt: skip
 
-bad(
-    "position-behind", "ready before the checkpoint",
-    events.StateRestored(checkpoint=2), events.ProgramReady(positions=(5, 5)),
-)  # fmt: skip
-near(
-    "position-behind", "ready behind the checkpoint",
-    events.StateRestored(checkpoint=2), events.ProgramReady(positions=(5, 8)),
-)  # fmt: skip
+bad("position-behind", "ready before the checkpoint", STATE_RESTORED, events.ProgramReady(positions=(5, 5)))
+near("position-behind", "ready behind the checkpoint", STATE_RESTORED, events.ProgramReady(positions=(5, 8)))

@@ -53,20 +53,20 @@ near(
     50, begun(1), completed(), failure(), switched(RESTARTING), attempt(), switched(RUNNING), 50, begun(2),
 )  # fmt: skip
 
+FIRST_REFUSED = refused(FailureReason.TASKS_NOT_RUNNING, 1, USER)
+
 bad(
     "refused-and-begun", "served all the same",
-    requested(1, USER), refused(FailureReason.TASKS_NOT_RUNNING, 1, USER), drawn(1, origin=USER),
-    triggered(1, *ALL, origin=USER),
+    requested(1, USER), FIRST_REFUSED, drawn(1, origin=USER), triggered(1, *ALL, origin=USER),
 )  # fmt: skip
-near(
-    "refused-and-begun", "asked again",
-    requested(1, USER), refused(FailureReason.TASKS_NOT_RUNNING, 1, USER), begun(1, 2, USER),
-)  # fmt: skip
+near("refused-and-begun", "asked again", requested(1, USER), FIRST_REFUSED, begun(1, 2, USER))
+
+SECOND_REFUSED = refused(FailureReason.TASKS_NOT_RUNNING, 2, USER)
+
 near(
     "refused-and-begun", "number of another coordinator",
-    requested(1, USER), refused(FailureReason.TASKS_NOT_RUNNING, 1, USER), begun(1, 2, USER),
-    died("coordinator", "killed"), attempt(), switched(RUNNING), begun(2, 1, USER), requested(2, USER),
-    refused(FailureReason.TASKS_NOT_RUNNING, 2, USER), begun(3, 3, USER),
+    requested(1, USER), FIRST_REFUSED, begun(1, 2, USER), died("coordinator", "killed"), attempt(), switched(RUNNING),
+    begun(2, 1, USER), requested(2, USER), SECOND_REFUSED, begun(3, 3, USER),
 )  # fmt: skip
 
 # --- turns -----------------------------------------------------------------------------------------------------------
@@ -126,27 +126,14 @@ near(
     begun(1), crowd(1_001), refused(FailureReason.TOO_MANY_REQUESTS, 1_002, USER),
 )  # fmt: skip
 
-bad(
-    "refused-twice", "refused once more",
-    requested(1, USER), refused(FailureReason.TASKS_NOT_RUNNING, 1, USER), requested(2, USER),
-    refused(FailureReason.TASKS_NOT_RUNNING, 1, USER),
-)  # fmt: skip
+bad("refused-twice", "refused once more", requested(1, USER), FIRST_REFUSED, requested(2, USER), FIRST_REFUSED)
 
-bad(
-    "refused-without-request", "another is refused than was made",
-    requested(1, USER), refused(FailureReason.TASKS_NOT_RUNNING, 2, USER),
-)  # fmt: skip
+bad("refused-without-request", "another is refused than was made", requested(1, USER), SECOND_REFUSED)
 near(
-    "refused-without-request", "each is refused",
-    requested(1, USER), refused(FailureReason.TASKS_NOT_RUNNING, 1, USER), requested(2, USER),
-    refused(FailureReason.TASKS_NOT_RUNNING, 2, USER),
-)  # fmt: skip
+    "refused-without-request", "each is refused", requested(1, USER), FIRST_REFUSED, requested(2, USER), SECOND_REFUSED
+)
 
-near(
-    "refused-twice", "each is refused",
-    requested(1, USER), refused(FailureReason.TASKS_NOT_RUNNING, 1, USER), requested(2, USER),
-    refused(FailureReason.TASKS_NOT_RUNNING, 2, USER),
-)  # fmt: skip
+near("refused-twice", "each is refused", requested(1, USER), FIRST_REFUSED, requested(2, USER), SECOND_REFUSED)
 
 bad("periodic-waits", "interval waits for nothing", begun(1), completed(), requested(2), 40, drawn(2))
 bad(
@@ -182,9 +169,12 @@ def whole(checkpoint: int) -> list[Line]:
 
 
 bad("triggered-with-backlog", "begun over backlog", whole(1), whole(2), dropped(1), whole(3), dropped(2), begun(4))
+
+FIRST_DELETED = deleted(metadata(1), by="coordinator.0")
+
 near(
     "triggered-with-backlog", "begun with one deletion",
-    whole(1), whole(2), dropped(1), whole(3), deleted(metadata(1), by="coordinator.0"), dropped(2), begun(4),
+    whole(1), whole(2), dropped(1), whole(3), FIRST_DELETED, dropped(2), begun(4),
 )  # fmt: skip
 near(
     "triggered-with-backlog", "failed deletion is done",
@@ -200,18 +190,16 @@ BACKLOG: list[Line] = [*whole(1), *whole(2), dropped(1), *whole(3), dropped(2)]
 
 near(
     "periodic-waits", "interval waits for what was dropped twice",
-    BACKLOG, requested(4), dropped(1), 40, deleted(metadata(1), by="coordinator.0"), 40,
-    deleted(metadata(1), by="coordinator.0"), drawn(4),
+    BACKLOG, requested(4), dropped(1), 40, FIRST_DELETED, 40, FIRST_DELETED, drawn(4),
 )  # fmt: skip
 near(
     "periodic-waits", "interval waits for a second deletion that fails",
-    BACKLOG, requested(4), dropped(1), 40, deleted(metadata(1), by="coordinator.0"), 40,
-    storage_failed("delete", "chk-1/_metadata", "no answer"), drawn(4),
+    BACKLOG, requested(4), dropped(1), 40, FIRST_DELETED, 40, storage_failed("delete", "chk-1/_metadata", "no answer"),
+    drawn(4),
 )  # fmt: skip
 bad(
     "periodic-waits", "interval waits though nothing is deleted any more",
-    BACKLOG, requested(4), dropped(1), 40, deleted(metadata(1), by="coordinator.0"),
-    deleted(metadata(1), by="coordinator.0"), 40, deleted(metadata(1), by="coordinator.0"), drawn(4),
+    BACKLOG, requested(4), dropped(1), 40, FIRST_DELETED, FIRST_DELETED, 40, FIRST_DELETED, drawn(4),
 )  # fmt: skip
 
 # --- requests that nobody takes ---------------------------------------------------------------------------------------
@@ -221,50 +209,41 @@ WHILE_MS = 600
 
 bad, near = exhibits("PACE", attempt(), WHILE_MS)
 
-bad("request-lost", "nobody takes it", at("harness", injected("request-checkpoint", "job")), WHILE_MS)
-bad(
-    "request-lost", "only the interval asks",
-    at("harness", injected("request-checkpoint", "job")), requested(9), WHILE_MS,
-)  # fmt: skip
-bad(
-    "request-lost", "the coordinator had died before",
-    died(), attempt(), WHILE_MS, at("harness", injected("request-checkpoint", "job")), WHILE_MS,
-)  # fmt: skip
-bad(
-    "request-lost", "a worker dies with it",
-    at("harness", injected("request-checkpoint", "job")), died("worker-0"), WHILE_MS,
-)  # fmt: skip
+USER_ASKS = at("harness", injected("request-checkpoint", "job"))
+
+bad("request-lost", "nobody takes it", USER_ASKS, WHILE_MS)
+bad("request-lost", "only the interval asks", USER_ASKS, requested(9), WHILE_MS)
+bad("request-lost", "the coordinator had died before", died(), attempt(), WHILE_MS, USER_ASKS, WHILE_MS)
+bad("request-lost", "a worker dies with it", USER_ASKS, died("worker-0"), WHILE_MS)
+
+USER_ASKS_FOR_A_SAVEPOINT = at("harness", injected("savepoint", "job"))
+
 bad(
     "request-lost", "nobody takes that for a savepoint",
-    at("harness", injected("savepoint", "job")), requested(9, CheckpointOrigin.USER), WHILE_MS,
+    USER_ASKS_FOR_A_SAVEPOINT, requested(9, CheckpointOrigin.USER), WHILE_MS,
 )  # fmt: skip
 near(
     "request-lost", "the coordinator takes that for a savepoint",
-    at("harness", injected("savepoint", "job")), requested(9, CheckpointOrigin.SAVEPOINT), WHILE_MS,
+    USER_ASKS_FOR_A_SAVEPOINT, requested(9, CheckpointOrigin.SAVEPOINT), WHILE_MS,
 )  # fmt: skip
 
 bad(
     "savepoint-unasked", "one request counts twice",
-    at("harness", injected("savepoint", "job")), requested(9, CheckpointOrigin.SAVEPOINT),
-    requested(10, CheckpointOrigin.SAVEPOINT), WHILE_MS,
+    USER_ASKS_FOR_A_SAVEPOINT, requested(9, CheckpointOrigin.SAVEPOINT), requested(10, CheckpointOrigin.SAVEPOINT),
+    WHILE_MS,
 )  # fmt: skip
 near(
     "savepoint-unasked", "two savepoints are requested of two coordinators",
-    at("harness", injected("savepoint", "job")), requested(9, CheckpointOrigin.SAVEPOINT), died(), attempt(), WHILE_MS,
+    USER_ASKS_FOR_A_SAVEPOINT, requested(9, CheckpointOrigin.SAVEPOINT), died(), attempt(), WHILE_MS,
     at("harness", injected("stop", "job")), requested(9, CheckpointOrigin.SAVEPOINT), WHILE_MS,
 )  # fmt: skip
 
-near(
-    "request-lost", "the coordinator takes it",
-    at("harness", injected("request-checkpoint", "job")), 20, requested(9, CheckpointOrigin.USER), WHILE_MS,
-)  # fmt: skip
+near("request-lost", "the coordinator takes it", USER_ASKS, 20, requested(9, CheckpointOrigin.USER), WHILE_MS)
 near(
     "request-lost", "the coordinator dies with the last of two",
-    at("harness", injected("request-checkpoint", "job")), requested(9, CheckpointOrigin.USER), WHILE_MS,
-    at("harness", injected("request-checkpoint", "job")), 20, died(), WHILE_MS,
+    USER_ASKS, requested(9, CheckpointOrigin.USER), WHILE_MS, USER_ASKS, 20, died(), WHILE_MS,
 )  # fmt: skip
 near(
     "request-lost", "the job ends with the last of two",
-    at("harness", injected("request-checkpoint", "job")), requested(9, CheckpointOrigin.USER), WHILE_MS,
-    at("harness", injected("request-checkpoint", "job")), 20, switched(CANCELED), WHILE_MS,
+    USER_ASKS, requested(9, CheckpointOrigin.USER), WHILE_MS, USER_ASKS, 20, switched(CANCELED), WHILE_MS,
 )  # fmt: skip

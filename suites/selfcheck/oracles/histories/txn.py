@@ -121,11 +121,13 @@ bad(
     "not-committed", "not committed by the notice after its own",
     attempt(), task(SINK), closed(1), completes(1), heard(SINK), whole(2), parallelism=1, end=UNREACHED,
 )  # fmt: skip
+
+TRIED = commit_tried(transaction(1), subtask=SINK)
+
 near(
     "not-committed", "waits behind a commit that is under way",
-    attempt(), task(SINK), closed(1), closed(2, 1), completes(2), heard(SINK, 2),
-    commit_tried(transaction(1), subtask=SINK), closed(3, 1, 2), completes(3), heard(SINK, 3),
-    committed(transaction(1), subtask=SINK), commits(2), commits(3), parallelism=1,
+    attempt(), task(SINK), closed(1), closed(2, 1), completes(2), heard(SINK, 2), TRIED, closed(3, 1, 2), completes(3),
+    heard(SINK, 3), committed(transaction(1), subtask=SINK), commits(2), commits(3), parallelism=1,
 )  # fmt: skip
 near("not-committed", "promised and committed", attempt(), task(SINK), whole(1), whole(2), parallelism=1)
 
@@ -195,8 +197,7 @@ bad(
 )  # fmt: skip
 near(
     "committed-without-checkpoint", "visible and completed",
-    attempt(), task(SINK), closed(1), completes(1), heard(SINK), commit_tried(transaction(1), subtask=SINK),
-    parallelism=1, units=(unit("out/t-1.arrow"),),
+    attempt(), task(SINK), closed(1), completes(1), heard(SINK), TRIED, parallelism=1, units=(unit("out/t-1.arrow"),),
 )  # fmt: skip
 
 bad(
@@ -226,41 +227,37 @@ near(
     heard(SINK, 2), commits(1), commits(2), parallelism=1,
 )  # fmt: skip
 
+COMMIT_FAILED = events.CommitFailed(subtask=SINK, transaction=transaction(1), reason="unavailable")
+
 bad(
     "error-swallowed", "failure taken for success",
-    attempt(), task(SINK), closed(1), completes(1), heard(SINK), commit_tried(transaction(1), subtask=SINK),
-    events.CommitFailed(subtask=SINK, transaction=transaction(1), reason="unavailable"),
+    attempt(), task(SINK), closed(1), completes(1), heard(SINK), TRIED, COMMIT_FAILED,
     committed(transaction(1), subtask=SINK), parallelism=1,
 )  # fmt: skip
 bad(
     "error-swallowed", "failure only logged",
-    attempt(), task(SINK), closed(1), completes(1), heard(SINK), commit_tried(transaction(1), subtask=SINK),
-    events.CommitFailed(subtask=SINK, transaction=transaction(1), reason="unavailable"), parallelism=1,
+    attempt(), task(SINK), closed(1), completes(1), heard(SINK), TRIED, COMMIT_FAILED, parallelism=1,
 )  # fmt: skip
 bad(
     "error-swallowed", "failure survives the next notice",
-    attempt(), task(SINK), closed(1), completes(1), heard(SINK), commit_tried(transaction(1), subtask=SINK),
-    events.CommitFailed(subtask=SINK, transaction=transaction(1), reason="unavailable"), whole(2), parallelism=1,
+    attempt(), task(SINK), closed(1), completes(1), heard(SINK), TRIED, COMMIT_FAILED, whole(2), parallelism=1,
     end=UNREACHED,
 )  # fmt: skip
 near(
     "error-swallowed", "failure tried again",
-    attempt(), task(SINK), closed(1), completes(1), heard(SINK), commit_tried(transaction(1), subtask=SINK),
-    events.CommitFailed(subtask=SINK, transaction=transaction(1), reason="unavailable"), commits(1), parallelism=1,
+    attempt(), task(SINK), closed(1), completes(1), heard(SINK), TRIED, COMMIT_FAILED, commits(1), parallelism=1,
 )  # fmt: skip
 near(
     "error-swallowed", "failure fails the task",
-    attempt(), task(SINK), closed(1), completes(1), heard(SINK), commit_tried(transaction(1), subtask=SINK),
-    events.CommitFailed(subtask=SINK, transaction=transaction(1), reason="unavailable"),
+    attempt(), task(SINK), closed(1), completes(1), heard(SINK), TRIED, COMMIT_FAILED,
     stopped(SINK, reason="commit failed"), restarted(1, 1), commits(1, recovering=True), parallelism=1,
 )  # fmt: skip
 
 bad(
     "failed-untried", "failure of another transaction",
     attempt(), task(SINK), closed(1), closed(2), completes(2), heard(SINK, 2),
-    commit_tried(transaction(2), subtask=SINK),
-    events.CommitFailed(subtask=SINK, transaction=transaction(1), reason="unavailable"),
-    stopped(SINK, reason="commit failed"), parallelism=1, end=UNREACHED,
+    commit_tried(transaction(2), subtask=SINK), COMMIT_FAILED, stopped(SINK, reason="commit failed"), parallelism=1,
+    end=UNREACHED,
 )  # fmt: skip
 near(
     "failed-untried", "failure of the one that is tried",
@@ -273,8 +270,7 @@ near(
 bad(
     "commit-not-idempotent", "recovery cannot commit again",
     attempt(), task(SINK), whole(1), restarted(1, 1), commit_tried(transaction(1), subtask=SINK, recovering=True),
-    events.CommitFailed(subtask=SINK, transaction=transaction(1), reason="unavailable"), stopped(SINK, reason="x"),
-    parallelism=1,
+    COMMIT_FAILED, stopped(SINK, reason="x"), parallelism=1,
 )  # fmt: skip
 near(
     "commit-not-idempotent", "recovery commits again",
@@ -316,8 +312,7 @@ bad(
 )  # fmt: skip
 near(
     "visible-without-commit", "seen and its worker dies before the report",
-    closed(1), completes(1), heard(SINK), commit_tried(transaction(1), subtask=SINK), units=(unit("t-1"),),
-    end=UNREACHED,
+    closed(1), completes(1), heard(SINK), TRIED, units=(unit("t-1"),), end=UNREACHED,
 )  # fmt: skip
 
 bad(

@@ -107,35 +107,32 @@ near(
 PASSED = (row("a", 0, 0, 2), row("b", 0, 1, 3))
 OPEN = (row("a", 1, 4), row("b", 1, 5))
 
+SAVED = savepoint_completed(3, "savepoint/_metadata", positions=(6,), recovery_point=True)
+
 near(
     "window-missing", "a stop that drains emits what was read of open windows",
-    savepoint_triggered(3, "savepoint/", StopMode.DRAIN),
-    savepoint_completed(3, "savepoint/_metadata", positions=(6,), recovery_point=True), job=TUMBLING_SUM,
-    units=one_by_one(*PASSED, *OPEN), expected=ExpectedEnd.FINISHED,
+    savepoint_triggered(3, "savepoint/", StopMode.DRAIN), SAVED, job=TUMBLING_SUM, units=one_by_one(*PASSED, *OPEN),
+    expected=ExpectedEnd.FINISHED,
 )  # fmt: skip
 near(
     "window-missing", "a stop leaves open windows alone",
-    savepoint_triggered(3, "savepoint/", StopMode.SUSPEND),
-    savepoint_completed(3, "savepoint/_metadata", positions=(6,), recovery_point=True), job=TUMBLING_SUM,
-    units=one_by_one(*PASSED), expected=ExpectedEnd.FINISHED,
+    savepoint_triggered(3, "savepoint/", StopMode.SUSPEND), SAVED, job=TUMBLING_SUM, units=one_by_one(*PASSED),
+    expected=ExpectedEnd.FINISHED,
 )  # fmt: skip
 bad(
     "window-missing", "a stop that drains leaves a window open",
-    savepoint_triggered(3, "savepoint/", StopMode.DRAIN),
-    savepoint_completed(3, "savepoint/_metadata", positions=(6,), recovery_point=True), job=TUMBLING_SUM,
-    units=one_by_one(*PASSED, OPEN[0]), expected=ExpectedEnd.FINISHED,
+    savepoint_triggered(3, "savepoint/", StopMode.DRAIN), SAVED, job=TUMBLING_SUM, units=one_by_one(*PASSED, OPEN[0]),
+    expected=ExpectedEnd.FINISHED,
 )  # fmt: skip
 bad(
     "window-missing", "a stop loses a window that was over",
-    savepoint_triggered(3, "savepoint/", StopMode.SUSPEND),
-    savepoint_completed(3, "savepoint/_metadata", positions=(6,), recovery_point=True), job=TUMBLING_SUM,
-    units=one_by_one(PASSED[0]), expected=ExpectedEnd.FINISHED,
+    savepoint_triggered(3, "savepoint/", StopMode.SUSPEND), SAVED, job=TUMBLING_SUM, units=one_by_one(PASSED[0]),
+    expected=ExpectedEnd.FINISHED,
 )  # fmt: skip
 
 bad(
     "window-wrong", "a drained window holds a record behind the savepoint",
-    savepoint_triggered(3, "savepoint/", StopMode.DRAIN),
-    savepoint_completed(3, "savepoint/_metadata", positions=(6,), recovery_point=True), job=TUMBLING_SUM,
+    savepoint_triggered(3, "savepoint/", StopMode.DRAIN), SAVED, job=TUMBLING_SUM,
     units=one_by_one(*PASSED, row("a", 1, 4, 6), OPEN[1]), expected=ExpectedEnd.FINISHED,
 )  # fmt: skip
 
@@ -163,14 +160,12 @@ bad_drop, near_drop = exhibits(
     "TIME", attempt(), inputs=InputLog(("a", "b"), (_split(100, 0), _split(100, 40))), job=IDLE_SPLITS
 )
 
-bad_drop(
-    "dropped-early", "a split that is late but not idle drops a record",
-    RecordsDropped(subtask="sum[0]", records=((1, 0, -1, 500),)),
-)  # fmt: skip
+FIRST_DROPPED = RecordsDropped(subtask="sum[0]", records=((1, 0, -1, 500),))
+
+bad_drop("dropped-early", "a split that is late but not idle drops a record", FIRST_DROPPED)
 near_drop(
     "dropped-early", "what comes first behind idleness is late",
-    RecordsDropped(subtask="sum[0]", records=((1, 0, -1, 500),)),
-    inputs=InputLog(("a", "b"), (_split(100, 0), _split(100, 150))),
+    FIRST_DROPPED, inputs=InputLog(("a", "b"), (_split(100, 0), _split(100, 150))),
 )  # fmt: skip
 
 # The other one had come to 390 ms when it came again, and this window ends at 420.
@@ -188,17 +183,14 @@ near_drop(
 bad_drop(
     "dropped-early", "a death makes no split idle",
     FaultInjected(fault=0, fault_kind="knead", target="worker[0]", may_cause=(Consequence.ENDS_PROCESS,)),
-    RecordsDropped(subtask="sum[0]", records=((1, 0, -1, 500),)),
+    FIRST_DROPPED,
 )  # fmt: skip
 near_drop(
     "dropped-early", "a fault held its records up",
     FaultInjected(fault=0, fault_kind="knead", target="worker[0]", may_cause=(Consequence.HOLDS_UP_RECORDS,)),
-    RecordsDropped(subtask="sum[0]", records=((1, 0, -1, 500),)),
+    FIRST_DROPPED,
 )  # fmt: skip
-near_drop(
-    "dropped-early", "the machine had other things to do",
-    RecordsDropped(subtask="sum[0]", records=((1, 0, -1, 500),)), real_time=True,
-)  # fmt: skip
+near_drop("dropped-early", "the machine had other things to do", FIRST_DROPPED, real_time=True)
 
 # --- jobs that keep more by key than a sum: a top list, repeats for a while, sessions ---------------------------------
 
