@@ -10,25 +10,13 @@ from typing import NamedTuple
 
 from holdfast.harness.model import events
 from holdfast.harness.model.checkpoint import CheckpointOrigin, FailureReason, SavepointFormat, StopMode
-from holdfast.harness.model.events import (
-    AckOutcome,
-    ChannelContent,
-    Event,
-    FileReference,
-    JobStatus,
-    ListSummary,
-    SharedHandle,
-    StateSummary,
-)
+from holdfast.harness.model.events import AckOutcome, ChannelContent, Event, FileReference, JobStatus, StateSummary
 from holdfast.suites.selfcheck.oracles.builder import at
 
 CANCELED, CANCELLING, FAILED = JobStatus.CANCELED, JobStatus.CANCELLING, JobStatus.FAILED
 FINISHED, RESTARTING, RUNNING = JobStatus.FINISHED, JobStatus.RESTARTING, JobStatus.RUNNING
-COORDINATOR, SUCCESSOR = "coordinator.0", "coordinator.1"
-"""The first life of the coordinator, and the second."""
 NEXT_JOB = 1_000
 """The attempts of a second job are above it."""
-Positions = tuple[tuple[int, int], ...]
 
 
 # --- jobs and attempts -----------------------------------------------------------------------------------------------
@@ -58,11 +46,7 @@ def attempt(
 
 
 def failure(
-    cause: str = "worker lost",
-    subtask: str = "",
-    *subtasks: str,
-    recoverable: bool = True,
-    failed_checkpoint: int = 0,
+    cause: str = "worker lost", subtask: str = "", *subtasks: str, recoverable: bool = True, failed_checkpoint: int = 0
 ) -> events.FailureCounted:
     """A failure of a subtask, or of what has no name, that takes these subtasks down, or all."""
     return events.FailureCounted(
@@ -72,10 +56,6 @@ def failure(
 
 def restart(delay_ms: int = 1_000) -> events.RestartScheduled:
     return events.RestartScheduled(delay_ms=delay_ms)
-
-
-def unrecovered(checkpoint: int, reason: str) -> events.RecoveryFailed:
-    return events.RecoveryFailed(checkpoint=checkpoint, reason=reason)
 
 
 def died(process: str = "coordinator", cause: str = "kill", *, by_error: bool = False) -> events.NodeDied:
@@ -90,10 +70,10 @@ def task(
     restored: int | None = None,
     *,
     state: StateSummary | None = None,
-    positions: Positions = (),
+    positions: tuple[tuple[int, int], ...] = (),
     pending: tuple[str, ...] = (),
     finished: bool = False,
-    given: tuple[ListSummary, ...] = (),
+    given: tuple[events.ListSummary, ...] = (),
 ) -> events.TaskStarted:
     """A subtask starts, and what it starts with."""
     return events.TaskStarted(
@@ -130,6 +110,23 @@ def finish_received(*subtasks: str) -> list[Event]:
 
 def emitted(first: int, following: int, *, subtask: str = "source[0]", partition: int = 0) -> events.SourceEmitted:
     return events.SourceEmitted(subtask=subtask, partition=partition, first_offset=first, next_offset=following)
+
+
+def assigned(*splits: int, subtask: str = "source[1]") -> events.SplitsAssigned:
+    return at("coordinator.0", events.SplitsAssigned(subtask=subtask, splits=splits))
+
+
+def received(*splits: int, subtask: str = "source[1]") -> events.SplitsReceived:
+    return events.SplitsReceived(subtask=subtask, splits=splits)
+
+
+def sets(*timers: tuple[str, int], subtask: str = "sum[0]") -> events.TimersSet:
+    return events.TimersSet(subtask=subtask, timers=timers)
+
+
+def takes(time_ms: int, *timers: tuple[str, int], subtask: str = "sum[0]", final: bool = False) -> events.TimersFired:
+    """Timers are taken at a time; `final`: since the input has ended."""
+    return events.TimersFired(subtask=subtask, time_ms=time_ms, timers=timers, final=final)
 
 
 # --- channels --------------------------------------------------------------------------------------------------------
@@ -173,10 +170,6 @@ def overtaking(channel: str, checkpoint: int = 1) -> events.BarrierReceived:
 
 def blocked(channel: str, checkpoint: int = 1) -> events.ChannelBlocked:
     return events.ChannelBlocked(channel=channel, checkpoint=checkpoint)
-
-
-def unblocked(channel: str, checkpoint: int = 1) -> events.ChannelUnblocked:
-    return events.ChannelUnblocked(channel=channel, checkpoint=checkpoint)
 
 
 def end_of_data(channel: str) -> events.EndOfDataReceived:
@@ -259,10 +252,6 @@ def dropped(checkpoint: int) -> events.CheckpointDropped:
     return events.CheckpointDropped(checkpoint=checkpoint)
 
 
-def retained(checkpoint: int) -> events.CheckpointRetained:
-    return events.CheckpointRetained(checkpoint=checkpoint, path=f"chk-{checkpoint}/_metadata")
-
-
 def told(checkpoint: int, *subtasks: str, completed: bool = True) -> list[Event]:
     """The news of its end leaves for these subtasks."""
     return [
@@ -285,12 +274,7 @@ def savepoint_completed(
     states: int = 0,
 ) -> events.SavepointCompleted:
     return events.SavepointCompleted(
-        checkpoint=checkpoint,
-        path=path,
-        files=files,
-        positions=positions,
-        recovery_point=recovery_point,
-        states=states,
+        checkpoint=checkpoint, path=path, files=files, positions=positions, recovery_point=recovery_point, states=states
     )
 
 
@@ -330,7 +314,7 @@ def ack_sent(
     checkpoint: int = 1,
     *files: FileReference,
     inline_bytes: int = 0,
-    shared: tuple[SharedHandle, ...] = (),
+    shared: tuple[events.SharedHandle, ...] = (),
 ) -> events.AckSent:
     return events.AckSent(subtask=subtask, checkpoint=checkpoint, files=files, inline_bytes=inline_bytes, shared=shared)
 
@@ -347,7 +331,7 @@ def heard(subtask: str, *checkpoints: int, completed: bool = True) -> list[Event
     ]
 
 
-# --- files -----------------------------------------------------------------------------------------------------------
+# --- files and transactions -------------------------------------------------------------------------------------------
 
 
 def metadata(checkpoint: int, length: int = 10, checksum: int = 7) -> FileReference:
@@ -400,9 +384,6 @@ def read_back(checkpoint: int = 1, problem: str = "") -> events.CheckpointAudite
     return events.CheckpointAudited(checkpoint=checkpoint, problem=problem)
 
 
-# --- transactions ----------------------------------------------------------------------------------------------------
-
-
 def precommitted(
     transaction: str, checkpoint: int, *, subtask: str = "sink[0]", records: int = 1
 ) -> events.TransactionPrecommitted:
@@ -417,23 +398,3 @@ def commit_tried(transaction: str, *, subtask: str = "sink[0]", recovering: bool
 
 def committed(transaction: str, *, subtask: str = "sink[0]") -> events.TransactionCommitted:
     return events.TransactionCommitted(subtask=subtask, transaction=transaction)
-
-
-# --- splits and timers -----------------------------------------------------------------------------------------------
-
-
-def assigned(*splits: int, subtask: str = "source[1]") -> events.SplitsAssigned:
-    return at(COORDINATOR, events.SplitsAssigned(subtask=subtask, splits=splits))
-
-
-def received(*splits: int, subtask: str = "source[1]") -> events.SplitsReceived:
-    return events.SplitsReceived(subtask=subtask, splits=splits)
-
-
-def sets(*timers: tuple[str, int], subtask: str = "sum[0]") -> events.TimersSet:
-    return events.TimersSet(subtask=subtask, timers=timers)
-
-
-def takes(time_ms: int, *timers: tuple[str, int], subtask: str = "sum[0]", final: bool = False) -> events.TimersFired:
-    """Timers are taken at a time; `final`: since the input has ended."""
-    return events.TimersFired(subtask=subtask, time_ms=time_ms, timers=timers, final=final)

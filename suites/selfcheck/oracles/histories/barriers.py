@@ -32,7 +32,6 @@ from holdfast.suites.selfcheck.oracles.lines import (
     stopped,
     task,
     triggered,
-    unblocked,
 )
 
 # --- CUT: checkpoints that may overtake from some moment on. Every event takes one millisecond ------------------------
@@ -191,7 +190,7 @@ bad(
 bad(
     "processed-while-blocked", "unblocked without reason",
     sends(LEFT, Barrier(1), 0), sends(RIGHT, 0), delivers(LEFT, Barrier(1)), blocked(LEFT), delivers(RIGHT, 0),
-    unblocked(LEFT), delivers(LEFT, 0),
+    events.ChannelUnblocked(channel=LEFT, checkpoint=1), delivers(LEFT, 0),
 )  # fmt: skip
 near(
     "processed-while-blocked", "alignment given up",
@@ -222,8 +221,9 @@ bad(
     delivers(RIGHT, Barrier(2)), heard("sum[0]", 2, completed=False),
 )  # fmt: skip
 near(
-    "alignment-outlives", "marker ends the alignment", *GIVEN_UP, unblocked(LEFT), delivers(RIGHT, 0), delivers(LEFT, 0)
-)
+    "alignment-outlives", "marker ends the alignment",
+    *GIVEN_UP, events.ChannelUnblocked(channel=LEFT, checkpoint=1), delivers(RIGHT, 0), delivers(LEFT, 0),
+)  # fmt: skip
 
 bad("acts-after-stop", "goes on after its failure", sends(LEFT, 0, 1), delivers(LEFT, 0), FAILED, delivers(LEFT, 1))
 bad(

@@ -23,7 +23,6 @@ from holdfast.suites.selfcheck.oracles.lines import (
     storage_failed,
     submitted,
     switched,
-    unrecovered,
     written,
 )
 
@@ -112,8 +111,8 @@ near(
 DELAYED = {**OPTIONS, "restart-strategy.type": "fixed-delay", "restart-strategy.fixed-delay.delay": "100 ms"}
 
 UNREADABLE: list[Line] = [
-    storage_failed("read-metadata", "checkpoints/", injected=True), unrecovered(0, "injected error"),
-    failure("injected error"), restart(100),
+    storage_failed("read-metadata", "checkpoints/", injected=True),
+    events.RecoveryFailed(checkpoint=0, reason="injected error"), failure("injected error"), restart(100),
 ]  # fmt: skip
 
 bad, near = exhibits("COUNT", attempt(), UNREADABLE, options={**DELAYED, "restart-strategy.fixed-delay.attempts": "9"})
@@ -122,8 +121,9 @@ bad("recovery-fails-twice", "it fails again at once", 10, UNREADABLE, 110, attem
 near("recovery-fails-twice", "it fails again after the delay", 100, UNREADABLE, 110, attempt())
 near("recovery-fails-twice", "the next coordinator fails too", 10, died(), UNREADABLE, 110, attempt())
 near(
-    "recovery-fails-twice", "a cancelled job is cleaned up", 10, switched(CANCELLING), unrecovered(0, "injected error")
-)
+    "recovery-fails-twice", "a cancelled job is cleaned up",
+    10, switched(CANCELLING), events.RecoveryFailed(checkpoint=0, reason="injected error"),
+)  # fmt: skip
 
 # --- COUNT: processes that end by an error, and failures, with and without anything that explains them ----------------
 
@@ -203,7 +203,10 @@ near(
     events.RecordFailed(subtask="sum[0]", partition=0, offset=3, cause="poison"),
     failure("sum[0]: record 3 of partition 0: poison", "sum[0]"), attempt(),
 )  # fmt: skip
-near("failure-without-cause", "checkpoint cannot be restored", unrecovered(1, "it is damaged"), SUM_FAILED, attempt())
+near(
+    "failure-without-cause", "checkpoint cannot be restored",
+    events.RecoveryFailed(checkpoint=1, reason="it is damaged"), SUM_FAILED, attempt(),
+)  # fmt: skip
 
 STORED = written(events.FileReference("chk-1/a", 100, 7))
 

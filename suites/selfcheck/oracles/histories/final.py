@@ -32,7 +32,6 @@ from holdfast.suites.selfcheck.oracles.lines import (
     task,
     trigger_sent,
     triggered,
-    unrecovered,
 )
 from holdfast.suites.selfcheck.oracles.output_builder import INPUTS, STOPPED, WHOLE_A, WHOLE_B, fold, identities, units
 
@@ -238,7 +237,8 @@ bad(
 near(
     "running-before-finished", "new operator refused",
     submitted(), all_start(), triggered(3, *MAP_FINISHED), completed(3),
-    at("coordinator.1", submitted("chk-3", 3), 1_000_000), unrecovered(3, "map[0] had finished in it"), faults=EDIT,
+    at("coordinator.1", submitted("chk-3", 3), 1_000_000),
+    events.RecoveryFailed(checkpoint=3, reason="map[0] had finished in it"), faults=EDIT,
 )  # fmt: skip
 near(
     "running-before-finished", "new operator behind a finished one",

@@ -14,6 +14,7 @@ from holdfast.suites.selfcheck.oracles.lines import (
     ack_sent,
     attempt,
     completed,
+    content,
     in_flight,
     put_back,
     snapshot,
@@ -28,7 +29,7 @@ WIDER = FaultSpec("submit", Target(Role.COORDINATOR), parameters={"parallelism":
 LEFT, RIGHT = {"a": 3, "b": 4}, {"c": 5}
 SPLITS = (((0, 4),), ((1, 6),), ())
 PENDING = (("t",), ("u",), ())
-BATCHES = (events.ChannelContent("source[0]->sum[0]", False, ((1, 5), (1, 6))),)
+BATCHES = (content("source[0]->sum[0]", 5, 6),)
 
 
 def state(entries: dict[str, int]) -> events.StateSummary:
@@ -139,10 +140,7 @@ bad("rescaled-in-flight", "what was in flight is dropped", rescaled(LEFT, RIGHT,
 near("rescaled-in-flight", "no attempt starts", rescaled(in_flight=(TAKEN,)))
 near(
     "rescaled-in-flight", "what was in flight moves",
-    rescaled(
-        LEFT, RIGHT, {}, in_flight=(TAKEN,),
-        behind=(put_back("sum[2]", events.ChannelContent("source[0]->sum[2]", False, ((1, 5), (1, 6)))),),
-    ),
+    rescaled(LEFT, RIGHT, {}, in_flight=(TAKEN,), behind=(put_back("sum[2]", content("source[0]->sum[2]", 5, 6)),)),
 )  # fmt: skip
 SUMMED = (events.ChannelContent("source[0]->sum[0]", False, ((1, 5),), events.StateSummary(0, 3, 12, 7)),)
 TAKEN_BY_KEY = in_flight("sum[0]", *SUMMED)

@@ -16,6 +16,7 @@ from holdfast.suites.selfcheck.oracles.legal import summary
 from holdfast.suites.selfcheck.oracles.lines import (
     attempt,
     completed,
+    content,
     died,
     dropped,
     emitted,
@@ -97,7 +98,7 @@ near(
 )  # fmt: skip
 LEFT = "source[0]->sum[0]"
 
-IN_FLIGHT = in_flight("sum[0]", ChannelContent(LEFT, False, ((1, 5), (1, 6))))
+IN_FLIGHT = in_flight("sum[0]", content(LEFT, 5, 6))
 
 bad("channel-state-differs", "puts nothing back", TAKEN, IN_FLIGHT, attempt(1), SUM_STARTS)
 bad(
@@ -110,13 +111,12 @@ bad(
 near(
     "channel-state-differs", "the next job uses the id again",
     *([] if submitted() is None else [submitted()]), TAKEN, IN_FLIGHT, attempt(1), SUM_STARTS,
-    put_back("sum[0]", ChannelContent(LEFT, False, ((1, 5), (1, 6))), skipped=False), submitted(job=1),
-    attempt(number=1_001), in_flight("sum[0]"),
+    put_back("sum[0]", content(LEFT, 5, 6), skipped=False), submitted(job=1), attempt(number=1_001),
+    in_flight("sum[0]"),
 )  # fmt: skip
 near(
     "channel-state-differs", "puts back what was in flight",
-    TAKEN, IN_FLIGHT, attempt(1), SUM_STARTS,
-    put_back("sum[0]", ChannelContent(LEFT, False, ((1, 5), (1, 6))), skipped=False),
+    TAKEN, IN_FLIGHT, attempt(1), SUM_STARTS, put_back("sum[0]", content(LEFT, 5, 6), skipped=False),
 )  # fmt: skip
 
 bad("not-initial", "starts with state of nothing", attempt(), task("sum[0]", state=summary(((0, 0),))))

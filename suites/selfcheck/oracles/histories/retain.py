@@ -28,7 +28,6 @@ from holdfast.suites.selfcheck.oracles.lines import (
     storage_failed,
     submitted,
     switched,
-    unrecovered,
     written,
 )
 
@@ -190,7 +189,7 @@ bad("kept-wrongly", "left though discarded", switched(RUNNING), whole(1), LEFT_T
 bad("kept-wrongly", "forgotten though discarded", switched(RUNNING), whole(1), ended())
 near("kept-wrongly", "discarded at the end", switched(RUNNING), whole(1), ended(dropped(1)))
 
-UNREAD: list[Line] = [unrecovered(2, "damaged"), switched(FAILED), dropped(1)]
+UNREAD: list[Line] = [events.RecoveryFailed(checkpoint=2, reason="damaged"), switched(FAILED), dropped(1)]
 """A coordinator cannot read its store, and the job fails; it drops the first checkpoint."""
 
 bad(

@@ -13,6 +13,7 @@ from holdfast.suites.selfcheck.oracles.lines import (
     aborted,
     attempt,
     completed,
+    content,
     deleted,
     failure,
     in_flight,
@@ -107,13 +108,7 @@ near(
 
 bad(
     "carries-in-flight", "records were overtaken",
-    SUBMITS, SUSPENDS,
-    at(
-        "worker-0.0",
-        in_flight(
-            "sum[0]", events.ChannelContent(channel="source[0]->sum[0]", output=False, batches=((7, 1),)), checkpoint=4,
-        ),
-    ),
+    SUBMITS, SUSPENDS, at("worker-0.0", in_flight("sum[0]", content("source[0]->sum[0]", 1, attempt=7), checkpoint=4)),
     SAVED, JOB_FINISHES,
 )  # fmt: skip
 bad(
@@ -123,18 +118,8 @@ bad(
 )  # fmt: skip
 near(
     "carries-in-flight", "those of a checkpoint",
-    SUBMITS, SUSPENDS,
-    at(
-        "worker-0.0",
-        in_flight(
-            "sum[0]", events.ChannelContent(channel="source[0]->sum[0]", output=False, batches=((7, 1),)), checkpoint=3,
-        ),
-    ),
-    at(
-        "worker-0.0",
-        in_flight("sum[0]", events.ChannelContent(channel="source[0]->sum[0]", output=False, batches=()), checkpoint=4),
-    ),
-    SAVED, JOB_FINISHES,
+    SUBMITS, SUSPENDS, at("worker-0.0", in_flight("sum[0]", content("source[0]->sum[0]", 1, attempt=7), checkpoint=3)),
+    at("worker-0.0", in_flight("sum[0]", content("source[0]->sum[0]"), checkpoint=4)), SAVED, JOB_FINISHES,
 )  # fmt: skip
 
 bad(

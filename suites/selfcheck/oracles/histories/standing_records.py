@@ -29,7 +29,6 @@ from holdfast.suites.selfcheck.oracles.lines import (
     switched,
     task,
     triggered,
-    unblocked,
 )
 
 # --- PROGRESS: a job that runs, and records that do not go on. Each of two partitions has ten records -----------------
@@ -172,15 +171,16 @@ BLOCKS: list[Line] = [completes(1), completes(2), triggered(3, *SUBTASKS), block
 
 bad("channel-left-blocked", "blocked after the abort", *BLOCKS, aborted(3), heard("sum[0]", 3, completed=False))
 bad("channel-left-blocked", "blocked though a later one completed", *BLOCKS, completes(4))
-near("channel-left-blocked", "unblocked", *BLOCKS, unblocked(LEFT, 3))
+near("channel-left-blocked", "unblocked", *BLOCKS, events.ChannelUnblocked(channel=LEFT, checkpoint=3))
 
 # The next job starts empty; the run ends while its checkpoint 3 is under way.
 near(
     "channel-left-blocked", "blocked for an id that an earlier job completed",
     submitted(), completes(1), completes(2), completes(3), completes(4), submitted(job=1), attempt(number=1_001),
-    completes(1), completes(2), blocked(LEFT, 2), unblocked(LEFT, 2), triggered(3, *SUBTASKS), blocked(LEFT, 3),
+    completes(1), completes(2), blocked(LEFT, 2), events.ChannelUnblocked(channel=LEFT, checkpoint=2),
+    triggered(3, *SUBTASKS), blocked(LEFT, 3),
 )  # fmt: skip
 near(
     "channel-left-blocked", "blocked while it still aligns",
-    *BLOCKS, unblocked(LEFT, 3), triggered(4, *SUBTASKS), blocked(LEFT, 4),
+    *BLOCKS, events.ChannelUnblocked(channel=LEFT, checkpoint=3), triggered(4, *SUBTASKS), blocked(LEFT, 4),
 )  # fmt: skip

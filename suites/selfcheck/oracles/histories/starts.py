@@ -28,7 +28,6 @@ from holdfast.suites.selfcheck.oracles.lines import (
     switched,
     task,
     triggered,
-    unrecovered,
 )
 
 # --- LOUD: starts after a checkpoint, and plans with options to refuse ------------------------------------------------
@@ -55,7 +54,7 @@ bad, near = exhibits("LOUD")
 bad("started-empty", "job starts empty", restarted(None))
 bad(
     "started-empty", "job starts empty after an unreadable checkpoint",
-    restarted(None, unrecovered(2, "cannot be read")),
+    restarted(None, events.RecoveryFailed(checkpoint=2, reason="cannot be read")),
 )  # fmt: skip
 bad(
     "started-empty", "subtask starts empty",
@@ -79,8 +78,8 @@ bad("started-older", "job starts from the one before", restarted(1))
 near("started-older", "job starts from the latest", restarted(2))
 near(
     "started-older", "job fails and is started again by its user",
-    attempt(), completes(1), failure("x"), attempt(1), completes(2), unrecovered(2, "cannot be read"), switched(FAILED),
-    attempt(1),
+    attempt(), completes(1), failure("x"), attempt(1), completes(2),
+    events.RecoveryFailed(checkpoint=2, reason="cannot be read"), switched(FAILED), attempt(1),
 )  # fmt: skip
 
 bad(

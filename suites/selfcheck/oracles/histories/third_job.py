@@ -13,6 +13,7 @@ from holdfast.suites.selfcheck.oracles.legal import summary
 from holdfast.suites.selfcheck.oracles.lines import (
     attempt,
     completed,
+    content,
     died,
     failure,
     in_flight,
@@ -32,7 +33,7 @@ FIRST, SECOND = [(0, 0), (0, 2)], [(1, 0)]
 TO_1, TO_3 = (FaultSpec("submit", Target(Role.COORDINATOR), parameters={"parallelism": width}) for width in (1, 3))
 PATH = "job-0/chk-1/_metadata"
 COMPLETED_TOO: list[Line] = [published(1, path="job-1/chk-1/_metadata"), completed()]
-IN_FLIGHT = (events.ChannelContent("source[0]->sum[0]", False, ((1, 5), (1, 6))),)
+IN_FLIGHT = (content("source[0]->sum[0]", 5, 6),)
 
 
 def _sum(held: Sequence[tuple[int, int]], subtask: str = "sum[0]", offset: int = 4) -> list[Line]:
@@ -121,16 +122,15 @@ near_loud(
 bad(
     "channel-state-differs", "puts back what was in flight in the second job",
     third(
-        task("sum[0]", 1), put_back("sum[0]", events.ChannelContent("source[0]->sum[0]", False, ((1, 5),))),
-        first=[in_flight("sum[0]", *IN_FLIGHT)],
-        second=[in_flight("sum[0]", events.ChannelContent("source[0]->sum[0]", False, ((1, 5),)))],
+        task("sum[0]", 1), put_back("sum[0]", content("source[0]->sum[0]", 5)), first=[in_flight("sum[0]", *IN_FLIGHT)],
+        second=[in_flight("sum[0]", content("source[0]->sum[0]", 5))],
     ),
 )  # fmt: skip
 near(
     "channel-state-differs", "puts back what was in flight in the first job",
     third(
         task("sum[0]", 1), put_back("sum[0]", *IN_FLIGHT), first=[in_flight("sum[0]", *IN_FLIGHT)],
-        second=[in_flight("sum[0]", events.ChannelContent("source[0]->sum[0]", False, ((1, 5),)))],
+        second=[in_flight("sum[0]", content("source[0]->sum[0]", 5))],
     ),
 )  # fmt: skip
 
