@@ -28,11 +28,6 @@ CHAINED = {"pipeline.operator-chaining.enabled": "true"}
 INPUTS = ("source[0]->sum[0]", "source[1]->sum[0]")
 INSIDE = "sum[0]->sink[0]"
 
-
-def completes(states: int) -> list[Line]:
-    return [published(1, states=states, path="chk-1"), completed()]
-
-
 bad, near = exhibits("CHAIN")
 
 BARRIERS = barriers(*INPUTS, checkpoint=1)
@@ -99,20 +94,20 @@ bad(
 # Whoever sees tasks alone sees one snapshot for each, and counts no states.
 undecided(
     "CHAIN", "seen as tasks",
-    *(line for n in (1, 2) for line in (barriers(*INPUTS, checkpoint=n), snapshots("sum[0]", checkpoint=n))),
-    completes(0), options=CHAINED,
+    barriers(*INPUTS, checkpoint=1), snapshots("sum[0]", checkpoint=1), barriers(*INPUTS, checkpoint=2),
+    snapshots("sum[0]", checkpoint=2), published(1, path="chk-1"), completed(), options=CHAINED,
 )  # fmt: skip
 
 bad(
     "operator-missing", "heads alone take snapshots",
-    BARRIERS, snapshots("sum[0]", checkpoint=1), completes(4), options=CHAINED,
+    BARRIERS, snapshots("sum[0]", checkpoint=1), published(1, states=4, path="chk-1"), completed(), options=CHAINED,
 )  # fmt: skip
 bad(
     "operator-missing", "none stored beside all",
-    completes(6), published(2, path="chk-2"), completed(2), options=CHAINED,
+    published(1, states=6, path="chk-1"), completed(), published(2, path="chk-2"), completed(2), options=CHAINED,
 )  # fmt: skip
-near("operator-missing", "every operator stored", completes(6), options=CHAINED)
-bad("operator-missing", "only heads stored", completes(4), options=CHAINED)
+near("operator-missing", "every operator stored", published(1, states=6, path="chk-1"), completed(), options=CHAINED)
+bad("operator-missing", "only heads stored", published(1, states=4, path="chk-1"), completed(), options=CHAINED)
 
 # --- REGION: two chains, each on a worker of its own ------------------------------------------------------------------
 

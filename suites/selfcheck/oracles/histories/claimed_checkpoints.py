@@ -83,17 +83,12 @@ def begun(*then: Line) -> list[Line]:
     return [submitted_line, *next_job]
 
 
-def dropped_with(checkpoint: int, *files: FileReference) -> list[Line]:
-    """A checkpoint is dropped, and its metadata and these files are deleted."""
-    return [dropped(checkpoint), *deleted(metadata(checkpoint), *files)]
-
-
 THIRD_RESTS = (THIRD, SECOND, BOTH)
 
 
 def replaced(*behind: Line) -> list[Line]:
     """The next job has two checkpoints of its own, and drops the claimed one. The older of the two rests on that."""
-    return begun(*whole(3, *THIRD_RESTS), *whole(4, FOURTH), *dropped_with(2), *behind)
+    return begun(*whole(3, *THIRD_RESTS), *whole(4, FOURTH), dropped(2), *deleted(metadata(2)), *behind)
 
 
 # --- REACH ---
@@ -112,31 +107,34 @@ reach_bad(
 )
 reach_bad(
     "file-missing", "a newer checkpoint needs the file",
-    begun(*whole(3, *THIRD_RESTS), *whole(4, FOURTH), *dropped_with(2), *deleted(SECOND)),
+    begun(*whole(3, *THIRD_RESTS), *whole(4, FOURTH), dropped(2), *deleted(metadata(2)), *deleted(SECOND)),
 )  # fmt: skip
 reach_bad(
     "file-missing", "the metadata of another checkpoint are not claimed",
     begun(
-        *whole(3, *THIRD_RESTS), *whole(4, FOURTH), *dropped_with(2), *whole(5, FIFTH), *dropped_with(3, *THIRD_RESTS),
-        *deleted(metadata(1)),
+        *whole(3, *THIRD_RESTS), *whole(4, FOURTH), dropped(2), *deleted(metadata(2)), *whole(5, FIFTH), dropped(3),
+        *deleted(metadata(3), *THIRD_RESTS), *deleted(metadata(1)),
     ),
 )  # fmt: skip
 reach_bad(
     "file-missing", "shared with one that was not claimed",
-    replaced(*whole(5, FIFTH), *dropped_with(3, *THIRD_RESTS)), options=NOT_CLAIMED,
+    replaced(*whole(5, FIFTH), dropped(3), *deleted(metadata(3), *THIRD_RESTS)), options=NOT_CLAIMED,
 )  # fmt: skip
 reach_near(
     "file-missing", "a claimed file goes though another checkpoint names it",
     begun(
-        *whole(3, *THIRD_RESTS), *whole(4, FOURTH), *dropped_with(2), *whole(5, FIFTH), *dropped_with(3, *THIRD_RESTS),
-        listed(metadata(1), metadata(4), FOURTH, metadata(5), FIFTH),
+        *whole(3, *THIRD_RESTS), *whole(4, FOURTH), dropped(2), *deleted(metadata(2)), *whole(5, FIFTH), dropped(3),
+        *deleted(metadata(3), *THIRD_RESTS), listed(metadata(1), metadata(4), FOURTH, metadata(5), FIFTH),
     ),
 )  # fmt: skip
 
-reach_bad("dropped-too-early", "dropped with the first of two", begun(*whole(3, *THIRD_RESTS), *dropped_with(2)))
+reach_bad(
+    "dropped-too-early", "dropped with the first of two",
+    begun(*whole(3, *THIRD_RESTS), dropped(2), *deleted(metadata(2))),
+)  # fmt: skip
 reach_near(
     "dropped-too-early", "dropped with the second of two",
-    begun(*whole(3, *THIRD_RESTS), *whole(4, FOURTH), *dropped_with(2)),
+    begun(*whole(3, *THIRD_RESTS), *whole(4, FOURTH), dropped(2), *deleted(metadata(2))),
 )  # fmt: skip
 
 # --- RETAIN ---
@@ -146,19 +144,19 @@ retain_bad, retain_near = exhibits("RETAIN", *FIRST_JOB, faults=(SUBMIT,), optio
 retain_bad(
     "deleted-after-end", "another checkpoint was not claimed",
     begun(
-        *whole(3, *THIRD_RESTS), *whole(4, FOURTH), *dropped_with(2), *whole(5, FIFTH), *dropped_with(3, *THIRD_RESTS),
-        *deleted(metadata(1)),
+        *whole(3, *THIRD_RESTS), *whole(4, FOURTH), dropped(2), *deleted(metadata(2)), *whole(5, FIFTH), dropped(3),
+        *deleted(metadata(3), *THIRD_RESTS), *deleted(metadata(1)),
     ),
 )  # fmt: skip
 retain_bad(
     "deleted-after-end", "nothing was claimed",
-    begun(*whole(3, *THIRD_RESTS), *whole(4, FOURTH), *dropped_with(2)), options=NOT_CLAIMED,
+    begun(*whole(3, *THIRD_RESTS), *whole(4, FOURTH), dropped(2), *deleted(metadata(2))), options=NOT_CLAIMED,
 )  # fmt: skip
 retain_near(
     "deleted-after-end", "left to the user until it was claimed",
     begun(
-        *whole(3, *THIRD_RESTS), *whole(4, FOURTH), *dropped_with(2), *whole(5, FIFTH), *dropped_with(3, *THIRD_RESTS),
-        listed(metadata(1)),
+        *whole(3, *THIRD_RESTS), *whole(4, FOURTH), dropped(2), *deleted(metadata(2)), *whole(5, FIFTH), dropped(3),
+        *deleted(metadata(3), *THIRD_RESTS), listed(metadata(1)),
     ),
 )  # fmt: skip
 
@@ -168,7 +166,7 @@ retain_bad(
 )  # fmt: skip
 retain_near(
     "too-many-retained", "a claimed checkpoint makes room",
-    begun(*whole(3, *THIRD_RESTS), *whole(4, FOURTH), *dropped_with(2), drawn(5)),
+    begun(*whole(3, *THIRD_RESTS), *whole(4, FOURTH), dropped(2), *deleted(metadata(2)), drawn(5)),
 )  # fmt: skip
 
 retain_bad("discarded-wrongly", "a claimed checkpoint is not left", begun(*whole(3, *THIRD_RESTS), *left(3)))
@@ -183,29 +181,29 @@ shared_bad(
 )
 shared_bad(
     "deleted-in-use", "goes with the claimed checkpoint",
-    begun(*whole(3, *THIRD_RESTS), *whole(4, FOURTH), *dropped_with(2), *deleted(SECOND)),
+    begun(*whole(3, *THIRD_RESTS), *whole(4, FOURTH), dropped(2), *deleted(metadata(2)), *deleted(SECOND)),
 )  # fmt: skip
 shared_bad(
     "deleted-in-use", "goes although nothing was claimed",
-    begun(*whole(3, THIRD), *whole(4, FOURTH), *dropped_with(2, SECOND)), options=NOT_CLAIMED,
+    begun(*whole(3, THIRD), *whole(4, FOURTH), dropped(2), *deleted(metadata(2), SECOND)), options=NOT_CLAIMED,
 )  # fmt: skip
 shared_near(
     "deleted-in-use", "goes with the last that rests on the claimed one",
-    replaced(*whole(5, FIFTH), *dropped_with(3, *THIRD_RESTS)),
+    replaced(*whole(5, FIFTH), dropped(3), *deleted(metadata(3), *THIRD_RESTS)),
 )  # fmt: skip
 
 shared_bad(
     "left-behind", "what was claimed stays",
     begun(
-        *whole(3, *THIRD_RESTS), *whole(4, FOURTH), *dropped_with(2), *whole(5, FIFTH), *dropped_with(3, THIRD),
-        *whole(6, SIXTH), *whole(7, SIXTH), listed(SECOND),
+        *whole(3, *THIRD_RESTS), *whole(4, FOURTH), dropped(2), *deleted(metadata(2)), *whole(5, FIFTH), dropped(3),
+        *deleted(metadata(3), THIRD), *whole(6, SIXTH), *whole(7, SIXTH), listed(SECOND),
     ),
 )  # fmt: skip
 shared_near(
     "left-behind", "what was claimed goes",
     begun(
-        *whole(3, *THIRD_RESTS), *whole(4, FOURTH), *dropped_with(2), *whole(5, FIFTH), *dropped_with(3, *THIRD_RESTS),
-        *whole(6, SIXTH), *whole(7, SIXTH), listed(),
+        *whole(3, *THIRD_RESTS), *whole(4, FOURTH), dropped(2), *deleted(metadata(2)), *whole(5, FIFTH), dropped(3),
+        *deleted(metadata(3), *THIRD_RESTS), *whole(6, SIXTH), *whole(7, SIXTH), listed(),
     ),
 )  # fmt: skip
 
@@ -228,25 +226,25 @@ savepoint_bad, savepoint_near = exhibits("SAVEPOINT", *FIRST_JOB, faults=(SUBMIT
 savepoint_bad(
     "claimed-left", "claimed metadata stay",
     begun(
-        *whole(3, *THIRD_RESTS), *whole(4, FOURTH), *dropped_with(2), *whole(5, FIFTH),
+        *whole(3, *THIRD_RESTS), *whole(4, FOURTH), dropped(2), *deleted(metadata(2)), *whole(5, FIFTH),
         listed(metadata(2), metadata(4), metadata(5)),
     ),
 )  # fmt: skip
 savepoint_near(
     "claimed-left", "shared files of a claimed checkpoint stay",
     begun(
-        *whole(3, *THIRD_RESTS), *whole(4, FOURTH), *dropped_with(2), *whole(5, FIFTH),
+        *whole(3, *THIRD_RESTS), *whole(4, FOURTH), dropped(2), *deleted(metadata(2)), *whole(5, FIFTH),
         listed(SECOND, BOTH, metadata(4), metadata(5)),
     ),
 )  # fmt: skip
 
 savepoint_bad(
     "claimed-too-early", "claimed metadata go with the first",
-    begun(*whole(3, *THIRD_RESTS), *dropped_with(2), *whole(4, FOURTH)),
+    begun(*whole(3, *THIRD_RESTS), dropped(2), *deleted(metadata(2)), *whole(4, FOURTH)),
 )  # fmt: skip
 savepoint_near(
     "claimed-too-early", "claimed metadata go when the job is over",
-    begun(*whole(3, *THIRD_RESTS), switched(CANCELLING), *dropped_with(2)),
+    begun(*whole(3, *THIRD_RESTS), switched(CANCELLING), dropped(2), *deleted(metadata(2))),
 )  # fmt: skip
 
 savepoint_bad(
@@ -270,7 +268,7 @@ restore_bad, restore_near = exhibits("RESTORE", *FIRST_JOB, faults=(SUBMIT,), op
 restore_bad("audit-failed", "no file of it was claimed", begun(*whole(3, *THIRD_RESTS)), *END_OF_READ_BACK)
 restore_near(
     "audit-failed", "a later job owned a file of it",
-    replaced(*whole(5, FIFTH), *dropped_with(3, *THIRD_RESTS)), *END_OF_READ_BACK,
+    replaced(*whole(5, FIFTH), dropped(3), *deleted(metadata(3), *THIRD_RESTS)), *END_OF_READ_BACK,
 )  # fmt: skip
 
 restore_near(
@@ -287,5 +285,5 @@ state_bad, state_near = exhibits("STATE", *FIRST_JOB, faults=(SUBMIT,), options=
 state_bad("state-unreadable", "no file of its state was claimed", begun(*whole(3, *THIRD_RESTS)), *END_OF_READ_BACK)
 state_near(
     "state-unreadable", "a later job owned a file of its state",
-    replaced(*whole(5, FIFTH), *dropped_with(3, *THIRD_RESTS)), *END_OF_READ_BACK,
+    replaced(*whole(5, FIFTH), dropped(3), *deleted(metadata(3), *THIRD_RESTS)), *END_OF_READ_BACK,
 )  # fmt: skip

@@ -42,21 +42,6 @@ def copied(checkpoint: int = 1, subtask: str = "sum[0]") -> events.LocalCopyWrit
     return events.LocalCopyWritten(subtask=subtask, checkpoint=checkpoint, path=path, files=files)
 
 
-def restarted(*lines: Line, before: tuple[Line, ...] = ()) -> list[Line]:
-    """Both sums write their copies and restore; what is said of the first is in `lines`."""
-    return [
-        *(task(f"sum[{index}]") for index in (0, 1)),
-        copied(),
-        copied(subtask="sum[1]"),
-        completed(),
-        *before,
-        attempt(1),
-        events.LocalCopyUsed(subtask="sum[1]", checkpoint=1, path="job-0/sum[1]/copy-1"),
-        task("sum[1]", 1),
-        *lines,
-    ]
-
-
 bad, near = exhibits("LOCAL", attempt(), options=ON)
 
 bad("kept-though-off", "copies of what is in memory", copied(), options=IN_MEMORY)
@@ -85,68 +70,63 @@ near(
     decline_sent("sum[0]"),
 )  # fmt: skip
 
+USED = events.LocalCopyUsed(subtask="sum[0]", checkpoint=1, path=COPY)
+
+SPOILT = events.LocalCopySpoilt(worker=0, way="flip", paths=(COPY,))
+
+BOTH_COPIED: list[Line] = [task("sum[0]"), task("sum[1]"), copied(), copied(subtask="sum[1]"), completed()]
+"""Two sums run, and keep copies of checkpoint 1."""
+
+OTHER_RESTORED: list[Line] = [
+    events.LocalCopyUsed(subtask="sum[1]", checkpoint=1, path="job-0/sum[1]/copy-1"),
+    task("sum[1]", 1),
+]
+
 bad(
     "spoilt-copy-used", "a copy that was changed is used",
-    restarted(
-        events.LocalCopyUsed(subtask="sum[0]", checkpoint=1, path=COPY), task("sum[0]", 1),
-        before=(events.LocalCopySpoilt(worker=0, way="flip", paths=(COPY,)),),
-    ),
+    *BOTH_COPIED, SPOILT, attempt(1), *OTHER_RESTORED, USED, task("sum[0]", 1),
 )  # fmt: skip
 bad(
     "spoilt-copy-used", "the copy of another checkpoint is used",
-    restarted(
-        events.LocalCopyUsed(subtask="sum[0]", checkpoint=1, path="job-0/sum[0]/copy-2"), task("sum[0]", 1),
-        before=(copied(2), events.LocalCopySpoilt(worker=0, way="flip", paths=(COPY,))),
-    ),
+    *BOTH_COPIED, copied(2), SPOILT, attempt(1), *OTHER_RESTORED,
+    events.LocalCopyUsed(subtask="sum[0]", checkpoint=1, path="job-0/sum[0]/copy-2"), task("sum[0]", 1),
 )  # fmt: skip
 bad(
     "spoilt-copy-used", "a copy is used that another has overwritten",
-    restarted(
-        events.LocalCopyUsed(subtask="sum[0]", checkpoint=1, path=COPY), task("sum[0]", 1),
-        before=(events.LocalCopyWritten(subtask="sink[0]", checkpoint=1, path=COPY),),
-    ),
+    *BOTH_COPIED, events.LocalCopyWritten(subtask="sink[0]", checkpoint=1, path=COPY), attempt(1), *OTHER_RESTORED,
+    USED, task("sum[0]", 1),
 )  # fmt: skip
-near(
-    "spoilt-copy-used", "an intact copy is used",
-    restarted(events.LocalCopyUsed(subtask="sum[0]", checkpoint=1, path=COPY), task("sum[0]", 1)),
-)  # fmt: skip
+near("spoilt-copy-used", "an intact copy is used", *BOTH_COPIED, attempt(1), *OTHER_RESTORED, USED, task("sum[0]", 1))
 
 bad(
     "spoilt-copy-fatal", "a changed copy fails the attempt",
-    restarted(
-        failure("restore of checkpoint 1: it is damaged", "sum[0]"),
-        before=(events.LocalCopySpoilt(worker=0, way="flip", paths=(COPY,)),),
-    ),
+    *BOTH_COPIED, SPOILT, attempt(1), *OTHER_RESTORED, failure("restore of checkpoint 1: it is damaged", "sum[0]"),
 )  # fmt: skip
 near(
     "spoilt-copy-fatal", "a changed copy is passed over",
-    restarted(
-        events.LocalCopyRefused(subtask="sum[0]", checkpoint=1, reason="damaged"), task("sum[0]", 1),
-        before=(events.LocalCopySpoilt(worker=0, way="flip", paths=(COPY,)),),
-    ),
+    *BOTH_COPIED, SPOILT, attempt(1), *OTHER_RESTORED,
+    events.LocalCopyRefused(subtask="sum[0]", checkpoint=1, reason="damaged"), task("sum[0]", 1),
 )  # fmt: skip
 
 bad(
     "intact-copy-unused", "an intact copy is passed over",
-    restarted(events.LocalCopyRefused(subtask="sum[0]", checkpoint=1, reason="absent"), task("sum[0]", 1)),
+    *BOTH_COPIED, attempt(1), *OTHER_RESTORED, events.LocalCopyRefused(subtask="sum[0]", checkpoint=1, reason="absent"),
+    task("sum[0]", 1),
 )  # fmt: skip
 near(
     "intact-copy-unused", "an intact copy and no store",
-    restarted(events.LocalCopyUsed(subtask="sum[0]", checkpoint=1, path=COPY), task("sum[0]", 1)),
+    *BOTH_COPIED, attempt(1), *OTHER_RESTORED, USED, task("sum[0]", 1),
 )  # fmt: skip
 bad(
     "intact-copy-unused", "the store is read besides",
-    restarted(
-        events.LocalCopyUsed(subtask="sum[0]", checkpoint=1, path=COPY),
-        events.StateFileRead(path=STORED, reader="worker-0.0"), task("sum[0]", 1),
-    ),
+    *BOTH_COPIED, attempt(1), *OTHER_RESTORED, USED, events.StateFileRead(path=STORED, reader="worker-0.0"),
+    task("sum[0]", 1),
 )  # fmt: skip
 near(
     "intact-copy-unused", "a disk that cannot be read",
-    restarted(
-        at("worker-0.0", storage_failed("read-local", COPY, injected=True, subtask="sum[0]"), 2),
-        events.LocalCopyRefused(subtask="sum[0]", checkpoint=1, reason="injected error"), task("sum[0]", 1),
-    ),
+    *BOTH_COPIED, attempt(1), *OTHER_RESTORED,
+    at("worker-0.0", storage_failed("read-local", COPY, injected=True, subtask="sum[0]"), 2),
+    events.LocalCopyRefused(subtask="sum[0]", checkpoint=1, reason="injected error"), task("sum[0]", 1),
 )  # fmt: skip
 
 bad(
@@ -160,15 +140,12 @@ near(
 
 bad(
     "moved", "two subtasks change places",
-    restarted(
-        events.LocalCopyUsed(subtask="sum[0]", checkpoint=1, path=COPY), task("sum[0]", 1),
-        at("worker-1.0", task("sink[0]", 1), 2), at("worker-0.0", task("sink[1]", 1), 2),
-        before=tuple(task(f"sink[{i}]") for i in (0, 1)),
-    ),
+    *BOTH_COPIED, task("sink[0]"), task("sink[1]"), attempt(1), *OTHER_RESTORED, USED, task("sum[0]", 1),
+    at("worker-1.0", task("sink[0]", 1), 2), at("worker-0.0", task("sink[1]", 1), 2),
 )  # fmt: skip
 near(
     "moved", "a worker is gone",
-    restarted(at("worker-1.0", task("sum[0]", 1), 2), before=(died("worker-0.0", "killed"),)),
+    *BOTH_COPIED, died("worker-0.0", "killed"), attempt(1), *OTHER_RESTORED, at("worker-1.0", task("sum[0]", 1), 2),
 )  # fmt: skip
 
 # --- COORD, REACH and RETAIN: what a coordinator states about the storage, and what the harness sees ------------------

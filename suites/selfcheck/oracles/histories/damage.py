@@ -68,10 +68,6 @@ def on_its_way(checkpoint: int, *shared: FileReference) -> list[Line]:
     ]
 
 
-def stored(checkpoint: int) -> list[Line]:
-    return [*on_its_way(checkpoint), completed(checkpoint)]
-
-
 SUM_FILE = FileReference("chk-1/sum-0", 100, 7)
 NOTHING_PUT_BACK = mended(metadata(2), None)
 OF_3 = listed(metadata(3), state_file(3))
@@ -82,46 +78,48 @@ reach_bad, reach_near = exhibits("REACH")
 
 reach_near(
     "file-missing", "successor cleans up what it cannot know",
-    submitted(), attempt(), switched(RUNNING), stored(1), stored(2), dropped(1), deleted(metadata(1)),
-    deleted(state_file(1)), damaged(metadata(2)), on_its_way(3), died("coordinator", "killed"), attempt(3),
-    switched(RUNNING), deleted(state_file(2)), NOTHING_PUT_BACK, OF_3,
+    submitted(), attempt(), switched(RUNNING), *on_its_way(1), completed(1), *on_its_way(2), completed(2), dropped(1),
+    deleted(metadata(1)), deleted(state_file(1)), damaged(metadata(2)), on_its_way(3), died("coordinator", "killed"),
+    attempt(3), switched(RUNNING), deleted(state_file(2)), NOTHING_PUT_BACK, OF_3,
 )  # fmt: skip
 reach_bad(
     "file-missing", "successor deletes a file of what it restored",
-    submitted(), attempt(), switched(RUNNING), stored(1), stored(2), dropped(1), deleted(metadata(1)),
-    deleted(state_file(1)), damaged(metadata(2)), on_its_way(3), died("coordinator", "killed"), attempt(3),
-    switched(RUNNING), deleted(state_file(2)), deleted(state_file(3)), NOTHING_PUT_BACK,
+    submitted(), attempt(), switched(RUNNING), *on_its_way(1), completed(1), *on_its_way(2), completed(2), dropped(1),
+    deleted(metadata(1)), deleted(state_file(1)), damaged(metadata(2)), on_its_way(3), died("coordinator", "killed"),
+    attempt(3), switched(RUNNING), deleted(state_file(2)), deleted(state_file(3)), NOTHING_PUT_BACK,
 )  # fmt: skip
 reach_bad(
     "file-missing", "successor deletes a file that a newer one shares",
-    submitted(), attempt(), switched(RUNNING), stored(1), stored(2), dropped(1), deleted(metadata(1)),
-    deleted(state_file(1)), damaged(metadata(2)), on_its_way(3, state_file(2)), died("coordinator", "killed"),
-    attempt(3), switched(RUNNING), deleted(state_file(2)),
+    submitted(), attempt(), switched(RUNNING), *on_its_way(1), completed(1), *on_its_way(2), completed(2), dropped(1),
+    deleted(metadata(1)), deleted(state_file(1)), damaged(metadata(2)), on_its_way(3, state_file(2)),
+    died("coordinator", "killed"), attempt(3), switched(RUNNING), deleted(state_file(2)),
 )  # fmt: skip
 reach_bad(
     "file-missing", "deleted before the damage",
-    submitted(), attempt(), switched(RUNNING), stored(1), stored(2), dropped(1), deleted(metadata(1)),
-    deleted(state_file(1)), deleted(state_file(2)), damaged(metadata(2)), on_its_way(3), died("coordinator", "killed"),
-    attempt(3), switched(RUNNING),
+    submitted(), attempt(), switched(RUNNING), *on_its_way(1), completed(1), *on_its_way(2), completed(2), dropped(1),
+    deleted(metadata(1)), deleted(state_file(1)), deleted(state_file(2)), damaged(metadata(2)), on_its_way(3),
+    died("coordinator", "killed"), attempt(3), switched(RUNNING),
 )  # fmt: skip
 reach_bad(
     "file-missing", "deleted when all was put back",
-    stored(1), damaged(metadata(1)), mended(metadata(1), 20), deleted(state_file(1)),
+    *on_its_way(1), completed(1), damaged(metadata(1)), mended(metadata(1), 20), deleted(state_file(1)),
 )  # fmt: skip
 reach_bad(
     "file-missing", "another is missing in the storage",
-    submitted(), attempt(), switched(RUNNING), stored(1), stored(2), dropped(1), deleted(metadata(1)),
-    deleted(state_file(1)), damaged(metadata(2)), on_its_way(3), died("coordinator", "killed"), attempt(3),
-    switched(RUNNING), NOTHING_PUT_BACK, listed(metadata(3), state_file(2)),
+    submitted(), attempt(), switched(RUNNING), *on_its_way(1), completed(1), *on_its_way(2), completed(2), dropped(1),
+    deleted(metadata(1)), deleted(state_file(1)), damaged(metadata(2)), on_its_way(3), died("coordinator", "killed"),
+    attempt(3), switched(RUNNING), NOTHING_PUT_BACK, listed(metadata(3), state_file(2)),
 )  # fmt: skip
 
 reach_near(
     "file-differs", "the damaged is stored shorter",
-    stored(1), damaged(state_file(1), left=5), listed(metadata(1), FileReference(state_file(1).path, 5, 99)),
+    *on_its_way(1), completed(1), damaged(state_file(1), left=5),
+    listed(metadata(1), FileReference(state_file(1).path, 5, 99)),
 )  # fmt: skip
 reach_bad(
     "file-differs", "another than the damaged is stored shorter",
-    stored(1), damaged(metadata(1), left=5), listed(metadata(1), FileReference(state_file(1).path, 5, 99)),
+    *on_its_way(1), completed(1), damaged(metadata(1), left=5),
+    listed(metadata(1), FileReference(state_file(1).path, 5, 99)),
 )  # fmt: skip
 
 # --- RETAIN ----------------------------------------------------------------------------------------------------------
@@ -132,21 +130,23 @@ retain_bad, retain_near = exhibits("RETAIN")
 
 retain_near(
     "too-many-retained", "the damaged is not counted",
-    submitted(), attempt(), switched(RUNNING), stored(1), stored(2), dropped(1), deleted(metadata(1)),
-    deleted(state_file(1)), damaged(metadata(2)), on_its_way(3), died("coordinator", "killed"), attempt(3),
-    switched(RUNNING), NEXT,
+    submitted(), attempt(), switched(RUNNING), *on_its_way(1), completed(1), *on_its_way(2), completed(2), dropped(1),
+    deleted(metadata(1)), deleted(state_file(1)), damaged(metadata(2)), on_its_way(3), died("coordinator", "killed"),
+    attempt(3), switched(RUNNING), NEXT,
 )  # fmt: skip
 retain_bad(
     "too-many-retained", "an older one stays beside the damaged",
-    stored(1), stored(2), damaged(metadata(2)), stored(3), NEXT,
+    *on_its_way(1), completed(1), *on_its_way(2), completed(2), damaged(metadata(2)), *on_its_way(3), completed(3),
+    NEXT,
 )  # fmt: skip
 retain_bad(
     "too-many-retained", "what was put back is counted",
-    stored(2), damaged(metadata(2)), mended(metadata(2), 20), stored(3), NEXT,
+    *on_its_way(2), completed(2), damaged(metadata(2)), mended(metadata(2), 20), *on_its_way(3), completed(3), NEXT,
 )  # fmt: skip
 
 CANCELLED_WITH_DAMAGE: list[Line] = [
-    submitted(), attempt(), switched(RUNNING), switched(CANCELLING), stored(1), damaged(metadata(1)), stored(2),
+    submitted(), attempt(), switched(RUNNING), switched(CANCELLING), *on_its_way(1), completed(1), damaged(metadata(1)),
+    *on_its_way(2), completed(2),
 ]  # fmt: skip
 
 retain_near(
@@ -161,22 +161,22 @@ retain_bad(
 
 retain_near(
     "deleted-in-use", "a file of the damaged goes while it is restored",
-    stored(1), damaged(metadata(1)), attempt(1), deleted(state_file(1)),
+    *on_its_way(1), completed(1), damaged(metadata(1)), attempt(1), deleted(state_file(1)),
 )  # fmt: skip
 retain_bad(
     "deleted-in-use", "a file goes whose checkpoint was put back",
-    stored(1), damaged(metadata(1)), mended(metadata(1), 20), attempt(1), deleted(state_file(1)),
+    *on_its_way(1), completed(1), damaged(metadata(1)), mended(metadata(1), 20), attempt(1), deleted(state_file(1)),
 )  # fmt: skip
 
 retain_near(
     "deleted-after-end", "the damaged is gone that was left to the user",
-    stored(1), CheckpointRetained(checkpoint=1, path=metadata(1).path), damaged(state_file(1)), listed(metadata(1)),
-    options=KEEPING,
+    *on_its_way(1), completed(1), CheckpointRetained(checkpoint=1, path=metadata(1).path), damaged(state_file(1)),
+    listed(metadata(1)), options=KEEPING,
 )  # fmt: skip
 retain_bad(
     "deleted-after-end", "another is gone that was left to the user",
-    stored(1), CheckpointRetained(checkpoint=1, path=metadata(1).path), damaged(state_file(1)), listed(state_file(1)),
-    options=KEEPING,
+    *on_its_way(1), completed(1), CheckpointRetained(checkpoint=1, path=metadata(1).path), damaged(state_file(1)),
+    listed(state_file(1)), options=KEEPING,
 )  # fmt: skip
 
 # --- COORD and LOUD --------------------------------------------------------------------------------------------------
@@ -185,25 +185,26 @@ coord_bad, coord_near = exhibits("COORD")
 
 coord_near(
     "restored-not-latest", "goes on from what was published",
-    submitted(), attempt(), switched(RUNNING), stored(1), stored(2), dropped(1), deleted(metadata(1)),
-    deleted(state_file(1)), damaged(metadata(2)), on_its_way(3), died("coordinator", "killed"), attempt(3),
-    switched(RUNNING),
+    submitted(), attempt(), switched(RUNNING), *on_its_way(1), completed(1), *on_its_way(2), completed(2), dropped(1),
+    deleted(metadata(1)), deleted(state_file(1)), damaged(metadata(2)), on_its_way(3), died("coordinator", "killed"),
+    attempt(3), switched(RUNNING),
 )  # fmt: skip
 
 # --- COORD and LOUD --------------------------------------------------------------------------------------------------
 
 loud_bad, loud_near = exhibits(
-    "LOUD", submitted(), attempt(), switched(RUNNING), stored(1), stored(2), dropped(1), deleted(metadata(1)),
-    deleted(state_file(1)), damaged(metadata(2)), on_its_way(3), died("coordinator", "killed"),
+    "LOUD", submitted(), attempt(), switched(RUNNING), [*on_its_way(1), completed(1)], [*on_its_way(2), completed(2)],
+    dropped(1), deleted(metadata(1)), deleted(state_file(1)), damaged(metadata(2)), on_its_way(3),
+    died("coordinator", "killed"),
 )  # fmt: skip
 
 loud_near("started-older", "goes on from what was published", attempt(3), switched(RUNNING))
 
 coord_bad(
     "restored-not-latest", "goes back behind the damaged",
-    submitted(), attempt(), switched(RUNNING), stored(1), stored(2), dropped(1), deleted(metadata(1)),
-    deleted(state_file(1)), damaged(metadata(2)), on_its_way(3), died("coordinator", "killed"), attempt(1),
-    switched(RUNNING),
+    submitted(), attempt(), switched(RUNNING), *on_its_way(1), completed(1), *on_its_way(2), completed(2), dropped(1),
+    deleted(metadata(1)), deleted(state_file(1)), damaged(metadata(2)), on_its_way(3), died("coordinator", "killed"),
+    attempt(1), switched(RUNNING),
 )  # fmt: skip
 
 loud_bad("started-older", "goes back behind the damaged", attempt(1), switched(RUNNING))
@@ -212,9 +213,9 @@ loud_bad("started-empty", "starts empty beside the damaged", attempt(), switched
 
 coord_bad(
     "restored-not-latest", "goes back to the damaged",
-    submitted(), attempt(), switched(RUNNING), stored(1), stored(2), dropped(1), deleted(metadata(1)),
-    deleted(state_file(1)), damaged(metadata(2)), on_its_way(3), died("coordinator", "killed"), attempt(2),
-    switched(RUNNING),
+    submitted(), attempt(), switched(RUNNING), *on_its_way(1), completed(1), *on_its_way(2), completed(2), dropped(1),
+    deleted(metadata(1)), deleted(state_file(1)), damaged(metadata(2)), on_its_way(3), died("coordinator", "killed"),
+    attempt(2), switched(RUNNING),
 )  # fmt: skip
 
 DISCARDED: list[Line] = [attempt(), triggered(1, *ALL), ack_sent(ALL[0], 1, state_file(1)), acked(1, ALL[0])]
@@ -236,7 +237,7 @@ coord_bad(
 
 def _read_back(problem: FileReference) -> list[Line]:
     audited = [read_back(1, "cannot be read"), read_back(2)]
-    return [stored(1), stored(2), damaged(problem, left=5), *audited]
+    return [[*on_its_way(1), completed(1)], [*on_its_way(2), completed(2)], damaged(problem, left=5), *audited]
 
 
 restore_bad, restore_near = exhibits("RESTORE")
@@ -246,12 +247,12 @@ restore_bad("audit-failed", "another than the damaged cannot be read back", _rea
 
 restore_bad(
     "audit-failed", "cannot be read back before the damage",
-    stored(1), read_back(1, "cannot be read"), damaged(state_file(1), left=5),
+    *on_its_way(1), completed(1), read_back(1, "cannot be read"), damaged(state_file(1), left=5),
 )  # fmt: skip
 restore_near(
     "audit-failed", "the damaged cannot be read back and is mended",
-    stored(1), damaged(state_file(1), left=5), read_back(1, "cannot be read"), mended(state_file(1), 10), stored(2),
-    read_back(2),
+    *on_its_way(1), completed(1), damaged(state_file(1), left=5), read_back(1, "cannot be read"),
+    mended(state_file(1), 10), *on_its_way(2), completed(2), read_back(2),
 )  # fmt: skip
 
 state_bad, state_near = exhibits("STATE")
@@ -265,7 +266,7 @@ state_near(
 state_bad("state-unreadable", "state of another cannot be read back", _read_back(state_file(2)))
 state_bad(
     "state-unreadable", "state cannot be read back before the damage",
-    stored(1), read_back(1, "cannot be read"), damaged(state_file(1), left=5),
+    *on_its_way(1), completed(1), read_back(1, "cannot be read"), damaged(state_file(1), left=5),
 )  # fmt: skip
 
 snapshot_bad, snapshot_near = exhibits(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 
 from msgspec.structs import replace
 
@@ -115,21 +115,14 @@ near_rows(
 )  # fmt: skip
 bad_rows("input-missing", "one side short", job=SELF_JOIN, units=one_by_one(joined("a", [(0, 0), (1, 0)], [(1, 0)])))
 
-
 # --- broadcast state -------------------------------------------------------------------------------------------------
 
-
-def ruled(key: str, data: Sequence[int], rules: Sequence[int]) -> FoldRow:
-    """The row of a key that holds these offsets of partition 0, and these of the broadcast partition 1."""
-    return fold(key, data, rules)
-
-
-RULED = (ruled("a", (0,), (0,)), ruled("a", (0,), (0, 1)), ruled("b", (1,), (0, 1)))
+RULED = (fold("a", (0,), (0,)), fold("a", (0,), (0, 1)), fold("b", (1,), (0, 1)))
 
 near_rows("row-wrong", "rules count for every key", job=BROADCAST, units=one_by_one(*RULED))
 bad_rows(
     "row-wrong", "a rule applied twice",
-    job=BROADCAST, units=one_by_one(RULED[0], ruled("a", (0,), (0, 0)), ruled("a", (0,), (0, 1, 1)), RULED[2]),
+    job=BROADCAST, units=one_by_one(RULED[0], fold("a", (0,), (0, 0)), fold("a", (0,), (0, 1, 1)), RULED[2]),
 )  # fmt: skip
 
 bad_rows("input-missing", "a rule that one key never saw", job=BROADCAST, units=one_by_one(RULED[0], RULED[2]))
@@ -248,16 +241,12 @@ bad_pairs(
     units=one_by_one(replace(PAIRS[1], value=-PAIRS[1].value), PAIRS[0], *PAIRS[2:]),
 )  # fmt: skip
 
-
 # --- rules: key a has factor 2 from 0 ms and 4 from 20 ms on, key b has 3 from 10 ms on ------------------------------
 
-
-def summed(key: str, value: int, offsets: Collection[int]) -> FoldRow:
-    """A row of these records."""
-    return replace(fold_row(key, [(0, offset) for offset in offsets]), value=value)
-
-
-A, B = summed("a", 1 * 2 + 3 * 4 + 5 * 4, (0, 2, 4)), summed("b", (2 + 4 + 6) * 3, (1, 3, 5))
+A, B = (
+    replace(fold_row("a", [(0, 0), (0, 2), (0, 4)]), value=34),
+    replace(fold_row("b", [(0, 1), (0, 3), (0, 5)]), value=36),
+)
 
 bad_rows, near_rows = exhibits("EXACT", inputs=input_log(6, 3), job=RULED_SUM)
 
@@ -265,45 +254,35 @@ near_rows("row-wrong", "each record by the rule of its time", units=one_by_one(A
 
 near_rows(
     "input-missing", "records wait for rules that are not there yet",
-    units=one_by_one(summed("a", 2, (0,)), summed("b", 6, (1,))),
+    units=one_by_one(replace(fold_row("a", [(0, 0)]), value=2), replace(fold_row("b", [(0, 1)]), value=6)),
 )  # fmt: skip
 
 bad_rows(
     "row-wrong", "the newest rule for all records",
-    units=one_by_one(summed("a", 36, (0, 2, 4)), B), expected=ExpectedEnd.FINISHED,
+    units=one_by_one(replace(fold_row("a", [(0, 0), (0, 2), (0, 4)]), value=36), B), expected=ExpectedEnd.FINISHED,
 )  # fmt: skip
 bad_rows(
     "row-wrong", "the rule of the other key",
-    units=one_by_one(A, summed("b", 44, (1, 3, 5))), expected=ExpectedEnd.FINISHED,
+    units=one_by_one(A, replace(fold_row("b", [(0, 1), (0, 3), (0, 5)]), value=44)), expected=ExpectedEnd.FINISHED,
 )  # fmt: skip
 bad_rows(
     "row-wrong", "a rule takes effect behind its time",
-    units=one_by_one(summed("a", 28, (0, 2, 4)), B), expected=ExpectedEnd.FINISHED,
+    units=one_by_one(replace(fold_row("a", [(0, 0), (0, 2), (0, 4)]), value=28), B), expected=ExpectedEnd.FINISHED,
 )  # fmt: skip
 bad_rows(
     "row-wrong", "a rule is counted as a record",
-    units=one_by_one(summed("a", 35, (0, 2, 4)), B), expected=ExpectedEnd.FINISHED,
+    units=one_by_one(replace(fold_row("a", [(0, 0), (0, 2), (0, 4)]), value=35), B), expected=ExpectedEnd.FINISHED,
 )  # fmt: skip
 
 bad_rows(
     "input-missing", "records wait though the input has ended",
-    units=one_by_one(summed("a", 2, (0,)), B), expected=ExpectedEnd.FINISHED,
+    units=one_by_one(replace(fold_row("a", [(0, 0)]), value=2), B), expected=ExpectedEnd.FINISHED,
 )  # fmt: skip
 
 # --- FEEDBACK: six records of one partition, two to a batch, in a job with a loop; a crash after the first ------------
 
 IN, LOOP = "source[0]->loop[0]", "loop[0]->loop[0]"
 ROWS = [f"0:{offset}" for offset in range(7)]
-
-
-def enters(number: int, position: int) -> list[Line]:
-    """A batch of two is read, taken by the loop, and sent round."""
-    return [
-        emitted(2 * number, 2 * number + 2),
-        sends(IN, position, records=2),
-        delivers(IN, position, records=2),
-        sends(LOOP, position, records=2),
-    ]
 
 
 def crashed(*shown: str, before: Sequence[Line], checkpoint: int = 1, end: RunEnd | None = None) -> History:
@@ -314,7 +293,7 @@ def crashed(*shown: str, before: Sequence[Line], checkpoint: int = 1, end: RunEn
         snapshot("loop[0]"),
         completed(),
         attempt(checkpoint or None),
-        enters(2, 0),
+        [emitted(4, 6), sends(IN, 0, records=2), delivers(IN, 0, records=2), sends(LOOP, 0, records=2)],
         delivers(LOOP, 0, records=2),
         job=ITERATION,
         parallelism=1,
@@ -325,7 +304,10 @@ def crashed(*shown: str, before: Sequence[Line], checkpoint: int = 1, end: RunEn
     )
 
 
-TWO_BATCHES = [*enters(0, 0), *enters(1, 1)]
+TWO_BATCHES: list[Line] = [
+    emitted(0, 2), sends(IN, 0, records=2), delivers(IN, 0, records=2), sends(LOOP, 0, records=2), emitted(2, 4),
+    sends(IN, 1, records=2), delivers(IN, 1, records=2), sends(LOOP, 1, records=2),
+]  # fmt: skip
 
 bad, near = exhibits(
     "FEEDBACK", attempt(), *TWO_BATCHES, delivers(LOOP, 0, records=2),
@@ -333,35 +315,23 @@ bad, near = exhibits(
     units=units(identities(*ROWS[:5], *ROWS[6:])),
 )  # fmt: skip
 
-bad(
-    "lost-outside-loop", "one that was read again",
-    delivers(LOOP, 1, records=2), snapshot("loop[0]"), completed(), attempt(1), enters(2, 0),
-    delivers(LOOP, 0, records=2),
-)  # fmt: skip
+THIRD_BATCH: list[Line] = [
+    emitted(4, 6), sends(IN, 0, records=2), delivers(IN, 0, records=2), sends(LOOP, 0, records=2),
+]  # fmt: skip
+"""It is read, taken by the loop, and sent round."""
+
+RESTORED: list[Line] = [snapshot("loop[0]"), completed(), attempt(1), *THIRD_BATCH, delivers(LOOP, 0, records=2)]
+"""A checkpoint, a crash, and what is left is read again."""
+
+bad("lost-outside-loop", "one that was read again", delivers(LOOP, 1, records=2), *RESTORED)
 
 # The system under test does not report its end, and never will.
-bad(
-    "lost-outside-loop", "one before a visible marker",
-    delivers(LOOP, 1, records=2), snapshot("loop[0]"), completed(), attempt(1), enters(2, 0),
-    delivers(LOOP, 0, records=2), end=STOPPED,
-)  # fmt: skip
-bad(
-    "lost-outside-loop", "one that had come back",
-    snapshot("loop[0]"), completed(), attempt(1), enters(2, 0), delivers(LOOP, 0, records=2),
-    units=units(identities(*ROWS[1:2], *ROWS[4:])),
-)  # fmt: skip
+bad("lost-outside-loop", "one before a visible marker", delivers(LOOP, 1, records=2), *RESTORED, end=STOPPED)
+bad("lost-outside-loop", "one that had come back", *RESTORED, units=units(identities(*ROWS[1:2], *ROWS[4:])))
 bad(
     "lost-outside-loop", "the checkpoint is not the one that was restored",
-    snapshot("loop[0]"), completed(), attempt(7), enters(2, 0), delivers(LOOP, 0, records=2),
+    snapshot("loop[0]"), completed(), attempt(7), *THIRD_BATCH, delivers(LOOP, 0, records=2),
     units=units(identities(*ROWS[:2], *ROWS[4:])),
 )  # fmt: skip
-near(
-    "lost-outside-loop", "what was in the loop",
-    snapshot("loop[0]"), completed(), attempt(1), enters(2, 0), delivers(LOOP, 0, records=2),
-    units=units(identities(*ROWS[:2], *ROWS[4:])),
-)  # fmt: skip
-near(
-    "lost-outside-loop", "nothing is lost",
-    delivers(LOOP, 1, records=2), snapshot("loop[0]"), completed(), attempt(1), enters(2, 0),
-    delivers(LOOP, 0, records=2), units=units(identities(*ROWS)),
-)  # fmt: skip
+near("lost-outside-loop", "what was in the loop", *RESTORED, units=units(identities(*ROWS[:2], *ROWS[4:])))
+near("lost-outside-loop", "nothing is lost", delivers(LOOP, 1, records=2), *RESTORED, units=units(identities(*ROWS)))

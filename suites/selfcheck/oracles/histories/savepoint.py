@@ -52,11 +52,6 @@ def part(subtask: str) -> events.SnapshotTaken:
     return snapshot(subtask, 4, *positions, state=events.StateSummary())
 
 
-def next_job(*then: Line) -> list[Line]:
-    submitted_line = submitted(METADATA.path, 4, job=1)
-    return [submitted_line, *on("coordinator.1", *then, attempt=1_001)]
-
-
 bad, near = exhibits(
     "SAVEPOINT",
     submitted(),
@@ -234,10 +229,11 @@ undecided(
 
 bad(
     "not-resumed", "the next job fails",
-    SUBMITS, SUSPENDS, part("sum[0]"), SAVED, JOB_FINISHES, next_job(switched(FAILED, reason="it cannot be read")),
+    SUBMITS, SUSPENDS, part("sum[0]"), SAVED, JOB_FINISHES, submitted(METADATA.path, 4, job=1),
+    *on("coordinator.1", switched(FAILED, reason="it cannot be read"), attempt=1_001),
 )  # fmt: skip
 
-NEXT_RUNS = next_job(attempt(4), switched(RUNNING))
+NEXT_RUNS = [submitted(METADATA.path, 4, job=1), *on("coordinator.1", attempt(4), switched(RUNNING), attempt=1_001)]
 
 near("not-resumed", "the next job runs", SUBMITS, SUSPENDS, part("sum[0]"), SAVED, JOB_FINISHES, NEXT_RUNS)
 
@@ -252,8 +248,8 @@ bad(
 )  # fmt: skip
 near(
     "state-left-out", "is refused without an operator",
-    SUBMITS, SUSPENDS, part("sum[0]"), SAVED, JOB_FINISHES, next_job(switched(FAILED, reason="no operator sum")),
-    faults=RENAMED,
+    SUBMITS, SUSPENDS, part("sum[0]"), SAVED, JOB_FINISHES, submitted(METADATA.path, 4, job=1),
+    *on("coordinator.1", switched(FAILED, reason="no operator sum"), attempt=1_001), faults=RENAMED,
 )  # fmt: skip
 
 # Neither: it is allowed.

@@ -163,7 +163,7 @@ near(
     attempt(), TAKEN, TAKEN_AGAIN, WRITTEN, released(still_open=1), ACKED, released(2),
 )  # fmt: skip
 
-MANY_KEYS = replace(input_log(10, 10), keys=tuple(f"key-{number}" for number in range(4000)))
+MANY_KEYS = replace(input_log(10, 10), keys=tuple(f"key-{number}" for number in range(4_000)))
 """Enough for pages of four."""
 
 bad(

@@ -179,11 +179,6 @@ def windows_audited(*states: StateSummary, watermark_ms: int | None = LATEST_MS)
     return [completed_line, read_back(), *read]
 
 
-def hidden(state: StateSummary) -> StateSummary:
-    """As it is told when there are too many windows to show."""
-    return msgspec.structs.replace(state, windows=None)
-
-
 bad, near = exhibits("STATE", claimed=Claims(state=EXACTLY_ONCE), inputs=_log(), job=WINDOW_SUM)
 
 bad(
@@ -196,7 +191,10 @@ bad(
 )  # fmt: skip
 bad(
     "state-missing", "windows forgotten among too many to show",
-    windows_audited(hidden(holding(OPEN_A)), hidden(holding(OPEN_B[:2]))),
+    windows_audited(
+        msgspec.structs.replace(holding(OPEN_A), windows=None),
+        msgspec.structs.replace(holding(OPEN_B[:2]), windows=None),
+    ),
 )  # fmt: skip
 near("state-missing", "windows that are over are not there", windows_audited(holding(OPEN_A), holding(OPEN_B)))
 near("state-missing", "a subtask without windows", windows_audited(holding(OPEN_A + OPEN_B), StateSummary(windows=())))
@@ -212,12 +210,17 @@ bad("state-extra", "a record of a window twice", windows_audited(holding([*OPEN_
 bad("state-extra", "a window behind the positions", windows_audited(holding([*OPEN_A, (0, 8)]), holding(OPEN_B)))
 bad(
     "state-extra", "a window that is over among too many to show",
-    windows_audited(hidden(holding([(0, 0), *OPEN_A])), hidden(holding(OPEN_B))),
+    windows_audited(
+        msgspec.structs.replace(holding([(0, 0), *OPEN_A]), windows=None),
+        msgspec.structs.replace(holding(OPEN_B), windows=None),
+    ),
 )  # fmt: skip
 near("state-extra", "as many windows as are not over", windows_audited(holding(OPEN_B), holding(OPEN_A)))
 near(
     "state-extra", "too many windows to show decide by their sum",
-    windows_audited(hidden(holding(OPEN_A)), hidden(holding(OPEN_B))),
+    windows_audited(
+        msgspec.structs.replace(holding(OPEN_A), windows=None), msgspec.structs.replace(holding(OPEN_B), windows=None),
+    ),
 )  # fmt: skip
 
 bad(

@@ -41,136 +41,102 @@ def _sum(held: Sequence[tuple[int, int]], subtask: str = "sum[0]", offset: int =
     return [snapshot(subtask, state=summary(held)), snapshot("source[0]", 1, (0, offset))]
 
 
-def third(*lines: Line, first: Sequence[Line], second: Sequence[Line], path: str = PATH, states: int = 0) -> list[Line]:
-    """The third job starts so, after what the first two have recorded of their checkpoints 1."""
-    return [
-        submitted(),
-        attempt(),
-        *first,
-        published(1, states=states, path=PATH),
-        completed(),
-        submitted(job=1),
-        attempt(number=1_001),
-        *second,
-        submitted(path, 1, job=2),
-        attempt(1, number=2_001),
-        *lines,
-    ]
+bad, near = exhibits("RESTORE")
 
+FIRST_JOB: list[Line] = [submitted(), attempt(), *_sum(FIRST), published(1, path=PATH), completed()]
 
-bad, near = exhibits(
-    "RESTORE",
-)
+SECOND_BEGINS: list[Line] = [submitted(job=1), attempt(number=1_001)]
+
+THIRD_BEGINS: list[Line] = [submitted(PATH, 1, job=2), attempt(1, number=2_001)]
+
+SECOND_JOB: list[Line] = [*SECOND_BEGINS, *_sum(SECOND, offset=2)]
 
 bad(
     "state-differs", "starts as one that never completed",
-    third(
-        task("sum[0]", 1, state=summary(SECOND)), task("source[0]", 1, positions=((0, 4),)), first=_sum(FIRST),
-        second=(*_sum(SECOND, offset=2),), path=PATH,
-    ),
+    *FIRST_JOB, *SECOND_JOB, *THIRD_BEGINS, task("sum[0]", 1, state=summary(SECOND)),
+    task("source[0]", 1, positions=((0, 4),)),
 )  # fmt: skip
 near(
     "state-differs", "starts as the one that completed",
-    third(
-        task("sum[0]", 1, state=summary(FIRST)), task("source[0]", 1, positions=((0, 4),)), first=_sum(FIRST),
-        second=(*_sum(SECOND, offset=2),), path=PATH,
-    ),
+    *FIRST_JOB, *SECOND_JOB, *THIRD_BEGINS, task("sum[0]", 1, state=summary(FIRST)),
+    task("source[0]", 1, positions=((0, 4),)),
 )  # fmt: skip
 
 bad(
     "position-differs", "reads on from a completed one that it was not given",
-    third(
-        task("sum[0]", 1, state=summary(FIRST)), task("source[0]", 1, positions=((0, 2),)), first=_sum(FIRST),
-        second=(*_sum(SECOND, offset=2), *COMPLETED_TOO), path=PATH,
-    ),
+    *FIRST_JOB, *SECOND_JOB, *COMPLETED_TOO, *THIRD_BEGINS, task("sum[0]", 1, state=summary(FIRST)),
+    task("source[0]", 1, positions=((0, 2),)),
 )  # fmt: skip
 near(
     "position-differs", "reads on from the one that it was given",
-    third(
-        task("sum[0]", 1, state=summary(FIRST)), task("source[0]", 1, positions=((0, 4),)), first=_sum(FIRST),
-        second=(*_sum(SECOND, offset=2), *COMPLETED_TOO), path=PATH,
-    ),
+    *FIRST_JOB, *SECOND_JOB, *COMPLETED_TOO, *THIRD_BEGINS, task("sum[0]", 1, state=summary(FIRST)),
+    task("source[0]", 1, positions=((0, 4),)),
 )  # fmt: skip
 
 near(
     "state-differs", "was given that of the second job",
-    third(
-        task("sum[0]", 1, state=summary(SECOND)), task("source[0]", 1, positions=((0, 2),)), first=_sum(FIRST),
-        second=(*_sum(SECOND, offset=2), *COMPLETED_TOO), path="job-1/chk-1/_metadata",
-    ),
+    *FIRST_JOB, *SECOND_JOB, *COMPLETED_TOO, submitted("job-1/chk-1/_metadata", 1, job=2), attempt(1, number=2_001),
+    task("sum[0]", 1, state=summary(SECOND)), task("source[0]", 1, positions=((0, 2),)),
 )  # fmt: skip
 
-bad_loud, near_loud = exhibits(
-    "LOUD",
-)
+bad_loud, near_loud = exhibits("LOUD")
 
 bad_loud(
     "partial-metadata", "the second job completed one and the first half of one",
-    third(
-        first=[triggered(1, "source[0]", "sum[0]")],
-        second=(triggered(1, "sum[0]"), published(1, states=1, path="job-1/chk-1/_metadata"), completed()), states=1,
-    ),
+    submitted(), attempt(), triggered(1, "source[0]", "sum[0]"), published(1, states=1, path=PATH), completed(),
+    *SECOND_BEGINS, triggered(1, "sum[0]"), published(1, states=1, path="job-1/chk-1/_metadata"), completed(),
+    *THIRD_BEGINS,
 )  # fmt: skip
 near_loud(
     "partial-metadata", "the first job completed one and the second half of one",
-    third(
-        first=[triggered(1, "source[0]", "sum[0]")],
-        second=(triggered(1, "source[0]", "sum[0]"), published(1, states=1, path="job-1/chk-1/_metadata")), states=2,
-    ),
+    submitted(), attempt(), triggered(1, "source[0]", "sum[0]"), published(1, states=2, path=PATH), completed(),
+    *SECOND_BEGINS, triggered(1, "source[0]", "sum[0]"), published(1, states=1, path="job-1/chk-1/_metadata"),
+    *THIRD_BEGINS,
 )  # fmt: skip
 
 bad(
     "channel-state-differs", "puts back what was in flight in the second job",
-    third(
-        task("sum[0]", 1), put_back("sum[0]", content("source[0]->sum[0]", 5)), first=[in_flight("sum[0]", *IN_FLIGHT)],
-        second=[in_flight("sum[0]", content("source[0]->sum[0]", 5))],
-    ),
+    submitted(), attempt(), in_flight("sum[0]", *IN_FLIGHT), published(1, path=PATH), completed(), *SECOND_BEGINS,
+    in_flight("sum[0]", content("source[0]->sum[0]", 5)), *THIRD_BEGINS, task("sum[0]", 1),
+    put_back("sum[0]", content("source[0]->sum[0]", 5)),
 )  # fmt: skip
 near(
     "channel-state-differs", "puts back what was in flight in the first job",
-    third(
-        task("sum[0]", 1), put_back("sum[0]", *IN_FLIGHT), first=[in_flight("sum[0]", *IN_FLIGHT)],
-        second=[in_flight("sum[0]", content("source[0]->sum[0]", 5))],
-    ),
+    submitted(), attempt(), in_flight("sum[0]", *IN_FLIGHT), published(1, path=PATH), completed(), *SECOND_BEGINS,
+    in_flight("sum[0]", content("source[0]->sum[0]", 5)), *THIRD_BEGINS, task("sum[0]", 1),
+    put_back("sum[0]", *IN_FLIGHT),
 )  # fmt: skip
+
+OTHERS_START: list[Line] = [
+    task("source[0]", 1), task("source[1]", 1), task("source[2]", 1), task("sink[0]", 1), task("sink[1]", 1),
+    task("sink[2]", 1),
+]  # fmt: skip
+
+OTHERS: list[Line] = [snapshot("source[0]"), snapshot("source[1]"), snapshot("sink[0]"), snapshot("sink[1]")]
 
 bad(
     "rescaled-state-differs", "is wider and starts as one that never completed",
-    third(
-        *[task(f"{name}[{i}]", 1) for name in ("source", "sink") for i in range(3)],
-        *[task(f"sum[{index}]", 1, state=summary(each)) for index, each in enumerate((SECOND, NONE, NONE))],
-        first=[
-            *[snapshot(f"{name}[{i}]") for name in ("source", "sink") for i in (0, 1)],
-            snapshot("sum[0]", state=summary(FIRST)), snapshot("sum[1]", state=summary(NONE)),
-        ],
-        second=[snapshot("sum[0]", state=summary(SECOND))],
-    ),
-    faults=(TO_1, TO_3),
+    submitted(), attempt(), *OTHERS, snapshot("sum[0]", state=summary(FIRST)), snapshot("sum[1]", state=summary(NONE)),
+    published(1, path=PATH), completed(), *SECOND_BEGINS, snapshot("sum[0]", state=summary(SECOND)), *THIRD_BEGINS,
+    *OTHERS_START, task("sum[0]", 1, state=summary(SECOND)), task("sum[1]", 1, state=summary(NONE)),
+    task("sum[2]", 1, state=summary(NONE)), faults=(TO_1, TO_3),
 )  # fmt: skip
 near(
     "rescaled-state-differs", "is wider and starts as the one that completed",
-    third(
-        *[task(f"{name}[{i}]", 1) for name in ("source", "sink") for i in range(3)],
-        *[task(f"sum[{index}]", 1, state=summary(each)) for index, each in enumerate((NONE, FIRST, NONE))],
-        first=[
-            *[snapshot(f"{name}[{i}]") for name in ("source", "sink") for i in (0, 1)],
-            snapshot("sum[0]", state=summary(FIRST)), snapshot("sum[1]", state=summary(NONE)),
-        ],
-        second=[snapshot("sum[0]", state=summary(SECOND))],
-    ),
-    faults=(TO_1, TO_3),
+    submitted(), attempt(), *OTHERS, snapshot("sum[0]", state=summary(FIRST)), snapshot("sum[1]", state=summary(NONE)),
+    published(1, path=PATH), completed(), *SECOND_BEGINS, snapshot("sum[0]", state=summary(SECOND)), *THIRD_BEGINS,
+    *OTHERS_START, task("sum[0]", 1, state=summary(NONE)), task("sum[1]", 1, state=summary(FIRST)),
+    task("sum[2]", 1, state=summary(NONE)), faults=(TO_1, TO_3),
 )  # fmt: skip
 
 bad_loud(
     "started-empty", "starts empty where the second job held nothing",
-    third(task("sum[0]", 1, state=summary(NONE)), first=_sum(FIRST), second=_sum([])),
+    *FIRST_JOB, *SECOND_BEGINS, *_sum([]), *THIRD_BEGINS, task("sum[0]", 1, state=summary(NONE)),
 )  # fmt: skip
 near_loud(
     "started-empty", "starts empty where only the second job held anything",
-    third(
-        task("sum[0]", 1, state=summary(NONE)), task("sum[1]", 1, state=summary(FIRST)),
-        first=[*_sum([]), *_sum(FIRST, "sum[1]")], second=_sum(SECOND),
-    ),
+    submitted(), attempt(), *_sum([]), *_sum(FIRST, "sum[1]"), published(1, path=PATH), completed(), *SECOND_BEGINS,
+    *_sum(SECOND), *THIRD_BEGINS, task("sum[0]", 1, state=summary(NONE)), task("sum[1]", 1, state=summary(FIRST)),
 )  # fmt: skip
 
 # --- RESCALE: a job of two subtasks for each vertex is to go on at three ----------------------------------------------
@@ -185,17 +151,6 @@ SKEW_MS = 101
 
 def accepted(parallelism: int = 3) -> list[Line]:
     return [events.RescaleRequested(parallelism=parallelism), events.RescaleAccepted(parallelism=parallelism)]
-
-
-def refused(parallelism: int = 3) -> list[Line]:
-    return [
-        events.RescaleRequested(parallelism=parallelism),
-        events.RescaleRefused(parallelism=parallelism, reason="so it is."),
-    ]
-
-
-def complete(*checkpoints: int) -> list[Line]:
-    return [line for checkpoint in checkpoints for line in (triggered(checkpoint), completed(checkpoint))]
 
 
 bad, near = exhibits(
@@ -222,7 +177,8 @@ near(
 )  # fmt: skip
 bad(
     "not-required", "nobody accepts what is deployed",
-    injected("kill", "worker[0]", 1), refused(), attempt(1, parallelism=3), faults=(WIDER, KILL),
+    injected("kill", "worker[0]", 1), events.RescaleRequested(parallelism=3),
+    events.RescaleRefused(parallelism=3, reason="so it is."), attempt(1, parallelism=3), faults=(WIDER, KILL),
 )  # fmt: skip
 near("not-required", "what was required is deployed", accepted(), attempt(1, parallelism=3))
 
@@ -241,14 +197,21 @@ near(
 )  # fmt: skip
 
 bad("above-max", "more subtasks than key groups", accepted(129), faults=(BEYOND,))
-near("above-max", "more subtasks than key groups are refused", refused(129), faults=(BEYOND,))
+near(
+    "above-max", "more subtasks than key groups are refused",
+    events.RescaleRequested(parallelism=129), events.RescaleRefused(parallelism=129, reason="so it is."),
+    faults=(BEYOND,),
+)  # fmt: skip
 
-bad("refused-possible", "three of 128 are refused", refused())
+bad(
+    "refused-possible", "three of 128 are refused",
+    events.RescaleRequested(parallelism=3), events.RescaleRefused(parallelism=3, reason="so it is."),
+)  # fmt: skip
 near("refused-possible", "the job accepts what it can", accepted(), attempt(1, parallelism=3))
 near(
     "refused-possible", "one is refused that is none and another accepted",
-    refused(129), injected("rescale", "coordinator[0]", 1), accepted(), attempt(1, parallelism=3),
-    faults=(BEYOND, WIDER),
+    events.RescaleRequested(parallelism=129), events.RescaleRefused(parallelism=129, reason="so it is."),
+    injected("rescale", "coordinator[0]", 1), accepted(), attempt(1, parallelism=3), faults=(BEYOND, WIDER),
 )  # fmt: skip
 
 bad(
@@ -257,18 +220,24 @@ bad(
 )  # fmt: skip
 near("counted-as-failure", "a failure is counted before", failure("sum[0]"), accepted(), attempt(1, parallelism=3))
 
-bad("goes-on-as-before", "checkpoints go on at two", accepted(), SKEW_MS, complete(2, 3))
+bad(
+    "goes-on-as-before", "checkpoints go on at two",
+    accepted(), SKEW_MS, triggered(2), completed(2), triggered(3), completed(3),
+)  # fmt: skip
 near(
     "goes-on-as-before", "one checkpoint more completes at two",
-    accepted(), SKEW_MS, complete(2), attempt(1, parallelism=3), complete(3, 4),
+    accepted(), SKEW_MS, triggered(2), completed(2), attempt(1, parallelism=3), triggered(3), completed(3),
+    triggered(4), completed(4),
 )  # fmt: skip
 near(
     "goes-on-as-before", "the worker that is missing comes late",
-    accepted(), complete(2, 3), at("worker-2.0", events.NodeStarted()), attempt(1, parallelism=3), complete(4, 5),
+    accepted(), triggered(2), completed(2), triggered(3), completed(3), at("worker-2.0", events.NodeStarted()),
+    attempt(1, parallelism=3), triggered(4), completed(4), triggered(5), completed(5),
 )  # fmt: skip
 
 near(
     "refused-possible", "what an operator holds back is not moved",
-    refused(), injected("rescale", "coordinator[0]", 1), accepted(2), attempt(1, parallelism=2),
-    faults=(WIDER, NARROWER), job=MINI_BATCH,
+    events.RescaleRequested(parallelism=3), events.RescaleRefused(parallelism=3, reason="so it is."),
+    injected("rescale", "coordinator[0]", 1), accepted(2), attempt(1, parallelism=2), faults=(WIDER, NARROWER),
+    job=MINI_BATCH,
 )  # fmt: skip

@@ -97,33 +97,33 @@ near(
     400, begun(1), requested(2, USER), 380, completed(), drawn(2, origin=USER), options=PAUSED,
 )  # fmt: skip
 
-
-def crowd(number: int, first: int = 2, origin: CheckpointOrigin = USER) -> list[Line]:
-    return [requested(each, origin) for each in range(first, first + number)]
-
-
-bad("queue-too-long", "queue beyond limit", begun(1), crowd(1_002))
+bad("queue-too-long", "queue beyond limit", begun(1), [requested(each, USER) for each in range(2, 1_004)])
 near(
     "queue-too-long", "queue at limit",
-    begun(1), crowd(1_001), refused(FailureReason.TOO_MANY_REQUESTS, 1_002, USER), completed(), drawn(2, origin=USER),
+    begun(1), [requested(each, USER) for each in range(2, 1_003)],
+    refused(FailureReason.TOO_MANY_REQUESTS, 1_002, USER), completed(), drawn(2, origin=USER),
 )  # fmt: skip
 
 bad(
-    "dropped-out-of-turn", "first is dropped", begun(1), crowd(1_001), refused(FailureReason.TOO_MANY_REQUESTS, 2, USER)
-)
+    "dropped-out-of-turn", "first is dropped",
+    begun(1), [requested(each, USER) for each in range(2, 1_003)], refused(FailureReason.TOO_MANY_REQUESTS, 2, USER),
+)  # fmt: skip
 near(
     "dropped-out-of-turn", "interval is dropped",
-    begun(1), requested(2), crowd(1_000, first=3), refused(FailureReason.TOO_MANY_REQUESTS, 2), requested(1_003, USER),
+    begun(1), requested(2), [requested(each, USER) for each in range(3, 1_003)],
+    refused(FailureReason.TOO_MANY_REQUESTS, 2), requested(1_003, USER),
     refused(FailureReason.TOO_MANY_REQUESTS, 1_003, USER),
 )  # fmt: skip
 
 bad(
     "dropped-too-early", "dropped with room for one more",
-    begun(1), crowd(1_000), refused(FailureReason.TOO_MANY_REQUESTS, 1_001, USER),
+    begun(1), [requested(each, USER) for each in range(2, 1_002)],
+    refused(FailureReason.TOO_MANY_REQUESTS, 1_001, USER),
 )  # fmt: skip
 near(
     "dropped-too-early", "dropped from a full queue",
-    begun(1), crowd(1_001), refused(FailureReason.TOO_MANY_REQUESTS, 1_002, USER),
+    begun(1), [requested(each, USER) for each in range(2, 1_003)],
+    refused(FailureReason.TOO_MANY_REQUESTS, 1_002, USER),
 )  # fmt: skip
 
 bad("refused-twice", "refused once more", requested(1, USER), FIRST_REFUSED, requested(2, USER), FIRST_REFUSED)
@@ -156,37 +156,29 @@ near(
     requested(1), drawn(1), failure("it failed"), attempt(), switched(RUNNING), begun(2),
 )  # fmt: skip
 
-
 # --- deletions -------------------------------------------------------------------------------------------------------
 
+THREE_COMPLETE: list[Line] = [
+    *begun(1), published(1, metadata(1)), completed(1), *begun(2), published(2, metadata(2)), completed(2), dropped(1),
+    *begun(3), published(3, metadata(3)), completed(3),
+]  # fmt: skip
+"""Checkpoints 1 to 3; the first is dropped with the second."""
 
-def whole(checkpoint: int) -> list[Line]:
-    return [
-        *begun(checkpoint),
-        published(checkpoint, metadata(checkpoint)),
-        completed(checkpoint),
-    ]
-
-
-bad("triggered-with-backlog", "begun over backlog", whole(1), whole(2), dropped(1), whole(3), dropped(2), begun(4))
+bad("triggered-with-backlog", "begun over backlog", *THREE_COMPLETE, dropped(2), begun(4))
 
 FIRST_DELETED = deleted(metadata(1), by="coordinator.0")
 
-near(
-    "triggered-with-backlog", "begun with one deletion",
-    whole(1), whole(2), dropped(1), whole(3), FIRST_DELETED, dropped(2), begun(4),
-)  # fmt: skip
+near("triggered-with-backlog", "begun with one deletion", *THREE_COMPLETE, FIRST_DELETED, dropped(2), begun(4))
 near(
     "triggered-with-backlog", "failed deletion is done",
-    whole(1), whole(2), dropped(1), whole(3), storage_failed("delete", "chk-1/_metadata", "no answer"), dropped(2),
-    begun(4),
+    *THREE_COMPLETE, storage_failed("delete", "chk-1/_metadata", "no answer"), dropped(2), begun(4),
 )  # fmt: skip
 near(
     "triggered-with-backlog", "two deletions where two may be pending",
-    whole(1), whole(2), dropped(1), whole(3), dropped(2), begun(4), options=TWO_AT_ONCE,
+    *THREE_COMPLETE, dropped(2), begun(4), options=TWO_AT_ONCE,
 )  # fmt: skip
 
-BACKLOG: list[Line] = [*whole(1), *whole(2), dropped(1), *whole(3), dropped(2)]
+BACKLOG: list[Line] = [*THREE_COMPLETE, dropped(2)]
 
 near(
     "periodic-waits", "interval waits for what was dropped twice",

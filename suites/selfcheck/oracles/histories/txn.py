@@ -35,15 +35,11 @@ SINK = "sink[0]"
 UNREACHED = RunEnd(reached=False, reason="not all was committed")
 
 
-def transaction(checkpoint: int) -> str:
-    return f"t-{checkpoint}"
-
-
 def closed(checkpoint: int, *pending: int) -> list[Line]:
     """A checkpoint closes its transaction; earlier ones may be pending still."""
     return [
-        snapshot(SINK, checkpoint, pending=tuple(transaction(each) for each in (*pending, checkpoint))),
-        precommitted(transaction(checkpoint), checkpoint, subtask=SINK),
+        snapshot(SINK, checkpoint, pending=tuple(f"t-{each}" for each in (*pending, checkpoint))),
+        precommitted(f"t-{checkpoint}", checkpoint, subtask=SINK),
         ack_sent(SINK, checkpoint),
     ]
 
@@ -56,8 +52,8 @@ def completes(checkpoint: int) -> list[Line]:
 
 def commits(checkpoint: int, *, recovering: bool = False) -> list[Line]:
     return [
-        commit_tried(transaction(checkpoint), subtask=SINK, recovering=recovering),
-        committed(transaction(checkpoint), subtask=SINK),
+        commit_tried(f"t-{checkpoint}", subtask=SINK, recovering=recovering),
+        committed(f"t-{checkpoint}", subtask=SINK),
     ]
 
 
@@ -67,7 +63,7 @@ def whole(checkpoint: int) -> list[Line]:
 
 
 def restarted(restored: int | None, *pending: int) -> list[Line]:
-    names = tuple(transaction(each) for each in pending)
+    names = tuple(f"t-{each}" for each in pending)
     return [failure(), attempt(restored), task(SINK, restored, pending=names)]
 
 
@@ -82,8 +78,8 @@ bad, near = exhibits("TXN", job=FORWARD)
 
 bad(
     "acked-before-precommit", "acknowledges first",
-    attempt(), task(SINK), snapshot(SINK, pending=tuple(transaction(each) for each in (1,))), ack_sent(SINK),
-    precommitted(transaction(1), 1, subtask=SINK), parallelism=1,
+    attempt(), task(SINK), snapshot(SINK, pending=("t-1",)), ack_sent(SINK), precommitted("t-1", 1, subtask=SINK),
+    parallelism=1,
 )  # fmt: skip
 near("acked-before-precommit", "precommits first", attempt(), task(SINK), closed(1), parallelism=1)
 
@@ -122,12 +118,12 @@ bad(
     attempt(), task(SINK), closed(1), completes(1), heard(SINK), whole(2), parallelism=1, end=UNREACHED,
 )  # fmt: skip
 
-TRIED = commit_tried(transaction(1), subtask=SINK)
+TRIED = commit_tried("t-1", subtask=SINK)
 
 near(
     "not-committed", "waits behind a commit that is under way",
     attempt(), task(SINK), closed(1), closed(2, 1), completes(2), heard(SINK, 2), TRIED, closed(3, 1, 2), completes(3),
-    heard(SINK, 3), committed(transaction(1), subtask=SINK), commits(2), commits(3), parallelism=1,
+    heard(SINK, 3), committed("t-1", subtask=SINK), commits(2), commits(3), parallelism=1,
 )  # fmt: skip
 near("not-committed", "promised and committed", attempt(), task(SINK), whole(1), whole(2), parallelism=1)
 
@@ -167,7 +163,7 @@ bad(
 near(
     "open-not-aborted", "thrown away by the restore",
     attempt(), task(SINK), whole(1), closed(2), restarted(1, 1),
-    events.TransactionAborted(subtask=SINK, transaction=transaction(2)), commits(1, recovering=True), parallelism=1,
+    events.TransactionAborted(subtask=SINK, transaction="t-2"), commits(1, recovering=True), parallelism=1,
 )  # fmt: skip
 NARROWER = FaultSpec("submit", Target(Role.COORDINATOR), parameters={"parallelism": 1})
 
@@ -206,7 +202,7 @@ bad(
 )  # fmt: skip
 bad(
     "committed-twice", "committed and thrown away",
-    attempt(), task(SINK), closed(1), completes(1), events.TransactionAborted(subtask=SINK, transaction=transaction(1)),
+    attempt(), task(SINK), closed(1), completes(1), events.TransactionAborted(subtask=SINK, transaction="t-1"),
     heard(SINK), commits(1), parallelism=1,
 )  # fmt: skip
 near(
@@ -227,12 +223,12 @@ near(
     heard(SINK, 2), commits(1), commits(2), parallelism=1,
 )  # fmt: skip
 
-COMMIT_FAILED = events.CommitFailed(subtask=SINK, transaction=transaction(1), reason="unavailable")
+COMMIT_FAILED = events.CommitFailed(subtask=SINK, transaction="t-1", reason="unavailable")
 
 bad(
     "error-swallowed", "failure taken for success",
-    attempt(), task(SINK), closed(1), completes(1), heard(SINK), TRIED, COMMIT_FAILED,
-    committed(transaction(1), subtask=SINK), parallelism=1,
+    attempt(), task(SINK), closed(1), completes(1), heard(SINK), TRIED, COMMIT_FAILED, committed("t-1", subtask=SINK),
+    parallelism=1,
 )  # fmt: skip
 bad(
     "error-swallowed", "failure only logged",
@@ -255,22 +251,20 @@ near(
 
 bad(
     "failed-untried", "failure of another transaction",
-    attempt(), task(SINK), closed(1), closed(2), completes(2), heard(SINK, 2),
-    commit_tried(transaction(2), subtask=SINK), COMMIT_FAILED, stopped(SINK, reason="commit failed"), parallelism=1,
-    end=UNREACHED,
+    attempt(), task(SINK), closed(1), closed(2), completes(2), heard(SINK, 2), commit_tried("t-2", subtask=SINK),
+    COMMIT_FAILED, stopped(SINK, reason="commit failed"), parallelism=1, end=UNREACHED,
 )  # fmt: skip
 near(
     "failed-untried", "failure of the one that is tried",
-    attempt(), task(SINK), whole(1), closed(2), completes(2), heard(SINK, 2),
-    commit_tried(transaction(2), subtask=SINK),
-    events.CommitFailed(subtask=SINK, transaction=transaction(2), reason="unavailable"),
-    stopped(SINK, reason="commit failed"), parallelism=1, end=UNREACHED,
+    attempt(), task(SINK), whole(1), closed(2), completes(2), heard(SINK, 2), commit_tried("t-2", subtask=SINK),
+    events.CommitFailed(subtask=SINK, transaction="t-2", reason="unavailable"), stopped(SINK, reason="commit failed"),
+    parallelism=1, end=UNREACHED,
 )  # fmt: skip
 
 bad(
     "commit-not-idempotent", "recovery cannot commit again",
-    attempt(), task(SINK), whole(1), restarted(1, 1), commit_tried(transaction(1), subtask=SINK, recovering=True),
-    COMMIT_FAILED, stopped(SINK, reason="x"), parallelism=1,
+    attempt(), task(SINK), whole(1), restarted(1, 1), commit_tried("t-1", subtask=SINK, recovering=True), COMMIT_FAILED,
+    stopped(SINK, reason="x"), parallelism=1,
 )  # fmt: skip
 near(
     "commit-not-idempotent", "recovery commits again",
@@ -295,14 +289,13 @@ near(
 )  # fmt: skip
 near(
     "committed-not-visible", "nothing was in it",
-    whole(1), snapshot(SINK, 2, pending=tuple(transaction(each) for each in (2,))),
-    precommitted("t-2", 2, subtask=SINK, records=0), ack_sent(SINK, 2), completes(2), heard(SINK, 2), commits(2),
-    LOOKED, units=(unit("t-1"),),
+    whole(1), snapshot(SINK, 2, pending=("t-2",)), precommitted("t-2", 2, subtask=SINK, records=0), ack_sent(SINK, 2),
+    completes(2), heard(SINK, 2), commits(2), LOOKED, units=(unit("t-1"),),
 )  # fmt: skip
 near(
     "committed-not-visible", "the answer to the second is lost at the end",
-    whole(1), closed(2), completes(2), heard(SINK, 2), commit_tried(transaction(2), subtask=SINK), LOOKED,
-    units=(unit("t-1"),), end=UNREACHED,
+    whole(1), closed(2), completes(2), heard(SINK, 2), commit_tried("t-2", subtask=SINK), LOOKED, units=(unit("t-1"),),
+    end=UNREACHED,
 )  # fmt: skip
 
 bad("visible-without-commit", "seen and never pre committed", whole(1), units=(unit("t-1"), unit("t-9")))
