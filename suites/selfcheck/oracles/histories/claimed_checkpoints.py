@@ -79,8 +79,7 @@ def begun(*then: Line) -> list[Line]:
     """The next job begins from checkpoint 2, and goes on so."""
     started = (attempt(2), switched(RUNNING), *then)
     next_job = on("coordinator.1", *started, attempt=1_001)
-    submitted_line = at("coordinator.1", submitted(metadata(2).path, 2), attempt=1_000)
-    return [submitted_line, *next_job]
+    return [at("coordinator.1", submitted(metadata(2).path, 2), attempt=1_000), *next_job]
 
 
 THIRD_RESTS = (THIRD, SECOND, BOTH)

@@ -146,11 +146,8 @@ bad(
 # What it feeds between two checkpoints had to wait for the first of them.
 undecided(
     "PACE", "records wait in the harness",
-    attempt(), switched(RUNNING),
-    *(
-        SLOW, BATCH, begun(1), 300, completed(), at("harness", events.InputDelayed(partition=0, since_ns=30 * MS)),
-        BATCH, begun(2), 300, completed(2),
-    ),
+    attempt(), switched(RUNNING), SLOW, BATCH, begun(1), 300, completed(),
+    at("harness", events.InputDelayed(partition=0, since_ns=30 * MS)), BATCH, begun(2), 300, completed(2),
     at("harness", events.InputDelayed(partition=0, since_ns=330 * MS)), BATCH, job=FORWARD, parallelism=1,
     real_time=True,
 )  # fmt: skip

@@ -134,7 +134,7 @@ def told(changes: Told, *notes: tuple[NoteKind, str], without: str = "", max_par
         key: (value, Origin.DEFAULT) for key, value in DEFAULTS[profile.FLINK_2].items()
     }
     values |= changes
-    settings = tuple((Setting(key, value, origin) for key, (value, origin) in values.items() if key != without))
+    settings = tuple(Setting(key, value, origin) for key, (value, origin) in values.items() if key != without)
     said = tuple((Note(kind, name, "because.") for kind, name in notes))
     event = JobConfigured(configuration=EffectiveConfiguration(settings, said, max_parallelism))
     return [event]
@@ -206,17 +206,16 @@ def checkpoint(
         ends: it completes; else it is aborted.
         versions, files: how many it leaves behind; None: it has no snapshots.
     """
-    written_line = events.FileReference(f"chk-{number}/a", 1, 1)
-    gone: list[Line] = [] if files else [deleted(written_line)]
-    completed_line, aborted_line = (completed(number), aborted(number, LATE))
-    ended: Line = completed_line if ends else aborted_line
+    file = events.FileReference(f"chk-{number}/a", 1, 1)
+    gone: list[Line] = [] if files else [deleted(file)]
+    ended: Line = completed(number) if ends else aborted(number, LATE)
     taken = snapshot("sum[0]", number, state=events.StateSummary())
     release = events.SnapshotReleased(subtask="sum[0]", checkpoint=number, kept_entries=0, open_versions=0)
-    snapshot_line: list[Line] = [] if versions is None else [taken, *([] if versions else [release])]
+    cut: list[Line] = [] if versions is None else [taken, *([] if versions else [release])]
     return [
         triggered(number, "sum[0]"),
-        written(written_line),
-        *snapshot_line,
+        written(file),
+        *cut,
         ack_ms,
         acked(number, "sum[0]"),
         publish_ms,

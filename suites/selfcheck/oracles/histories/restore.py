@@ -110,9 +110,8 @@ bad(
 # It starts empty, and nothing was in flight at its own checkpoint 1.
 near(
     "channel-state-differs", "the next job uses the id again",
-    *([] if submitted() is None else [submitted()]), TAKEN, IN_FLIGHT, attempt(1), SUM_STARTS,
-    put_back("sum[0]", content(LEFT, 5, 6), skipped=False), submitted(job=1), attempt(number=1_001),
-    in_flight("sum[0]"),
+    submitted(), TAKEN, IN_FLIGHT, attempt(1), SUM_STARTS, put_back("sum[0]", content(LEFT, 5, 6), skipped=False),
+    submitted(job=1), attempt(number=1_001), in_flight("sum[0]"),
 )  # fmt: skip
 near(
     "channel-state-differs", "puts back what was in flight",

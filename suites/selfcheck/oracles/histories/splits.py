@@ -31,7 +31,7 @@ from holdfast.suites.selfcheck.oracles.lines import (
 ALL = tuple(f"{vertex}[{index}]" for vertex in ("source", "map", "sink") for index in (0, 1))
 
 
-def story(
+def snapshot_of(
     first: tuple[int, ...],
     second: tuple[int, ...],
     left: tuple[int, ...],
@@ -59,13 +59,13 @@ def story(
 
 bad, near = exhibits("COORD", inputs=input_log(10, 10, 10, 10), job=FORWARD)
 
-bad("split-lost", "a split that was sent is nobodys", story((0, 2), (1,), ()))
-near("split-lost", "a split that was sent is the enumerators", story((0, 2), (1,), (3,)))
-near("split-lost", "readers have all splits", story((0, 2), (1, 3), ()))
+bad("split-lost", "a split that was sent is nobodys", snapshot_of((0, 2), (1,), ()))
+near("split-lost", "a split that was sent is the enumerators", snapshot_of((0, 2), (1,), (3,)))
+near("split-lost", "readers have all splits", snapshot_of((0, 2), (1, 3), ()))
 
-bad("split-twice", "two readers have a split", story((0, 2), (1, 2, 3), ()))
-bad("split-twice", "a reader has a split that the enumerator keeps", story((0, 2), (1, 3), (3,)))
-near("split-twice", "no reader has any split yet", story((), (), (0, 1, 2, 3)))
+bad("split-twice", "two readers have a split", snapshot_of((0, 2), (1, 2, 3), ()))
+bad("split-twice", "a reader has a split that the enumerator keeps", snapshot_of((0, 2), (1, 3), (3,)))
+near("split-twice", "no reader has any split yet", snapshot_of((), (), (0, 1, 2, 3)))
 
 
 def _again(times: int) -> list[Line]:
@@ -106,15 +106,18 @@ near(
 )  # fmt: skip
 near("split-assigned-again", "the assignment was lost for long", attempt(), _again(8), received(1), 150)
 
-bad("split-lost", "a split is lost that only the first listing held", story((0, 2), (1,), (), (0, 1, 2, 3), (0, 1, 2)))
-near("split-lost", "a split that was not listed yet is in no part", story((0, 2), (1,), (), (0, 1, 2), (0, 1, 2)))
+bad(
+    "split-lost", "a split is lost that only the first listing held",
+    snapshot_of((0, 2), (1,), (), (0, 1, 2, 3), (0, 1, 2)),
+)  # fmt: skip
+near("split-lost", "a split that was not listed yet is in no part", snapshot_of((0, 2), (1,), (), (0, 1, 2), (0, 1, 2)))
 near(
     "split-lost", "a split that was listed behind the trigger is in no part",
-    story((0, 2), (1,), (), (0, 1, 2), behind=(0, 1, 2, 3)),
+    snapshot_of((0, 2), (1,), (), (0, 1, 2), behind=(0, 1, 2, 3)),
 )  # fmt: skip
 near(
     "split-lost", "a split that a later listing leaves out stays its readers",
-    story((0, 2), (1, 3), (), (0, 1, 2, 3), (0, 1, 2)),
+    snapshot_of((0, 2), (1, 3), (), (0, 1, 2, 3), (0, 1, 2)),
 )  # fmt: skip
 
 
@@ -135,7 +138,7 @@ def restored(*listings: tuple[int, ...], held: tuple[int, ...]) -> list[Line]:
         MetadataPublished(node=other, attempt=2, checkpoint=2, path="chk-2/_metadata", files=()),
         CheckpointCompleted(node=other, attempt=2, checkpoint=2),
     ]
-    return [*story((0, 2), (1, 3), (), (0, 1, 2, 3)), later]
+    return [*snapshot_of((0, 2), (1, 3), (), (0, 1, 2, 3)), later]
 
 
 bad(

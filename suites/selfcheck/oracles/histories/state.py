@@ -174,9 +174,8 @@ def row(key: str, window: int, records: Records) -> WindowRow:
 
 def windows_audited(*states: StateSummary, watermark_ms: int | None = LATEST_MS) -> list[Line]:
     """One state by subtask."""
-    completed_line = completed(1, *POSITIONS, watermark_ms=watermark_ms)
     read = [SubtaskAudited(checkpoint=1, subtask=f"sum[{index}]", state=state) for index, state in enumerate(states)]
-    return [completed_line, read_back(), *read]
+    return [completed(1, *POSITIONS, watermark_ms=watermark_ms), read_back(), *read]
 
 
 bad, near = exhibits("STATE", claimed=Claims(state=EXACTLY_ONCE), inputs=_log(), job=WINDOW_SUM)

@@ -45,9 +45,7 @@ def closed(checkpoint: int, *pending: int) -> list[Line]:
 
 
 def completes(checkpoint: int) -> list[Line]:
-    published_line = published(checkpoint)
-    notice = told(checkpoint, SINK)
-    return [published_line, completed(checkpoint), notice]
+    return [published(checkpoint), completed(checkpoint), told(checkpoint, SINK)]
 
 
 def commits(checkpoint: int, *, recovering: bool = False) -> list[Line]:
