@@ -219,6 +219,7 @@ near(
     whole(1), triggered(2, *ALL), acked(2, *ALL), published(2), died("coordinator", "killed"), attempt(2),
 )  # fmt: skip
 
+# The attempt restores checkpoint 1; each task says what it restores.
 bad(
     "tasks-restored-differently", "task restores nothing",
     whole(1), failure(), attempt(1), [task(name, each) for name, each in zip(ALL, (1, None, 1), strict=True)],

@@ -92,6 +92,7 @@ bad(
 )  # fmt: skip
 bad("overtook-early", "overtaken before the timeout", triggered(), sends(CHANNEL, Barrier(1)), overtaking(CHANNEL))
 
+# The id becomes durable some time after it was drawn; then a barrier overtakes at once.
 bad(
     "overtook-early", "overtaken soon after the id was drawn",
     drawn(1), 50.0, triggered(), sends(CHANNEL, Barrier(1)), overtaking(CHANNEL),

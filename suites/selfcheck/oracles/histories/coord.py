@@ -139,6 +139,7 @@ bad("two-ends", "aborted after completion", whole(1), aborted())
 bad("two-ends", "aborted twice", triggered(1, *ALL), aborted(), TOLD_OF_THE_ABORT, aborted(), whole(2))
 near("two-ends", "completed once", whole(1))
 
+# A job completes checkpoint 1; then a job draws that id, and gives it up before it is triggered.
 bad(
     "two-ends", "the same job gives up what it completed",
     submitted(), whole(1), submitted(job=1), attempt(number=1_001),
@@ -150,6 +151,7 @@ near(
     at("", aborted(1, FailureReason.INPUT_OUTPUT), attempt=1_001), whole(2),
 )  # fmt: skip
 
+# An id is given up before it is triggered, because it could not be stored; then a coordinator draws it again.
 bad(
     "two-ends", "the same coordinator gives up an id twice",
     whole(1), at("", aborted(2, FailureReason.INPUT_OUTPUT), attempt=1),

@@ -41,6 +41,7 @@ def restarts(*, delay_ms: int = 1_000, waited_ms: int = 1_000) -> list[Line]:
 
 bad, near = exhibits("COUNT", attempt(), injected("kill", "worker[0]"), expected=ExpectedEnd.FAILED, options=FIXED)
 
+# A worker was killed before: of that its failures are.
 bad("restarted-beyond-policy", "third restart of two", restarts(), restarts(), restarts())
 bad("restarted-beyond-policy", "third failure in the window", restarts(), restarts(), restarts(), options=RATE)
 near("restarted-beyond-policy", "two restarts of two", restarts(), restarts(), REFUSED)
@@ -103,6 +104,7 @@ near(
     row(1_000, 2_000), 60_100, row(1_000, 2_000), options=EXPONENTIAL,
 )  # fmt: skip
 
+# A second failure comes 500 ms after the first, and the restart from that one is due after a second.
 bad(
     "simultaneous-counted", "second failure begins a longer delay",
     failure(), restart(), 498, failure(), restart(2_000), 2_000, attempt(), options=EXPONENTIAL,

@@ -47,6 +47,7 @@ UNALIGNED = {**OPTIONS, "execution.checkpointing.unaligned.enabled": "true"}
 
 ABORTED = aborted()
 
+# Checkpoint 2 is triggered later, and its barrier comes in front of that of checkpoint 1.
 near(
     "channel-order", "barrier of a checkpoint that was given up is overtaken",
     attempt(), triggered(), ABORTED, triggered(2), sends(LONE, Barrier(1), Barrier(2)),
@@ -114,6 +115,7 @@ UNALIGNED_CUT: list[Line] = [
 ]  # fmt: skip
 """The last record before the cut is not in the state of the sums."""
 
+# Unaligned: the sums hold all but the last record, and this is stored as being in flight.
 bad("state-missing", "record neither in state nor in flight", *UNALIGNED_CUT, in_flight("sum[0]"), in_flight("sum[1]"))
 
 bad(
@@ -133,6 +135,7 @@ LEFT_OUT = {
     "execution.checkpointing.recover-without-channel-state.checkpoint-id": "1",
 }
 
+# The last record before the first cut was in flight and is left out; at the second the sums hold these.
 bad(
     "skipped-differs", "what is left out is there all the same",
     attempt(), *UNALIGNED_CUT, in_flight("sum[0]", ChannelContent(LEFT, False, ((1, 3),), summary(BEFORE[-1:]))),

@@ -76,6 +76,7 @@ OF_3 = listed(metadata(3), state_file(3))
 
 reach_bad, reach_near = exhibits("REACH")
 
+# Checkpoint 2 is damaged, and its coordinator dies when the third is published and has not completed.
 reach_near(
     "file-missing", "successor cleans up what it cannot know",
     submitted(), attempt(), switched(RUNNING), *on_its_way(1), completed(1), *on_its_way(2), completed(2), dropped(1),
@@ -245,6 +246,7 @@ restore_bad, restore_near = exhibits("RESTORE")
 restore_near("audit-failed", "the damaged cannot be read back", _read_back(state_file(1)))
 restore_bad("audit-failed", "another than the damaged cannot be read back", _read_back(state_file(2)))
 
+# Read back as soon as it has completed, in vain.
 restore_bad(
     "audit-failed", "cannot be read back before the damage",
     *on_its_way(1), completed(1), read_back(1, "cannot be read"), damaged(state_file(1), left=5),

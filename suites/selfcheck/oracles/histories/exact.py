@@ -101,6 +101,7 @@ bad(
 
 bad("row-unknown", "key of nobody", units=row_by_row(WHOLE_A, fold("c", (0,), ())))
 
+# Of two rows that their author expects both are there, and another one.
 bad(
     "row-unknown", "total that nobody expects in the end",
     job=FORWARD, inputs=InputLog(("row a", "row b", "row c"), input_log(2).partitions, described=True),
@@ -255,6 +256,8 @@ near("record-repeated", "one is lost", units=named("0:0", "0:2"))
 
 bad("record-unknown", "behind the input", units=named("0:0 0:1", "0:3"))
 
+# Each second of thirty records is of key a. Of those that come within 200 ms of one that was handed on, which are
+# nine, a deduplicating job drops all.
 bad(
     "record-unknown", "a record is handed on too close behind another",
     job=DEDUPLICATE, inputs=input_log(30), units=named(*(f"0:{offset}" for offset in (0, 1, 2))),

@@ -228,6 +228,7 @@ near("refused-by-store", "everything is stored", STORED)
 
 POISON = (FaultSpec("poison", Target(Role.SOURCE_SYSTEM), parameters={"offset": 3}),)
 
+# Record 3 of partition 0 is poisoned, and one that may be another makes its reader fail.
 bad(
     "wrong-record-named", "another record is named",
     POISONED, events.RecordFailed(subtask="sum[0]", partition=0, offset=4, cause="poison", recoverable=True),

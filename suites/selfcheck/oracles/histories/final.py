@@ -229,6 +229,7 @@ ANOTHER = 1_000_001
 
 EDIT = (FaultSpec("submit", Target(Role.COORDINATOR), parameters={"edit": "source->map"}),)
 
+# Some still ran when checkpoint 3 was taken; the job is submitted again with a new operator behind its source.
 bad(
     "running-before-finished", "new operator in front of a finished one",
     submitted(), all_start(), triggered(3, *MAP_FINISHED), completed(3),

@@ -75,6 +75,7 @@ near(
     superseded(at(FORMER, completed()), found=(1,)), options={},
 )  # fmt: skip
 
+# The successor found checkpoint 1; then the former deletes its metadata.
 bad(
     "superseded-deleted", "superseded deletes what was found",
     superseded(
@@ -96,6 +97,7 @@ near(
     superseded(at(FORMER, events.FileDeleted(path="chk-1/sum-0"))), options={},
 )  # fmt: skip
 
+# The former sends a notice of checkpoint 1, which a task receives or not.
 bad(
     "superseded-notified", "task hears of it",
     superseded(on(FORMER, told(1, "sink[0]", completed=True), attempt=1), heard("sink[0]", completed=True)), options={},
@@ -231,6 +233,7 @@ near(
     acked(1, SOURCE), finished(SOURCE), finish_received(SOURCE),
 )  # fmt: skip
 
+# One arrives, so that there is something to decide on.
 near(
     "never-received", "its receiver has stopped",
     *RUN_ALL, trigger_sent(SOURCE), trigger_received(SOURCE), trigger_sent(SOURCE, 2), stopped(SOURCE),

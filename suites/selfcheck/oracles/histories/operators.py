@@ -162,6 +162,7 @@ bad_cut("state-extra", "copies ahead", _cut(BROADCAST, *_copies((2, 2))))
 near_cut("copies-differ", "copies alike", _copies((1, 1)))
 bad_cut("copies-differ", "a copy behind", _copies((1, 0)))
 
+# The first record of either side is in the cut; the state holds these (partition, offset).
 near_cut(
     "state-extra", "sides cancel",
     _cut(

@@ -98,6 +98,7 @@ bad(
     *DRAWN_BEFORE_THE_COMPLETION, options={**PAUSED, "execution.checkpointing.max-concurrent-checkpoints": "1"},
 )  # fmt: skip
 
+# Before it records a completion, a coordinator waits for a processor; the next checkpoint begins 150 ms later.
 bad(
     "pause-too-short", "next too soon however late it was recorded",
     400, begun(1), 290, at("harness", events.MachineStalled(since_ns=595 * MS, stalled_ns=100 * MS)), completed(), 150,

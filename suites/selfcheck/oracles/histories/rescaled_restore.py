@@ -162,6 +162,7 @@ near(
     rescaled(LEFT, RIGHT, {}, in_flight=(TAKEN_BY_KEY,), behind=(part(0, 2, 8, 4), part(1, 1, 4, 3))),
 )  # fmt: skip
 
+# A job with a mini-batch is submitted again, wider.
 bad(
     "held-back-moved", "a wider job takes up what was held back",
     submitted(), attempt(), snapshot("source[0]"), snapshot("buffer[0]"), snapshot("sum[0]"), snapshot("sink[0]"),

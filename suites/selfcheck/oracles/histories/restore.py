@@ -100,6 +100,7 @@ LEFT = "source[0]->sum[0]"
 
 IN_FLIGHT = in_flight("sum[0]", content(LEFT, 5, 6))
 
+# Two batches were in flight at checkpoint 1; the sum starts from it.
 bad("channel-state-differs", "puts nothing back", TAKEN, IN_FLIGHT, attempt(1), SUM_STARTS)
 bad(
     "channel-state-differs", "puts back half",
@@ -197,6 +198,7 @@ RIGHT = SubtaskMoved(
 
 bad, near = exhibits("RESTORE", TAKEN)
 
+# What is moved is what the canonical form holds, whatever the tables of the first one answer.
 bad("canonical-differs", "form lacks a state", replace(RIGHT, canonical=(SEEN,), moved=(SEEN,), moved_answered=(SEEN,)))
 bad(
     "canonical-differs", "form lacks an entry",

@@ -74,6 +74,8 @@ TWO_RETAINED = {"execution.checkpointing.num-retained": "2"}
 bad("dropped-too-early", "the latest is dropped", stored(), dropped(1))
 bad("dropped-too-early", "dropped before the newer completes", stored(), dropped(1), completed(2))
 bad("dropped-too-early", "the second of two is dropped", stored(), OUTDATED, options=TWO_RETAINED)
+
+# A checkpoint that is published and has not completed.
 bad(
     "dropped-too-early", "dropped for one that is aborted",
     stored(), published(2), aborted(2, "publication failed"), dropped(1),
@@ -120,6 +122,7 @@ near(
 
 ITS_DEATH = at("harness", died("coordinator.0", "killed"))
 
+# A coordinator dies between completions and what these make surplus; a successor restores the last one.
 near(
     "too-many-retained", "what a dead coordinator left stays until the next completion",
     switched(RUNNING), whole(1), whole(2), ITS_DEATH, at("coordinator.1", attempt(2)), at("coordinator.1", drawn(3)),
@@ -192,6 +195,7 @@ near("kept-wrongly", "discarded at the end", switched(RUNNING), whole(1), ended(
 UNREAD: list[Line] = [events.RecoveryFailed(checkpoint=2, reason="damaged"), switched(FAILED), dropped(1)]
 """A coordinator cannot read its store, and the job fails; it drops the first checkpoint."""
 
+# The next coordinator sees some checkpoints, cannot read its store, and the job fails; it drops the first.
 bad(
     "kept-wrongly", "kept though seen",
     switched(RUNNING), whole(1), whole(2),
@@ -258,6 +262,7 @@ near(
     options=KEEPING,
 )  # fmt: skip
 
+# The first of two checkpoints is dropped, and so is each that follows but the last.
 bad(
     "dropped-left", "a dropped checkpoint is never deleted",
     switched(RUNNING), whole(1), whole(2), dropped(1), whole(3), dropped(2), deleted(metadata(2), by="coordinator.0"),

@@ -103,6 +103,7 @@ bad(
     attempt(), TAKEN, delivers(LEFT, 0), WRITTEN, released(kept=1), ACKED, options=SYNCHRONOUS,
 )  # fmt: skip
 
+# Batches come every millisecond, but for a write of twenty, and for what the machine stands still before it.
 near(
     "processed-while-writing", "waits for a synchronous write",
     attempt(), 1, delivers(LEFT, 0), 1, delivers(LEFT, 1), 1, delivers(LEFT, 2), 1, delivers(LEFT, 3), 1,

@@ -200,6 +200,7 @@ near(
     triggered(1, *SUBTASKS), acked(1, *SUBTASKS), completed(), triggered(2, *SUBTASKS), acked(2, SUM),
 )  # fmt: skip
 
+# A run with an interval of 100 ms that does not reach its end.
 bad(
     "no-checkpoint-begun", "the first never begins",
     triggered(1, *SUBTASKS), completed(), options=OPTIONS, unreached="nothing moves",

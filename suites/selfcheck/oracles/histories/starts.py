@@ -56,6 +56,8 @@ bad(
     "started-empty", "job starts empty after an unreadable checkpoint",
     restarted(None, events.RecoveryFailed(checkpoint=2, reason="cannot be read")),
 )  # fmt: skip
+
+# The restored checkpoint holds a record of the sum.
 bad(
     "started-empty", "subtask starts empty",
     attempt(), completes(1), failure(), attempt(1), task("sum[0]", 1, state=summary(())),
@@ -82,6 +84,7 @@ near(
     events.RecoveryFailed(checkpoint=2, reason="cannot be read"), switched(FAILED), attempt(1),
 )  # fmt: skip
 
+# A savepoint that is no recovery point of its job; the next job restores it.
 bad(
     "partial-metadata", "restores a savepoint that lacks a state",
     submitted(), attempt(), completes(1), triggered(2, *SUBTASKS),
@@ -122,6 +125,7 @@ near("refused-good-option", "good option runs", attempt(), switched(RUNNING), en
 
 UNREACHED = at("worker-1.0", storage_failed("reach-directory", "hdfs:///checkpoints", "no such host"))
 
+# A worker does not reach the directory, and the job fails.
 bad("directory-not-named", "unreached and nobody minds", UNREACHED, expected=ExpectedEnd.FAILED)
 bad(
     "directory-not-named", "unreached and another worker is named",
@@ -161,6 +165,7 @@ bad, near = exhibits(
     "REREAD", attempt(), 98, emitted(0, 100), checkpoint(1, 100), claimed=frozenset(), faults=(KILL,), inputs=arriving()
 )
 
+# The job has read to an offset at checkpoint 1, and further when it fails.
 bad("too-much", "far more than an interval", 290, emitted(100, 400), failure(), attempt(1))
 bad(
     "too-much", "goes back by two",
@@ -195,6 +200,7 @@ bad, near = exhibits(
 
 READY = events.ProgramReady(positions=RECORDED[2])
 
+# Two checkpoints were reported when the program died.
 bad("older-restored", "the one before the newest", events.StateRestored(checkpoint=1), READY)
 
 STATE_RESTORED = events.StateRestored(checkpoint=2)

@@ -81,6 +81,7 @@ near(
 
 bad_loud, near_loud = exhibits("LOUD")
 
+# Of two states one is in the metadata that the first job published, or both are.
 bad_loud(
     "partial-metadata", "the second job completed one and the first half of one",
     submitted(), attempt(), triggered(1, "source[0]", "sum[0]"), published(1, states=1, path=PATH), completed(),
@@ -94,6 +95,7 @@ near_loud(
     *THIRD_BEGINS,
 )  # fmt: skip
 
+# Two batches were in flight at the checkpoint of the first job, and one at that of the second.
 bad(
     "channel-state-differs", "puts back what was in flight in the second job",
     submitted(), attempt(), in_flight("sum[0]", *IN_FLIGHT), published(1, path=PATH), completed(), *SECOND_BEGINS,
@@ -114,6 +116,7 @@ OTHERS_START: list[Line] = [
 
 OTHERS: list[Line] = [snapshot("source[0]"), snapshot("source[1]"), snapshot("sink[0]"), snapshot("sink[1]")]
 
+# The first job is of two subtasks for each vertex, the second of one, the third of three; its sums hold this.
 bad(
     "rescaled-state-differs", "is wider and starts as one that never completed",
     submitted(), attempt(), *OTHERS, snapshot("sum[0]", state=summary(FIRST)), snapshot("sum[1]", state=summary(NONE)),
@@ -129,6 +132,7 @@ near(
     task("sum[2]", 1, state=summary(NONE)), faults=(TO_1, TO_3),
 )  # fmt: skip
 
+# The third job starts after what the first two have recorded of their checkpoints 1.
 bad_loud(
     "started-empty", "starts empty where the second job held nothing",
     *FIRST_JOB, *SECOND_BEGINS, *_sum([]), *THIRD_BEGINS, task("sum[0]", 1, state=summary(NONE)),

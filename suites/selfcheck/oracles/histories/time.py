@@ -86,6 +86,8 @@ bad("timer-early", "it is taken a little before its time", started(), sets(A), t
 near("timer-early", "exactly its time is not early", started(), sets(A), takes(20, A))
 near("timer-early", "nothing is waited for where the input has ended", started(), sets(A), takes(5, A, final=True))
 
+# The second of two splits, each of ten records 10 ms apart, is in the window that begins at 40 ms with offset 4;
+# windows do not overlap. It is told only when its first record comes.
 bad(
     "dropped-early", "a silent split holds nobody",
     started(), RecordsDropped(subtask="sum[0]", records=((1, 0, 0, 60),)), job=TUMBLING_SUM,
@@ -95,6 +97,8 @@ bad(
     started(), RecordsDropped(subtask="sum[0]", records=((1, 4, 1, 80),)), job=TUMBLING_SUM,
 )  # fmt: skip
 
+# Each seventh record is 90 ms earlier than its place. A window takes records until the watermark has passed its end
+# by 20 ms, and that stays 20 ms behind.
 bad(
     "dropped-early", "it comes within the lateness that is allowed",
     started(), RecordsDropped(subtask="sum[0]", records=((1, 6, -1, 500),)), job=SLIDING_SUM,
@@ -225,6 +229,7 @@ near(
 
 bad_rows, near_rows = exhibits("EXACT", inputs=input_log(3), job=THROTTLE, units=units(identities("0:0", "0:1", "0:2")))
 
+# Of offsets 0 and 2, which have key a, the latter is dropped by the first attempt, and handed on by the second.
 near_rows(
     "row-unknown", "what the last attempt has handed on",
     expiring(started(), Look(10, False), cut(), Look(30, True, offset=2), started(1), Look(90, False, offset=2)),

@@ -125,6 +125,7 @@ near(
 )  # fmt: skip
 near("not-committed", "promised and committed", attempt(), task(SINK), whole(1), whole(2), parallelism=1)
 
+# The first job ends behind the completion of checkpoint 2; the next one begins from a savepoint.
 bad(
     "not-committed", "the next job goes on from the last checkpoint",
     submitted(), attempt(), task(SINK), whole(1), closed(2), completes(2), submitted("savepoint", 2, job=1),
@@ -210,6 +211,7 @@ near(
 
 # --- failures --------------------------------------------------------------------------------------------------------
 
+# Checkpoint 1 closes a transaction and is aborted.
 bad(
     "aborted-data-lost", "dropped with its checkpoint",
     attempt(), task(SINK), closed(1), aborted(), heard(SINK, completed=False), closed(2), completes(2), heard(SINK, 2),

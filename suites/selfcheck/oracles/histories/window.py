@@ -109,6 +109,7 @@ OPEN = (row("a", 1, 4), row("b", 1, 5))
 
 SAVED = savepoint_completed(3, "savepoint/_metadata", positions=(6,), recovery_point=True)
 
+# A job is stopped with a savepoint, and none goes on from it.
 near(
     "window-missing", "a stop that drains emits what was read of open windows",
     savepoint_triggered(3, "savepoint/", StopMode.DRAIN), SAVED, job=TUMBLING_SUM, units=one_by_one(*PASSED, *OPEN),
@@ -144,6 +145,7 @@ A, B = row("a", -1, 0, 2), row("b", -1, 1)
 
 bad_row, near_row = exhibits("WINDOW", inputs=input_log(10, 0), job=IDLE_SPLITS)
 
+# The windows up to number 0 are over where the furthest split has come.
 bad_row("window-missing", "an idle split holds back a window", units=one_by_one(A))
 near_row("window-missing", "what no split has passed stays open", units=one_by_one(A, B))
 
@@ -198,6 +200,7 @@ near_drop("dropped-early", "the machine had other things to do", FIRST_DROPPED, 
 
 bad_rows, near_rows = exhibits("EXACT", inputs=input_log(22), job=TOP_SUM)
 
+# Last rows with these values, of four records each.
 near_rows(
     "row-wrong",
     "the three largest of four",
@@ -229,6 +232,7 @@ bad_rows(
     ),
 )
 
+# Two splits, of which each has one record of 1 of key a, and one of 2 of key b.
 near_rows(
     "row-wrong", "equal values stand side by side",
     inputs=input_log(2, 2), units=units([replace(fold("a", (0,), (0,)), value=2)], [fold("b", (1,), (1,))]),
@@ -240,6 +244,7 @@ bad_rows(
 
 # --- repeats of a key within 200 ms ----------------------------------------------------------------------------------
 
+# These are handed on, of 22.
 near_rows(
     "row-unknown", "a repeat when the first has expired",
     job=DEDUPLICATE, units=units(identities(*(f"0:{each}" for each in (0, 1, 20, 21)))),
