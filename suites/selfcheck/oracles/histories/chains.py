@@ -113,7 +113,6 @@ bad("operator-missing", "only heads stored", published(1, states=4, path="chk-1"
 
 FAILOVER = "jobmanager.execution.failover-strategy"
 CHAINS = tuple(tuple(f"{vertex}[{index}]" for vertex in ("source", "map", "sink")) for index in (0, 1))
-
 DIES: list[Line] = [died("worker-0", "killed"), failure("worker 0 was lost")]
 """Worker 0, which hosts the first chain."""
 

@@ -71,9 +71,7 @@ near(
 )  # fmt: skip
 
 USED = events.LocalCopyUsed(subtask="sum[0]", checkpoint=1, path=COPY)
-
 SPOILT = events.LocalCopySpoilt(worker=0, way="flip", paths=(COPY,))
-
 BOTH_COPIED: list[Line] = [task("sum[0]"), task("sum[1]"), copied(), copied(subtask="sum[1]"), completed()]
 """Two sums run, and keep copies of checkpoint 1."""
 

@@ -31,7 +31,6 @@ EXPONENTIAL = {
 NONE = {"restart-strategy.type": "none", "execution.checkpointing.interval": "100 ms"}
 OF_1_14 = {"holdfast.profile": "flink-1.14", "execution.checkpointing.interval": "100 ms"}
 UNNAMED = {"execution.checkpointing.interval": "100 ms"}
-
 REFUSED: list[Line] = [failure(), events.RestartRefused(reason="enough")]
 
 
@@ -192,7 +191,6 @@ near(
     WORKER_DIES, COORDINATOR_DIES, WORKER_DIES, restarts(), options=UNNAMED,
 )  # fmt: skip
 FIRST, SECOND = "coordinator.0", "coordinator.1"
-
 SUPERSEDED: list[Line] = [at(SECOND, events.NodeStarted()), at(SECOND, attempt())]
 """A second coordinator starts while the first stands still, and starts the next attempt."""
 

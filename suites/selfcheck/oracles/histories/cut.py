@@ -44,7 +44,6 @@ near(
     "channel-order", "batch in flight", sends(LONE, 0, Barrier(1), 1, 2), delivers(LONE, 0, Barrier(1), 1), job=FORWARD
 )
 UNALIGNED = {**OPTIONS, "execution.checkpointing.unaligned.enabled": "true"}
-
 ABORTED = aborted()
 
 # Checkpoint 2 is triggered later, and its barrier comes in front of that of checkpoint 1.

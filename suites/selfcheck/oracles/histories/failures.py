@@ -30,7 +30,6 @@ from holdfast.suites.selfcheck.oracles.lines import (
 
 
 HEARTBEATS = {**OPTIONS, "heartbeat.interval": "50 ms", "heartbeat.timeout": "200 ms"}
-
 GIVEN_UP: list[Line] = [failure("worker 1: no heartbeat for 200 ms"), switched(RESTARTING), attempt()]
 
 bad, near = exhibits(
@@ -48,7 +47,6 @@ AFTER_ONE: list[Line] = [250, GIVEN_UP, 250, RESUMED, switched(RUNNING), 100]
 """One was given up, so that there is something to decide on."""
 
 RESUMED_AGAIN = at("harness", FaultHealed(fault=1, fault_kind="pause", target="worker[1]"))
-
 PAUSED_AGAIN = at("harness", injected("pause", "worker[1]", 1))
 
 near("silence-not-noticed", "the second is back in time", *AFTER_ONE, PAUSED_AGAIN, 190, RESUMED_AGAIN)
@@ -209,7 +207,6 @@ near(
 )  # fmt: skip
 
 STORED = written(events.FileReference("chk-1/a", 100, 7))
-
 PRECOMMIT_FAILED = storage_failed("precommit", "pending/a", "it exists already")
 
 bad("refused-by-store", "nothing struck the store", STORED, PRECOMMIT_FAILED)

@@ -226,7 +226,6 @@ bad("running-before-finished", "finished behind running", attempt(), task("sourc
 
 MAP_FINISHED = ("source[1]", *ALL[3:])
 ANOTHER = 1_000_001
-
 EDIT = (FaultSpec("submit", Target(Role.COORDINATOR), parameters={"edit": "source->map"}),)
 
 # Some still ran when checkpoint 3 was taken; the job is submitted again with a new operator behind its source.

@@ -122,9 +122,7 @@ near(
 # --- MESSAGE: what was sent and what was taken, by subtasks and a coordinator that live -------------------------------
 
 SOURCE = "source[1]"
-
 TRIGGER = trigger_sent(SOURCE)
-
 RUN_ALL: list[Line] = [attempt(), tasks(*SUBTASKS)]
 """Every subtask runs in attempt 1; the run ends a second after the last line."""
 

@@ -127,7 +127,6 @@ near(
 )  # fmt: skip
 
 BATCH = delivers("source[0]->map[0]", 0)
-
 SLOW = injected("slow-storage", "storage[0]")
 
 bad("records-stand-still", "still during checkpoints", SLOW, BATCH, begun(1), 300, completed(), BATCH)

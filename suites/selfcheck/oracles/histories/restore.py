@@ -97,7 +97,6 @@ near(
     died("worker-0", "killed"),
 )  # fmt: skip
 LEFT = "source[0]->sum[0]"
-
 IN_FLIGHT = in_flight("sum[0]", content(LEFT, 5, 6))
 
 # Two batches were in flight at checkpoint 1; the sum starts from it.
@@ -132,7 +131,6 @@ near(
 )  # fmt: skip
 
 SINK_READ = SubtaskAudited(checkpoint=1, subtask="sink[0]", pending_transactions=("t",))
-
 SOURCE_READ = SubtaskAudited(checkpoint=1, subtask="source[0]", positions=((0, 4),))
 
 bad(

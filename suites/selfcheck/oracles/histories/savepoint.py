@@ -66,9 +66,7 @@ bad, near = exhibits(
 )
 
 SUBMITS = at("harness", injected("submit", "coordinator", 1))
-
 JOB_FINISHES = switched(FINISHED)
-
 SUSPENDS = stop_triggered()
 
 bad(

@@ -50,9 +50,7 @@ def released(checkpoint: int = 1, kept: int | None = 0, still_open: int = 0, pag
 bad, near = exhibits("SNAPSHOT")
 
 TAKEN = snapshot("sum[0]", state=summary(HELD))
-
 ACKED = ack_sent("sum[0]", 1, file(1))
-
 WRITTEN = written(file(1), by=WORKER)
 
 bad("acked-before-durable", "acks before its file is written", attempt(), TAKEN, ACKED, WRITTEN)

@@ -48,7 +48,6 @@ from holdfast.suites.selfcheck.oracles.lines import (
 WITHOUT_CHECKPOINTS = {"pipeline.operator-chaining.enabled": "false"}
 ALL_BUT_ONE = SUBTASKS[:-1]
 LAST = SUBTASKS[-1]
-
 ALL_RUN: list[Line] = [attempt(), *tasks(*SUBTASKS), switched(RUNNING)]
 
 

@@ -44,11 +44,8 @@ def _sum(held: Sequence[tuple[int, int]], subtask: str = "sum[0]", offset: int =
 bad, near = exhibits("RESTORE")
 
 FIRST_JOB: list[Line] = [submitted(), attempt(), *_sum(FIRST), published(1, path=PATH), completed()]
-
 SECOND_BEGINS: list[Line] = [submitted(job=1), attempt(number=1_001)]
-
 THIRD_BEGINS: list[Line] = [submitted(PATH, 1, job=2), attempt(1, number=2_001)]
-
 SECOND_JOB: list[Line] = [*SECOND_BEGINS, *_sum(SECOND, offset=2)]
 
 bad(

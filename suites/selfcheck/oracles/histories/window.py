@@ -106,7 +106,6 @@ near(
 
 PASSED = (row("a", 0, 0, 2), row("b", 0, 1, 3))
 OPEN = (row("a", 1, 4), row("b", 1, 5))
-
 SAVED = savepoint_completed(3, "savepoint/_metadata", positions=(6,), recovery_point=True)
 
 # A job is stopped with a savepoint, and none goes on from it.
