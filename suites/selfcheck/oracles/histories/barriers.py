@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from holdfast.harness.model import events
 from holdfast.harness.model.consequence import Consequence
-from holdfast.harness.model.jobs import BROADCAST, FORWARD, JOIN, KEYED_SUM
+from holdfast.harness.model.jobs import BROADCAST, FORWARD, JOIN
 from holdfast.harness.model.plan import FaultSpec
 from holdfast.harness.model.target import Role, Target
 from holdfast.suites.selfcheck.oracles.builder import OPTIONS, Line, exhibits, injected
@@ -45,35 +45,26 @@ WAITED_MS = 200.0
 
 bad, near = exhibits("CUT", attempt(), options=PATIENT)
 
-bad(
-    "aligned-too-long", "aligned behind the timeout",
-    triggered(), WAITED_MS, snapshot(f"{KEYED_SUM.vertices[-2].name}[0]"),
-)  # fmt: skip
+bad("aligned-too-long", "aligned behind the timeout", triggered(), WAITED_MS, snapshot("sum[0]"))
 
-bad(
-    "begins-aligned", "aligned without a timeout",
-    triggered(), snapshot(f"{KEYED_SUM.vertices[-2].name}[0]"), options=UNALIGNED,
-)  # fmt: skip
+bad("begins-aligned", "aligned without a timeout", triggered(), snapshot("sum[0]"), options=UNALIGNED)
 bad(
     "begins-aligned", "aligned though either input may be overtaken",
-    triggered(), snapshot(f"{JOIN.vertices[-2].name}[0]"), options=UNALIGNED, job=JOIN,
+    triggered(), snapshot("join[0]"), options=UNALIGNED, job=JOIN,
 )  # fmt: skip
 
 # A source has no such input.
 near(
     "begins-aligned", "aligned as one input is broadcast",
-    triggered(), snapshot("source[0]", unaligned=True), snapshot(f"{BROADCAST.vertices[-2].name}[0]"),
-    options=UNALIGNED, job=BROADCAST,
+    triggered(), snapshot("source[0]", unaligned=True), snapshot("sum[0]"), options=UNALIGNED, job=BROADCAST,
 )  # fmt: skip
 near(
-    "begins-aligned", "unaligned without a timeout",
-    triggered(), snapshot(f"{KEYED_SUM.vertices[-2].name}[0]", unaligned=True), options=UNALIGNED,
-)  # fmt: skip
+    "begins-aligned", "unaligned without a timeout", triggered(), snapshot("sum[0]", unaligned=True), options=UNALIGNED
+)
 
 near(
     "aligned-too-long", "aligned behind the timeout as one input is broadcast",
-    triggered(), WAITED_MS, snapshot("source[0]", unaligned=True), snapshot(f"{BROADCAST.vertices[-2].name}[0]"),
-    job=BROADCAST,
+    triggered(), WAITED_MS, snapshot("source[0]", unaligned=True), snapshot("sum[0]"), job=BROADCAST,
 )  # fmt: skip
 
 # The trigger is on its way for longer than the timeout.
@@ -81,15 +72,9 @@ near(
     "aligned-too-long", "a source has nothing to align",
     triggered(), WAITED_MS, snapshot("source[0]"), snapshot("sum[0]", unaligned=True),
 )  # fmt: skip
-near(
-    "aligned-too-long", "unaligned behind the timeout",
-    triggered(), WAITED_MS, snapshot(f"{KEYED_SUM.vertices[-2].name}[0]", unaligned=True),
-)  # fmt: skip
+near("aligned-too-long", "unaligned behind the timeout", triggered(), WAITED_MS, snapshot("sum[0]", unaligned=True))
 
-bad(
-    "overtook-early", "unaligned before the timeout",
-    triggered(), snapshot(f"{KEYED_SUM.vertices[-2].name}[0]", unaligned=True),
-)  # fmt: skip
+bad("overtook-early", "unaligned before the timeout", triggered(), snapshot("sum[0]", unaligned=True))
 bad("overtook-early", "overtaken before the timeout", triggered(), sends(CHANNEL, Barrier(1)), overtaking(CHANNEL))
 
 # The id becomes durable some time after it was drawn; then a barrier overtakes at once.
@@ -101,7 +86,7 @@ near(
     "overtook-early", "the barrier carries when the id was drawn",
     drawn(1), WAITED_MS, triggered(), sends(CHANNEL, Barrier(1)), overtaking(CHANNEL),
 )  # fmt: skip
-near("overtook-early", "aligned before the timeout", triggered(), snapshot(f"{KEYED_SUM.vertices[-2].name}[0]"))
+near("overtook-early", "aligned before the timeout", triggered(), snapshot("sum[0]"))
 
 QUEUE: list[Line] = [sends(CHANNEL, 0, 1, 2, 3, 4, 5), triggered(), sends(CHANNEL, Barrier(1)), delivers(CHANNEL, 0, 1)]
 """A barrier is sent behind six batches; two are processed before the timeout, and then what is given."""
