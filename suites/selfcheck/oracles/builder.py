@@ -231,7 +231,7 @@ class Exhibit(NamedTuple):
 
 EXHIBITS: dict[str, Exhibit] = {}
 HISTORIES: dict[str, Callable[[], History]] = {}
-"""By name, such as `cut/channel-order/barrier-in-front-of-what-it-did-not-overtake`: what a case may cite as `history:NAME`."""
+"""By name, such as `coord/two-ends/aborted-twice`: what a case may cite as `history:NAME`."""
 
 
 def in_real_time(history: History) -> History:
