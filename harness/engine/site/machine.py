@@ -6,6 +6,7 @@ from __future__ import annotations
 import os
 import re
 import socket  # noqa: TID251 - asks whether an engine answers; no run depends on it
+import struct
 import subprocess
 import sys
 from functools import cache
@@ -22,6 +23,8 @@ _LOCAL_DOCKER = "unix:///var/run/docker.sock"
 _PRESSURE = Path("/proc/pressure")
 _TOTAL = re.compile(rb"some .*total=(\d+)")
 _ANSWER_S = 2.0
+_CREDENTIALS = struct.Struct("3i")
+"""Process, user and group of whoever is at the other end of a socket: `struct ucred` of unix(7)."""
 _CLIENTS = ("pyspark", "testcontainers", "confluent_kafka", "minio", "boto3", "toxiproxy")
 """What the services and their clients are reached with."""
 
@@ -76,21 +79,30 @@ def _lacking_for_containers() -> str:
     if absent:
         wanted.append(f"{', '.join(absent)} ({install_command('spark', 'containers')})")
     docker = os.environ.get("DOCKER_HOST") or _LOCAL_DOCKER  # noqa: TID251 - as the clients of Docker do
-    if not _answers(docker):
+    peer = _peer(docker)
+    if peer is None:
         wanted.append(f"a Docker engine that responds at {docker} (Debian: apt install docker.io)")
+    elif peer == 0:
+        wanted.append(f"to see the processes of the Docker engine at {docker} (in a container: --pid host)")
     return f"needs {' and '.join(wanted)}" if wanted else ""
 
 
-def _answers(address: str) -> bool:
-    """Whether somebody accepts connections at unix://PATH or tcp://HOST:PORT; a socket file may outlive its engine."""
+def _peer(address: str) -> int | None:
+    """The pid of whoever accepts connections at unix://PATH or tcp://HOST:PORT; a socket file may outlive its engine.
+
+    0: it is in a space of pids that is not seen here; -1: that is not told; None: nobody accepts any.
+    """
     at = urlsplit(address)
     with socket.socket(socket.AF_UNIX if at.scheme == "unix" else socket.AF_INET) as stream:
         stream.settimeout(_ANSWER_S)
         try:
             stream.connect(at.path if at.scheme == "unix" else (at.hostname or "localhost", at.port or 0))
         except (OSError, ValueError):
-            return False
-    return at.scheme in ("unix", "tcp", "http", "https")
+            return None
+        if at.scheme == "unix" and sys.platform == "linux":
+            pid, _, _ = _CREDENTIALS.unpack(stream.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _CREDENTIALS.size))
+            return int(pid)
+    return -1 if at.scheme in ("unix", "tcp", "http", "https") else None
 
 
 def _java_version() -> int | None:

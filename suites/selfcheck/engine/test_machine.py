@@ -37,6 +37,20 @@ def test_an_engine_is_asked_where_its_clients_look(tmp_path: Path, monkeypatch: 
     )
 
 
+def test_an_engine_whose_processes_are_not_seen_is_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In a container that has the socket of its host: the number of a process there is somebody else here."""
+    path = tmp_path / "docker.sock"
+    with closing(socket.socket(socket.AF_UNIX)) as engine:
+        engine.bind(str(path))
+        engine.listen()
+        monkeypatch.setenv("DOCKER_HOST", f"unix://{path}")
+        assert machine._peer(f"unix://{path}") == os.getpid()
+        monkeypatch.setattr(machine, "_peer", lambda _: 0)
+        assert machine.lacking(Tier.CONTAINERS) == (
+            f"needs to see the processes of the Docker engine at unix://{path} (in a container: --pid host)"
+        )
+
+
 def test_an_engine_may_be_reached_by_network(monkeypatch: pytest.MonkeyPatch) -> None:
     with closing(socket.create_server(("127.0.0.1", 0))) as engine:
         monkeypatch.setenv("DOCKER_HOST", f"tcp://127.0.0.1:{engine.getsockname()[1]}")

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from typing import cast
 
+import pytest
+
+from holdfast.fixtures.services import container
 from holdfast.fixtures.services.container import Container
 from holdfast.fixtures.services.container_life import ContainerLife
 
@@ -36,3 +40,14 @@ def test_the_last_words_of_the_dead_are_awaited() -> None:
     assert ContainerLife(cast("Container", Draining())).last_words() == "time last words"
     assert ContainerLife(cast("Container", Draining())).log().endswith("last words")
     assert ContainerLife(cast("Container", Forgotten())).log() == "time first"
+
+
+@pytest.mark.parametrize(("numbers", "first"), [([4711, 1], True), ([9, 23, 1], True), ([1], False), ([9, 7], False)])
+def test_a_number_of_another_space_of_pids_is_told_from_a_container(
+    numbers: list[int], first: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It would have been killed in place of the container's process."""
+    assert container.numbers_of(os.getpid())[0] == os.getpid()
+    assert not container.is_first(os.getpid())
+    monkeypatch.setattr(container, "numbers_of", lambda _: numbers)
+    assert container.is_first(1) == first
