@@ -16,7 +16,7 @@ import holdfast.faults
 import holdfast.fixtures
 import holdfast.harness
 import holdfast.reports
-from holdfast.fixtures.reference.protocol.configuration.options import OPTIONS
+from holdfast.fixtures.reference.protocol.configuration.options import DEFAULTS, OPTIONS
 from holdfast.harness.model import profile
 from holdfast.suites.spec import load_rules
 
@@ -76,3 +76,7 @@ def test_a_backoff_that_never_grows_is_refused() -> None:
     with pytest.raises(ValueError, match=r"= '1\.0' is too small: more than 1 is allowed\."):
         multiplier.read(multiplier.key, "1.0")
     assert multiplier.read(multiplier.key, "1.1") == 1.1
+
+
+def test_the_defaults_of_a_version_name_it() -> None:
+    assert [defaults.profile for defaults in DEFAULTS.values()] == list(DEFAULTS)
