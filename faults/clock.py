@@ -69,7 +69,7 @@ class JumpClock(_WrongClock):
     def _draw(scene: Scene) -> list[FaultSpec]:
         return [jump_clock(_process(scene), scene.stream.choice(_AHEAD_MS), _schedule(scene), 2 * scene.lasting_ms())]
 
-    attacks: Sequence[Attack] = (Attack(kind, _draw, (Capability.WRONG_CLOCK,)),)
+    attacks: Sequence[Attack] = (Attack(kind, _draw, (Capability.WRONG_CLOCK,), place=3),)
 
 
 class SkewClock(_WrongClock):
@@ -89,7 +89,7 @@ class SkewClock(_WrongClock):
     def _draw(scene: Scene) -> list[FaultSpec]:
         return [skew_clock(_process(scene), scene.stream.choice(_PERCENT), _schedule(scene), 2 * scene.lasting_ms())]
 
-    attacks: Sequence[Attack] = (Attack(kind, _draw, (Capability.WRONG_CLOCK,)),)
+    attacks: Sequence[Attack] = (Attack(kind, _draw, (Capability.WRONG_CLOCK,), place=4),)
 
 
 def _process(scene: Scene) -> Target:

@@ -117,7 +117,7 @@ class Kill(Momentary):
         Attack(
             "kill-coordinator", _draw_kill_of_coordinator, (Capability.KILL_COORDINATOR,), Occasion.MIXED, 3, place=2
         ),
-        Attack("failures", _draw_failures, occasion=Occasion.BOUNDARY),
+        Attack("failures", _draw_failures, occasion=Occasion.BOUNDARY, place=1),
         Attack("lives", draw_lives, occasion=Occasion.LIVES, place=1),
         Attack(
             "struck-restart",

@@ -64,7 +64,7 @@ class SlowTask:
     lasting = True
     attacks: Sequence[Attack] = (
         Attack("slow-task", _draw, (Capability.SLOW_TASK,), Occasion.MIXED, 2, _has_channels, place=8),
-        Attack("backlog", _draw_backlog, occasion=Occasion.BACKLOG),
+        Attack("backlog", _draw_backlog, occasion=Occasion.BACKLOG, place=1),
     )
 
     def needs(self, spec: FaultSpec) -> Capability:

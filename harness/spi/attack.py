@@ -153,7 +153,8 @@ class Attack(msgspec.Struct, frozen=True, eq=False):
         possible: whether it makes sense in a plan.
         stream: label of the random stream that it draws from, for FIRST and LAST; empty: its name, so that nothing else
             of a plan depends on it; PLAN_STREAM: that of the plan. The others draw from the stream of their occasion.
-        place: among the attacks of its occasion, the lowest first; with other places, seeds draw other plans.
+        place: among the attacks of its occasion, the lowest first; with other places, seeds draw other plans. If not
+            given, it comes behind all that ship with Holdfast.
     """
 
     name: str

@@ -170,8 +170,9 @@ def command_of(spec: FaultSpec) -> str:
 
 @cache
 def registered_faults() -> Mapping[str, AnyFault]:
-    """Every registered fault by kind. An entry point is one factory or several; several come first, since what is drawn
-    depends on the order.
+    """Every registered fault by kind. An entry point is one factory or several, of which several come first.
+
+    The swarm draws attacks by their place; this order decides only among those that have the same one.
 
     Raises:
         ValueError: two faults have one kind.

@@ -154,7 +154,7 @@ def _precluding(faults: tuple[AnyFault, ...]) -> Mapping[str, Precluding]:
 def _drawn(
     faults: tuple[AnyFault, ...], able: frozenset[str], shares: tuple[tuple[str, int], ...] | None
 ) -> Mapping[Occasion, Mapping[Attack, int]]:
-    """See Mix.drawn_attacks; by place, and where that is one in the order in which the faults are registered.
+    """See Mix.drawn_attacks; by place, and those of the same place in the order in which the faults are registered.
 
     Raises:
         UsageError: two attacks have one name.

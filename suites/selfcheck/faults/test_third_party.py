@@ -5,12 +5,14 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
 from typing import Any, cast
 
 import pytest
 from msgspec.structs import replace
 
+from holdfast.faults import FAULTS
 from holdfast.harness.engine.errors import UsageError
 from holdfast.harness.engine.executor.run import run_plan
 from holdfast.harness.engine.plans.digest import plan_digest
@@ -22,7 +24,7 @@ from holdfast.harness.model.events import FaultInjected
 from holdfast.harness.model.plan import FaultSpec, Schedule
 from holdfast.harness.model.target import STORAGE
 from holdfast.harness.oracles.shared.exemptions import exemptions
-from holdfast.harness.spi.attack import Attack, Scene
+from holdfast.harness.spi.attack import Attack, Drawn, Scene
 from holdfast.harness.spi.fault import AnyFault
 
 _SOURCE = '''
@@ -133,6 +135,16 @@ def test_one_more_fault_changes_nothing_else_of_a_plan() -> None:
         assert kept == without.faults
         assert (plan_digest(plan) == plan_digest(without)) is (kept == plan.faults)
     assert 25 < drawn < 60, "in half of the plans whose job goes on"
+
+
+def test_each_attack_of_ours_has_a_place_of_its_own_in_front_of_others() -> None:
+    """Otherwise what a seed draws would depend on the order in which packages are registered."""
+    faults = [make() for make in FAULTS]
+    attacks = [attack for fault in faults if isinstance(fault, Drawn) for attack in fault.attacks]
+    of_others = Attack("idle", _idle).place
+    assert [attack.name for attack in attacks if attack.place >= of_others] == []
+    places = Counter((attack.occasion, attack.place) for attack in attacks)
+    assert [place for place, count in places.items() if count > 1] == []
 
 
 def test_two_attacks_of_one_name_are_refused() -> None:
