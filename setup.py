@@ -57,13 +57,21 @@ OPTIONS = (
 def modules(root: Path) -> list[Path]:
     """What is compiled of the packages in a folder."""
     paths = {path for pattern in COMPILED for path in root.glob(pattern)}
-    return sorted(path for path in paths if path.name not in INTERPRETED and not has_structs(path))
+    return sorted(path for path in paths if path.name not in INTERPRETED and not structs(root, path))
 
 
-def has_structs(path: Path) -> bool:
-    """Whether a module defines a struct of msgspec."""
-    classes = [node for node in ast.walk(ast.parse(path.read_bytes())) if isinstance(node, ast.ClassDef)]
-    return any(ast.unparse(base).endswith("Struct") for each in classes for base in each.bases)
+def structs(root: Path, path: Path) -> set[str]:
+    """The structs of msgspec that a module of the packages in a folder defines; a base may be that of another."""
+    nodes = list(ast.walk(ast.parse(path.read_bytes())))
+    imports = [node for node in nodes if isinstance(node, ast.ImportFrom)]
+    home = {alias.name: node.module or "" for node in imports for alias in node.names}
+    found: set[str] = set()
+    for each in (node for node in nodes if isinstance(node, ast.ClassDef)):
+        for base in (ast.unparse(base).partition("[")[0] for base in each.bases):
+            other = root.joinpath(*home.get(base, "").split(".")[1:]).with_suffix(".py")
+            if base.endswith("Struct") or base in found or (other.is_file() and base in structs(root, other)):
+                found.add(each.name)
+    return found
 
 
 def compiled() -> list[Extension]:

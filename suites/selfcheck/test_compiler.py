@@ -17,14 +17,24 @@ from packaging.requirements import Requirement
 ROOT = Path(__file__).resolve().parents[2]
 
 
-@pytest.fixture(scope="module")
-def compiled() -> list[Path]:
-    """The modules that are compiled, as paths from the checkout."""
+CONFIGURATION = Path("fixtures/reference/protocol/configuration/configuration.py")
+"""A module whose struct derives from one of another module."""
+
+
+def compiled_of(root: Path) -> list[Path]:
+    """The modules that are compiled of the packages in a folder, as paths from there."""
     if not (ROOT / "setup.py").exists():
         pytest.skip("no checkout")
-    modules: list[Path] = runpy.run_path(str(ROOT / "setup.py"))["modules"](ROOT)
+    modules: list[Path] = runpy.run_path(str(ROOT / "setup.py"))["modules"](root)
+    return [path.relative_to(root) for path in modules]
+
+
+@pytest.fixture(scope="module")
+def compiled() -> list[Path]:
+    """The modules of the checkout that are compiled."""
+    modules = compiled_of(ROOT)
     assert modules
-    return [path.relative_to(ROOT) for path in modules]
+    return modules
 
 
 def of_own_body(body: list[ast.stmt]) -> Iterator[str]:
@@ -56,6 +66,20 @@ def test_no_compiled_module_has_a_struct(compiled: list[Path]) -> None:
         for name, value in vars(module).items():
             own = inspect.isclass(value) and value.__module__ == module.__name__
             assert not (own and issubclass(value, msgspec.Struct)), f"{path}: {name}"
+
+
+def test_a_struct_of_an_imported_base_is_one(compiled: list[Path], tmp_path: Path) -> None:
+    assert CONFIGURATION not in compiled
+    options = tmp_path / "harness/model/options.py"
+    plain = Path("fixtures/reference/protocol/plain.py")
+    for folder in (options.parent, (tmp_path / CONFIGURATION).parent):
+        folder.mkdir(parents=True)
+    options.write_text("class Options(msgspec.Struct): ...\nclass Wider(Options): ...\nclass Plain: ...\n")
+    (tmp_path / CONFIGURATION).write_text(
+        "from holdfast.harness.model.options import Wider\nclass Configuration(Wider, frozen=True): ...\n"
+    )
+    (tmp_path / plain).write_text("from holdfast.harness.model.options import Plain\nclass Own(Plain): ...\n")
+    assert compiled_of(tmp_path) == [plain]
 
 
 def test_the_metadata_ask_for_the_compiler_that_setup_takes() -> None:
