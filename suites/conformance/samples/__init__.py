@@ -2,7 +2,8 @@
 
 A file of this folder is a sample: what it is from, the text of its `flink-conf.yaml` or the calls of its program, and
 what is then in force besides the defaults of Flink 1.14, of which these speak. The figures are written by hand.
-`defaults-*.toml` are the defaults as RULES 1.1 lists them.
+`defaults-*.toml` are the defaults as the documentation of a version has them, also by hand: nothing else could refute
+the profile, of which both the reference runtime and its oracle take theirs.
 """
 
 from __future__ import annotations
