@@ -9,6 +9,9 @@
 committed output and of the events of each node without their times, and of the trace. Each mix of the benchmark has a
 share of them. The comparison lists the plans that differ, field by field. It fails unless they differ in nothing, or
 only in fields that are named by `--may`.
+
+The first line of the file names the clauses and options that there were. A later clause that refutes nothing, and a
+later option whose default leaves all as it was, make no difference.
 """
 
 from __future__ import annotations
@@ -26,7 +29,7 @@ import msgspec
 from holdfast.harness.engine.swarm.draw import draw_plan
 from holdfast.harness.model.plan import Plan
 from holdfast.suites.bench import part
-from holdfast.suites.bench.block import Behaviour, behaviour, run_judged
+from holdfast.suites.bench.block import Behaviour, Scope, behaviour, run_judged, whole_scope
 from holdfast.suites.bench.mixes import DEFINITIONS, shape_of
 
 FILE = Path(__file__).with_name("behaviour.jsonl.xz")
@@ -61,25 +64,29 @@ class _Drawn(msgspec.Struct):
     draw_seed: int
 
 
-def packed(plans: Iterable[Stored]) -> bytes:
-    """What a file of these holds; equal plans give equal bytes."""
-    lines = b"".join(_encoder.encode(each) + b"\n" for each in plans)
+def packed(scope: Scope, plans: Iterable[Stored]) -> bytes:
+    """What a file of these holds, with the scope of their digests; equal plans give equal bytes."""
+    lines = b"".join(_encoder.encode(each) + b"\n" for each in (scope, *plans))
     return lzma.compress(lines, preset=9 | lzma.PRESET_EXTREME)
 
 
-def unpacked(content: bytes) -> list[Stored]:
-    """The plans of a file."""
-    return [msgspec.json.decode(line, type=Stored) for line in lzma.decompress(content).splitlines()]
+def stored_scope() -> Scope:
+    """That of the stored digests."""
+    return msgspec.json.decode(_lines()[0], type=Scope)
 
 
 def stored() -> list[Stored]:
     """The stored plans, mix by mix."""
-    return unpacked(FILE.read_bytes())
+    return [msgspec.json.decode(line, type=Stored) for line in _lines()[1:]]
 
 
-def now(plan: Stored) -> Behaviour:
+def _lines() -> list[bytes]:
+    return lzma.decompress(FILE.read_bytes()).splitlines()
+
+
+def now(plan: Stored, scope: Scope) -> Behaviour:
     """What a stored plan leads to."""
-    return behaviour(run_judged(msgspec.json.decode(plan.plan, type=Plan)))
+    return behaviour(run_judged(msgspec.json.decode(plan.plan, type=Plan)), scope)
 
 
 def drawn(mix: str) -> Iterator[Stored]:
@@ -88,7 +95,7 @@ def drawn(mix: str) -> Iterator[Stored]:
         plan = draw_plan(seed, DEFINITIONS[mix].mix)
         run = run_judged(plan)
         if not DEFINITIONS[mix].rejection(shape_of(run)):
-            yield Stored(mix, msgspec.Raw(_encoder.encode(plan)), behaviour(run))
+            yield Stored(mix, msgspec.Raw(_encoder.encode(plan)), behaviour(run, whole_scope()))
 
 
 def differences(before: Mapping[str, Behaviour], after: Mapping[str, Behaviour]) -> Mapping[str, list[str]]:
@@ -132,17 +139,20 @@ def main(arguments: list[str] | None = None) -> int:
     store.add_argument("--draw", action="store_true", help="store other plans, and what they lead to")
     given = parser.parse_args(arguments)
     if given.draw:
-        FILE.write_bytes(packed(each for mix, share in SHARES.items() for each in islice(drawn(mix), share)))
+        plans = [each for mix, share in SHARES.items() for each in islice(drawn(mix), share)]
+        FILE.write_bytes(packed(whole_scope(), plans))
         return 0
     first, parts = (0, 1) if given.record else given.part
     plans = stored()[first::parts]
-    after = {each.name: now(each) for each in plans}
+    scope = whole_scope() if given.record else stored_scope()
+    after = {each.name: now(each, scope) for each in plans}
     outcomes = Counter(each.outcome for each in after.values())
     found = differences({each.name: each.behaviour for each in plans}, after)
     counted = ", ".join(f"{times} {name}" for name, times in outcomes.items())
     sys.stdout.write(f"{len(plans)} runs: {counted}\n{listed(found)}")
     if given.record:
-        FILE.write_bytes(packed(msgspec.structs.replace(each, behaviour=after[each.name]) for each in plans))
+        plans = [msgspec.structs.replace(each, behaviour=after[each.name]) for each in plans]
+        FILE.write_bytes(packed(scope, plans))
         return 0
     return int(any(names and field not in given.may for field, names in found.items()))
 

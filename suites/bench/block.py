@@ -19,13 +19,27 @@ import msgspec
 
 from holdfast.harness.engine.executor.run import Run, run_plan
 from holdfast.harness.engine.site import registry
-from holdfast.harness.model.events import Event
+from holdfast.harness.model import profile
+from holdfast.harness.model.events import Event, JobConfigured
 from holdfast.harness.model.plan import Plan
+from holdfast.harness.model.verdict import without_clauses
 from holdfast.harness.spi.system import System
 
 DIGITS = 16
 """Of each digest that is kept: enough to tell plans apart, and half as many as there are."""
 _encoder = msgspec.json.Encoder(order="deterministic")
+
+
+class Scope(msgspec.Struct, frozen=True):
+    """What digests tell of: whatever came later makes no difference by being there.
+
+    Attributes:
+        clauses: by oracle, those whose decisions are counted.
+        options: keys.
+    """
+
+    clauses: dict[str, frozenset[str]]
+    options: frozenset[str]
 
 
 class Behaviour(msgspec.Struct, frozen=True):
@@ -35,9 +49,9 @@ class Behaviour(msgspec.Struct, frozen=True):
         outcome: of the run.
         reason: what made it inconclusive, in words.
         findings: each clause that refuted something, as `ORACLE/clause`.
-        verdicts: digest of all verdicts, with how often each clause had something to decide.
+        verdicts: digest of all verdicts, with how often each clause had something to decide; of clauses of a scope.
         output: digest of the committed output.
-        events: digest of what each node did, in the order of each node and without times.
+        events: digest of what each node did, in the order of each node and without times; of options of a scope.
         trace: beginning of the trace hash.
     """
 
@@ -81,16 +95,32 @@ def run_judged(plan: Plan) -> Run:
     return run
 
 
-def behaviour(run: Run) -> Behaviour:
-    """What a run led to."""
+def whole_scope() -> Scope:
+    """All that there is in this code."""
+    clauses = {oracle.name: frozenset(oracle.clauses) for oracle in registry.toolbox().oracles}
+    return Scope(clauses, frozenset(profile.OPTIONS))
+
+
+def behaviour(run: Run, scope: Scope) -> Behaviour:
+    """What a run led to.
+
+    Args:
+        run: that was judged.
+        scope: of its digests. What a clause beyond it refutes is among the findings all the same.
+    """
+    verdicts = [
+        without_clauses(each, each.checked.keys() - scope.clauses[each.oracle])
+        for each in run.verdicts
+        if each.oracle in scope.clauses
+    ]
     found = {f"{verdict.oracle}/{anomaly.clause}" for verdict in run.verdicts for anomaly in verdict.anomalies}
     return Behaviour(
         outcome=run.outcome.value,
         reason=run.reason,
         findings=tuple(sorted(found)),
-        verdicts=_digest(run.verdicts),
+        verdicts=_digest(verdicts),
         output=_digest(run.history.output),
-        events=_digest(_by_node(run)),
+        events=_digest(_by_node(run, scope)),
         trace=run.trace_hash[:DIGITS],
     )
 
@@ -107,7 +137,7 @@ def run_line(line: bytes, *, counts_calls: bool) -> Ran:
     except Exception as error:
         return Ran(None, problem=f"{type(error).__name__}: {error}")
     calls = sum(entry.callcount for entry in profiler.getstats()) if profiler else 0
-    return Ran(behaviour(run), processor_s=spent, events=len(run.history.events), calls=calls)
+    return Ran(behaviour(run, whole_scope()), processor_s=spent, events=len(run.history.events), calls=calls)
 
 
 @cache
@@ -115,10 +145,14 @@ def _system(name: str) -> System:
     return registry.system(name)
 
 
-def _by_node(run: Run) -> dict[str, list[Event]]:
+def _by_node(run: Run, scope: Scope) -> dict[str, list[Event]]:
     nodes: dict[str, list[Event]] = {}
     for event in run.history.events:
-        nodes.setdefault(event.node, []).append(msgspec.structs.replace(event, time_ns=0))
+        event = msgspec.structs.replace(event, time_ns=0)
+        if isinstance(event, JobConfigured):
+            settings = tuple(each for each in event.configuration.settings if each.key in scope.options)
+            event.configuration = msgspec.structs.replace(event.configuration, settings=settings)
+        nodes.setdefault(event.node, []).append(event)
     return nodes
 
 

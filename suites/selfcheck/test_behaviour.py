@@ -10,7 +10,11 @@ import msgspec
 import pytest
 from msgspec.structs import replace
 
+from holdfast.harness.engine.executor.run import Run
+from holdfast.harness.model.configuration import Origin, Setting
+from holdfast.harness.model.events import JobConfigured
 from holdfast.harness.model.plan import Plan
+from holdfast.harness.model.verdict import NOTHING_TO_DECIDE, Anomaly, Outcome, Verdict
 from holdfast.suites.bench import behaviour as module
 from holdfast.suites.bench.behaviour import (
     FIELDS,
@@ -23,7 +27,9 @@ from holdfast.suites.bench.behaviour import (
     now,
     packed,
     stored,
+    stored_scope,
 )
+from holdfast.suites.bench.block import Scope, behaviour, run_judged, whole_scope
 
 OTHER = {"findings": ("CUT/record-after-barrier",)}
 
@@ -31,9 +37,9 @@ OTHER = {"findings": ("CUT/record-after-barrier",)}
 @pytest.fixture
 def one(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Stored:
     """The only plan of a file that takes the place of the stored one."""
-    [plan, *_] = stored()
+    [plan, *_], scope = stored(), stored_scope()
     monkeypatch.setattr(module, "FILE", tmp_path / FILE.name)
-    module.FILE.write_bytes(packed([plan]))
+    module.FILE.write_bytes(packed(scope, [plan]))
     return plan
 
 
@@ -51,7 +57,7 @@ def test_stored_plans_lead_where_they_led(part: str, capsys: pytest.CaptureFixtu
 
 @pytest.mark.parametrize("field", FIELDS)
 def test_what_differs_is_told_and_may_be_allowed(field: str, one: Stored, capsys: pytest.CaptureFixture[str]) -> None:
-    module.FILE.write_bytes(packed([otherwise(one, field)]))
+    module.FILE.write_bytes(packed(stored_scope(), [otherwise(one, field)]))
     assert main([]) == 1
     assert f"\n{field}: 1 plans differ, such as swarm 1\n" in capsys.readouterr().out
     assert main(["--may", *(each for each in FIELDS if each != field)]) == 1
@@ -59,11 +65,18 @@ def test_what_differs_is_told_and_may_be_allowed(field: str, one: Stored, capsys
 
 
 def test_what_is_recorded_is_what_the_plans_lead_to_now(one: Stored) -> None:
-    before = module.FILE.read_bytes()
-    module.FILE.write_bytes(packed([otherwise(one, "trace")]))
+    module.FILE.write_bytes(packed(Scope({}, frozenset()), [otherwise(one, "trace")]))
     assert main(["--record"]) == 0
-    assert module.FILE.read_bytes() == before
+    assert module.FILE.read_bytes() == packed(whole_scope(), [replace(one, behaviour=now(one, whole_scope()))])
     assert main([]) == 0
+
+
+def test_plans_are_compared_in_the_scope_that_is_stored_with_them(one: Stored) -> None:
+    scope = Scope({}, frozenset())
+    module.FILE.write_bytes(packed(scope, [replace(one, behaviour=now(one, scope))]))
+    assert main([]) == 0
+    module.FILE.write_bytes(packed(whole_scope(), [replace(one, behaviour=now(one, scope))]))
+    assert main([]) == 1
 
 
 def test_each_mix_has_its_share_and_each_plan_its_name() -> None:
@@ -73,19 +86,71 @@ def test_each_mix_has_its_share_and_each_plan_its_name() -> None:
 
 
 def test_equal_plans_give_equal_bytes() -> None:
-    plans = stored()[::100]
-    assert packed(plans) == packed(plans)
-    lines = lzma.decompress(packed(plans)).splitlines()
+    plans, scope = stored()[::100], stored_scope()
+    assert packed(scope, plans) == packed(scope, plans)
+    lines = lzma.decompress(packed(scope, plans)).splitlines()
     assert set(lines) < set(lzma.decompress(FILE.read_bytes()).splitlines())
 
 
 def test_a_drawn_plan_leads_twice_to_the_same_and_another_one_elsewhere() -> None:
     one, other = (each for each, _ in zip(drawn("b"), range(2), strict=False))
-    again = now(one)
+    again = now(one, whole_scope())
     assert again == one.behaviour
     digests = [field for field in FIELDS if len(getattr(again, field)) > len("inconclusive")]
     assert len(digests) == 4
     assert all(getattr(again, field) != getattr(other.behaviour, field) for field in digests)
+
+
+@pytest.fixture
+def run() -> Run:
+    """What the first stored plan leads to."""
+    return run_judged(msgspec.json.decode(stored()[0].plan, type=Plan))
+
+
+def judged(run: Run, *verdicts: Verdict) -> Run:
+    """A run with other verdicts, or with more."""
+    return replace(run, verdicts=tuple(({each.oracle: each for each in (*run.verdicts, *verdicts)}).values()))
+
+
+def test_a_clause_that_came_later_makes_no_difference_unless_it_refutes(run: Run) -> None:
+    scope = whole_scope()
+    before = behaviour(run, scope)
+    silent = next(each for each in run.verdicts if each.reason == NOTHING_TO_DECIDE)
+    decided = next(each for each in run.verdicts if each.checked)
+    for verdict in (
+        replace(silent, outcome=Outcome.PASS, checked={"later": 1}, reason=""),
+        replace(decided, checked=decided.checked | {"later": 1}),
+        Verdict("LATER", Outcome.PASS, checked={"later": 1}),
+    ):
+        clauses = {verdict.oracle: scope.clauses.get(verdict.oracle, frozenset()) | {"later"}}
+        after = judged(run, verdict)
+        assert behaviour(after, scope) == before
+        assert behaviour(after, replace(scope, clauses=scope.clauses | clauses)).verdicts != before.verdicts
+        refuted = replace(verdict, outcome=Outcome.FAIL, anomalies=(Anomaly("later", "It is broken."),))
+        assert behaviour(judged(run, refuted), scope).findings == (f"{verdict.oracle}/later",)
+
+
+def test_a_count_of_each_clause_of_the_scope_makes_a_difference(run: Run) -> None:
+    before = behaviour(run, whole_scope())
+    for verdict in run.verdicts:
+        for clause, times in verdict.checked.items():
+            for checked in (times + 1, 0):
+                after = judged(run, replace(verdict, checked=verdict.checked | {clause: checked}))
+                assert behaviour(after, whole_scope()).verdicts != before.verdicts
+
+
+def test_an_option_that_came_later_makes_no_difference(run: Run) -> None:
+    scope = whole_scope()
+    before = behaviour(run, scope)
+    [configured] = run.history.of(JobConfigured)
+    told = configured.configuration
+    configured.configuration = replace(told, settings=(*told.settings, Setting("later", "1", Origin.DEFAULT)))
+    assert behaviour(run, scope) == before
+    assert behaviour(run, replace(scope, options=scope.options | {"later"})).events != before.events
+    for at, setting in enumerate(told.settings):
+        settings = (*told.settings[:at], replace(setting, value="other"), *told.settings[at + 1 :])
+        configured.configuration = replace(told, settings=settings)
+        assert behaviour(run, scope).events != before.events
 
 
 def test_a_comparison_of_other_plans_is_refused() -> None:
@@ -108,5 +173,5 @@ def test_an_exception_that_is_handled_behind_a_run_is_told() -> None:
         raise ValueError("of a run")
     except ValueError:
         with pytest.raises(RuntimeError, match=f"seed {seed}: ValueError"):
-            now(plan)
-    now(plan)
+            now(plan, stored_scope())
+    now(plan, stored_scope())
