@@ -151,6 +151,8 @@ def test_an_option_that_came_later_makes_no_difference(run: Run) -> None:
         settings = (*told.settings[:at], replace(setting, value="other"), *told.settings[at + 1 :])
         configured.configuration = replace(told, settings=settings)
         assert behaviour(run, scope).events != before.events
+    [config] = [each for each in run.verdicts if each.oracle == "CONFIG"]
+    assert set(config.checked.values()) == {1}, "what is in force is compared once, however many options there are"
 
 
 def test_a_comparison_of_other_plans_is_refused() -> None:
