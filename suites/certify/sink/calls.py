@@ -29,6 +29,8 @@ NAMES = (
 letters of another case, or where `_` stands for any sign."""
 FIRST_ATTEMPTS = (1, 9, 99, 255)
 SKIPPED = (0, 0, 0, 1, 2, 11)
+FIRST_SKIPPED = 3
+"""From here on some are."""
 GAPS = (0, 0, 0, 1, 8, 90)
 A_YEAR_MS = 365 * 24 * 3_600_000
 LATE_ROWS = 1_300
@@ -349,6 +351,13 @@ class Calls:
             job.attempt.close_writers()
         job.crash()
         self._next(job, width, skipped, how)
+
+    def skip(self, job: Job, width: int, subtask: int, how: int) -> None:
+        """It dies with what no checkpoint has, and of those behind it none begins for a while."""
+        self.write(job, subtask, how, 1)
+        job.prepare()
+        job.crash()
+        self._next(job, width, FIRST_SKIPPED + how % 3, how)
 
     def go_back(self, job: Job, number: int, width: int, how: int) -> None:
         """It goes on from an older one."""

@@ -113,7 +113,7 @@ PROGRAMS = (
            Theme({"again": 12, "checkpoint": 6, "strike": 3}, ("many_at_once", "again"),
                  many=(11, 17, 101))),
     _check("TPC-06", "Attempts that are over have no effect, and nothing of them is left.",
-           Theme({"zombie": 12, "overtaken": 4, "restart": 6}, ("many", "late_rows"), rows=(30,) * 6 + (5_100,),
+           Theme({"zombie": 12, "overtaken": 4, "restart": 6}, ("many", "late_rows", "skip"), rows=(30,) * 6 + (5_100,),
                  widths=(1, 2, 12), programs=8), frozenset()),
     _check("TPC-08", "What was committed long ago is known when it is replayed.",
            Theme({"again": 4, "go_back": 4, "wait": 3}, ("many_committed", "again"), many=(17, 101),
