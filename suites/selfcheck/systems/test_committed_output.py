@@ -179,15 +179,19 @@ class Answering:
 
     Args:
         blind: what it shows meanwhile is seen later.
+
+    Attributes:
+        answers_again_at: the number of the look, from 1, from which on it answers again; 0: when it is told to.
     """
 
     def __init__(self, *, blind: bool = False) -> None:
-        self.polls = self.blind_ns = self.asked = 0
+        self.polls = self.blind_ns = self.asked = self.answers_again_at = 0
         self.answers = True
         self._blind = blind
 
     def poll(self, *, final: bool = False) -> list[str]:
         self.asked += 1
+        self.answers = self.answers or self.asked == self.answers_again_at
         if self.answers:
             self.polls += 1
         elif final:
@@ -239,6 +243,16 @@ class TestWatch:
         watch.look()
         now[0] = 330
         assert watch.finish()[1] == ReaderPolled(polls=2, interval_ms=30)
+
+    def test_it_begins_with_the_last_look_if_that_is_the_first_one_answered(self, now: list[int]) -> None:
+        output = Answering()
+        watch = self.watch(output, patience_s=4.0)
+        output.answers = False
+        for now[0] in (200, 220, 240):
+            watch.look()
+        output.answers_again_at = output.asked + 5
+        assert watch.finish() == ([], ReaderPolled(polls=1, interval_ms=0))
+        assert now[0] == 240 + 4 * 100
 
     def test_at_the_last_look_it_waits_for_an_answer_as_long_as_it_is_patient(self, now: list[int]) -> None:
         output = Answering()
