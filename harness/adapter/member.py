@@ -31,7 +31,7 @@ class Member(Generic[ALife]):
         self._nodes = nodes
         self._recorder = nodes.recorder
         self._delay_ms = delay_ms
-        self._due_ms = 0.0
+        self._due_ms = 0.0 if delay_ms < math.inf else math.inf
         self.present: ALife | None = None
         self.away = False
 
@@ -51,7 +51,7 @@ class Member(Generic[ALife]):
 
     @property
     def next_ms(self) -> float:
-        """When it is started again; infinity: it lives, or has left."""
+        """When it is started, or started again; infinity: it lives, has left, or others do that."""
         return self._due_ms if self.present is None and not self.away else math.inf
 
     def tend(self) -> None:
@@ -93,6 +93,11 @@ class Member(Generic[ALife]):
         """Let it go on. Idempotent."""
         if self.present is not None and self.present.paused:
             self.present.resume()
+
+    def let_go(self) -> None:
+        """It goes on without this object, and nobody is started in its place for that. Idempotent."""
+        self.present = None
+        self._due_ms = math.inf
 
     def bury(self, cause: str) -> None:
         """It is dead: that is recorded, and its environment may start it again. Between two lives nothing happens."""

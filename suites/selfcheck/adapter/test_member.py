@@ -83,6 +83,23 @@ def test_who_is_away_or_not_ours_to_start_does_not_begin(recorder: Clocked) -> N
         assert each.present is None
 
 
+def test_who_is_not_ours_to_start_is_never_due(recorder: Clocked) -> None:
+    theirs = Member[Mortal]("worker-1", Nodes(recorder))
+    due_ms = [theirs.next_ms]
+    for end in (theirs.kill, theirs.let_go):
+        theirs.begin(Mortal())
+        end()
+        due_ms.append(theirs.next_ms)
+    assert due_ms == [math.inf] * 3
+
+
+def test_who_is_let_go_lives_on_and_has_no_successor(member: Ours, recorder: Clocked) -> None:
+    life = member.living()
+    member.let_go()
+    member.tend()
+    assert (life.dead, member.present, member.next_ms, deaths(recorder)) == (False, None, math.inf, [])
+
+
 def test_the_dead_are_not_signalled_nor_buried_twice(member: Ours, recorder: Clocked) -> None:
     life = member.living()
     life.dead = True

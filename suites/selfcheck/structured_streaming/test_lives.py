@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from types import SimpleNamespace
 from typing import Any
 
@@ -93,6 +94,7 @@ def test_who_died_before_the_run_is_no_node_of_it(session: Any, recorder: Record
 
 def test_executors_do_not_outlive_their_driver_unless_it_was_superseded(recorder: Recorder, lives: Lives) -> None:
     _, left = lives.leave()
+    assert {lives.coordinator.next_ms, *(each.next_ms for each in lives.executors)} == {math.inf}
     lives.next_driver()
     assert (left, deaths(recorder), lives.driver) == (["worker-0.0", "worker-1.0"], [], "coordinator.1")
     lives.executors[1].begin(process())
