@@ -9,16 +9,22 @@ from typing import Any
 import pytest
 
 from holdfast.fixtures.systems.structured_streaming import lives as module
+from holdfast.fixtures.systems.structured_streaming.controls import CONTAINER, StreamingProcesses
 from holdfast.fixtures.systems.structured_streaming.lives import Lives
 from holdfast.harness.adapter.recorder import Recorder
 from holdfast.harness.model.events import NodeDied
+from holdfast.harness.model.target import Role, Target
 
 OURS, NEW = "worker-0.0", "worker-0.1"
+FIRST = Target(Role.WORKER, 0)
+KILLS = [(OURS, "kill")]
 
 
 def process() -> Any:
     made = SimpleNamespace(dead=False, paused=False)
-    made.end = lambda: setattr(made, "dead", True)
+    made.end = lambda: vars(made).update(dead=True, paused=False)
+    made.pause = lambda: setattr(made, "paused", True)
+    made.resume = lambda: setattr(made, "paused", False)
     return made
 
 
@@ -45,6 +51,22 @@ class Session:
         self.executors = {}
 
 
+class Container:
+    """One of the first worker; its executor dies with it. `calls`: what was done to it."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self.calls: list[str] = []
+
+    def kill(self) -> None:
+        self.calls.append("kill")
+        self._session.executors[0].end()
+
+    def start_again(self) -> None:
+        self.calls.append("start again")
+        self._session.found = {0: process()}
+
+
 @pytest.fixture
 def session() -> Session:
     return Session()
@@ -59,6 +81,18 @@ def recorder() -> Recorder:
 def lives(session: Any, recorder: Recorder, monkeypatch: pytest.MonkeyPatch) -> Lives:
     monkeypatch.setattr(module, "LOOK_INTERVAL_MS", 0)
     return Lives(session, recorder)
+
+
+@pytest.fixture
+def container(session: Session) -> Container:
+    return Container(session)
+
+
+@pytest.fixture
+def processes(lives: Lives, container: Container) -> StreamingProcesses:
+    query: Any = SimpleNamespace(lives=lives)
+    services: Any = SimpleNamespace(stack=SimpleNamespace(spark=SimpleNamespace(workers=[container])))
+    return StreamingProcesses(query, services, None)
 
 
 def deaths(recorder: Recorder) -> list[tuple[str, str]]:
@@ -100,3 +134,41 @@ def test_executors_do_not_outlive_their_driver_unless_it_was_superseded(recorder
     lives.executors[1].begin(process())
     lives.next_driver()
     assert deaths(recorder) == [("worker-1.1", "outlived its driver")]
+
+
+@pytest.mark.parametrize("part", ["", CONTAINER])
+def test_who_is_killed_while_paused_is_dead_and_is_not_resumed(
+    part: str, lives: Lives, processes: StreamingProcesses, recorder: Recorder
+) -> None:
+    processes.pause(FIRST)
+    former = lives.executors[0].living()
+    processes.kill(FIRST, part)
+    processes.resume(FIRST)
+    assert (former.dead, former.paused, processes.alive(FIRST), deaths(recorder)) == (True, False, False, KILLS)
+
+
+def test_with_its_container_an_executor_dies_and_both_begin_anew(
+    lives: Lives, container: Container, processes: StreamingProcesses, recorder: Recorder
+) -> None:
+    processes.kill(FIRST, CONTAINER)
+    assert (container.calls, deaths(recorder)) == (["kill", "start again"], KILLS)
+    lives.look("exit")
+    assert (lives.executors[0].node, processes.alive(FIRST), deaths(recorder)) == (NEW, True, KILLS)
+
+
+@pytest.mark.parametrize("seen", [True, False])
+def test_the_container_of_a_dead_executor_is_left_alone(
+    seen: bool,
+    session: Session,
+    lives: Lives,
+    container: Container,
+    processes: StreamingProcesses,
+    recorder: Recorder,
+) -> None:
+    """It was killed first, and then not started again."""
+    session.executors[0].end()
+    if seen:
+        lives.look("exit")
+    with pytest.raises(OSError, match="worker-0 is dead already"):
+        processes.kill(FIRST, CONTAINER)
+    assert (container.calls, deaths(recorder)) == ([], [(OURS, "exit")] * seen)
