@@ -63,22 +63,12 @@ def holds_a(name: str) -> Recognised:
 
 def defines(name: str) -> Recognised:
     """Whether it gives this name a value."""
-    return lambda module: any(
-        isinstance(target, ast.Name) and target.id == name
-        for node in ast.walk(module)
-        if isinstance(node, ast.Assign)
-        for target in node.targets
-    )
+    return lambda module: name in _given_a_value(module)
 
 
 def waits_before_a_restart(module: ast.Module) -> bool:
     """Whether it says how long an environment takes to start again what has died."""
-    return any(
-        isinstance(target, ast.Name) and ("RESTART_DELAY" in target.id or "RESPAWN_" in target.id)
-        for node in ast.walk(module)
-        if isinstance(node, ast.Assign)
-        for target in node.targets
-    )
+    return any("RESTART_DELAY" in name or "RESPAWN_" in name for name in _given_a_value(module))
 
 
 def mentions(name: str) -> Recognised:
@@ -145,6 +135,15 @@ def advances_a_system(module: ast.Module) -> bool:
         if isinstance(node, ast.ClassDef)
         for each in node.body
     )
+
+
+def _given_a_value(module: ast.Module) -> Iterator[str]:
+    """The names that are, with a type or without, alone or with others."""
+    for node in ast.walk(module):
+        if isinstance(node, ast.Assign | ast.AnnAssign) and node.value is not None:
+            for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
+                names = (each for each in ast.walk(target) if isinstance(each, ast.Name))
+                yield from (each.id for each in names if isinstance(each.ctx, ast.Store))
 
 
 def _is_self(node: ast.AST) -> bool:
@@ -362,3 +361,22 @@ def _modules() -> Iterator[tuple[str, ast.Module]]:
 def test_each_mechanism_has_one_implementation(mechanism: str) -> None:
     recognised, listed = IMPLEMENTATIONS[mechanism]
     assert {name for name, module in modules() if recognised(module)} == listed.keys()
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "RESTART_DELAY_MS = 100",
+        "_RESTART_DELAY_MS: Final = 100",
+        "RESPAWN_S: float = 0.01",
+        "RESPAWN_S, LIMIT_S = 0.01, 1.0",
+        "FIRST_S = RESPAWN_S = 0.01",
+    ],
+)
+def test_a_delay_is_seen_however_it_is_written(line: str) -> None:
+    assert waits_before_a_restart(ast.parse(line))
+
+
+@pytest.mark.parametrize("line", ["RESTART_DELAY_MS: int", "wait(RESTART_DELAY_MS)", "delays[RESPAWN_S] = 1"])
+def test_who_only_uses_a_delay_does_not_wait(line: str) -> None:
+    assert not waits_before_a_restart(ast.parse(line))
