@@ -9,6 +9,8 @@ import threading
 from collections import deque
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
+from errno import EMFILE
+from fcntl import F_DUPFD, fcntl
 from functools import cache
 from itertools import takewhile
 from pathlib import Path
@@ -29,6 +31,7 @@ _STANDARD_LIBRARY = str(Path(os.__file__).parent) + os.sep
 _PACKAGES = f"{os.sep}site-packages{os.sep}"
 _POLL_S = 0.01
 _SHOWN = 60
+_STANDARD_INPUT = 0
 _THREADS = Path("/proc/self/task")
 
 
@@ -59,17 +62,65 @@ def _own_label() -> Path | None:
 _label = _own_label()  # Before any part is loaded, which could change both.
 
 
+@cache
+def _spare() -> int:
+    """Standard input once more: it is kept here while its own number is lent."""
+    return os.dup(_STANDARD_INPUT)
+
+
+@contextmanager
+def _room() -> Iterator[None]:
+    """One file can be opened within at a time. Where a part has used up all descriptors, or has lowered how many there
+    may be, it gets the number of standard input meanwhile: that is allowed under each limit.
+
+    Raises:
+        OSError: no file can be opened, and that number is the part's, too.
+    """
+    try:
+        os.close(os.open(_THREADS, os.O_RDONLY))
+    except OSError as error:
+        if error.errno != EMFILE or not _can_be_lent():
+            raise
+        os.close(_STANDARD_INPUT)
+        try:
+            yield
+        finally:
+            _give_back()
+    else:
+        yield
+
+
+def _can_be_lent() -> bool:
+    try:
+        return os.path.sameopenfile(_STANDARD_INPUT, _spare())
+    except OSError:
+        return False
+
+
+def _give_back() -> None:
+    with suppress(OSError):  # A thread of the part was quicker: the number is of a file of it.
+        number = fcntl(_spare(), F_DUPFD, _STANDARD_INPUT)
+        if number != _STANDARD_INPUT:
+            os.close(number)
+
+
 class Children:
     """Those that are started while a check runs. Of checks in threads side by side, each has those of its thread."""
 
     def __init__(self) -> None:
+        with suppress(OSError):  # There is no standard input.
+            _spare()
         _listen()
         self._alone = threading.current_thread() is threading.main_thread()
         self._last = _starts[-1] if _starts else None
         self._known = children()
 
     def end(self) -> str:
-        """End those that are left; what and where they were started, without a full stop. Empty: nothing is left."""
+        """End those that are left; what and where they were started, without a full stop. Empty: nothing is left.
+
+        Raises:
+            Exception: they cannot be looked for, because of what the part did to its process.
+        """
         starts = self._starts()
         left = self._left(starts)
         deadline_s = monotonic() + PATIENCE_S
@@ -85,6 +136,7 @@ class Children:
         """Those that came since, the last one first."""
         return list(takewhile(lambda start: start is not self._last, reversed(_starts)))
 
+    @_room()
     def _left(self, starts: Sequence[_Start]) -> Sequence[int]:
         """Children, and, if any were started, what these have started, which has our label."""
         found = children() - self._known
@@ -107,11 +159,12 @@ def only_here() -> Iterator[None]:
             leave(0)
 
 
+@_room()
 def children() -> frozenset[int]:
     """The pids of those of this process, among them such as have ended and were not waited for.
 
     Raises:
-        OSError: they cannot be looked for, for instance since too many files are open.
+        OSError: they cannot be looked for: no file can be opened, not even in place of standard input.
     """
     found: set[int] = set()
     for thread in os.listdir(_THREADS):  # Newer versions of `Path.glob` find nothing where no file can be opened.
@@ -136,6 +189,7 @@ def _start_of(pid: int, starts: Sequence[_Start]) -> _Start:
     return next((start for start in starts if pid not in start.before), _UNSEEN)
 
 
+@_room()
 def _program(pid: int) -> str:
     """What it runs, in words."""
     try:
@@ -149,6 +203,7 @@ def _program(pid: int) -> str:
     return command if len(command) <= _SHOWN else f"{command[:_SHOWN]}..."
 
 
+@_room()
 def _end(pid: int) -> None:
     if pid not in children():
         end_if_labelled(pid, _label or Path())
@@ -178,7 +233,11 @@ def _listen() -> None:
 
 
 def _note() -> None:
-    _starts.append(_Start(called(sys._getframe(2)), threading.get_ident(), children()))
+    try:
+        before = children()
+    except Exception:  # That is for the end of the check to say: a start needs no look.
+        before = _starts[-1].before if _starts else frozenset()
+    _starts.append(_Start(called(sys._getframe(2)), threading.get_ident(), before))
 
 
 def called(frame: FrameType | None) -> str | None:

@@ -56,7 +56,8 @@ BenchT = TypeVar("BenchT", bound=Bench)
 
 def judge_on(check: Check[BenchT], make_bench: Callable[[], BenchT], factory_rule: str) -> CheckVerdict:
     """One check, in a world of its own. What does not return is no answer: it is inconclusive. A process that is left
-    behind is ended, and refutes it. So do threads, where each time that the check is done leaves more of them.
+    behind is ended, and refutes it. So do threads, where each time that the check is done leaves more of them. It is an
+    error if what a part did to its process keeps the kit from looking for them, unless it is refuted anyway.
 
     Args:
         check: which.
@@ -67,11 +68,22 @@ def judge_on(check: Check[BenchT], make_bench: Callable[[], BenchT], factory_rul
     try:
         verdict = _judged(check, make_bench, factory_rule)
     finally:
-        left = children.end()
+        left = _ended(children)
+    if isinstance(left, Exception) and verdict.status is not Status.FAIL:
+        reason = f"whether a child was left behind close() cannot be told: {_raised(left)}"
+        return CheckVerdict(check, Status.ERROR, check.rule, reason)
     if left and verdict.status is not Status.FAIL:
         sentence = f"a child left: {left}, was there behind close(), and was ended; "
         return CheckVerdict(check, Status.FAIL, check.rule, f"{sentence}what is started is waited for before")
     return _grown(check, make_bench, factory_rule, verdict, threads)
+
+
+def _ended(children: Children) -> str | Exception:
+    """See Children.end; what that raises is returned, lest it take the place of a verdict."""
+    try:
+        return children.end()
+    except Exception as error:
+        return error
 
 
 def _grown(

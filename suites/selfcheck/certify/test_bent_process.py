@@ -54,6 +54,11 @@ def put_for_the_last_call(make):
     os._exit(0)
 
 
+def take_all_room():
+    os.dup2(os.open(sys.executable, os.O_RDONLY), 0)
+    limit("RLIMIT_NOFILE", 3)
+
+
 def act():
     {act}
 
@@ -67,6 +72,7 @@ class Strategy(Right):
 """
 ACTS = {
     "files": "limit('RLIMIT_NOFILE', 3)",
+    "all files": "take_all_room()",
     "processes": "limit('RLIMIT_NPROC', 0)",
     "lengths": "limit('RLIMIT_FSIZE', 0)",
     "memory": "limit('RLIMIT_AS', 1 << 20)",
@@ -125,7 +131,8 @@ def test_a_part_that_changes_its_process_costs_one_check(
 
 
 def test_what_was_changed_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    code, [check] = certified("limit('RLIMIT_NOFILE', 3)", "hard", tmp_path, monkeypatch)
+    """No file can be opened in the whole process, so that whatever of the kit needs one breaks."""
+    code, [check] = certified("take_all_room()", "hard", tmp_path, monkeypatch)
     assert (code, check.status) == (2, Status.INCONCLUSIVE)
     assert "Too many open files" in check.reason
     assert "meanwhile the part has changed RLIMIT_NOFILE" in check.reason

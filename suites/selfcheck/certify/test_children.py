@@ -9,6 +9,7 @@ import resource
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from threading import Event
 
@@ -44,6 +45,7 @@ from holdfast.suites.certify.verdict import CheckVerdict
 
 SLEEPS = [sys.executable, "-c", "import time; time.sleep(600)"]
 FOREVER = Event()
+OPEN_FILES = "/proc/self/fd"
 _started: list[subprocess.Popen[bytes]] = []
 
 
@@ -133,14 +135,108 @@ def is_tracker(pid: int) -> bool:
     return b"resource_tracker" in Path(f"/proc/{pid}/cmdline").read_bytes()
 
 
-def test_what_cannot_be_looked_for_is_not_taken_for_none() -> None:
-    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    resource.setrlimit(resource.RLIMIT_NOFILE, (3, hard))
-    try:
-        with pytest.raises(OSError, match="Too many open files"):
-            children()
-    finally:
-        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+@pytest.fixture
+def room() -> Iterator[None]:
+    """What a test does to descriptors is undone behind it."""
+    limits, standard_input, before = resource.getrlimit(resource.RLIMIT_NOFILE), os.dup(0), set(os.listdir(OPEN_FILES))
+    yield
+    resource.setrlimit(resource.RLIMIT_NOFILE, limits)
+    os.dup2(standard_input, 0)
+    os.close(standard_input)
+    for name in set(os.listdir(OPEN_FILES)) - before:
+        with suppress(OSError):  # That of the listing itself.
+            os.close(int(name))
+
+
+def lower_limit() -> None:
+    resource.setrlimit(resource.RLIMIT_NOFILE, (3, resource.getrlimit(resource.RLIMIT_NOFILE)[1]))
+
+
+def use_up_descriptors() -> None:
+    resource.setrlimit(resource.RLIMIT_NOFILE, (200, resource.getrlimit(resource.RLIMIT_NOFILE)[1]))
+    with suppress(OSError):
+        while True:
+            os.open(os.devnull, os.O_RDONLY)
+
+
+def take_all_room() -> None:
+    """That of standard input, too."""
+    os.dup2(os.open(sys.executable, os.O_RDONLY), 0)
+    lower_limit()
+
+
+NO_ROOM = pytest.mark.parametrize("leave_no_room", [lower_limit, use_up_descriptors])
+
+
+@NO_ROOM
+@pytest.mark.parametrize("order", [1, -1], ids=("before", "after"))
+@pytest.mark.usefixtures("room")
+def test_a_child_is_seen_and_ended_where_no_file_can_be_opened(
+    leave_no_room: Callable[[], None], order: int, before: frozenset[int]
+) -> None:
+    """It was neither, or could not be started."""
+
+    def at_snapshot() -> None:
+        for act in (fork, leave_no_room)[::order]:
+            act()
+
+    standard_input = os.fstat(0)
+    verdict = judged(at_snapshot)
+    assert verdict.status is Status.FAIL, verdict.reason
+    assert verdict.reason.startswith("a child left: a fork of its process, started in snapshot (test_children.py:")
+    assert os.path.samestat(os.fstat(0), standard_input)
+    assert os.get_inheritable(0)
+    assert children() == before
+
+
+@NO_ROOM
+@pytest.mark.usefixtures("room")
+def test_who_left_no_child_is_refuted_for_nothing_that_the_kit_could_not_open(
+    leave_no_room: Callable[[], None],
+) -> None:
+    verdict = judged(leave_no_room)
+    assert verdict.status is Status.PASS, verdict.reason
+
+
+@NO_ROOM
+@pytest.mark.usefixtures("room")
+def test_a_child_is_ended_also_if_the_part_is_refuted_anyway(
+    leave_no_room: Callable[[], None], before: frozenset[int]
+) -> None:
+    def at_snapshot() -> None:
+        fork()
+        leave_no_room()
+        open(os.devnull)  # noqa: SIM115 - it raises
+
+    verdict = judged(at_snapshot)
+    assert verdict.status is Status.FAIL
+    assert "Too many open files" in verdict.reason
+    assert children() == before
+
+
+@pytest.mark.parametrize("prevent", [take_all_room, lambda: setattr(os, "listdir", None)], ids=("room", "listing"))
+@pytest.mark.parametrize("fails", [False, True])
+@pytest.mark.usefixtures("room")
+def test_what_cannot_be_looked_for_is_not_taken_for_none(
+    prevent: Callable[[], None], fails: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(os, "listdir", os.listdir)
+
+    def at_snapshot() -> None:
+        prevent()
+        if os.fork() == 0:
+            os._exit(0)
+        os.wait()
+        if fails:
+            raise ValueError("the part is wrong")
+
+    verdict = judged(at_snapshot)
+    monkeypatch.undo()
+    if fails:
+        assert (verdict.status, "the part is wrong" in verdict.reason) == (Status.FAIL, True)
+    else:
+        assert verdict.status is Status.ERROR
+        assert verdict.reason.startswith("whether a child was left behind close() cannot be told: ")
 
 
 def end() -> None:
