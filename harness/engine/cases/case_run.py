@@ -5,7 +5,7 @@ A generator: the caller sees every result at once and may stop at any time, and 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from itertools import count
 from pathlib import Path
 from time import perf_counter  # noqa: TID251 - what a run cost; no decision depends on it
@@ -110,8 +110,9 @@ def _numbered(result: RunResult, number: int) -> RunResult:
     return msgspec.structs.replace(result, plan_number=number)
 
 
-def run_until(case_run: CaseRun, demanded: int, jobs: int = 1) -> Iterator[FinishedRun]:
-    """Run until `demanded` runs count, or the system under test dies at once in run after run."""
+def run_until(case_run: CaseRun, demanded: int, jobs: int = 1) -> Generator[FinishedRun, None, None]:
+    """Run until `demanded` runs count, or the system under test dies at once in run after run. Whoever wants no more of
+    them closes it: with more than one job, processes wait for that."""
     deaths = DeathsAtOnce()
     for finished in _runs(case_run, demanded, jobs):
         yield finished

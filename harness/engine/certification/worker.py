@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from math import inf
 from multiprocessing.connection import Connection
 from pathlib import Path
@@ -221,11 +222,12 @@ def execute(
         late: whether the time is over, so that no further run begins.
         jobs: worker processes for drawn plans on the simulator.
     """
-    runs = run_until(case_run, goal, jobs)
-    while (finished := _next(runs, interruption)) is not None:
-        yield RunEnded(finished.result, store.keep(finished, case_run))
-        if late():
-            break
+    with closing(run_until(case_run, goal, jobs)) as runs:
+        while (finished := _next(runs, interruption)) is not None:
+            yield RunEnded(finished.result, store.keep(finished, case_run))
+            if late():
+                break
+    # Behind that, this process may be ended at any moment.
     yield CaseEnded(store.histories.hexdigest())
 
 
