@@ -8,7 +8,7 @@ import pytest
 
 from holdfast.fixtures.reference.protocol.storage.epoch import Epoch
 from holdfast.fixtures.reference.protocol.storage.file_layout import FileLayout
-from holdfast.fixtures.reference.protocol.storage.files import Files
+from holdfast.fixtures.reference.protocol.storage.files import Files, Permission, permitted_always
 from holdfast.fixtures.storages.file_system import FileMedium
 
 
@@ -17,17 +17,17 @@ class Raced(Files):
 
     rivals = 0
 
-    def publish(self, path: str, content: bytes | memoryview) -> None:
+    def publish(self, path: str, content: bytes | memoryview, permitted: Permission = permitted_always) -> None:
         if self.rivals:
             self.rivals -= 1
-            super().publish(path, content)
-        super().publish(path, content)
+            super().publish(path, content, permitted)
+        super().publish(path, content, permitted)
 
 
 class Full(Files):
     """Nothing can be made any more."""
 
-    def publish(self, path: str, content: bytes | memoryview) -> None:
+    def publish(self, path: str, content: bytes | memoryview, permitted: Permission = permitted_always) -> None:
         raise OSError("no space left.")
 
 

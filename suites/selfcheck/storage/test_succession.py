@@ -192,3 +192,18 @@ def test_both_agree_in_every_order(files_of: Any, store: Any) -> None:
 @pytest.mark.parametrize(("files_of", "store"), [(on_disk, SimulatedDisk), (on_objects, ObjectsInMemory)])
 def test_without_a_fence_they_do_not(files_of: Any, store: Any) -> None:
     assert "appeared behind the recovery" in disagreements(files_of, store, NeverAsks)
+
+
+def test_a_savepoint_of_who_is_superseded_gets_no_name() -> None:
+    """It may have asked before it began: another coordinator claims while the metadata is written."""
+    disk = SimulatedDisk()
+    former, latter = (Coordinator(on_disk, disk, MediumStorage) for _ in range(2))
+    outcome_of(former.storage.recover(Recover()))
+    publish = PublishMetadata(CHECKPOINT, b"metadata", folder="savepoints/savepoint-0-3/")
+    publication = Performance(former, former.storage.publish_metadata(publish))
+    publication.go_on(1)
+    outcome_of(latter.storage.recover(Recover()))
+    publication.go_on(MOST_CALLS)
+    assert publication.outcome is not None
+    assert publication.outcome[-1] == Superseded()
+    assert not [path for path in disk.files if "savepoint" in path]
