@@ -44,7 +44,7 @@ class TestWorld:
     def end_offsets(self) -> tuple[int, ...]:
         return ()
 
-    def encode(self, snapshot: Any) -> NoReturn:
+    def encode(self, snapshot: Any) -> bytes:
         raise NotImplementedError
 
     def upload(self, upload: Any, streams: Any) -> NoReturn:
