@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from holdfast.faults.savepoint import savepoint
 from holdfast.faults.storage import slow_storage
 from holdfast.faults.succession import supersede
 from holdfast.harness.model.case import Case, Decision
@@ -28,6 +29,11 @@ INTERVALS_MS = 200
 STOPPED = tuple(
     plan(supersede(INTERVALS_MS, after_checkpoint=1, gate=gate(effect, COORDINATOR)), options=STATE_IN_FILES)
     for effect in STOPS_AT
+)
+SAVING = plan(
+    savepoint(after_checkpoint=1),
+    supersede(INTERVALS_MS, after_checkpoint=1, gate=gate("during-publish-metadata", COORDINATOR)),
+    options=STATE_IN_FILES,
 )
 NOTIFYING = tuple(
     plan(
@@ -87,6 +93,20 @@ CASES = with_needs(
         runs=len(STOPPED),
         tiers=EVERYWHERE,
         mutant_plan=STOPPED[0],
+    ),
+    Case(
+        id="succession/savepoint",
+        purpose="Can a coordinator that was paused while another took over still complete a savepoint?",
+        method="It is paused while it writes the metadata of a savepoint. A successor takes over and continues the "
+        "job; then the first continues where it was paused.",
+        passes="It is refused and ends; the savepoint is not stored.",
+        decides=(
+            Decision("CRD-13", "FENCE", ("superseded-acted", "superseded-completed"), "ignores-successor"),
+            Decision("STO-08", "FENCE", ("superseded-acted", "superseded-completed"), "ignores-successor"),
+        ),
+        windows=(Window.RESTORED_STATE,),
+        plan=SAVING,
+        tiers=EVERYWHERE,
     ),
     Case(
         id="succession/notices",
