@@ -118,6 +118,17 @@ def living(pids: Sequence[int]) -> list[Process]:
     return [process for process in found if not process.dead]
 
 
+def test_all_is_given_back_though_the_supervisor_cannot_close(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fails() -> None:
+        raise OSError("no room for the log.")
+
+    deployment = deploy(tmp_path)
+    monkeypatch.setattr(deployment.supervisor, "close", fails)
+    with pytest.raises(OSError, match="no room"):
+        deployment.close()
+    assert not processes()
+
+
 @pytest.mark.parametrize("job", JOBS.values(), ids=JOBS)
 @pytest.mark.share(7)
 def test_an_undisturbed_run_passes_every_oracle(tmp_path: Path, job: Job) -> None:
