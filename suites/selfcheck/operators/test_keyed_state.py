@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import cast
+
 from holdfast.fixtures.backends.hashmap import HashMapBackend
 from holdfast.fixtures.reference.operators.event_time import SplitWatermarks
 from holdfast.fixtures.reference.operators.key_group import key_group
@@ -11,7 +13,7 @@ from holdfast.fixtures.reference.operators.map_table import MapTable, from_order
 from holdfast.fixtures.reference.operators.operator_timers import OperatorTimers
 from holdfast.fixtures.reference.operators.plain import IDLE_MS, NO_WATERMARK_MS
 from holdfast.fixtures.reference.protocol.storage.staged_streams import PreloadedStreams
-from holdfast.harness.spi.state import Manifest, StateDescriptor, StateKind
+from holdfast.harness.spi.state import KeyedStateBackend, Manifest, StateDescriptor, StateKind
 from holdfast.suites.selfcheck.operators.test_row_state import GROUPS, backend, uploaded
 
 MAP = StateDescriptor(name="map", kind=StateKind.MAP)
@@ -52,6 +54,22 @@ def test_a_restored_table_is_walked_where_it_holds_something() -> None:
     assert again.present == {key_group("a", GROUPS)}
     again.put({"b": 2})
     assert dict(again.items()) == {"a": 1, "b": 2}
+
+
+class OthersBackend:
+    """Somebody else's, whose tables have a method of their own."""
+
+    def table(self, *_: object) -> OthersBackend:
+        return self
+
+    def present(self, key_group: int, key: bytes) -> bool:
+        return False
+
+
+def test_a_method_of_another_table_is_not_taken_for_that_of_the_heap() -> None:
+    others = cast("KeyedStateBackend", OthersBackend())
+    descriptor = StateDescriptor(name="sums", kind=StateKind.VALUE)
+    assert KeyedTable[int](others, descriptor, int, range(GROUPS), GROUPS).present == set(range(GROUPS))
 
 
 class TestTimers:
