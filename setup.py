@@ -42,10 +42,11 @@ COMPILED = (
     "harness/engine/executor/phases.py",
     "harness/engine/executor/progress.py",
 )
-INTERPRETED = ("__init__.py", "errors.py", "stored_identities.py")
+INTERPRETED = ("__init__.py", "errors.py", "job_storages.py", "stored_identities.py")
 """Besides modules with structs of msgspec: these are C already, and compiled they lose what their class line asks for,
 such as being frozen, and are decoded as something else. Errors derive from built-in classes, which compiled ones
-cannot. A compiled class that is a Sequence takes every tuple for one of its own."""
+cannot. A class of `job_storages.py` has an heir among the connectors, which are not compiled: no instance of that could
+be made. A compiled class that is a Sequence takes every tuple for one of its own."""
 OPTIONS = (
     "--namespace-packages",
     "--explicit-package-bases",
