@@ -8,9 +8,12 @@ from zlib import crc32
 import pytest
 
 from holdfast.fixtures.reference.drivers.processes.stored_checkpoints import StoredCheckpoints
+from holdfast.fixtures.reference.parts import own_storage
 from holdfast.fixtures.reference.protocol.effects import JobRecord
 from holdfast.fixtures.reference.protocol.storage.file_layout import CHECKPOINTS, FileLayout
 from holdfast.fixtures.reference.protocol.storage.job_storage import encode_record
+from holdfast.fixtures.storages.file_system import FileMedium
+from holdfast.fixtures.storages.on_medium import MediumStorage
 from holdfast.fixtures.storages.seal import SEAL_BYTES, Seal, writer_of
 from holdfast.harness.model.events import Event, ObjectDamaged, ObjectMended
 from holdfast.harness.spi.controls import Acting
@@ -152,3 +155,32 @@ def test_what_the_harness_did_is_recorded(tmp_path: Path) -> None:
     begun = ObjectDamaged(path=path, checkpoint=2, published=(1, 2), length=length, left=None)
     back, gone = ObjectMended(path=path, length=length), ObjectMended(path=path, length=None)
     assert events == [begun, back, begun, gone]
+
+
+def test_a_list_that_is_put_back_is_never_half_seen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A coordinator claims while it is under way, and gives that up: the list of the new claim is tried."""
+    folder = LAYOUT.folder(0)
+    place = tmp_path / folder
+
+    def claim(epoch: int) -> MediumStorage:
+        storage = own_storage("job-0", FileMedium(tmp_path, folder.rstrip("/")))
+        storage.claim(epoch)
+        return storage
+
+    claim(1).finish(1, 1, b"metadata")
+    content = (place / "chk-1/_metadata").read_bytes()
+    (place / "chk-1/_metadata").unlink()
+    claim(2)
+    replace, epochs = Path.replace, iter([3])
+
+    def replaced(self: Path, target: Path) -> Path:
+        for epoch in epochs:
+            claim(epoch)
+        return replace(self, target)
+
+    monkeypatch.setattr(Path, "replace", replaced)
+    stored_in(tmp_path)._inherit(f"{folder}chk-1/_metadata")
+    assert (place / "_epochs/3.inherited").read_bytes() == b'["chk-1/_metadata"]'
+    assert sorted(path.name for path in (place / "_epochs").iterdir()) == ["3", "3.inherited"]
+    (place / "chk-1/_metadata").write_bytes(content)
+    assert claim(4).resolve("chk-1") == b"metadata"

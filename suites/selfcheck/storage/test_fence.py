@@ -8,6 +8,7 @@ import pytest
 
 from holdfast.fixtures.storages.fence import Fence
 from holdfast.fixtures.storages.layout import EPOCHS
+from holdfast.fixtures.storages.medium import put
 from holdfast.fixtures.storages.memory import MemoryMedium, Place
 from holdfast.harness.spi.errors import Fenced
 
@@ -53,5 +54,18 @@ def test_an_older_look_of_another_thread_is_not_taken_for_ones_own(medium: Looks
     with pytest.raises(Fenced):
         fence.require(1)
     medium.next = Listing(now, another_thread)
+    with pytest.raises(Fenced):
+        fence.require(1)
+
+
+@pytest.mark.parametrize("name", [".1.inherited.harness", "of-somebody", "x.inherited", "1.inherited.inherited"])
+def test_what_is_no_claim_hinders_none(medium: Looks, name: str) -> None:
+    fence = Fence(medium, "job")
+    fence.claim(1)
+    put(medium, f"{EPOCHS}/{name}", b"")
+    put(medium, "chk-1/_metadata", b"")
+    Fence(medium, "job").claim(2)
+    assert fence.visible(medium.paths("")) == ["chk-1/_metadata"]
+    assert medium.paths(EPOCHS) == sorted([f"{EPOCHS}/{each}" for each in (name, "2", "2.inherited")])
     with pytest.raises(Fenced):
         fence.require(1)
