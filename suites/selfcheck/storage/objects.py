@@ -17,12 +17,17 @@ class RefusedError(Exception):
 
 
 class ObjectsInMemory:
-    """A client: each request happens at once."""
+    """A client: each request happens at once.
+
+    Attributes:
+        tells_uploads: whether its keys may list what is under way.
+    """
 
     exceptions = SimpleNamespace(ClientError=RefusedError)
 
     def __init__(self) -> None:
         self.objects: dict[str, bytes] = {}
+        self.tells_uploads = True
 
     def put_object(self, *, Bucket: str, Key: str, Body: bytes, IfNoneMatch: str) -> None:  # noqa: N803
         assert IfNoneMatch == "*"
@@ -46,10 +51,17 @@ class ObjectsInMemory:
         return {}
 
     def get_paginator(self, operation: str) -> SimpleNamespace:
-        return SimpleNamespace(paginate={"list_objects_v2": self._listed, "list_multipart_uploads": _none}[operation])
+        return SimpleNamespace(
+            paginate={"list_objects_v2": self._listed, "list_multipart_uploads": self._uploads}[operation]
+        )
 
     def _listed(self, *, Bucket: str, Prefix: str) -> Sequence[Mapping[str, Any]]:  # noqa: N803
         return [{"Contents": [{"Key": key} for key in self.objects if key.startswith(Prefix)]}]
+
+    def _uploads(self, *, Bucket: str, Prefix: str) -> Sequence[Mapping[str, Any]]:  # noqa: N803
+        if not self.tells_uploads:
+            raise RefusedError("AccessDenied")
+        return [{}]
 
     def close(self) -> None:
         pass
@@ -58,7 +70,3 @@ class ObjectsInMemory:
 class _Body(BytesIO):
     def iter_chunks(self, size: int) -> Iterator[bytes]:
         yield self.read()
-
-
-def _none(*, Bucket: str, Prefix: str) -> Sequence[Mapping[str, Any]]:  # noqa: N803
-    return [{}]

@@ -10,7 +10,9 @@ from holdfast.fixtures.storages.fence import Fence
 from holdfast.fixtures.storages.layout import EPOCHS
 from holdfast.fixtures.storages.medium import put
 from holdfast.fixtures.storages.memory import MemoryMedium, Place
+from holdfast.fixtures.storages.s3 import S3Medium
 from holdfast.harness.spi.errors import Fenced
+from holdfast.suites.selfcheck.storage.objects import ObjectsInMemory
 
 
 class Listing(list[str]):
@@ -69,3 +71,14 @@ def test_what_is_no_claim_hinders_none(medium: Looks, name: str) -> None:
     assert medium.paths(EPOCHS) == sorted([f"{EPOCHS}/{each}" for each in (name, "2", "2.inherited")])
     with pytest.raises(Fenced):
         fence.require(1)
+
+
+def test_who_may_not_list_what_is_under_way_claims() -> None:
+    client = ObjectsInMemory()
+    client.tells_uploads = False
+    files = S3Medium(client, "bucket", "job/")
+    put(files, "chk-1/_metadata", b"")
+    Fence(files, "job").claim(1)
+    assert "job/_epochs/1.inherited" in client.objects
+    with pytest.raises(PermissionError):
+        files.abandon_uploads()
