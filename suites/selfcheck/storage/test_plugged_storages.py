@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
+from zlib import crc32
 
 import pytest
 
+from holdfast.fixtures.reference.drivers.storage_audit import clear
+from holdfast.fixtures.reference.plugged import PlacedStorage
 from holdfast.fixtures.storages import memory
+from holdfast.fixtures.storages.file_system import FileMedium
+from holdfast.fixtures.storages.medium import put
+from holdfast.fixtures.storages.seal import Seal, writer_of
 from holdfast.harness.engine.errors import UsageError
 from holdfast.harness.engine.site import registry
 from holdfast.harness.model import profile
@@ -79,7 +85,21 @@ def test_nothing_is_left_of_a_run_that_is_over(tmp_path: Path) -> None:
     refuted("memory://left", RESTARTED, Tier.SIM, tmp_path)
     left = [place for name, place in memory._places.items() if name.startswith("left/")]
     assert left
-    assert not any("/chk-" in path or "shared" in path for place in left for _, path in place.files)
+    assert not any(place.files for place in left)
+
+
+def test_a_file_that_came_too_late_goes_with_the_run(tmp_path: Path) -> None:
+    """Its writer died between its publication and its look at the claims."""
+    placed = PlacedStorage("", tmp_path.as_uri())
+    newer = placed.of("job-0")
+    newer.claim(2)
+    newer.finish(8, 2, b"metadata")
+    path = "chk-7/late"
+    mark = Seal(crc32(b"late"), len(b"late"), 1, writer_of(path, b"token"))
+    put(FileMedium(tmp_path, "job-0"), path, b"late" + mark.encoded())
+    assert list(newer.list_folder("")) == ["chk-8/_metadata"]
+    clear(placed, 1)
+    assert not [path for path in tmp_path.rglob("*") if path.is_file()]
 
 
 @pytest.mark.parametrize(
