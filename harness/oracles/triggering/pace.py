@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 
 from holdfast.harness.model import events, profile
@@ -20,7 +20,7 @@ from holdfast.harness.model.verdict import Verdict
 from holdfast.harness.oracles.findings import Findings, replay
 from holdfast.harness.oracles.shared.coordinator_lives import CoordinatorLives
 from holdfast.harness.oracles.shared.exemptions import Exemptions, exemptions
-from holdfast.harness.oracles.shared.options import NS_PER_MS, interval_ms, milliseconds, number
+from holdfast.harness.oracles.shared.options import NS_PER_MS, interval_ms, milliseconds, number, synchronous_snapshots
 from holdfast.harness.oracles.shared.shared_files import shared_files
 from holdfast.harness.oracles.triggering.lost_request import CLAUSES as OF_REQUESTS
 from holdfast.harness.oracles.triggering.lost_request import judge_requests
@@ -330,18 +330,22 @@ def _judge_flow(
     """Records that were processed after a long checkpoint could have been processed during it, if all that happened was
     that storage was slow. In real time it must have been: else a busy machine made checkpoint and records late. What is
     processed behind the heal does not count: it may have been fed only then, as markers are. Nor does a checkpoint for
-    half of which the harness let records wait, or for half of which none was due by the plan."""
+    half of which the harness let records wait or held up a write that a task waits for (RULES ASY-07), or for half of
+    which none was due by the plan."""
     if not exempt.only(Consequence.SLOWS_STORAGE) or (exempt.real_time and exempt.undisturbed):
         return
     healed_ns = history.end.healed_ns or history.end.ended_ns
     times = [event.time_ns for event in history.of(events.BatchProcessed) if event.time_ns < healed_ns]
     last_ns = max(times, default=0)
-    delays = history.of(events.InputDelayed)
+    waits = [(delay.since_ns, delay.time_ns) for delay in history.of(events.InputDelayed)]
+    if synchronous_snapshots(history.plan):
+        slowed = [event for event in history.of(events.StorageSlowed) if event.operation == "write-state"]
+        waits += [(event.time_ns, event.time_ns + event.delay_ms * NS_PER_MS) for event in slowed]
     arrivals = _Arrivals(history, times)
     long = [
         (first, last)
         for first, last in long
-        if last.time_ns < last_ns and not _delayed(first, last, delays) and not arrivals.explain(first, last)
+        if last.time_ns < last_ns and not _half(first, last, waits) and not arrivals.explain(first, last)
     ]
     if not long:
         return
@@ -380,9 +384,9 @@ class _Arrivals:
         return bisect_right(self._due_ns, until_ns) - bisect_right(self._due_ns, after_ns)
 
 
-def _delayed(first: events.Event, last: events.Event, delays: Sequence[events.InputDelayed]) -> bool:
-    """Whether records of some partition waited for half of the time between two events."""
+def _half(first: events.Event, last: events.Event, stretches: Iterable[tuple[int, int]]) -> bool:
+    """Whether one of some stretches, from and until when in ns, takes half of the time between two events."""
     return any(
-        2 * (min(delay.time_ns, last.time_ns) - max(delay.since_ns, first.time_ns)) >= last.time_ns - first.time_ns
-        for delay in delays
+        2 * (min(until_ns, last.time_ns) - max(since_ns, first.time_ns)) >= last.time_ns - first.time_ns
+        for since_ns, until_ns in stretches
     )

@@ -25,3 +25,9 @@ def test_records_that_are_not_due_decide_nothing_about_the_flow() -> None:
         "records-stand-still"
         not in PaceOracle().judge(HISTORIES["pace/undecided/nothing-due-before-the-second-half"]()).checked
     )
+
+
+def test_a_synchronous_write_that_is_held_up_decides_nothing_about_the_flow() -> None:
+    assert (
+        "records-stand-still" not in PaceOracle().judge(HISTORIES["pace/undecided/synchronous-write-held-up"]()).checked
+    )
