@@ -45,7 +45,8 @@ LEFT_BEHIND = plan(
     kill(COORDINATOR, after_checkpoint=1, gate=gate("publish-metadata", COORDINATOR)), options=STATE_IN_FILES
 )
 FAILED_WRITE = plan(
-    storage_error("write-state", how={"after_effect": 1}, after_checkpoint=1), options={**STATE_IN_FILES, **TOLERANT}
+    storage_error("write-state", how={"after_effect": 1, "occurrences": 9}, after_checkpoint=1),
+    options={**STATE_IN_FILES, **TOLERANT},
 )
 
 CASES = with_needs(
@@ -75,7 +76,7 @@ CASES = with_needs(
     Case(
         id="asynchronous/error-beside-the-records",
         purpose="Is a checkpoint declined whose state cannot be stored, and does the task continue?",
-        method="One write of state fails, after it took effect; failed checkpoints are tolerated.",
+        method="Each try to write a state fails, after it took effect; failed checkpoints are tolerated.",
         passes="The subtask declines that checkpoint, and nothing restarts.",
         decides=(
             Decision("ASY-04", "SNAPSHOT", ("async-error-swallowed",), "swallows-write-errors"),
