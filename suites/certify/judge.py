@@ -93,16 +93,17 @@ def _grown(
     if verdict.status is not Status.PASS or not threads.left():
         return verdict
     times = 1
-    while times <= threads.living <= MOST_POOLED:
+    while (living := threads.living) >= times:
+        if living > MOST_POOLED:
+            left = threads.left()  # Waits for those that were about to end.
+            if threads.living > MOST_POOLED:
+                sentence = f"threads left: {left}, were there behind close(), and more of them each of {times} times; "
+                return CheckVerdict(check, Status.FAIL, check.rule, f"{sentence}what is started has ended before")
         verdict = _judged(check, make_bench, factory_rule)
         if verdict.status is not Status.PASS:
             return verdict
         times += 1
-    left = threads.left()
-    if threads.living <= MOST_POOLED:
-        return verdict
-    sentence = f"threads left: {left}, were there behind close(), and more of them each of {times} times; "
-    return CheckVerdict(check, Status.FAIL, check.rule, f"{sentence}what is started has ended before")
+    return verdict
 
 
 def _judged(check: Check[BenchT], make_bench: Callable[[], BenchT], factory_rule: str) -> CheckVerdict:

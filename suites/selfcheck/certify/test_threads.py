@@ -50,6 +50,16 @@ def leave_by_another() -> None:
     Thread(target=leave).start()
 
 
+def leave_by_one_that_lingers() -> None:
+    """It was counted, too, and what was left when it had ended was taken for a pool."""
+
+    def linger() -> None:
+        leave()
+        Event().wait(0.05)
+
+    Thread(target=linger).start()
+
+
 def leave_a_pool() -> None:
     _pools.append(ThreadPoolExecutor(1))
     _pools[-1].submit(int)
@@ -64,7 +74,7 @@ def test_every_kit_sees_it(judged_by: Judged) -> None:
     assert f"(test_threads.py:{leave.__code__.co_firstlineno + 1})" in verdict.reason
 
 
-@pytest.mark.parametrize("leaves", [leave_a_timer, leave_by_another, leave_a_pool])
+@pytest.mark.parametrize("leaves", [leave_a_timer, leave_by_another, leave_by_one_that_lingers, leave_a_pool])
 def test_however_it_is_started(leaves: Callable[[], object]) -> None:
     verdict = by_sinks(leaves)
     assert verdict.status is Status.FAIL, verdict.text
