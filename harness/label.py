@@ -17,6 +17,9 @@ NAME = "HOLDFAST_RUN"
 _PREFIX = f"{NAME}=".encode()
 _DEATH_LIMIT_MS = 5_000
 """For what was killed to be gone; it may wait for a disk."""
+_PROCESSES = Path("/proc")
+_BEGIN_TRIES = 1_000
+_BEGIN_TRY_MS = 1
 
 
 def end_labelled(folder: Path) -> int:
@@ -88,7 +91,23 @@ def label_of(pid: int) -> Path | None:
 
 def variables_of(pid: int) -> Sequence[bytes]:
     """The environment with which a process was started, each `NAME=value`; none: it is gone, or somebody else's."""
+    process = _PROCESSES / str(pid)
     try:
-        return Path(f"/proc/{pid}/environ").read_bytes().split(b"\0")
+        for _ in range(_BEGIN_TRIES):
+            found = (process / "environ").read_bytes()
+            if found or not _begins(process):
+                return found.split(b"\0")
+            select.poll().poll(_BEGIN_TRY_MS)
     except OSError:
-        return ()
+        pass
+    return ()
+
+
+def _begins(process: Path) -> bool:
+    """Whether a program has been loaded into a process and not been given its arguments and environment yet. Who
+    started it takes it for begun by then: its files that are closed for a program are closed."""
+    try:
+        os.readlink(process / "exe")
+    except OSError:  # A thread of the kernel, or one that has ended.
+        return False
+    return not (process / "cmdline").read_bytes()

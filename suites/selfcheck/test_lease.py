@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import select
 import shutil
 import subprocess
 import sys
@@ -11,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.harness import lease
+from holdfast.harness import label, lease
 from holdfast.harness.adapter.child import Child, wait_for
 from holdfast.harness.lease import Lease
 
@@ -167,3 +168,31 @@ def test_where_no_start_time_is_known_a_pid_says_who_lives(monkeypatch: pytest.M
     monkeypatch.setattr(Path, "exists", lambda _: False)
     assert lease.lives(f"{os.getpid()}:0@{HERE}")
     assert not lease.lives(f"4194303:0@{HERE}")
+
+
+def test_a_process_is_ended_while_its_program_is_still_read_from_the_disk(tmp_path: Path) -> None:
+    with Lease("kit") as room:
+        for each in range(20):
+            program = Path(shutil.copy("/bin/bash", room / f"bash-{each}"))
+            file = os.open(program, os.O_RDWR)
+            os.fsync(file)
+            os.posix_fadvise(file, 0, 0, os.POSIX_FADV_DONTNEED)  # Loading it takes longer than starting it.
+            os.close(file)
+            with subprocess.Popen([program, "-c", "read"], env={"HOLDFAST_RUN": str(room)}, stdin=-1) as begun:
+                try:
+                    assert label.labelled(room) == [begun.pid]
+                    assert label.end_labelled(room) == 1
+                finally:
+                    begun.kill()
+
+
+def test_what_was_started_without_an_environment_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(select, "poll", None)
+    with subprocess.Popen(["sleep", "600"], env={}) as begun:
+        try:
+            assert not label.carries(begun.pid, Path("/"))
+        finally:
+            begun.kill()
+            begun.wait()
+        assert label.variables_of(begun.pid) == ()
+    assert label.variables_of(2) in ((), [b""]), "a thread of the kernel, or nobody"
