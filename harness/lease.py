@@ -120,9 +120,8 @@ class Lease:
 
     def close(self) -> None:
         """Remove it. Idempotent; does nothing in a process that has only inherited it."""
-        if os.getpid() == self._owner:
-            atexit.unregister(self.close)
-            _remove(self.folder, this_process())
+        if os.getpid() == self._owner and _remove(self.folder, this_process()):
+            atexit.unregister(self.close)  # Else again at the end: nothing is removed where no file can be opened.
 
     def __enter__(self) -> Path:
         return self.room

@@ -187,12 +187,25 @@ def test_a_process_is_ended_while_its_program_is_still_read_from_the_disk(tmp_pa
 
 
 def test_what_was_started_without_an_environment_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(select, "poll", None)
-    with subprocess.Popen(["sleep", "600"], env={}) as begun:
+    with subprocess.Popen(["sh", "-c", "echo; read line"], env={}, stdin=-1, stdout=-1) as begun:
         try:
+            assert begun.stdout is not None
+            assert begun.stdout.readline()
+            monkeypatch.setattr(select, "poll", None)
             assert not label.carries(begun.pid, Path("/"))
         finally:
             begun.kill()
             begun.wait()
         assert label.variables_of(begun.pid) == ()
     assert label.variables_of(2) in ((), [b""]), "a thread of the kernel, or nobody"
+
+
+def test_what_cannot_be_removed_where_no_file_can_be_opened_goes_with_the_process(temporary: Path) -> None:
+    program = (
+        "import resource as r; from holdfast.harness.lease import Lease; t = Lease('kit'); t.room;"
+        "_, hard = r.getrlimit(r.RLIMIT_NOFILE); r.setrlimit(r.RLIMIT_NOFILE, (0, hard)); t.close();"
+        "assert t.folder.exists(); r.setrlimit(r.RLIMIT_NOFILE, (hard, hard)); print(t.folder)"
+    )
+    command, environment = [sys.executable, "-c", program], {"TMPDIR": str(temporary)}
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+    assert not Path(done.stdout.strip()).exists()
