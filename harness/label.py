@@ -94,8 +94,9 @@ def variables_of(pid: int) -> Sequence[bytes]:
     process = _PROCESSES / str(pid)
     try:
         for _ in range(_BEGIN_TRIES):
+            begun = _has_begun(process)  # Looked at first, so that what is read behind it holds.
             found = (process / "environ").read_bytes()
-            if found or not _begins(process):
+            if found or begun:
                 return found.split(b"\0")
             select.poll().poll(_BEGIN_TRY_MS)
     except OSError:
@@ -103,11 +104,13 @@ def variables_of(pid: int) -> Sequence[bytes]:
     return ()
 
 
-def _begins(process: Path) -> bool:
-    """Whether a program has been loaded into a process and not been given its arguments and environment yet. Who
-    started it takes it for begun by then: its files that are closed for a program are closed."""
+def _has_begun(process: Path) -> bool:
+    """Whether a process has its arguments and its environment. Who started it takes it for begun as soon as its files
+    that are closed for a new program are closed, and that is before the program is loaded."""
+    if (process / "cmdline").read_bytes():
+        return True
     try:
         os.readlink(process / "exe")
     except OSError:  # A thread of the kernel, or one that has ended.
-        return False
-    return not (process / "cmdline").read_bytes()
+        return True
+    return False
