@@ -86,7 +86,7 @@ STEPS = (
     # 20 of one night almost always three quarters.
     Step(
         "mutants",
-        8,
+        5,
         (),
         f"python -m holdfast.suites.selfcheck.mutation --part {part(200)} --aim 75 "
         # What the runtime does untouched is of one commit.
@@ -95,7 +95,7 @@ STEPS = (
     # With another seed every night.
     Step(
         "kits",
-        5,
+        7,
         (),
         'kits() { python -m holdfast.suites.selfcheck.certify.ten_of_ten --times 1 --first "$DAY" "$@"; }\n'
         "kits state-backend & beside=$!\n"
@@ -113,7 +113,7 @@ STEPS = (
     ),
     Step(
         "flink-in-containers",
-        8,
+        6,
         (*IN_CONTAINERS, "flink"),
         'holdfast certify flink --thorough --tier containers --out "$NIGHT/flink-in-containers"',
     ),
@@ -126,7 +126,7 @@ STEPS = (
         f"python -m holdfast.suites.bench.compiled -- holdfast.suites.bench.behaviour --part {part(4)}",
     ),
     # New plans every night; the reports of all nights can be compared (holdfast diff).
-    Step("drawn-plans", 9, (), "holdfast nightly --config .ci/holdfast.toml --out build/nights"),
+    Step("drawn-plans", 11, (), "holdfast nightly --config .ci/holdfast.toml --out build/nights"),
     Step("chaos", 8, IN_CONTAINERS, f'{TESTS} suites/chaos -m "nightly or not nightly"'),
 )
 MOST_MINUTES = 108
