@@ -45,7 +45,7 @@ class Marks(FileSink):
 
     def claim(self) -> None:
         super().claim()
-        (self.transactions / f"hint-{self.context.attempt}").write_text("begun")
+        (self.folder / f"_hint-{self.context.attempt}").write_text("begun")
 '''
 
 

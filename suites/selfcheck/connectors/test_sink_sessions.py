@@ -8,6 +8,7 @@ from itertools import count
 
 import pytest
 
+from holdfast.fixtures.reference.connectors.row_records import to_rows
 from holdfast.fixtures.reference.connectors.sink_sessions import OwnThread, SameThread, SinkSessions
 from holdfast.fixtures.reference.connectors.table_changes import TableChanges
 from holdfast.fixtures.reference.operators.plain import decode_identity_rows, encode_rows
@@ -43,7 +44,9 @@ class World:
         def context(operator: str, attempt: int) -> SinkContext:
             return SinkContext(uri=self.uri, job="job", operator=operator, attempt=attempt)
 
-        return SinkSessions(factory, context, decode_identity_rows, lambda: 1_000, lane)
+        return SinkSessions(
+            factory, context, lambda content: to_rows(decode_identity_rows(content)), lambda: 1_000, lane
+        )
 
     def sink(self, process: SinkSessions) -> PluggedSink:
         """The sink system as a process has it."""

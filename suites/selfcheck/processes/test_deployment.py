@@ -263,9 +263,10 @@ def test_what_the_reader_saw_and_is_not_there_any_more_is_a_problem(
     torn: list[str] = []
 
     def tear_after_the_last_read() -> list[Sequence[Event]]:
-        file = min((tmp_path / "storage" / "committed").iterdir())
+        folder = tmp_path / "storage" / "committed"
+        file = min(folder.glob("*/sink*"))
         file.write_bytes(file.read_bytes()[:-9])
-        torn.append(file.name)
+        torn.append(str(file.relative_to(folder)))
         return read_logs()
 
     monkeypatch.setattr(deployment, "_read_logs", tear_after_the_last_read)

@@ -42,7 +42,7 @@ def plugged(sink: str) -> Any:
     [
         ("sink=no_such_module:Sink", "cannot be loaded: No module named 'no_such_module'. Name it module:factory."),
         ("sink=holdfast.fixtures.sinks.files:Missing", "cannot be loaded: module 'holdfast.fixtures.sinks.files'"),
-        ("sink=holdfast.fixtures.sinks.files:TRANSACTIONS", "is a str: name a callable that returns a Sink."),
+        ("sink=holdfast.fixtures.sinks.files:PREPARED", "is a str: name a callable that returns a Sink."),
         (f"sink={FILES}@kafka://broker/topic", "URI 'kafka://broker/topic' names no folder"),
         (f"reader={FILES}", "'reader' cannot be plugged into the reference runtime: sink=module:factory can"),
     ],

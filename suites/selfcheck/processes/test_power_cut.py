@@ -2,28 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
 
-from holdfast.fixtures.reference.protocol.effects import Commit, Precommit
-from holdfast.fixtures.reference.protocol.storage.file_layout import COMMITTED, PENDING, FileLayout
+from holdfast.fixtures.reference.connectors.transaction_files import TransactionFiles, as_one_row
+from holdfast.fixtures.reference.protocol.storage.file_layout import COMMITTED, FileLayout
 from holdfast.fixtures.reference.protocol.storage.files import Files
-from holdfast.fixtures.reference.protocol.storage.sinks import FileSink
-from holdfast.fixtures.reference.protocol.storage.storage_world import UNWATCHED
+from holdfast.fixtures.sinks.files import PREPARED
 from holdfast.fixtures.storages.file_system import FileMedium
+from holdfast.harness.spi.sink import Committable, SinkContext
 from holdfast.harness.spi.storage import Scope
 from holdfast.suites.selfcheck.processes.power_cut import PowerCut
 
 LAYOUT = FileLayout()
-PRECOMMIT = Precommit(1, "sink[0]", "sink[0]-1-1", 1, ())
+TRANSACTION = "sink[0]-000001-000001"
 METADATA = LAYOUT.metadata_path(7, 3)
 STATE = LAYOUT.state_path(7, 3_000_001, Scope.EXCLUSIVE, "sum-0")
 
 
-def sink(disk: FileMedium, *, two_phase: bool = True) -> FileSink:
-    return FileSink(Files(disk), UNWATCHED, two_phase=two_phase)
+def sink(disk: FileMedium, *, two_phase: bool = True) -> TransactionFiles:
+    uri = (disk.root / COMMITTED).as_uri()
+    context = SinkContext(uri=uri, job="job", operator="sink-0", attempt=1)
+    return TransactionFiles(context, two_phase=two_phase)
 
 
 def publish(disk: FileMedium) -> str:
@@ -52,20 +54,27 @@ def claim(disk: FileMedium) -> str:
     return path
 
 
+def prepare(disk: FileMedium, *, two_phase: bool = True) -> Sequence[Committable]:
+    writing = sink(disk, two_phase=two_phase)
+    writing.begin((), now_ms=0)
+    writer = writing.writer(0, now_ms=0)
+    writer.write(as_one_row(b"rows"), now_ms=0)
+    return writer.prepare(1, now_ms=0)
+
+
 def precommit(disk: FileMedium) -> str:
-    sink(disk).precommit(PRECOMMIT, b"rows")
-    return f"{PENDING}sink[0]-1-1"
+    prepare(disk)
+    return f"{COMMITTED}job.sink-0/{PREPARED}/1/{TRANSACTION}"
 
 
 def commit(disk: FileMedium) -> str:
-    precommit(disk)
-    sink(disk).commit(Commit(1, "sink[0]", "sink[0]-1-1"))
-    return f"{COMMITTED}sink[0]-1-1"
+    sink(disk).commit(prepare(disk), now_ms=0)
+    return f"{COMMITTED}job.sink-0/{TRANSACTION}"
 
 
 def show(disk: FileMedium) -> str:
-    sink(disk, two_phase=False).precommit(PRECOMMIT, b"rows")
-    return f"{COMMITTED}sink[0]-1-1"
+    prepare(disk, two_phase=False)
+    return f"{COMMITTED}job.sink-0/{TRANSACTION}"
 
 
 EVERYTHING = (write_and_publish, publish, replace, claim, precommit, commit, show)
@@ -95,7 +104,7 @@ def test_it_survives_in_a_folder_whose_maker_died_before_it_was_synced(
     root = tmp_path / "storage"
     power = PowerCut(root)
     with power.listening(monkeypatch):
-        for path in (METADATA, PENDING, COMMITTED, "job/"):
+        for path in (METADATA, COMMITTED, "job/"):
             (root / path[: path.rfind("/")]).mkdir(parents=True)
         path = stored(store, root)
     assert power.survives(root / path)

@@ -10,9 +10,8 @@ import numpy as np
 import pytest
 
 from holdfast.fixtures.reference.operators.spare_memory import SpareMemory
-from holdfast.fixtures.reference.protocol.effects import AbortTransactions, Commit, Precommit
 from holdfast.fixtures.reference.protocol.storage.errors import NotStored
-from holdfast.fixtures.reference.protocol.storage.file_layout import COMMITTED, PENDING, FileLayout
+from holdfast.fixtures.reference.protocol.storage.file_layout import FileLayout
 from holdfast.fixtures.reference.protocol.storage.files import (
     Files,
     RunFiles,
@@ -20,8 +19,7 @@ from holdfast.fixtures.reference.protocol.storage.files import (
     read_as_written,
     reference_of,
 )
-from holdfast.fixtures.reference.protocol.storage.sinks import FileSink
-from holdfast.fixtures.reference.protocol.storage.storage_world import UNWATCHED, Hold
+from holdfast.fixtures.reference.protocol.storage.storage_world import Hold
 from holdfast.fixtures.storages.file_system import DIRECT_BYTES, FileMedium
 from holdfast.fixtures.storages.on_disk import DiskFiles
 from holdfast.harness.model.events import FileReference
@@ -29,19 +27,6 @@ from holdfast.harness.sim.disk import SimulatedDisk
 from holdfast.suites.selfcheck.storing import TestWorld
 
 PATH = FileLayout().metadata_path(7, 0)
-SINK, TRANSACTION = "sink[0]", "sink[0]-1-1"
-
-
-def sink(files: Files) -> FileSink:
-    return FileSink(files, UNWATCHED, two_phase=True)
-
-
-def precommit(files: Files, transaction: str = TRANSACTION) -> None:
-    sink(files).precommit(Precommit(1, SINK, transaction, 1, ()), b"rows")
-
-
-def commit(files: Files) -> bool:
-    return sink(files).commit(Commit(1, SINK, TRANSACTION))
 
 
 @pytest.fixture(params=["real", "simulated"])
@@ -74,33 +59,10 @@ def test_a_file_is_read_as_its_writer_knew_it_or_not_at_all(files: Files) -> Non
 
 
 def test_listing_goes_by_the_beginning_of_a_name(files: Files) -> None:
-    for transaction in (TRANSACTION, "sink[0]-1-2", "sink[1]-1-1"):
-        precommit(files, transaction)
-    assert commit(files) is False
-    assert commit(files) is True
-    assert files.below(f"{PENDING}sink[0]-") == [f"{PENDING}sink[0]-1-2"]
-    assert files.below(COMMITTED) == [f"{COMMITTED}{TRANSACTION}"]
-    assert files.read(COMMITTED + TRANSACTION) == b"rows"
+    for path in ("rows/a-1", "rows/a-2", "rows/b-1"):
+        files.publish(path, b"content")
+    assert files.below("rows/a-") == ["rows/a-1", "rows/a-2"]
     assert files.below("nowhere/") == []
-
-
-def test_what_a_commit_has_left_behind_is_removed_and_was_not_aborted(files: Files) -> None:
-    precommit(files)
-    commit(files)
-    precommit(files)
-    precommit(files, "sink[0]-1-2")
-    assert sink(files).abort(AbortTransactions(2, SINK, ())) == ["sink[0]-1-2"]
-    assert files.below(PENDING) == []
-    assert files.below(COMMITTED) == [f"{COMMITTED}{TRANSACTION}"]
-
-
-def test_what_a_commit_left_that_died_behind_its_publication_goes_with_the_next_one(files: Files) -> None:
-    precommit(files)
-    commit(files)
-    precommit(files)
-    assert commit(files) is True
-    assert files.below(PENDING) == []
-    assert files.read(COMMITTED + TRANSACTION) == b"rows"
 
 
 def held(run_files: RunFiles, middle: Hold) -> None:

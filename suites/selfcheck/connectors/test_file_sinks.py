@@ -1,0 +1,163 @@
+"""The sink into files of a file system: what a crash leaves between two steps of it, and who is fenced."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from holdfast.fixtures.sinks.files import FileSink, FilesOf
+from holdfast.fixtures.storages.file_system import FileMedium
+from holdfast.fixtures.storages.on_disk import DiskFiles
+from holdfast.harness.sim.disk import SimulatedDisk
+from holdfast.harness.spi.errors import Fenced, Transient
+from holdfast.harness.spi.file_system import FileSystem
+from holdfast.harness.spi.sink import Committable, OutcomeKind, Row, SinkContext
+
+VISIBLE = "job.sink-0.000001.0000.000007"
+
+
+class Place:
+    """Where attempts of one operator write."""
+
+    def __init__(self, files_of: FilesOf) -> None:
+        self.files_of = files_of
+        self.files = files_of("job.sink-0")
+
+    def begun(
+        self, attempt: int, *restored: Committable, arrive: Callable[[str], None] = lambda step: None
+    ) -> FileSink:
+        context = SinkContext(uri="", job="job", operator="sink-0", attempt=attempt, arrive=arrive)
+        sink = FileSink(context, self.files_of)
+        sink.begin(restored, now_ms=0)
+        return sink
+
+    def prepared(self, sink: FileSink, checkpoint: int = 7) -> Committable:
+        """One row."""
+        writer = sink.writer(0, now_ms=0)
+        writer.write([Row(b"key", b"%d" % checkpoint)], now_ms=0)
+        [committable] = writer.prepare(checkpoint, now_ms=0)
+        return committable
+
+    def paths(self) -> list[str]:
+        """What is there, but for attempts."""
+        return [path for path in self.files.paths("") if not path.startswith("_attempts/")]
+
+
+@pytest.fixture(params=["real", "simulated"])
+def place(request: pytest.FixtureRequest, tmp_path: Path) -> Place:
+    if request.param == "real":
+        return Place(lambda folder: FileMedium(tmp_path, folder))
+    disk, numbers = SimulatedDisk(), iter(range(1_000))
+    return Place(lambda folder: DiskFiles(disk, f"writer-{next(numbers)}", folder))
+
+
+def kinds(sink: FileSink, *committables: Committable) -> list[OutcomeKind]:
+    return [outcome.kind for outcome in sink.commit(committables, now_ms=0)]
+
+
+def test_a_file_appears_whole_with_its_commit_and_once(place: Place) -> None:
+    sink = place.begun(1)
+    committable = place.prepared(sink)
+    assert place.paths() == [f"_prepared/1/{VISIBLE}"]
+    assert kinds(sink, committable) == [OutcomeKind.COMMITTED]
+    assert kinds(sink, committable) == [OutcomeKind.ALREADY]
+    assert place.paths() == [VISIBLE]
+    assert b"".join(place.files.read(VISIBLE, 0, 100)) == b"key\t7\n"
+
+
+class DiedError(Exception):
+    """The process is gone."""
+
+
+def test_who_dies_between_both_steps_leaves_both_and_a_commit_again_removes(place: Place) -> None:
+    steps: list[str] = []
+
+    def arrive(step: str) -> None:
+        steps.append(step)
+        if steps[-1:] == ["remove"] and "commit" in steps:
+            raise DiedError
+
+    sink = place.begun(1, arrive=arrive)
+    committable = place.prepared(sink)
+    with pytest.raises(DiedError):
+        kinds(sink, committable)
+    assert place.paths() == [f"_prepared/1/{VISIBLE}", VISIBLE]
+    next_one = place.begun(2, committable)
+    assert kinds(next_one, committable) == [OutcomeKind.ALREADY]
+    assert place.paths() == [VISIBLE]
+
+
+def test_a_start_keeps_what_is_restored_and_removes_the_rest(place: Place) -> None:
+    sink = place.begun(1)
+    kept, orphan = place.prepared(sink, 7), place.prepared(sink, 8)
+    next_one = place.begun(2, kept)
+    assert place.paths() == [f"_prepared/1/{VISIBLE}"]
+    assert kinds(next_one, kept, orphan) == [OutcomeKind.COMMITTED, OutcomeKind.FAILED]
+
+
+class HeldFiles:
+    """A file system on which something happens once, when an upload has begun and its content is written."""
+
+    def __init__(self, files: FileSystem, happens: Iterator[Callable[[], object]]) -> None:
+        self._files = files
+        self._happens = happens
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._files, name)
+
+    def begin(self, path: str) -> Any:
+        upload = self._files.begin(path)
+        if not path.startswith("_attempts/"):
+            publish = upload.publish
+
+            def published() -> None:
+                next(self._happens, lambda: None)()
+                publish()
+
+            upload.publish = published  # type: ignore[method-assign]
+        return upload
+
+
+def held(place: Place, *happens: Callable[[], object]) -> Place:
+    return Place(lambda folder: HeldFiles(place.files_of(folder), iter(happens)))
+
+
+def test_who_is_superseded_in_the_middle_of_a_first_phase_has_no_effect(place: Place) -> None:
+    old = held(place, lambda: place.begun(2))
+    with pytest.raises(Fenced, match="attempt 2 of job has begun"):
+        place.prepared(old.begun(1))
+    assert place.paths() == []
+
+
+def test_who_is_superseded_in_the_middle_of_a_commit_has_no_effect(place: Place) -> None:
+    committable = place.prepared(place.begun(1))
+    old = held(place, lambda: place.begun(2))
+    with pytest.raises(Fenced, match="attempt 2 of job has begun"):
+        kinds(old.begun(1, committable), committable)
+    assert place.paths() == []
+
+
+def test_a_commit_that_the_start_of_its_own_attempt_elsewhere_has_ended_goes_on(place: Place) -> None:
+    committable = place.prepared(place.begun(1))
+    same = held(place, lambda: place.begun(1, committable))
+    assert kinds(same.begun(1, committable), committable) == [OutcomeKind.COMMITTED]
+    assert place.paths() == [VISIBLE]
+
+
+def test_a_commit_that_is_ended_twice_is_to_be_repeated(place: Place) -> None:
+    committable = place.prepared(place.begun(1))
+    again = [lambda: place.begun(1, committable)] * 2
+    with pytest.raises(Transient, match="given up"):
+        kinds(held(place, *again).begun(1, committable), committable)
+    assert place.paths() == [f"_prepared/1/{VISIBLE}"]
+
+
+def test_of_two_who_commit_the_same_one_is_first(place: Place) -> None:
+    committable = place.prepared(place.begun(1))
+    other = place.begun(1, committable)
+    both = held(place, lambda: kinds(other, committable))
+    assert kinds(both.begun(1, committable), committable) == [OutcomeKind.ALREADY]
+    assert place.paths() == [VISIBLE]
