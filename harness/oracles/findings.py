@@ -95,7 +95,7 @@ _WORDS: dict[type[events.Event], str] = {
     events.CommitTried: "{0.subtask} tried to commit {0.transaction}",
     events.TransactionCommitted: "{0.subtask} committed {0.transaction}",
     events.CommitFailed: "{0.subtask} failed to commit {0.transaction}: {0.reason}",
-    events.TransactionAborted: "{0.subtask} aborted {0.transaction}",
+    events.TransactionAborted: "{0.subtask} aborted {0.what}",
     events.FileWritten: "{0.file.path} written, {0.file.length} bytes, checksum {0.file.checksum:#010x}",
     events.FileDeleted: "{0.path} deleted",
     events.StorageFailed: "storage refused to {0.operation} {0.path}: {0.reason}",

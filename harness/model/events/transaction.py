@@ -39,7 +39,13 @@ class CommitFailed(Event, tag="commit_failed"):
 
 
 class TransactionAborted(Event, tag="transaction_aborted"):
-    """An invisible transaction was thrown away."""
+    """An invisible transaction was thrown away. Without a name: all that older attempts of a subtask left, but for what
+    the sinks of this attempt have found in their state."""
 
     subtask: str
-    transaction: str
+    transaction: str = ""
+
+    @property
+    def what(self) -> str:
+        """In words."""
+        return self.transaction or "what older attempts left"

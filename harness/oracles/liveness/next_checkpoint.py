@@ -180,7 +180,7 @@ def _judge_commits(state: LastState, findings: Findings) -> None:
     ends: list[TransactionCommitted | CommitFailed | TransactionAborted] = [
         *history.of(TransactionCommitted), *history.of(CommitFailed), *history.of(TransactionAborted)
     ]  # fmt: skip
-    ended = {(event.attempt, event.transaction) for event in ends}
+    ended = {(event.attempt, event.transaction) for event in ends if event.transaction}
     findings.check("commit-not-ended", len(ended))
     for tried in history.of(CommitTried):
         task = state.task(tried.subtask)

@@ -14,6 +14,8 @@ from holdfast.harness.oracles.findings import replay
 from holdfast.harness.oracles.shared.layout import Layouts, widest_layout
 from holdfast.harness.oracles.shared.submissions import Submissions
 
+AGAIN = "#"
+"""In the name of a unit, before the number of its appearance: NOREPEAT decides whether its rows are others."""
 Checkpoint = tuple[int, int]
 """A job, and the id of a checkpoint in it: the next job uses ids again that the last one drew and never completed."""
 OfCheckpoint = (
@@ -31,7 +33,9 @@ class Transaction:
 
     Attributes:
         checkpoints: those that promise it: the one that closed it, and every snapshot it is pending in.
-        precommitted, committed, aborted: the first such event.
+        precommitted, committed, aborted: the first such event; one without a name aborts what nothing before it shows
+            to be committed.
+        seen: the first time that the committed reader saw rows of it.
         tried: a commit was asked for, or confirmed.
         early: the first such event, if no promising checkpoint was durable then.
         recovered: the first start of a sink that found it in its state and not committed.
@@ -45,7 +49,7 @@ class Transaction:
 
     __slots__ = (
         "aborted", "again", "carried", "checkpoints", "committed", "early", "failed", "name", "overdue",
-        "precommitted", "recovered", "repeated", "tried",
+        "precommitted", "recovered", "repeated", "seen", "tried",
     )  # fmt: skip
 
     def __init__(self, name: str) -> None:
@@ -54,6 +58,7 @@ class Transaction:
         self.precommitted: events.TransactionPrecommitted | None = None
         self.committed: events.TransactionCommitted | None = None
         self.aborted: events.TransactionAborted | None = None
+        self.seen: events.RowsVisible | None = None
         self.tried = False
         self.early: events.CommitTried | events.TransactionCommitted | None = None
         self.recovered: events.TaskStarted | None = None
@@ -134,6 +139,8 @@ class TransactionTrace:
         self.aborted = {self.checkpoint(event) for event in history.of(events.CheckpointAborted)}
         self.promised: dict[Checkpoint, list[Transaction]] = {}
         self.starts: dict[str, list[events.TaskStarted]] = {}
+        self._cleared: dict[str, list[events.TransactionAborted]] = {}
+        self._kept: dict[int, set[str]] = {}
         going_back = (event for event in history.of(events.JobSubmitted) if _goes_back(history, event))
         self.abandoned = max((event.attempt for event in going_back), default=0)
         replay(
@@ -155,6 +162,16 @@ class TransactionTrace:
                 events.FailureCounted: self._failure_counted,
             },
         )
+        if self._cleared:
+            self._find_cleared(history)
+
+    def of_unit(self, name: str) -> Transaction | None:
+        """The transaction that a unit of output is named after."""
+        name = name.rpartition("/")[2]
+        for candidate in (name, name.rpartition(".")[0], name.rpartition(AGAIN)[0]):
+            if candidate in self.transactions:
+                return self.transactions[candidate]
+        return None
 
     def checkpoint(self, event: OfCheckpoint) -> Checkpoint:
         """The checkpoint of an event."""
@@ -270,8 +287,34 @@ class TransactionTrace:
             transaction.repeated = transaction.repeated or event
 
     def _aborted(self, event: events.TransactionAborted) -> None:
+        if not event.transaction:
+            self._cleared.setdefault(event.subtask, []).append(event)
+            return
         transaction = self._transaction(event.transaction)
         transaction.aborted = transaction.aborted or event
+
+    def _find_cleared(self, history: History) -> None:
+        """A start throws away what older attempts have left, but for what it restored. Who commits that later, as
+        somebody who is taken for dead, commits what is aborted."""
+        for seen in history.of(events.RowsVisible):
+            transaction = self.of_unit(seen.name)
+            if transaction is not None:
+                transaction.seen = transaction.seen or seen
+        for transaction in self.transactions.values():
+            transaction.aborted = transaction.aborted or self._cleared_by(transaction, history)
+
+    def _cleared_by(self, transaction: Transaction, history: History) -> events.TransactionAborted | None:
+        """The first event without a name that aborts it."""
+        precommitted = transaction.precommitted
+        if precommitted is None:
+            return None
+        shown = [history.position(event) for event in (transaction.committed, transaction.seen) if event is not None]
+        for event in self._cleared.get(precommitted.subtask, ()):
+            if event.attempt <= precommitted.attempt or transaction.name in self._kept.get(event.attempt, ()):
+                continue
+            if not shown or history.position(event) < min(shown):
+                return event
+        return None
 
     # --- tasks ---
 
@@ -279,6 +322,7 @@ class TransactionTrace:
         if event.subtask not in self.sink_names:
             return
         self.starts.setdefault(event.subtask, []).append(event)
+        self._kept.setdefault(event.attempt, set()).update(event.pending_transactions)
         sink = self._sink(event, event.subtask)
         if event.restored_checkpoint is not None:
             sink.told = event.restored_checkpoint

@@ -13,7 +13,7 @@ from holdfast.harness.model.history import History
 from holdfast.harness.model.plural import plural
 from holdfast.harness.model.records import CommittedRows
 from holdfast.harness.oracles.findings import Findings
-from holdfast.harness.oracles.sinks.transaction_trace import Transaction, TransactionTrace
+from holdfast.harness.oracles.sinks.transaction_trace import AGAIN, Transaction, TransactionTrace
 
 CLAUSES: Mapping[str, str] = {
     "committed-twice": "a transaction is visible under two names, or both committed and aborted",
@@ -21,8 +21,6 @@ CLAUSES: Mapping[str, str] = {
     "visible-without-commit": "rows are visible of a transaction that no sink reported to commit",
     "rows-differ": "a committed transaction shows another number of rows than were pre-committed",
 }
-AGAIN = "#"
-"""In the name of a unit, before the number of its appearance: NOREPEAT decides whether its rows are others."""
 Seen = Mapping[str, Sequence[CommittedRows]]
 """By transaction, the units that carry its name."""
 
@@ -32,7 +30,7 @@ def judge_visible(history: History, trace: TransactionTrace, findings: Findings)
     seen: dict[str, list[CommittedRows]] = {}
     unnamed = []
     for unit in history.output.units:
-        transaction = _transaction_of(unit, trace)
+        transaction = trace.of_unit(unit.name)
         if transaction is None:
             unnamed.append(unit)
             continue
@@ -45,14 +43,6 @@ def judge_visible(history: History, trace: TransactionTrace, findings: Findings)
             findings.violated("visible-without-commit", message, _line(unit))
     if history.of(ReaderPolled) and (seen or not any(len(unit.rows) for unit in history.output.units)):
         _judge_committed(history, trace, seen, findings)
-
-
-def _transaction_of(unit: CommittedRows, trace: TransactionTrace) -> Transaction | None:
-    name = unit.name.rpartition("/")[2]
-    for candidate in (name, name.rpartition(".")[0], name.rpartition(AGAIN)[0]):
-        if candidate in trace.transactions:
-            return trace.transactions[candidate]
-    return None
 
 
 def _judge_unit(

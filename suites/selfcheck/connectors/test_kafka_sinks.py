@@ -52,8 +52,8 @@ class Sinking:
         self._world.hold = middle
         return self._sink.commit(Commit(attempt, subtask, transaction))
 
-    def abort(self, subtask: str, attempt: int, keep: Collection[str]) -> list[str]:
-        return self._sink.abort(AbortTransactions(attempt, subtask, tuple(keep)))
+    def abort(self, subtask: str, attempt: int, keep: Collection[str]) -> None:
+        self._sink.abort(AbortTransactions(attempt, subtask, tuple(keep)))
 
 
 def committer_of(connectors: Connectors, files: type[Files] = Files) -> Sinking:
@@ -133,7 +133,7 @@ def test_a_later_attempt_commits_what_is_missing_and_nothing_twice(connectors: C
         first.precommit(SINK, f"{SINK}-1-{checkpoint}", rows(checkpoint * 10, 10))
     first.commit(SINK, 1, f"{SINK}-1-1")
     second = committer_of(connectors)
-    assert second.abort(SINK, 2, [f"{SINK}-1-1", f"{SINK}-1-2"]) == []
+    second.abort(SINK, 2, [f"{SINK}-1-1", f"{SINK}-1-2"])
     assert second.commit(SINK, 2, f"{SINK}-1-1") is True
     assert second.commit(SINK, 2, f"{SINK}-1-2") is False
     assert second.commit(SINK, 2, f"{SINK}-1-2") is True
@@ -146,7 +146,7 @@ def test_what_no_checkpoint_promises_is_thrown_away(connectors: Connectors) -> N
     for transaction in (f"{SINK}-1-1", f"{SINK}-1-2", f"{OTHER_SINK}-1-2"):
         first.precommit(SINK, transaction, rows(0, 1))
     second = committer_of(connectors)
-    assert second.abort(SINK, 2, [f"{SINK}-1-1"]) == [f"{SINK}-1-2"]
+    second.abort(SINK, 2, [f"{SINK}-1-1"])
     assert pending(connectors) == [f"{PENDING}{SINK}-1-1", f"{PENDING}{OTHER_SINK}-1-2"]
     with pytest.raises(FileNotFoundError):
         second.commit(SINK, 2, f"{SINK}-1-2")
@@ -211,18 +211,18 @@ def test_a_commit_whose_answer_was_lost_is_found_in_the_control_topic(connectors
     with pytest.raises(OSError, match="is not known to be committed"):
         first.commit(SINK, 1, f"{SINK}-1-1")
     second = committer_of(connectors)
-    assert second.abort(SINK, 2, [f"{SINK}-1-1"]) == []
+    second.abort(SINK, 2, [f"{SINK}-1-1"])
     assert second.commit(SINK, 2, f"{SINK}-1-1") is True
     assert seen(output_of(connectors, tmp_path)) == [(f"{SINK}-1-1", 3)]
 
 
-def test_a_committed_transaction_is_not_called_aborted(connectors: Connectors) -> None:
+def test_what_a_commit_has_left_behind_goes_with_the_next_start(connectors: Connectors) -> None:
     """Its sink died after the commit and before it threw the rows away."""
     first = committer_of(connectors, NeverRemoves)
     first.precommit(SINK, f"{SINK}-1-1", rows(0, 3))
     first.commit(SINK, 1, f"{SINK}-1-1")
     assert pending(connectors) == [f"{PENDING}{SINK}-1-1"]
-    assert committer_of(connectors).abort(SINK, 2, []) == []
+    committer_of(connectors).abort(SINK, 2, [])
     assert pending(connectors) == []
 
 
@@ -241,7 +241,7 @@ def test_at_least_once_is_visible_with_its_precommit_and_again_with_the_next(
     assert sum(records for _, records in seen(output)) == 3
     committer.precommit(SINK, f"{SINK}-2-1", rows(0, 3))
     assert sum(records for _, records in seen(output)) == 3
-    assert committer.abort(SINK, 3, []) == []
+    committer.abort(SINK, 3, [])
     assert output.poll(final=True) == []
 
 

@@ -9,7 +9,7 @@ from holdfast.harness.model.jobs import FORWARD
 from holdfast.harness.model.plan import FaultSpec
 from holdfast.harness.model.records import CommittedRows, IdentityRow
 from holdfast.harness.model.target import Role, Target
-from holdfast.suites.selfcheck.oracles.builder import Line, exhibits
+from holdfast.suites.selfcheck.oracles.builder import Line, at, exhibits, on
 from holdfast.suites.selfcheck.oracles.lines import (
     aborted,
     ack_sent,
@@ -164,6 +164,23 @@ near(
     attempt(), task(SINK), whole(1), closed(2), restarted(1, 1),
     events.TransactionAborted(subtask=SINK, transaction="t-2"), commits(1, recovering=True), parallelism=1,
 )  # fmt: skip
+
+CLEARED = events.TransactionAborted(subtask=SINK)
+"""All is thrown away that older attempts left."""
+
+near(
+    "open-not-aborted", "thrown away with all that older attempts left",
+    attempt(), task(SINK), whole(1), closed(2), restarted(1, 1), CLEARED, commits(1, recovering=True), parallelism=1,
+)  # fmt: skip
+bad(
+    "open-not-aborted", "what another sink left is thrown away",
+    attempt(), task(SINK), whole(1), closed(2), restarted(1, 1), events.TransactionAborted(subtask="sink[1]"),
+    commits(1, recovering=True), parallelism=1,
+)  # fmt: skip
+bad(
+    "open-not-aborted", "only what came before is thrown away",
+    attempt(), task(SINK), whole(1), CLEARED, closed(2), restarted(1, 1), commits(1, recovering=True), parallelism=1,
+)  # fmt: skip
 NARROWER = FaultSpec("submit", Target(Role.COORDINATOR), parameters={"parallelism": 1})
 
 NARROWED: list[Line] = [
@@ -204,6 +221,32 @@ bad(
     attempt(), task(SINK), closed(1), completes(1), events.TransactionAborted(subtask=SINK, transaction="t-1"),
     heard(SINK), commits(1), parallelism=1,
 )  # fmt: skip
+bad(
+    "committed-twice", "committed by the attempt that throws it away",
+    attempt(), task(SINK), closed(1), completes(1), restarted(1), CLEARED, commits(1, recovering=True), parallelism=1,
+)  # fmt: skip
+near(
+    "committed-twice", "restored while the rest is thrown away",
+    attempt(), task(SINK), closed(1), completes(1), restarted(1, 1), CLEARED, commits(1, recovering=True),
+    parallelism=1,
+)  # fmt: skip
+
+# The next attempt goes on from an older checkpoint, on another worker. The first one hears nothing of it.
+UNDER_WAY: list[Line] = [
+    attempt(), task(SINK), whole(1), closed(2), completes(2), heard(SINK, 2), commit_tried("t-2", subtask=SINK),
+]  # fmt: skip
+GOES_BACK: list[Line] = [failure(), attempt(1), on("worker-1.0", task(SINK, 1), CLEARED)]
+LATE = at("worker-0.0", committed("t-2", subtask=SINK), attempt=1)
+VISIBLE = events.RowsVisible(name="out/t-2.arrow", poll=1, records=1, checksum=1)
+
+bad("committed-twice", "committed late by who is taken for dead", UNDER_WAY, GOES_BACK, LATE, parallelism=1)
+bad(
+    "committed-twice", "seen and committed behind the start that throws it away",
+    UNDER_WAY, GOES_BACK, VISIBLE, LATE, parallelism=1,
+)  # fmt: skip
+near("committed-twice", "committed before the next attempt starts", UNDER_WAY, LATE, GOES_BACK, parallelism=1)
+near("committed-twice", "seen before the next attempt starts", UNDER_WAY, VISIBLE, GOES_BACK, LATE, parallelism=1)
+
 near(
     "committed-twice", "confirmed again",
     attempt(), task(SINK), whole(1), restarted(1, 1), commits(1, recovering=True), parallelism=1, units=(unit("t-1"),),
