@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
+from holdfast.fixtures.reference.connectors.kafka_sink import KafkaSink
 from holdfast.fixtures.sinks.files import FileSink, FilesOf
 from holdfast.fixtures.storages.file_system import FileMedium
 from holdfast.fixtures.storages.on_disk import DiskFiles
@@ -161,3 +162,92 @@ def test_of_two_who_commit_the_same_one_is_first(place: Place) -> None:
     both = held(place, lambda: kinds(other, committable))
     assert kinds(both.begun(1, committable), committable) == [OutcomeKind.ALREADY]
     assert place.paths() == [VISIBLE]
+
+
+class Broker:
+    """A broker in memory that knows one attempt (KafkaCommitter)."""
+
+    def __init__(self) -> None:
+        self.attempt = 0
+        self.staged: dict[str, bytes] = {}
+        self.visible: dict[str, bytes] = {}
+
+    def confirm(self, operator: str, attempt: int) -> None:
+        if attempt < self.attempt:
+            raise Fenced(f"attempt {attempt} of {operator} is fenced")
+        self.attempt = attempt
+
+    def fence(self, operator: str, attempt: int) -> frozenset[str]:
+        self.confirm(operator, attempt)
+        return frozenset(self.visible)
+
+    def stage(self, operator: str, attempt: int, transaction: str, content: bytes) -> None:
+        self.confirm(operator, attempt)
+        self.staged[transaction] = content
+
+    def commit(self, operator: str, attempt: int, transaction: str) -> None:
+        self.confirm(operator, attempt)
+        self.visible[transaction] = self.staged.pop(transaction)
+
+
+NAME = "sink[0]-000001-000007"
+
+
+class Topic(Place):
+    """The same, where files are published in a topic."""
+
+    broker = Broker()
+
+    def begun(
+        self, attempt: int, *restored: Committable, arrive: Callable[[str], None] = lambda step: None
+    ) -> KafkaSink:
+        context = SinkContext(uri="", job="job", operator="sink-0", attempt=attempt, arrive=arrive)
+        sink = KafkaSink(context, self.files_of, cast("Any", self.broker))
+        sink.begin(restored, now_ms=0)
+        return sink
+
+
+@pytest.fixture
+def topic(place: Place) -> Topic:
+    topic = Topic(place.files_of)
+    topic.broker = Broker()
+    return topic
+
+
+def test_a_topic_shows_a_file_once_it_is_committed(topic: Topic) -> None:
+    sink = topic.begun(1)
+    committable = topic.prepared(sink)
+    assert (topic.paths(), topic.broker.visible) == ([f"_prepared/1/{NAME}"], {})
+    assert kinds(sink, committable) == [OutcomeKind.COMMITTED]
+    assert kinds(sink, committable) == [OutcomeKind.ALREADY]
+    assert (topic.paths(), topic.broker.visible) == ([], {NAME: b"7"})
+
+
+def test_what_the_broker_has_is_not_published_again_by_who_finds_it_prepared(topic: Topic) -> None:
+    def arrive(step: str) -> None:
+        if step == "remove" and topic.broker.visible:
+            raise DiedError
+
+    sink = topic.begun(1, arrive=arrive)
+    committable = topic.prepared(sink)
+    with pytest.raises(DiedError):
+        kinds(sink, committable)
+    assert kinds(topic.begun(2, committable), committable) == [OutcomeKind.ALREADY]
+    assert (topic.paths(), topic.broker.visible) == ([], {NAME: b"7"})
+
+
+def test_who_stands_in_the_middle_of_a_commit_is_fenced_by_the_broker(topic: Topic) -> None:
+    def arrive(step: str) -> None:
+        if step == "staged":
+            topic.begun(2)
+
+    sink = topic.begun(1, arrive=arrive)
+    with pytest.raises(Fenced, match="is fenced"):
+        kinds(sink, topic.prepared(sink))
+    assert (topic.paths(), topic.broker.visible) == ([], {})
+
+
+def test_what_is_not_there_is_lost(topic: Topic) -> None:
+    sink = topic.begun(1)
+    kept, orphan = topic.prepared(sink, 7), topic.prepared(sink, 8)
+    assert kinds(topic.begun(2, kept), orphan, kept) == [OutcomeKind.FAILED, OutcomeKind.COMMITTED]

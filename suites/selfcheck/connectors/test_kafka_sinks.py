@@ -4,26 +4,31 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
 
+from holdfast.fixtures.reference.connectors.kafka_sink import KafkaSink, PlainKafkaSink
 from holdfast.fixtures.reference.connectors.object_files import object_files
 from holdfast.fixtures.reference.connectors.rows import encode_rows, load_rows
 from holdfast.fixtures.reference.connectors.settings import Connectors
+from holdfast.fixtures.reference.connectors.sink_sessions import SinkSessions
+from holdfast.fixtures.reference.connectors.transaction_files import JOB, as_one_row
 from holdfast.fixtures.reference.connectors.units import TopicUnits
 from holdfast.fixtures.reference.protocol.effects import AbortTransactions, Commit, Precommit
-from holdfast.fixtures.reference.protocol.storage.file_layout import PENDING
-from holdfast.fixtures.reference.protocol.storage.files import Files
-from holdfast.fixtures.reference.protocol.storage.sinks import AtLeastOnceBrokerSink, BrokerSink, Sink
+from holdfast.fixtures.reference.protocol.effects.transactions import Promised
+from holdfast.fixtures.reference.protocol.storage.file_layout import COMMITTED
+from holdfast.fixtures.reference.protocol.storage.sink_system import SinkSystem
+from holdfast.fixtures.reference.protocol.storage.storage_world import UNWATCHED
+from holdfast.fixtures.sinks.files import PREPARED, FilesOf
 from holdfast.harness.model.events import Event, RowsChanged, RowsVisible
-from holdfast.harness.model.job import Contract
+from holdfast.harness.model.job import Contract, Job
 from holdfast.harness.model.jobs import FORWARD, KEYED_SUM
 from holdfast.harness.model.records import FoldColumns, FoldRow, IdentityColumns, IdentityRow
-from holdfast.suites.selfcheck.storing import TestWorld
+from holdfast.harness.spi.sink import Sink, SinkContext
 
 if TYPE_CHECKING:
     from holdfast.fixtures.services.polled_topic import PolledTopic
@@ -34,51 +39,77 @@ SINK, OTHER_SINK = "sink[0]", "sink[1]"
 
 
 class Sinking:
-    """A sink system as one process uses it.
+    """The sinks of one process.
 
     Attributes:
         broker: that the rows go to.
+        middle: called between the rows and their commit.
     """
 
-    def __init__(self, sink: Sink, broker: Any, world: TestWorld) -> None:
+    def __init__(self, make: Callable[[SinkContext], Sink], broker: Any) -> None:
         self.broker = broker
-        self._sink = sink
-        self._world = world
+        self.middle: Callable[[], None] = lambda: None
+        self._sink = SinkSystem(SinkSessions(make, self._context, as_one_row, lambda: 0), UNWATCHED)
 
-    def precommit(self, subtask: str, transaction: str, content: bytes) -> None:
-        self._sink.precommit(Precommit(1, subtask, transaction, 1, ()), content)
+    def _context(self, operator: str, attempt: int) -> SinkContext:
+        return SinkContext(uri="", job=JOB, operator=operator, attempt=attempt, arrive=self._arrive)
 
-    def commit(self, subtask: str, attempt: int, transaction: str, middle: Callable[[], None] | None = None) -> bool:
-        self._world.hold = middle
-        return self._sink.commit(Commit(attempt, subtask, transaction))
+    def _arrive(self, step: str) -> None:
+        if step == "staged":
+            self.middle()
 
-    def abort(self, subtask: str, attempt: int, keep: Collection[str]) -> None:
-        self._sink.abort(AbortTransactions(attempt, subtask, tuple(keep)))
+    def precommit(self, subtask: str, checkpoint: int, content: bytes, *, attempt: int = 1) -> Promised:
+        """What the checkpoint promises."""
+        transaction = name(subtask, checkpoint, attempt)
+        committables = self._sink.precommit(Precommit(attempt, subtask, transaction, checkpoint, ()), content)
+        return ((transaction, committables),)
+
+    def commit(self, subtask: str, attempt: int, promised: Promised) -> bool:
+        [(transaction, committables)] = promised
+        return self._sink.commit(Commit(attempt, subtask, transaction, committables, promised))
+
+    def abort(self, subtask: str, attempt: int, promised: Promised = ()) -> None:
+        kept = tuple(transaction for transaction, _ in promised)
+        self._sink.abort(AbortTransactions(attempt, subtask, kept, promised))
 
 
-def committer_of(connectors: Connectors, files: type[Files] = Files) -> Sinking:
+def name(subtask: str, checkpoint: int, attempt: int = 1) -> str:
+    return f"{subtask}-{attempt:06d}-{checkpoint:06d}"
+
+
+def rows_of(connectors: Connectors) -> FilesOf:
+    """The files of an operator, as a run has them."""
+    files_in = object_files(connectors, LIMIT_S)
+    return lambda folder: files_in(COMMITTED + folder)
+
+
+def committer_of(connectors: Connectors, kind: str = "KafkaSink", job: Job = FORWARD) -> Sinking:
     from holdfast.fixtures.reference.connectors.kafka_committer import KafkaCommitter
 
-    committer, world = KafkaCommitter(connectors, FORWARD, LIMIT_S), TestWorld()
-    return Sinking(BrokerSink(committer, files(object_files(connectors, LIMIT_S)("")), world), committer, world)
+    committer, files_of = KafkaCommitter(connectors, job, LIMIT_S), rows_of(connectors)
+    return Sinking(lambda context: KINDS[kind](context, files_of, committer), committer)
 
 
-class NeverRemoves(Files):
+class NeverRemoves(KafkaSink):
     """Whoever uses it dies before it removes anything."""
 
-    def remove(self, paths: Sequence[str]) -> None:
-        pass
+    def step(self, name: str, effect: Callable[[], Any]) -> Any:
+        return None if name == "remove" else super().step(name, effect)
+
+
+KINDS = {kind.__name__: kind for kind in (KafkaSink, NeverRemoves)}
 
 
 def pending(connectors: Connectors) -> list[str]:
-    return Files(object_files(connectors, LIMIT_S)("")).below(PENDING)
+    """Names of what is prepared."""
+    return sorted(path.rpartition("/")[2] for path in rows_of(connectors)("").paths("") if f"/{PREPARED}/" in path)
 
 
 def at_least_once(connectors: Connectors) -> Sinking:
     from holdfast.fixtures.reference.connectors.kafka_committer import AtLeastOnceKafkaCommitter
 
-    committer, world = AtLeastOnceKafkaCommitter(connectors, FORWARD, LIMIT_S), TestWorld()
-    return Sinking(AtLeastOnceBrokerSink(committer, world), committer, world)
+    plain, files_of = AtLeastOnceKafkaCommitter(connectors, FORWARD, LIMIT_S), rows_of(connectors)
+    return Sinking(lambda context: PlainKafkaSink(context, files_of, plain), plain)
 
 
 def output_of(connectors: Connectors, folder: Path, contract: Contract = Contract.RECORDS) -> PolledTopic:
@@ -106,57 +137,54 @@ def poll_until(output: PolledTopic, events: int) -> list[Event]:
 
 def test_a_transaction_is_invisible_until_its_commit_and_then_whole(connectors: Connectors, tmp_path: Path) -> None:
     committer, output = committer_of(connectors), output_of(connectors, tmp_path)
-    committer.precommit(SINK, f"{SINK}-1-1", rows(0, 5_000))
+    promised = committer.precommit(SINK, 1, rows(0, 5_000))
     assert output.poll() == []
-    assert committer.commit(SINK, 1, f"{SINK}-1-1") is False
-    assert seen(output) == [(f"{SINK}-1-1", 5_000)]
-    assert list(load_rows(tmp_path / f"{SINK}-1-1", Contract.RECORDS))[-1] == IdentityRow(0, 4_999)
+    assert committer.commit(SINK, 1, promised) is False
+    assert seen(output) == [(name(SINK, 1), 5_000)]
+    assert list(load_rows(tmp_path / name(SINK, 1), Contract.RECORDS))[-1] == IdentityRow(0, 4_999)
     assert pending(connectors) == []
     assert output.poll(final=True) == []
 
 
 def test_rows_of_a_fold_come_out_as_they_went_in(connectors: Connectors, tmp_path: Path) -> None:
-    committer, output = committer_of(connectors), output_of(connectors, tmp_path, Contract.FOLD)
-    committer.broker._job = KEYED_SUM
+    committer, output = committer_of(connectors, job=KEYED_SUM), output_of(connectors, tmp_path, Contract.FOLD)
     digest = np.array([2**64 - 1, 0], dtype=np.uint64)
     fold = FoldColumns(("a", "ü"), np.array([1, 0]), np.array([-3, 1 << 62]), np.array([[1, 2], [3, 4]]), digest)
-    committer.precommit(SINK, f"{SINK}-1-1", encode_rows([fold]))
-    committer.commit(SINK, 1, f"{SINK}-1-1")
-    assert seen(output) == [(f"{SINK}-1-1", 2)]
+    committer.commit(SINK, 1, committer.precommit(SINK, 1, encode_rows([fold])))
+    assert seen(output) == [(name(SINK, 1), 2)]
     expected = [FoldRow("ü", -3, (1, 2), 2**64 - 1), FoldRow("a", 1 << 62, (3, 4), 0)]
-    assert list(load_rows(tmp_path / f"{SINK}-1-1", Contract.FOLD)) == expected
+    assert list(load_rows(tmp_path / name(SINK, 1), Contract.FOLD)) == expected
 
 
 def test_a_later_attempt_commits_what_is_missing_and_nothing_twice(connectors: Connectors, tmp_path: Path) -> None:
     first = committer_of(connectors)
-    for checkpoint in (1, 2):
-        first.precommit(SINK, f"{SINK}-1-{checkpoint}", rows(checkpoint * 10, 10))
-    first.commit(SINK, 1, f"{SINK}-1-1")
+    one, two = (first.precommit(SINK, checkpoint, rows(checkpoint * 10, 10)) for checkpoint in (1, 2))
+    first.commit(SINK, 1, one)
     second = committer_of(connectors)
-    second.abort(SINK, 2, [f"{SINK}-1-1", f"{SINK}-1-2"])
-    assert second.commit(SINK, 2, f"{SINK}-1-1") is True
-    assert second.commit(SINK, 2, f"{SINK}-1-2") is False
-    assert second.commit(SINK, 2, f"{SINK}-1-2") is True
-    names = [name for name, _ in seen(output_of(connectors, tmp_path), 2)]
-    assert names == [f"{SINK}-1-1", f"{SINK}-1-2"]
+    second.abort(SINK, 2, one + two)
+    assert second.commit(SINK, 2, one) is True
+    assert second.commit(SINK, 2, two) is False
+    assert second.commit(SINK, 2, two) is True
+    names = [unit for unit, _ in seen(output_of(connectors, tmp_path), 2)]
+    assert names == [name(SINK, 1), name(SINK, 2)]
 
 
 def test_what_no_checkpoint_promises_is_thrown_away(connectors: Connectors) -> None:
     first = committer_of(connectors)
-    for transaction in (f"{SINK}-1-1", f"{SINK}-1-2", f"{OTHER_SINK}-1-2"):
-        first.precommit(SINK, transaction, rows(0, 1))
+    kept, orphan = first.precommit(SINK, 1, rows(0, 1)), first.precommit(SINK, 2, rows(0, 1))
+    first.precommit(OTHER_SINK, 2, rows(0, 1))
     second = committer_of(connectors)
-    second.abort(SINK, 2, [f"{SINK}-1-1"])
-    assert pending(connectors) == [f"{PENDING}{SINK}-1-1", f"{PENDING}{OTHER_SINK}-1-2"]
-    with pytest.raises(FileNotFoundError):
-        second.commit(SINK, 2, f"{SINK}-1-2")
-    assert second.commit(SINK, 2, f"{SINK}-1-1") is False  # the session is not over
+    second.abort(SINK, 2, kept)
+    assert pending(connectors) == [name(SINK, 1), name(OTHER_SINK, 2)]
+    with pytest.raises(OSError, match="are lost"):
+        second.commit(SINK, 2, orphan)
+    assert second.commit(SINK, 2, kept) is False  # the session is not over
 
 
 def test_a_zombie_is_fenced_in_the_middle_of_its_commit(connectors: Connectors, tmp_path: Path) -> None:
     """It has sent its rows and stands still; its successor publishes them; then it goes on."""
     zombie, successor = committer_of(connectors), committer_of(connectors)
-    zombie.precommit(SINK, f"{SINK}-1-1", rows(0, 3))
+    one, two = (zombie.precommit(SINK, checkpoint, rows(0, 3)) for checkpoint in (1, 2))
     stands, goes_on = threading.Event(), threading.Event()
     refused: list[OSError] = []
 
@@ -166,22 +194,23 @@ def test_a_zombie_is_fenced_in_the_middle_of_its_commit(connectors: Connectors, 
 
     def commit() -> None:
         try:
-            zombie.commit(SINK, 1, f"{SINK}-1-1", middle)
+            zombie.commit(SINK, 1, one)
         except OSError as error:
             refused.append(error)
 
+    zombie.middle = middle
     thread = threading.Thread(target=commit)
     thread.start()
     assert stands.wait(LIMIT_S)
-    successor.abort(SINK, 2, [f"{SINK}-1-1"])
-    assert successor.commit(SINK, 2, f"{SINK}-1-1") is False
+    successor.abort(SINK, 2, one)
+    assert successor.commit(SINK, 2, one) is False
     goes_on.set()
     thread.join(LIMIT_S)
     assert len(refused) == 1
     assert "fenced" in str(refused[0])
     with pytest.raises(OSError, match="fenced"):
-        zombie.commit(SINK, 1, f"{SINK}-1-2")
-    assert seen(output_of(connectors, tmp_path)) == [(f"{SINK}-1-1", 3)]
+        zombie.commit(SINK, 1, two)
+    assert seen(output_of(connectors, tmp_path)) == [(name(SINK, 1), 3)]
 
 
 class _LosesAnswer:
@@ -202,46 +231,44 @@ class _LosesAnswer:
 
 def test_a_commit_whose_answer_was_lost_is_found_in_the_control_topic(connectors: Connectors, tmp_path: Path) -> None:
     first = committer_of(connectors)
-    first.precommit(SINK, f"{SINK}-1-1", rows(0, 3))
-    first.abort(SINK, 1, [])
-    session = first.broker._sessions[SINK]
+    promised = first.precommit(SINK, 1, rows(0, 3))
+    [session] = first.broker._sessions.values()
     session.producer = _LosesAnswer(session.producer)
-    with pytest.raises(OSError, match="is not known to be committed"):
-        first.commit(SINK, 1, f"{SINK}-1-1")
-    with pytest.raises(OSError, match="is not known to be committed"):
-        first.commit(SINK, 1, f"{SINK}-1-1")
+    for _ in range(2):
+        with pytest.raises(OSError, match="is not known to be committed"):
+            first.commit(SINK, 1, promised)
     second = committer_of(connectors)
-    second.abort(SINK, 2, [f"{SINK}-1-1"])
-    assert second.commit(SINK, 2, f"{SINK}-1-1") is True
-    assert seen(output_of(connectors, tmp_path)) == [(f"{SINK}-1-1", 3)]
+    second.abort(SINK, 2, promised)
+    assert second.commit(SINK, 2, promised) is True
+    assert seen(output_of(connectors, tmp_path)) == [(name(SINK, 1), 3)]
 
 
 def test_what_a_commit_has_left_behind_goes_with_the_next_start(connectors: Connectors) -> None:
     """Its sink died after the commit and before it threw the rows away."""
-    first = committer_of(connectors, NeverRemoves)
-    first.precommit(SINK, f"{SINK}-1-1", rows(0, 3))
-    first.commit(SINK, 1, f"{SINK}-1-1")
-    assert pending(connectors) == [f"{PENDING}{SINK}-1-1"]
-    committer_of(connectors).abort(SINK, 2, [])
+    first = committer_of(connectors, "NeverRemoves")
+    first.commit(SINK, 1, first.precommit(SINK, 1, rows(0, 3)))
+    assert pending(connectors) == [name(SINK, 1)]
+    committer_of(connectors).abort(SINK, 2)
     assert pending(connectors) == []
 
 
 def test_an_older_attempt_in_the_same_process_is_refused(connectors: Connectors) -> None:
     committer = committer_of(connectors)
-    committer.abort(SINK, 2, [])
+    promised = committer.precommit(SINK, 1, rows(0, 3))
+    committer.abort(SINK, 2, promised)
     with pytest.raises(OSError, match=r"attempt 1 of sink\[0\] is fenced: attempt 2 has begun\."):
-        committer.commit(SINK, 1, f"{SINK}-1-1")
+        committer.commit(SINK, 1, promised)
 
 
 def test_at_least_once_is_visible_with_its_precommit_and_again_with_the_next(
     connectors: Connectors, tmp_path: Path
 ) -> None:
     committer, output = at_least_once(connectors), output_of(connectors, tmp_path)
-    committer.precommit(SINK, f"{SINK}-1-1", rows(0, 3))
+    assert committer.precommit(SINK, 1, rows(0, 3)) == ((name(SINK, 1), ()),)
     assert sum(records for _, records in seen(output)) == 3
-    committer.precommit(SINK, f"{SINK}-2-1", rows(0, 3))
+    committer.precommit(SINK, 1, rows(0, 3), attempt=2)
     assert sum(records for _, records in seen(output)) == 3
-    committer.abort(SINK, 3, [])
+    committer.abort(SINK, 3)
     assert output.poll(final=True) == []
 
 

@@ -14,7 +14,7 @@ from holdfast.fixtures.reference.connectors.table_changes import TableChanges
 from holdfast.fixtures.reference.operators.plain import decode_identity_rows, encode_rows
 from holdfast.fixtures.reference.protocol.effects import AbortTransactions, Commit, Precommit
 from holdfast.fixtures.reference.protocol.effects.transactions import Promised
-from holdfast.fixtures.reference.protocol.storage.plugged_sink import PluggedSink
+from holdfast.fixtures.reference.protocol.storage.sink_system import SinkSystem
 from holdfast.fixtures.reference.protocol.storage.storage_world import UNWATCHED
 from holdfast.fixtures.sinks.memory import MemorySink, place_of
 from holdfast.harness.model.records import IdentityRow
@@ -44,9 +44,9 @@ class World:
             factory, context, lambda content: to_rows(decode_identity_rows(content)), lambda: 1_000, lane
         )
 
-    def sink(self, process: SinkSessions) -> PluggedSink:
+    def sink(self, process: SinkSessions) -> SinkSystem:
         """The sink system as a process has it."""
-        return PluggedSink(process, UNWATCHED)
+        return SinkSystem(process, UNWATCHED)
 
     def precommit(self, process: SinkSessions, subtask: str, attempt: int, offset: int) -> Promised:
         """One row; what the checkpoint promises."""
