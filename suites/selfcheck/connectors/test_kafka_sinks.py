@@ -15,13 +15,12 @@ from holdfast.fixtures.reference.connectors.kafka_sink import KafkaSink, PlainKa
 from holdfast.fixtures.reference.connectors.object_files import object_files
 from holdfast.fixtures.reference.connectors.rows import encode_rows, load_rows
 from holdfast.fixtures.reference.connectors.settings import Connectors
-from holdfast.fixtures.reference.connectors.sink_sessions import SinkSessions
+from holdfast.fixtures.reference.connectors.sink_system import Sinks
 from holdfast.fixtures.reference.connectors.transaction_files import JOB, as_one_row
 from holdfast.fixtures.reference.connectors.units import TopicUnits
 from holdfast.fixtures.reference.protocol.effects import AbortTransactions, Commit, Precommit
 from holdfast.fixtures.reference.protocol.effects.transactions import Promised
 from holdfast.fixtures.reference.protocol.storage.file_layout import COMMITTED
-from holdfast.fixtures.reference.protocol.storage.sink_system import SinkSystem
 from holdfast.fixtures.reference.protocol.storage.storage_world import UNWATCHED
 from holdfast.fixtures.sinks.files import PREPARED, FilesOf
 from holdfast.harness.model.events import Event, RowsChanged, RowsVisible
@@ -49,7 +48,7 @@ class Sinking:
     def __init__(self, make: Callable[[SinkContext], Sink], broker: Any) -> None:
         self.broker = broker
         self.middle: Callable[[], None] = lambda: None
-        self._sink = SinkSystem(SinkSessions(make, self._context, as_one_row, lambda: 0), UNWATCHED)
+        self._sink = Sinks(make, self._context, as_one_row, lambda: 0, UNWATCHED)
 
     def _context(self, operator: str, attempt: int) -> SinkContext:
         return SinkContext(uri="", job=JOB, operator=operator, attempt=attempt, arrive=self._arrive)

@@ -9,12 +9,11 @@ from itertools import count
 import pytest
 
 from holdfast.fixtures.reference.connectors.row_records import to_rows
-from holdfast.fixtures.reference.connectors.sink_sessions import OwnThread, SameThread, SinkSessions
+from holdfast.fixtures.reference.connectors.sink_system import OwnThread, SameThread, Sinks
 from holdfast.fixtures.reference.connectors.table_changes import TableChanges
 from holdfast.fixtures.reference.operators.plain import decode_identity_rows, encode_rows
 from holdfast.fixtures.reference.protocol.effects import AbortTransactions, Commit, Precommit
 from holdfast.fixtures.reference.protocol.effects.transactions import Promised
-from holdfast.fixtures.reference.protocol.storage.sink_system import SinkSystem
 from holdfast.fixtures.reference.protocol.storage.storage_world import UNWATCHED
 from holdfast.fixtures.sinks.memory import MemorySink, place_of
 from holdfast.harness.model.records import IdentityRow
@@ -32,37 +31,31 @@ class World:
         self.uri = f"memory:///sessions-{next(_numbers)}"
         self.place = place_of(self.uri)
 
-    def process(
-        self, factory: SinkFactory = MemorySink, lane: type[SameThread | OwnThread] = SameThread
-    ) -> SinkSessions:
+    def process(self, factory: SinkFactory = MemorySink, lane: type[SameThread | OwnThread] = SameThread) -> Sinks:
         """The sinks of another process."""
 
         def context(operator: str, attempt: int) -> SinkContext:
             return SinkContext(uri=self.uri, job="job", operator=operator, attempt=attempt)
 
-        return SinkSessions(
-            factory, context, lambda content: to_rows(decode_identity_rows(content)), lambda: 1_000, lane
+        return Sinks(
+            factory, context, lambda content: to_rows(decode_identity_rows(content)), lambda: 1_000, UNWATCHED, lane
         )
 
-    def sink(self, process: SinkSessions) -> SinkSystem:
-        """The sink system as a process has it."""
-        return SinkSystem(process, UNWATCHED)
-
-    def precommit(self, process: SinkSessions, subtask: str, attempt: int, offset: int) -> Promised:
+    def precommit(self, process: Sinks, subtask: str, attempt: int, offset: int) -> Promised:
         """One row; what the checkpoint promises."""
         transaction = f"{subtask}-{attempt:06d}-{offset:06d}"
         effect = Precommit(attempt, subtask, transaction, offset, ())
         content = encode_rows(([IdentityRow(0, offset)],))
-        return ((transaction, self.sink(process).precommit(effect, content)),)
+        return ((transaction, process.precommit(effect, content)),)
 
-    def commit(self, process: SinkSessions, subtask: str, attempt: int, promised: Promised) -> bool:
+    def commit(self, process: Sinks, subtask: str, attempt: int, promised: Promised) -> bool:
         [(transaction, committables)] = promised
         effect = Commit(attempt, subtask, transaction, committables, promised)
-        return self.sink(process).commit(effect)
+        return process.commit(effect)
 
-    def abort(self, process: SinkSessions, subtask: str, attempt: int, promised: Promised) -> None:
+    def abort(self, process: Sinks, subtask: str, attempt: int, promised: Promised) -> None:
         effect = AbortTransactions(attempt, subtask, tuple(name for name, _ in promised), promised)
-        self.sink(process).abort(effect)
+        process.abort(effect)
 
     @property
     def keys(self) -> list[str]:
@@ -76,14 +69,14 @@ def world() -> World:
 
 
 @pytest.fixture(params=[SameThread, OwnThread])
-def process(world: World, request: pytest.FixtureRequest) -> Iterator[SinkSessions]:
+def process(world: World, request: pytest.FixtureRequest) -> Iterator[Sinks]:
     made = world.process(lane=request.param)
     yield made
     made.close()
     made.close()
 
 
-def test_rows_wait_for_their_commit(world: World, process: SinkSessions) -> None:
+def test_rows_wait_for_their_commit(world: World, process: Sinks) -> None:
     promised = world.precommit(process, SINK, 1, 7)
     assert world.keys == []
     assert world.commit(process, SINK, 1, promised) is False
@@ -135,7 +128,7 @@ def test_an_old_attempt_is_fenced(world: World) -> None:
         world.commit(old, SINK, 1, promised)
 
 
-def test_an_old_attempt_of_the_same_process_is_fenced(world: World, process: SinkSessions) -> None:
+def test_an_old_attempt_of_the_same_process_is_fenced(world: World, process: Sinks) -> None:
     promised = world.precommit(process, SINK, 1, 1)
     world.abort(process, SINK, 2, promised)
     with pytest.raises(OSError, match=r"attempt 1 of sink\[0\] is fenced: attempt 2 has begun"):
