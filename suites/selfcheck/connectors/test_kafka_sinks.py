@@ -68,8 +68,7 @@ class Sinking:
         return self._sink.commit(Commit(attempt, subtask, transaction, committables, promised))
 
     def abort(self, subtask: str, attempt: int, promised: Promised = ()) -> None:
-        kept = tuple(transaction for transaction, _ in promised)
-        self._sink.abort(AbortTransactions(attempt, subtask, kept, promised))
+        self._sink.abort(AbortTransactions(attempt, subtask, promised))
 
 
 def name(subtask: str, checkpoint: int, attempt: int = 1) -> str:

@@ -54,8 +54,7 @@ class World:
         return process.commit(effect)
 
     def abort(self, process: Sinks, subtask: str, attempt: int, promised: Promised) -> None:
-        effect = AbortTransactions(attempt, subtask, tuple(name for name, _ in promised), promised)
-        process.abort(effect)
+        process.abort(AbortTransactions(attempt, subtask, promised))
 
     @property
     def keys(self) -> list[str]:
