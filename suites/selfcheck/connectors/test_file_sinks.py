@@ -9,6 +9,11 @@ from typing import Any, cast
 import pytest
 
 from holdfast.fixtures.reference.connectors.kafka_sink import KafkaSink
+from holdfast.fixtures.reference.drivers.simulated.armed_disk import ArmedDisk
+from holdfast.fixtures.reference.drivers.simulated.lane import Lane, Stop
+from holdfast.fixtures.reference.protocol.storage.files import RunFiles, WatchedFiles
+from holdfast.fixtures.reference.protocol.storage.operation import Outcome as Ending
+from holdfast.fixtures.reference.protocol.storage.storage_world import UNWATCHED, Watched
 from holdfast.fixtures.sinks.files import FileSink, FilesOf
 from holdfast.fixtures.storages.file_system import FileMedium
 from holdfast.fixtures.storages.on_disk import DiskFiles
@@ -16,6 +21,7 @@ from holdfast.harness.sim.disk import SimulatedDisk
 from holdfast.harness.spi.errors import Fenced, Transient
 from holdfast.harness.spi.file_system import FileSystem
 from holdfast.harness.spi.sink import Committable, OutcomeKind, Row, SinkContext
+from holdfast.suites.selfcheck.storing import TestWorld
 
 VISIBLE = "job.sink-0.000001.0000.000007"
 
@@ -164,6 +170,42 @@ def test_of_two_who_commit_the_same_one_is_first(place: Place) -> None:
     assert place.paths() == [VISIBLE]
 
 
+def watched(place: Place, world: Watched) -> Place:
+    return Place(lambda folder: WatchedFiles(cast("RunFiles", place.files_of(folder)), world))
+
+
+def test_a_gate_holds_a_commit_within_its_publication_and_behind_it(place: Place) -> None:
+    world, seen = TestWorld(), []
+    gated = watched(place, world)
+    sink = gated.begun(1)
+    committable = gated.prepared(sink)
+    world.hold = lambda: seen.append(place.paths())
+    assert kinds(sink, committable) == [OutcomeKind.COMMITTED]
+    assert seen == [[f"_prepared/1/{VISIBLE}"], [f"_prepared/1/{VISIBLE}", VISIBLE]]
+
+
+@pytest.mark.parametrize(("holds", "left"), [(1, ["append", "sync", "rename", "remove"]), (2, ["remove"])])
+def test_who_dies_where_a_gate_holds_a_commit_leaves_a_share_of_the_rest(holds: int, left: list[str]) -> None:
+    disk, world = SimulatedDisk(), TestWorld()
+    armed = ArmedDisk(lambda: disk)
+    place = watched(Place(lambda folder: DiskFiles(armed, "writer", folder)), world)
+    sink = place.begun(1)
+    committable = place.prepared(sink)
+
+    def stage() -> Ending:
+        sink.commit([committable], now_ms=0)
+        return ()
+
+    lane = Lane(stage)
+    world.hold = lane.hold
+    for _ in range(holds):
+        assert lane.go_on() is Stop.MIDDLE
+    world.hold = None
+    with armed.followed() as changes:
+        assert lane.go_on() == ()
+    assert [each.method.__name__ for each in changes] == left
+
+
 class Broker:
     """A broker in memory that knows one attempt (KafkaCommitter)."""
 
@@ -197,12 +239,13 @@ class Topic(Place):
     """The same, where files are published in a topic."""
 
     broker = Broker()
+    world: Watched = UNWATCHED
 
     def begun(
         self, attempt: int, *restored: Committable, arrive: Callable[[str], None] = lambda step: None
     ) -> KafkaSink:
         context = SinkContext(uri="", job="job", operator="sink-0", attempt=attempt, arrive=arrive)
-        sink = KafkaSink(context, self.files_of, cast("Any", self.broker))
+        sink = KafkaSink(context, self.files_of, cast("Any", self.broker), self.world)
         sink.begin(restored, now_ms=0)
         return sink
 
@@ -237,11 +280,10 @@ def test_what_the_broker_has_is_not_published_again_by_who_finds_it_prepared(top
 
 
 def test_who_stands_in_the_middle_of_a_commit_is_fenced_by_the_broker(topic: Topic) -> None:
-    def arrive(step: str) -> None:
-        if step == "staged":
-            topic.begun(2)
-
-    sink = topic.begun(1, arrive=arrive)
+    superseded: list[FileSink] = []
+    world = topic.world = TestWorld()
+    sink = topic.begun(1)
+    world.hold = lambda: superseded.append(topic.begun(2))
     with pytest.raises(Fenced, match="is fenced"):
         kinds(sink, topic.prepared(sink))
     assert (topic.paths(), topic.broker.visible) == ([], {})

@@ -16,18 +16,18 @@ from holdfast.fixtures.reference.connectors.object_files import object_files
 from holdfast.fixtures.reference.connectors.rows import encode_rows, load_rows
 from holdfast.fixtures.reference.connectors.settings import Connectors
 from holdfast.fixtures.reference.connectors.sink_system import Sinks
-from holdfast.fixtures.reference.connectors.transaction_files import JOB, as_one_row
+from holdfast.fixtures.reference.connectors.transaction_files import as_one_row, on_files
 from holdfast.fixtures.reference.connectors.units import TopicUnits
 from holdfast.fixtures.reference.protocol.effects import AbortTransactions, Commit, Precommit
 from holdfast.fixtures.reference.protocol.effects.transactions import Promised
 from holdfast.fixtures.reference.protocol.storage.file_layout import COMMITTED
-from holdfast.fixtures.reference.protocol.storage.storage_world import UNWATCHED
 from holdfast.fixtures.sinks.files import PREPARED, FilesOf
 from holdfast.harness.model.events import Event, RowsChanged, RowsVisible
 from holdfast.harness.model.job import Contract, Job
 from holdfast.harness.model.jobs import FORWARD, KEYED_SUM
 from holdfast.harness.model.records import FoldColumns, FoldRow, IdentityColumns, IdentityRow
 from holdfast.harness.spi.sink import Sink, SinkContext
+from holdfast.suites.selfcheck.storing import TestWorld
 
 if TYPE_CHECKING:
     from holdfast.fixtures.services.polled_topic import PolledTopic
@@ -42,20 +42,13 @@ class Sinking:
 
     Attributes:
         broker: that the rows go to.
-        middle: called between the rows and their commit.
+        world: whose gate may hold a commit.
     """
 
-    def __init__(self, make: Callable[[SinkContext], Sink], broker: Any) -> None:
+    def __init__(self, make: Callable[[SinkContext], Sink], broker: Any, world: TestWorld) -> None:
         self.broker = broker
-        self.middle: Callable[[], None] = lambda: None
-        self._sink = Sinks(make, self._context, as_one_row, lambda: 0, UNWATCHED)
-
-    def _context(self, operator: str, attempt: int) -> SinkContext:
-        return SinkContext(uri="", job=JOB, operator=operator, attempt=attempt, arrive=self._arrive)
-
-    def _arrive(self, step: str) -> None:
-        if step == "staged":
-            self.middle()
+        self.world = world
+        self._sink = Sinks(make, on_files, as_one_row, lambda: 0)
 
     def precommit(self, subtask: str, checkpoint: int, content: bytes, *, attempt: int = 1) -> Promised:
         """What the checkpoint promises."""
@@ -85,7 +78,8 @@ def committer_of(connectors: Connectors, kind: str = "KafkaSink", job: Job = FOR
     from holdfast.fixtures.reference.connectors.kafka_committer import KafkaCommitter
 
     committer, files_of = KafkaCommitter(connectors, job, LIMIT_S), rows_of(connectors)
-    return Sinking(lambda context: KINDS[kind](context, files_of, committer), committer)
+    world = TestWorld()
+    return Sinking(lambda context: KINDS[kind](context, files_of, committer, world), committer, world)
 
 
 class NeverRemoves(KafkaSink):
@@ -107,7 +101,7 @@ def at_least_once(connectors: Connectors) -> Sinking:
     from holdfast.fixtures.reference.connectors.kafka_committer import AtLeastOnceKafkaCommitter
 
     plain, files_of = AtLeastOnceKafkaCommitter(connectors, FORWARD, LIMIT_S), rows_of(connectors)
-    return Sinking(lambda context: PlainKafkaSink(context, files_of, plain), plain)
+    return Sinking(lambda context: PlainKafkaSink(context, files_of, plain), plain, TestWorld())
 
 
 def output_of(connectors: Connectors, folder: Path, contract: Contract = Contract.RECORDS) -> PolledTopic:
@@ -196,7 +190,7 @@ def test_a_zombie_is_fenced_in_the_middle_of_its_commit(connectors: Connectors, 
         except OSError as error:
             refused.append(error)
 
-    zombie.middle = middle
+    zombie.world.hold = middle
     thread = threading.Thread(target=commit)
     thread.start()
     assert stands.wait(LIMIT_S)

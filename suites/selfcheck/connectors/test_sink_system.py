@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator, Sequence
+from contextvars import ContextVar
 from itertools import count
 
 import pytest
@@ -14,7 +15,6 @@ from holdfast.fixtures.reference.connectors.table_changes import TableChanges
 from holdfast.fixtures.reference.operators.plain import decode_identity_rows, encode_rows
 from holdfast.fixtures.reference.protocol.effects import AbortTransactions, Commit, Precommit
 from holdfast.fixtures.reference.protocol.effects.transactions import Promised
-from holdfast.fixtures.reference.protocol.storage.storage_world import UNWATCHED
 from holdfast.fixtures.sinks.memory import MemorySink, place_of
 from holdfast.harness.model.records import IdentityRow
 from holdfast.harness.spi.errors import Damaged, Transient
@@ -37,9 +37,7 @@ class World:
         def context(operator: str, attempt: int) -> SinkContext:
             return SinkContext(uri=self.uri, job="job", operator=operator, attempt=attempt)
 
-        return Sinks(
-            factory, context, lambda content: to_rows(decode_identity_rows(content)), lambda: 1_000, UNWATCHED, lane
-        )
+        return Sinks(factory, context, lambda content: to_rows(decode_identity_rows(content)), lambda: 1_000, lane)
 
     def precommit(self, process: Sinks, subtask: str, attempt: int, offset: int) -> Promised:
         """One row; what the checkpoint promises."""
@@ -182,6 +180,15 @@ def test_each_sink_object_has_a_thread_of_its_own(world: World) -> None:
     process.close()
     assert [len(each) for each in threads.values()] == [1, 1]
     assert threading.get_ident() not in set.union(*threads.values())
+
+
+def test_a_thread_of_its_own_knows_what_is_under_way_where_it_is_asked() -> None:
+    under_way: ContextVar[str] = ContextVar("under way")
+    own = OwnThread()
+    for operation in ("pre-commit", "commit"):
+        under_way.set(operation)
+        assert own.run(under_way.get) == operation
+    own.close()
 
 
 def rows(*pairs: tuple[str, str]) -> list[Row]:
