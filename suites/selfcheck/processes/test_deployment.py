@@ -184,6 +184,7 @@ STORAGE_ERROR: dict[str, int | str] = {"operation": "publish-metadata", "occurre
         FaultSpec("kill", COORDINATOR, after(1, Gate("notify", COORDINATOR))),
         FaultSpec("kill", COORDINATOR, after(1, Gate("during-publish-metadata", COORDINATOR))),
         FaultSpec("kill", WORKER, after(1, Gate("during-pre-commit", WORKER))),
+        FaultSpec("kill", WORKER, after(1, Gate("during-commit", WORKER))),
         FaultSpec("kill", WORKER, after(1, Gate("send-barrier", Target(Role.TASK, 0), occurrence=2))),
     ],
     ids=lambda fault: f"{fault.kind}-{fault.target}-{fault.schedule.gate.effect if fault.schedule.gate else ''}",
