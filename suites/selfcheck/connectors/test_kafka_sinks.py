@@ -16,7 +16,7 @@ from holdfast.fixtures.reference.connectors.object_files import object_files
 from holdfast.fixtures.reference.connectors.rows import encode_rows, load_rows
 from holdfast.fixtures.reference.connectors.settings import Connectors
 from holdfast.fixtures.reference.connectors.sink_system import Sinks
-from holdfast.fixtures.reference.connectors.transaction_files import as_one_row, on_files
+from holdfast.fixtures.reference.connectors.transaction_files import as_one_row
 from holdfast.fixtures.reference.connectors.units import TopicUnits
 from holdfast.fixtures.reference.protocol.effects import AbortTransactions, Commit, Precommit
 from holdfast.fixtures.reference.protocol.effects.transactions import Promised
@@ -48,7 +48,7 @@ class Sinking:
     def __init__(self, make: Callable[[SinkContext], Sink], broker: Any, world: TestWorld) -> None:
         self.broker = broker
         self.world = world
-        self._sink = Sinks(make, on_files, as_one_row, lambda: 0)
+        self._sink = Sinks(make, "", as_one_row, lambda: 0)
 
     def precommit(self, subtask: str, checkpoint: int, content: bytes, *, attempt: int = 1) -> Promised:
         """What the checkpoint promises."""
@@ -89,19 +89,12 @@ class NeverRemoves(KafkaSink):
         return None if name == "remove" else super().step(name, effect)
 
 
-KINDS = {kind.__name__: kind for kind in (KafkaSink, NeverRemoves)}
+KINDS = {kind.__name__: kind for kind in (KafkaSink, NeverRemoves, PlainKafkaSink)}
 
 
 def pending(connectors: Connectors) -> list[str]:
     """Names of what is prepared."""
     return sorted(path.rpartition("/")[2] for path in rows_of(connectors)("").paths("") if f"/{PREPARED}/" in path)
-
-
-def at_least_once(connectors: Connectors) -> Sinking:
-    from holdfast.fixtures.reference.connectors.kafka_committer import AtLeastOnceKafkaCommitter
-
-    plain, files_of = AtLeastOnceKafkaCommitter(connectors, FORWARD, LIMIT_S), rows_of(connectors)
-    return Sinking(lambda context: PlainKafkaSink(context, files_of, plain), plain, TestWorld())
 
 
 def output_of(connectors: Connectors, folder: Path, contract: Contract = Contract.RECORDS) -> PolledTopic:
@@ -255,7 +248,7 @@ def test_an_older_attempt_in_the_same_process_is_refused(connectors: Connectors)
 def test_at_least_once_is_visible_with_its_precommit_and_again_with_the_next(
     connectors: Connectors, tmp_path: Path
 ) -> None:
-    committer, output = at_least_once(connectors), output_of(connectors, tmp_path)
+    committer, output = committer_of(connectors, "PlainKafkaSink"), output_of(connectors, tmp_path)
     assert committer.precommit(SINK, 1, rows(0, 3)) == ((name(SINK, 1), ()),)
     assert sum(records for _, records in seen(output)) == 3
     committer.precommit(SINK, 1, rows(0, 3), attempt=2)

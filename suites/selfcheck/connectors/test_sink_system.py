@@ -10,7 +10,7 @@ from itertools import count
 import pytest
 
 from holdfast.fixtures.reference.connectors.row_records import to_rows
-from holdfast.fixtures.reference.connectors.sink_system import OwnThread, SameThread, Sinks
+from holdfast.fixtures.reference.connectors.sink_system import Caller, OwnThread, Sinks
 from holdfast.fixtures.reference.connectors.table_changes import TableChanges
 from holdfast.fixtures.reference.operators.plain import decode_identity_rows, encode_rows
 from holdfast.fixtures.reference.protocol.effects import AbortTransactions, Commit, Precommit
@@ -18,7 +18,7 @@ from holdfast.fixtures.reference.protocol.effects.transactions import Promised
 from holdfast.fixtures.sinks.memory import MemorySink, place_of
 from holdfast.harness.model.records import IdentityRow
 from holdfast.harness.spi.errors import Damaged, Transient
-from holdfast.harness.spi.sink import Committable, Outcome, OutcomeKind, Row, SinkContext, SinkFactory
+from holdfast.harness.spi.sink import Committable, Outcome, OutcomeKind, Row, SinkFactory
 
 SINK, OTHER = "sink[0]", "sink[1]"
 _numbers = count()
@@ -31,13 +31,10 @@ class World:
         self.uri = f"memory:///sessions-{next(_numbers)}"
         self.place = place_of(self.uri)
 
-    def process(self, factory: SinkFactory = MemorySink, lane: type[SameThread | OwnThread] = SameThread) -> Sinks:
+    def process(self, factory: SinkFactory = MemorySink, lane: type[Caller] = Caller) -> Sinks:
         """The sinks of another process."""
 
-        def context(operator: str, attempt: int) -> SinkContext:
-            return SinkContext(uri=self.uri, job="job", operator=operator, attempt=attempt)
-
-        return Sinks(factory, context, lambda content: to_rows(decode_identity_rows(content)), lambda: 1_000, lane)
+        return Sinks(factory, self.uri, lambda content: to_rows(decode_identity_rows(content)), lambda: 1_000, lane)
 
     def precommit(self, process: Sinks, subtask: str, attempt: int, offset: int) -> Promised:
         """One row; what the checkpoint promises."""
@@ -65,7 +62,7 @@ def world() -> World:
     return World()
 
 
-@pytest.fixture(params=[SameThread, OwnThread])
+@pytest.fixture(params=[Caller, OwnThread])
 def process(world: World, request: pytest.FixtureRequest) -> Iterator[Sinks]:
     made = world.process(lane=request.param)
     yield made
