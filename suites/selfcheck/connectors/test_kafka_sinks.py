@@ -15,12 +15,12 @@ from holdfast.fixtures.reference.connectors.kafka_sink import KafkaSink, PlainKa
 from holdfast.fixtures.reference.connectors.object_files import object_files
 from holdfast.fixtures.reference.connectors.rows import encode_rows, load_rows
 from holdfast.fixtures.reference.connectors.settings import Connectors
-from holdfast.fixtures.reference.connectors.sink_system import Sinks
 from holdfast.fixtures.reference.connectors.transaction_files import as_one_row
 from holdfast.fixtures.reference.connectors.units import TopicUnits
 from holdfast.fixtures.reference.protocol.effects import AbortTransactions, Commit, Precommit
 from holdfast.fixtures.reference.protocol.effects.transactions import Promised
 from holdfast.fixtures.reference.protocol.storage.file_layout import COMMITTED
+from holdfast.fixtures.reference.protocol.storage.sink_system import Sinks
 from holdfast.fixtures.sinks.files import PREPARED, FilesOf
 from holdfast.harness.model.events import Event, RowsChanged, RowsVisible
 from holdfast.harness.model.job import Contract, Job

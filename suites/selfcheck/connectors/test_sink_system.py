@@ -10,11 +10,12 @@ from itertools import count
 import pytest
 
 from holdfast.fixtures.reference.connectors.row_records import to_rows
-from holdfast.fixtures.reference.connectors.sink_system import Caller, OwnThread, Sinks
 from holdfast.fixtures.reference.connectors.table_changes import TableChanges
+from holdfast.fixtures.reference.drivers.processes.run_context import OwnThread
 from holdfast.fixtures.reference.operators.plain import decode_identity_rows, encode_rows
 from holdfast.fixtures.reference.protocol.effects import AbortTransactions, Commit, Precommit
 from holdfast.fixtures.reference.protocol.effects.transactions import Promised
+from holdfast.fixtures.reference.protocol.storage.sink_system import Caller, Sinks
 from holdfast.fixtures.sinks.memory import MemorySink, place_of
 from holdfast.harness.model.records import IdentityRow
 from holdfast.harness.spi.errors import Damaged, Transient
