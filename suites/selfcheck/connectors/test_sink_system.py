@@ -6,6 +6,7 @@ import threading
 from collections.abc import Iterator, Sequence
 from contextvars import ContextVar
 from itertools import count
+from typing import Any
 
 import pytest
 
@@ -13,13 +14,19 @@ from holdfast.fixtures.reference.connectors.row_records import to_rows
 from holdfast.fixtures.reference.connectors.table_changes import TableChanges
 from holdfast.fixtures.reference.drivers.processes.run_context import OwnThread
 from holdfast.fixtures.reference.operators.plain import decode_identity_rows, encode_rows
-from holdfast.fixtures.reference.protocol.effects import AbortTransactions, Commit, Precommit
+from holdfast.fixtures.reference.protocol.configuration.submission import configure
+from holdfast.fixtures.reference.protocol.effects import AbortTransactions, Commit, CommitRefused, Precommit
 from holdfast.fixtures.reference.protocol.effects.transactions import Promised
+from holdfast.fixtures.reference.protocol.storage.file_layout import FileLayout
 from holdfast.fixtures.reference.protocol.storage.sink_system import Caller, Sinks
+from holdfast.fixtures.reference.protocol.storage.task_storage import TaskStorage
 from holdfast.fixtures.sinks.memory import MemorySink, place_of
+from holdfast.harness.model.events import StorageFailed
 from holdfast.harness.model.records import IdentityRow
 from holdfast.harness.spi.errors import Damaged, Transient
 from holdfast.harness.spi.sink import Committable, Outcome, OutcomeKind, Row, SinkFactory
+from holdfast.suites.conformance.plans import plan
+from holdfast.suites.selfcheck.storing import TestWorld, outcome_of
 
 SINK, OTHER = "sink[0]", "sink[1]"
 _numbers = count()
@@ -162,6 +169,31 @@ def test_every_error_of_a_sink_is_an_error_of_the_storage(world: World, error: E
 
     with pytest.raises(OSError, match=str(error)):
         world.precommit(world.process(Raising), SINK, 1, 1)
+
+
+def commit_of(process: Sinks, promised: Promised) -> list[type]:
+    """What comes of a commit of the first attempt, as an operation of the tasks' storage."""
+    parts: Any = None  # of which a commit uses none
+    storage = TaskStorage(FileLayout(), parts, process, configure(plan()), parts, TestWorld())
+    [(transaction, committables)] = promised
+    commit = Commit(1, SINK, transaction, committables, promised)
+    return [type(each) for each in outcome_of(storage.commit(commit))]
+
+
+def test_who_is_fenced_off_is_refused_though_the_sink_system_has_not_failed(world: World) -> None:
+    old = world.process()
+    promised = world.precommit(old, SINK, 1, 1)
+    world.abort(world.process(), SINK, 2, ())
+    assert commit_of(old, promised) == [CommitRefused]
+
+
+def test_a_sink_system_that_does_not_answer_has_failed(world: World) -> None:
+    class Silent(MemorySink):
+        def commit(self, committables: Sequence[Committable], *, now_ms: int) -> Sequence[Outcome]:
+            raise Transient("no answer")
+
+    process = world.process(Silent)
+    assert commit_of(process, world.precommit(process, SINK, 1, 1)) == [StorageFailed, CommitRefused]
 
 
 def test_each_sink_object_has_a_thread_of_its_own(world: World) -> None:
