@@ -33,9 +33,9 @@ class Transaction:
 
     Attributes:
         checkpoints: those that promise it: the one that closed it, and every snapshot it is pending in.
-        precommitted, committed, aborted: the first such event; one without a name aborts what nothing before it shows
-            to be committed.
-        seen: the first time that the committed reader saw rows of it.
+        precommitted, committed, aborted: the first such event. One without a name aborts what was not committed, or is
+            seen to be committed behind it.
+        seen: the first time that the committed reader saw rows of it, where something was aborted without a name.
         tried: a commit was asked for, or confirmed.
         early: the first such event, if no promising checkpoint was durable then.
         recovered: the first start of a sink that found it in its state and not committed.
@@ -296,25 +296,24 @@ class TransactionTrace:
     def _find_cleared(self, history: History) -> None:
         """A start throws away what older attempts have left, but for what it restored. Who commits that later, as
         somebody who is taken for dead, commits what is aborted."""
+        looks: dict[str, list[tuple[int, int]]] = {}
         for seen in history.of(events.RowsVisible):
             transaction = self.of_unit(seen.name)
-            if transaction is not None:
-                transaction.seen = transaction.seen or seen
+            if transaction is not None and transaction.seen is None:
+                transaction.seen = seen
+                if (left := transaction.precommitted) is not None:
+                    looks.setdefault(left.subtask, []).append((left.attempt, seen.poll))
         for transaction in self.transactions.values():
-            transaction.aborted = transaction.aborted or self._cleared_by(transaction, history)
-
-    def _cleared_by(self, transaction: Transaction, history: History) -> events.TransactionAborted | None:
-        """The first event without a name that aborts it."""
-        precommitted = transaction.precommitted
-        if precommitted is None:
-            return None
-        shown = [history.position(event) for event in (transaction.committed, transaction.seen) if event is not None]
-        for event in self._cleared.get(precommitted.subtask, ()):
-            if event.attempt <= precommitted.attempt or transaction.name in self._kept.get(event.attempt, ()):
+            left = transaction.precommitted
+            if left is None or transaction.aborted is not None:
                 continue
-            if not shown or history.position(event) < min(shown):
-                return event
-        return None
+            for event in self._cleared.get(left.subtask, ()):
+                if event.attempt <= left.attempt or transaction.name in self._kept.get(event.attempt, ()):
+                    continue
+                own = [poll for attempt, poll in looks.get(left.subtask, ()) if attempt >= event.attempt]
+                if transaction.committed is None or _is_late(transaction, event, own):
+                    transaction.aborted = event
+                    break
 
     # --- tasks ---
 
@@ -341,6 +340,22 @@ class TransactionTrace:
         for transaction in self.transactions.values():
             if transaction.failed is not None and transaction.failed.attempt <= event.attempt:
                 transaction.failed = None
+
+
+def _is_late(transaction: Transaction, start: events.TransactionAborted, looks: list[int]) -> bool:
+    """Whether a commit came behind a start of another attempt, as its attempt, one node or the reader shows.
+
+    Args:
+        transaction: that was committed.
+        start: of a later attempt than the one that prepared it.
+        looks: of the reader, which found rows that the same subtask prepared behind this start.
+    """
+    committed, seen = transaction.committed, transaction.seen
+    if committed is None:
+        return False
+    if committed.attempt >= start.attempt or (committed.node == start.node and committed.sequence > start.sequence):
+        return True
+    return seen is not None and bool(looks) and seen.poll > min(looks)
 
 
 def _goes_back(history: History, submitted: events.JobSubmitted) -> bool:

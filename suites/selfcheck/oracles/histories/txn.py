@@ -165,12 +165,15 @@ near(
     events.TransactionAborted(subtask=SINK, transaction="t-2"), commits(1, recovering=True), parallelism=1,
 )  # fmt: skip
 
-CLEARED = events.TransactionAborted(subtask=SINK)
-"""All is thrown away that older attempts left."""
+
+def cleared() -> events.TransactionAborted:
+    """All is thrown away that older attempts left."""
+    return events.TransactionAborted(subtask=SINK)
+
 
 near(
     "open-not-aborted", "thrown away with all that older attempts left",
-    attempt(), task(SINK), whole(1), closed(2), restarted(1, 1), CLEARED, commits(1, recovering=True), parallelism=1,
+    attempt(), task(SINK), whole(1), closed(2), restarted(1, 1), cleared(), commits(1, recovering=True), parallelism=1,
 )  # fmt: skip
 bad(
     "open-not-aborted", "what another sink left is thrown away",
@@ -179,7 +182,7 @@ bad(
 )  # fmt: skip
 bad(
     "open-not-aborted", "only what came before is thrown away",
-    attempt(), task(SINK), whole(1), CLEARED, closed(2), restarted(1, 1), commits(1, recovering=True), parallelism=1,
+    attempt(), task(SINK), whole(1), cleared(), closed(2), restarted(1, 1), commits(1, recovering=True), parallelism=1,
 )  # fmt: skip
 NARROWER = FaultSpec("submit", Target(Role.COORDINATOR), parameters={"parallelism": 1})
 
@@ -223,11 +226,11 @@ bad(
 )  # fmt: skip
 bad(
     "committed-twice", "committed by the attempt that throws it away",
-    attempt(), task(SINK), closed(1), completes(1), restarted(1), CLEARED, commits(1, recovering=True), parallelism=1,
+    attempt(), task(SINK), closed(1), completes(1), restarted(1), cleared(), commits(1, recovering=True), parallelism=1,
 )  # fmt: skip
 near(
     "committed-twice", "restored while the rest is thrown away",
-    attempt(), task(SINK), closed(1), completes(1), restarted(1, 1), CLEARED, commits(1, recovering=True),
+    attempt(), task(SINK), closed(1), completes(1), restarted(1, 1), cleared(), commits(1, recovering=True),
     parallelism=1,
 )  # fmt: skip
 
@@ -235,17 +238,38 @@ near(
 UNDER_WAY: list[Line] = [
     attempt(), task(SINK), whole(1), closed(2), completes(2), heard(SINK, 2), commit_tried("t-2", subtask=SINK),
 ]  # fmt: skip
-GOES_BACK: list[Line] = [failure(), attempt(1), on("worker-1.0", task(SINK, 1), CLEARED)]
+ELSEWHERE: list[Line] = [
+    failure(), attempt(1), on("worker-1.0", task(SINK, 1), cleared(), closed(3)), completes(3),
+    on("worker-1.0", heard(SINK, 3), commits(3)),
+]  # fmt: skip
 LATE = at("worker-0.0", committed("t-2", subtask=SINK), attempt=1)
-VISIBLE = events.RowsVisible(name="out/t-2.arrow", poll=1, records=1, checksum=1)
 
-bad("committed-twice", "committed late by who is taken for dead", UNDER_WAY, GOES_BACK, LATE, parallelism=1)
+
+def sees(transaction: str, poll: int) -> events.RowsVisible:
+    return events.RowsVisible(name=f"out/{transaction}.arrow", poll=poll, records=1, checksum=1)
+
+
 bad(
-    "committed-twice", "seen and committed behind the start that throws it away",
-    UNDER_WAY, GOES_BACK, VISIBLE, LATE, parallelism=1,
+    "committed-twice", "seen behind the rows of an attempt that throws it away",
+    UNDER_WAY, ELSEWHERE, sees("t-3", 7), LATE, sees("t-2", 8), parallelism=1,
 )  # fmt: skip
-near("committed-twice", "committed before the next attempt starts", UNDER_WAY, LATE, GOES_BACK, parallelism=1)
-near("committed-twice", "seen before the next attempt starts", UNDER_WAY, VISIBLE, GOES_BACK, LATE, parallelism=1)
+near(
+    "committed-twice", "seen before the rows of an attempt that does not restore it",
+    UNDER_WAY, sees("t-2", 7), ELSEWHERE, sees("t-3", 8), LATE, parallelism=1,
+)  # fmt: skip
+near(
+    "committed-twice", "seen with the rows of an attempt that does not restore it",
+    UNDER_WAY, ELSEWHERE, sees("t-2", 8), sees("t-3", 8), LATE, parallelism=1,
+)  # fmt: skip
+near("committed-twice", "committed elsewhere and seen by nobody", UNDER_WAY, ELSEWHERE, LATE, parallelism=1)
+bad(
+    "committed-twice", "committed on the worker that has thrown it away",
+    UNDER_WAY, restarted(1), cleared(), LATE, parallelism=1,
+)  # fmt: skip
+near(
+    "committed-twice", "committed on the worker that throws the rest away",
+    UNDER_WAY, LATE, restarted(1), cleared(), parallelism=1,
+)  # fmt: skip
 
 near(
     "committed-twice", "confirmed again",
