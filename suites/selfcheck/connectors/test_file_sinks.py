@@ -8,7 +8,7 @@ from typing import Any, cast
 
 import pytest
 
-from holdfast.fixtures.reference.connectors.kafka_sink import KafkaSink
+from holdfast.fixtures.reference.connectors.kafka_sink import KafkaSink, PlainKafkaSink
 from holdfast.fixtures.reference.drivers.simulated.armed_disk import ArmedDisk
 from holdfast.fixtures.reference.drivers.simulated.lane import Lane, Stop
 from holdfast.fixtures.reference.protocol.storage.files import RunFiles, WatchedFiles
@@ -227,6 +227,9 @@ class Broker:
         self.confirm(operator, attempt)
         self.staged[transaction] = content
 
+    def publish(self, operator: str, transaction: str, content: bytes) -> None:
+        self.visible[transaction] = content
+
     def commit(self, operator: str, attempt: int, transaction: str) -> None:
         self.confirm(operator, attempt)
         self.visible[transaction] = self.staged.pop(transaction)
@@ -293,3 +296,14 @@ def test_what_is_not_there_is_lost(topic: Topic) -> None:
     sink = topic.begun(1)
     kept, orphan = topic.prepared(sink, 7), topic.prepared(sink, 8)
     assert kinds(topic.begun(2, kept), orphan, kept) == [OutcomeKind.FAILED, OutcomeKind.COMMITTED]
+
+
+def test_without_transactions_rows_are_in_the_topic_when_they_are_prepared(place: Place) -> None:
+    broker = Broker()
+    context = SinkContext(uri="", job="job", operator="sink-0", attempt=1)
+    sink = PlainKafkaSink(context, place.files_of, cast("Any", broker), UNWATCHED)
+    sink.begin((), now_ms=0)
+    writer = sink.writer(0, now_ms=0)
+    writer.write([Row(b"key", b"7")], now_ms=0)
+    assert writer.prepare(7, now_ms=0) == ()
+    assert (place.paths(), broker.visible) == ([], {NAME: b"7"})
