@@ -343,7 +343,9 @@ class TransactionTrace:
 
 
 def _is_late(transaction: Transaction, start: events.TransactionAborted, looks: list[int]) -> bool:
-    """Whether a commit came behind a start of another attempt, as its attempt, one node or the reader shows.
+    """Whether a commit came behind a start of another attempt. The reader tells of what it saw. Of other rows an
+    attempt tells that commits what it has thrown away, and a node on which the start came first. A later attempt that
+    confirms a commit does not tell when that was.
 
     Args:
         transaction: that was committed.
@@ -353,9 +355,10 @@ def _is_late(transaction: Transaction, start: events.TransactionAborted, looks: 
     committed, seen = transaction.committed, transaction.seen
     if committed is None:
         return False
-    if committed.attempt >= start.attempt or (committed.node == start.node and committed.sequence > start.sequence):
-        return True
-    return seen is not None and bool(looks) and seen.poll > min(looks)
+    if seen is not None:
+        return bool(looks) and seen.poll > min(looks)
+    behind = committed.node == start.node and committed.sequence > start.sequence
+    return committed.attempt == start.attempt or (committed.attempt < start.attempt and behind)
 
 
 def _goes_back(history: History, submitted: events.JobSubmitted) -> bool:

@@ -262,6 +262,10 @@ near(
     UNDER_WAY, ELSEWHERE, sees("t-2", 8), sees("t-3", 8), LATE, parallelism=1,
 )  # fmt: skip
 near("committed-twice", "committed elsewhere and seen by nobody", UNDER_WAY, ELSEWHERE, LATE, parallelism=1)
+near(
+    "committed-twice", "confirmed by an attempt that has restored it again",
+    UNDER_WAY, restarted(1), cleared(), restarted(2, 2), commits(2, recovering=True), parallelism=1,
+)  # fmt: skip
 bad(
     "committed-twice", "committed on the worker that has thrown it away",
     UNDER_WAY, restarted(1), cleared(), LATE, parallelism=1,
