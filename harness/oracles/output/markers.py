@@ -54,7 +54,7 @@ def counted_before_markers(history: History, marked: Sequence[bool]) -> tuple[De
 
 def marked_lanes(model: FoldModel, found: Scan) -> list[bool]:
     """By lane, whether its markers have their effect in an output of contract FOLD: all have one key."""
-    return [tail is None or _reaches_the_end(model, found, lane, tail) for lane, tail in enumerate(model.tails)]
+    return [tail is None or _reaches_the_end(model, found, lane, tail) for lane, tail in enumerate(model.tails())]
 
 
 def _reaches_the_end(model: FoldModel, found: Scan, lane: int, code: int) -> bool:

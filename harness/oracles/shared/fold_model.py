@@ -10,9 +10,9 @@ Rules of this file:
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cached_property, lru_cache
+from functools import lru_cache
+from typing import NamedTuple
 
-import msgspec
 import numpy as np
 
 from holdfast.harness.model.records import Digests, InputLog, Integers, Partition
@@ -24,6 +24,9 @@ REMEMBERED = 4096
 
 Sums = tuple[int, int]
 """Sum of values and sum of identity hashes, both modulo 2**64."""
+
+_Integers = tuple[list[int], list[int], list[int], list[int]]
+"""Of one lane, what Prefixes holds besides offsets."""
 
 _Lane = tuple[int, int, list[tuple[int, int, list[int], list[int]]]]
 """Of one key, what is to be added to its sums, and by partition where it starts and stops in which sums."""
@@ -49,7 +52,7 @@ def _splitmix64(digest_key: int, partition: int, count: int) -> Digests:
     return z ^ (z >> np.uint64(31))
 
 
-class Prefixes(msgspec.Struct, frozen=True, eq=False):
+class Prefixes(NamedTuple):
     """One lane, its records sorted by key and then by offset.
 
     Attributes:
@@ -108,6 +111,7 @@ class FoldModel:
         lengths = [(each.stops - each.starts).tolist() for each in self.partitions]
         self.totals: list[tuple[int, ...]] = list(zip(*lengths, strict=True)) or [()] * len(inputs.keys)
         self.must_show = [any(totals) and self._all_sides(totals) for totals in self.totals]
+        self._integers: list[_Integers] | None = None
         self._lanes: dict[str, _Lane] = {}
 
     def expected(self, key: str, counts: Sequence[int]) -> Sums | None:
@@ -124,7 +128,6 @@ class FoldModel:
             digest += digests[end]
         return value & MASK, digest & MASK
 
-    @cached_property
     def tails(self) -> list[int | None]:
         """By lane, the position of the key of its last record; None if it has no record."""
         partitions = self._inputs.partitions
@@ -138,19 +141,21 @@ class FoldModel:
     def _all_sides(self, counts: Sequence[int]) -> bool:
         return all(any(counts[lane] for lane in side) for side in self.sides)
 
-    @cached_property
-    def _plain(self) -> list[tuple[list[int], list[int], list[int], list[int]]]:
+    def _in_integers(self) -> list[_Integers]:
         # Single rows are compared in plain integers: indexing an array costs ten times as much.
-        return [
-            (each.starts.tolist(), each.stops.tolist(), each.values.tolist(), each.digests.tolist())
-            for each in self.partitions
-        ]
+        if self._integers is None:
+            self._integers = [
+                (each.starts.tolist(), each.stops.tolist(), each.values.tolist(), each.digests.tolist())
+                for each in self.partitions
+            ]
+        return self._integers
 
     def _lane(self, key: str) -> _Lane | None:
         code = self.codes.get(key)
         if code is None:
             return None
-        parts = [(starts[code], stops[code], values, digests) for starts, stops, values, digests in self._plain]
+        lanes = self._in_integers()
+        parts = [(starts[code], stops[code], values, digests) for starts, stops, values, digests in lanes]
         before = (
             -sum(values[start] for start, _, values, _ in parts),
             -sum(digests[start] for start, _, _, digests in parts),
