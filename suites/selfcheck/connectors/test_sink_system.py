@@ -18,7 +18,7 @@ from holdfast.fixtures.reference.protocol.configuration.submission import config
 from holdfast.fixtures.reference.protocol.effects import AbortTransactions, Commit, CommitRefused, Precommit
 from holdfast.fixtures.reference.protocol.effects.transactions import Promised
 from holdfast.fixtures.reference.protocol.storage.file_layout import FileLayout
-from holdfast.fixtures.reference.protocol.storage.sink_system import Caller, Sinks
+from holdfast.fixtures.reference.protocol.storage.sink_system import SameThread, Sinks
 from holdfast.fixtures.reference.protocol.storage.task_storage import TaskStorage
 from holdfast.fixtures.sinks.memory import MemorySink, place_of
 from holdfast.harness.model.events import StorageFailed
@@ -39,7 +39,7 @@ class World:
         self.uri = f"memory:///sessions-{next(_numbers)}"
         self.place = place_of(self.uri)
 
-    def process(self, factory: SinkFactory = MemorySink, lane: type[Caller] = Caller) -> Sinks:
+    def process(self, factory: SinkFactory = MemorySink, lane: type[SameThread | OwnThread] = SameThread) -> Sinks:
         """The sinks of another process."""
 
         return Sinks(factory, self.uri, lambda content: to_rows(decode_identity_rows(content)), lambda: 1_000, lane)
@@ -70,7 +70,7 @@ def world() -> World:
     return World()
 
 
-@pytest.fixture(params=[Caller, OwnThread])
+@pytest.fixture(params=[SameThread, OwnThread])
 def process(world: World, request: pytest.FixtureRequest) -> Iterator[Sinks]:
     made = world.process(lane=request.param)
     yield made
