@@ -166,7 +166,7 @@ def _judge_discards(history: History, coordinator: CoordinatorModel, exempt: Exe
         return
     named = {file.path for metadata in history.of(events.MetadataPublished) for file in metadata.files}
     left = {file.path for file in listings[-1].files if not exempt.ever_held(file.path)} - named
-    left -= exempt.deletions_cut_short
+    left -= exempt.deletions_cut_short()
     sent = {(ack.attempt, ack.checkpoint, ack.subtask): ack.files for ack in history.of(events.AckSent) if ack.files}
     for ack in history.of(events.AckReceived):
         files = sent.get((ack.attempt, ack.checkpoint, ack.subtask))

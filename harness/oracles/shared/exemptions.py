@@ -8,7 +8,6 @@ exempts from follows from what it declares that it may cause (model.consequence)
 from __future__ import annotations
 
 from collections.abc import Collection
-from functools import cached_property
 
 from holdfast.harness.model import events
 from holdfast.harness.model.consequence import ANY_FAILURE, Consequence
@@ -37,6 +36,7 @@ class Exemptions:
         undisturbed: no fault acted.
         dead: lives of processes that ended during the run: they cannot have done what was still due.
         real_time: the machine had other things to do: who is late may only have had to wait.
+        coordinator_paused: it stood still for a while: then its timers say nothing.
         gated: a step may have been stopped half way through, at a gate.
         superseded: a coordinator lost its job to a successor while it lived.
         stalls: stretches in which the machine kept processes waiting.
@@ -47,6 +47,8 @@ class Exemptions:
         self._plan = history.plan
         self._acted = history.of(events.FaultInjected)
         self.undisturbed = not self._acted
+        paused = self.acted(Consequence.PAUSES_PROCESS)
+        self.coordinator_paused = any(event.target.startswith(Role.COORDINATOR) for event in paused)
         self._healed_ns = {event.fault: event.time_ns for event in history.of(events.FaultHealed)}
         self._died = history.of(events.NodeDied)
         self._slowed = history.of(events.StorageSlowed)
@@ -103,11 +105,6 @@ class Exemptions:
         return [faults[event.fault] for event in acted if event.fault < len(faults)]
 
     # --- processes ---
-
-    @cached_property
-    def coordinator_paused(self) -> bool:
-        """Whether the coordinator stood still for a while: then its timers say nothing."""
-        return any(event.target.startswith(Role.COORDINATOR) for event in self.acted(Consequence.PAUSES_PROCESS))
 
     @property
     def punctual(self) -> bool:
@@ -190,7 +187,6 @@ class Exemptions:
         """Whether the harness ever spoilt an object, or put it back."""
         return path in self._damaged
 
-    @cached_property
     def deletions_cut_short(self) -> frozenset[str]:
         """The paths whose deletion the harness was holding up when a user ended the job, or its process died."""
         if not self.acted(Consequence.SLOWS_STORAGE):
