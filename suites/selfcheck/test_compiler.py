@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import abc
 import ast
 import importlib
 import inspect
 import runpy
 import tomllib
+import typing
 from collections.abc import Collection, Iterator
 from functools import cache
 from pathlib import Path
+from threading import Thread
+from types import ModuleType
 from typing import Any
 
 import msgspec
@@ -21,6 +25,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 CONFIGURATION = Path("fixtures/reference/protocol/configuration/configuration.py")
 """A module whose struct derives from one of another module."""
+Value = typing.TypeVar("Value")
 VARIANTS = ("fixtures/mutants", "suites/selfcheck", "suites/bench/discarding.py")
 """What stands in for parts of the reference: the compiled wheel is not for it."""
 
@@ -68,13 +73,79 @@ def test_no_class_body_of_a_compiled_module_reads_what_it_binds(compiled: list[P
     assert not found
 
 
+def test_no_function_of_a_compiled_module_decorates_another_one_within_it(compiled: list[Path]) -> None:
+    """Compiled, a third function within sees no value of its name."""
+    found = [
+        f"{path}:{node.lineno}: {node.name}"
+        for path in compiled
+        for outer in ast.walk(ast.parse((ROOT / path).read_bytes()))
+        if isinstance(outer, ast.FunctionDef)
+        for node in ast.walk(outer)
+        if isinstance(node, ast.FunctionDef) and node is not outer and node.decorator_list
+    ]
+    assert not found
+
+
+def name_of(path: Path) -> str:
+    """Of a module, by its path from the root."""
+    return ".".join(("holdfast", *path.with_suffix("").parts))
+
+
+def own_classes(module: ModuleType) -> list[type]:
+    """Those that a module defines at its top."""
+    return [each for each in vars(module).values() if inspect.isclass(each) and each.__module__ == module.__name__]
+
+
 def test_no_compiled_module_has_a_struct(compiled: list[Path]) -> None:
     """Compiled, a struct loses what its class line asks for."""
     for path in compiled:
-        module = importlib.import_module(".".join(("holdfast", *path.with_suffix("").parts)))
-        for name, value in vars(module).items():
-            own = inspect.isclass(value) and value.__module__ == module.__name__
-            assert not (own and issubclass(value, msgspec.Struct)), f"{path}: {name}"
+        for each in own_classes(importlib.import_module(name_of(path))):
+            assert not issubclass(each, msgspec.Struct), each
+
+
+NATIVE = {type, abc.ABCMeta, type(typing.Protocol)}
+"""With another metaclass, such as that of Enum, a class stays as it is also in a compiled module."""
+WITHOUT_ATTRIBUTES = {typing.Generic, typing.Protocol, abc.ABC}
+
+
+def interpreted_bases(each: type, compiled: Collection[str]) -> list[type]:
+    """Bases of a class that is compiled whose attributes the compiler does not know. What it does not take of the
+    built-in ones it refuses by itself."""
+    return [
+        base
+        for base in each.__mro__
+        if type(each) in NATIVE
+        and base.__module__ not in {*compiled, "builtins"}
+        and not getattr(base, "_is_protocol", False)
+        and base not in WITHOUT_ATTRIBUTES
+    ]
+
+
+def test_no_compiled_class_has_an_interpreted_base(compiled: list[Path]) -> None:
+    """The compiler lays out an object without asking such a base. The thread of a lane released the weak reference by
+    which `threading` knew it as if it owned it, and the next garbage collection read freed memory."""
+    names = {name_of(path) for path in compiled}
+    found = {
+        each: bases
+        for name in names
+        for each in own_classes(importlib.import_module(name))
+        if (bases := interpreted_bases(each, names))
+    }
+    assert not found
+
+
+def test_an_interpreted_base_is_found_through_a_compiled_one() -> None:
+    class Sized(typing.Protocol):
+        size: int
+
+    class Compiled(Thread):
+        pass
+
+    class Heir(Compiled, Sized, typing.Generic[Value]):
+        pass
+
+    Compiled.__module__ = Heir.__module__ = "compiled"
+    assert interpreted_bases(Heir, {"compiled"}) == [Thread]
 
 
 def home(root: Path, module: str, name: str = "") -> Path | None:
@@ -108,10 +179,16 @@ def has_compiled_base(root: Path, compiled: Collection[Path], path: Path, name: 
     return there is not None and has_compiled_base(root, compiled, there, rest or original)
 
 
+def beside_variants(root: Path) -> list[Path]:
+    """All modules of the packages in a folder but for VARIANTS, as paths from there."""
+    paths = (path.relative_to(root) for top in of_setup("TOP") for path in (root / top).rglob("*.py"))
+    return sorted(path for path in paths if not any(path.is_relative_to(each) for each in VARIANTS))
+
+
 def heirs_of_compiled(root: Path, compiled: Collection[Path]) -> Iterator[str]:
     """Interpreted classes with a compiled base. Nobody makes an instance of a protocol."""
-    for path in sorted(path.relative_to(root) for top in of_setup("TOP") for path in (root / top).rglob("*.py")):
-        if path in compiled or any(path.is_relative_to(each) for each in VARIANTS):
+    for path in beside_variants(root):
+        if path in compiled:
             continue
         for name, bases in read(root / path)[1].items():
             if "Protocol" not in bases and has_compiled_base(root, compiled, path, name):
@@ -141,6 +218,53 @@ def test_an_interpreted_heir_is_found_through_packages_modules_and_protocols(tmp
         "harness/own.py: Renamed",
         "harness/own.py: Dotted",
     ]
+
+
+def weak_references(root: Path, compiled: Collection[Path]) -> Iterator[str]:
+    """What of `weakref` a module uses for compiled objects, or without an annotation, such as WeakSet[View], that says
+    for what."""
+    for path in beside_variants(root):
+        if "weakref" not in (root / path).read_text():
+            continue
+        nodes = list(ast.walk(ast.parse((root / path).read_bytes())))
+        imports = [alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names]
+        holders = {name for name, (module, _) in read(root / path)[0].items() if module == "weakref"}
+        annotated = [node for node in nodes if isinstance(node, ast.Subscript) and ast.unparse(node.value) in holders]
+        held = {ast.unparse(node) for each in annotated for node in ast.walk(each.slice) if isinstance(node, ast.expr)}
+        found = holders - {ast.unparse(each.value) for each in annotated}
+        found |= {name for name in imports if name == "weakref"}
+        found |= {name for name in held if has_compiled_base(root, compiled, path, name)}
+        yield from (f"{path}: {name}" for name in sorted(found))
+
+
+def test_nothing_refers_weakly_to_an_object_of_a_compiled_class(compiled: list[Path]) -> None:
+    """Most such classes refuse it. Others, of a generic or abstract base, release the reference as if they owned it."""
+    assert not list(weak_references(ROOT, set(compiled)))
+
+
+def test_a_weak_reference_is_found_by_what_it_is_declared_for(tmp_path: Path) -> None:
+    written = {
+        "harness/sim/kernel.py": "from weakref import WeakSet\nclass Kernel:\n    known: WeakSet[Kernel]\n",
+        "harness/sim/disk.py": "from weakref import finalize\n",
+        "harness/other.py": "import weakref\n",
+        "harness/own.py": "from weakref import WeakKeyDictionary as Weak\nfrom holdfast.harness.sim import kernel\n"
+        "class Plain: ...\nkernels: Weak[kernel.Kernel, int]\nplain: Weak[Plain, str] = Weak()\n",
+        "fixtures/mutants/wrong.py": "import weakref\n",
+    }
+    for path, text in written.items():
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / path).write_text(text)
+    assert list(weak_references(tmp_path, compiled_of(tmp_path))) == [
+        "harness/other.py: weakref",
+        "harness/own.py: kernel.Kernel",
+        "harness/sim/disk.py: finalize",
+        "harness/sim/kernel.py: Kernel",
+    ]
+
+
+def test_no_compiled_class_remembers_a_property(compiled: list[Path]) -> None:
+    """Compiled, a cached property is a plain one, which is worked out whenever it is asked for."""
+    assert not [path for path in compiled if "cached_property" in (ROOT / path).read_text()]
 
 
 def test_a_struct_of_an_imported_base_is_one(compiled: list[Path], tmp_path: Path) -> None:
