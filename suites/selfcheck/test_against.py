@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import signal
 import subprocess
-import sys
 from pathlib import Path
 
 import msgspec
@@ -16,6 +15,7 @@ from holdfast.suites.bench import simulator
 from holdfast.suites.bench.against import BLOCK, CannotCompare, Comparison, block, checkout, compared, working_tree
 from holdfast.suites.bench.behaviour import Stored, stored
 from holdfast.suites.bench.block import Behaviour
+from holdfast.suites.selfcheck.started import Started
 
 SCRIPT = """
 import json, sys
@@ -128,10 +128,8 @@ def test_a_checkout_is_gone_after_a_signal(root: Path, heard: signal.Signals) ->
         # A signal that comes just before a read without a limit is heard when that is over.
         "    while not select.select([sys.stdin], [], [], 0.1)[0]: pass"
     )
-    command = [sys.executable, "-c", program]
-    with subprocess.Popen(command, stdin=-1, stdout=-1, stderr=subprocess.DEVNULL, text=True) as process:
-        assert process.stdout is not None
-        place = Path(process.stdout.readline().strip())
+    with Started.python(program, stderr=subprocess.DEVNULL) as process:
+        place = Path(process.read_line())
         assert (place / "holdfast" / MARKER).exists()
         assert len(git(root, "worktree", "list").splitlines()) == 2
         process.send_signal(heard)

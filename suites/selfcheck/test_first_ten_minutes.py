@@ -23,6 +23,7 @@ from holdfast.harness.commands.reports import write_reports
 from holdfast.harness.model.case import Tier
 from holdfast.harness.model.journal import Journal, TierReport, Title
 from holdfast.suites.selfcheck.reports import journals
+from holdfast.suites.selfcheck.started import Started
 
 ROOT = Path(holdfast.suites.__path__[0]).parent
 FIRST = re.compile(r"^(\$ pip install -e '\.\[spark\]' && holdfast certify reference)$", re.MULTILINE)
@@ -82,11 +83,11 @@ class Reader:
 
     def follows(self, *arguments: str) -> tuple[int, str]:
         """Exit code and words of the check."""
-        begun = self.begins(*arguments)
-        text, _ = begun.communicate()
+        with self.begins(*arguments) as begun:
+            text, _ = begun.communicate()
         return begun.returncode, text
 
-    def begins(self, *arguments: str) -> subprocess.Popen[str]:
+    def begins(self, *arguments: str) -> Started:
         """The check, under way."""
         (self.checkout / "README.md").write_text(self.document, encoding="utf-8")
         words = [
@@ -100,8 +101,7 @@ class Reader:
         present = os.environ  # noqa: TID251 - those of whoever runs the tests
         environment = {**present, "PATH": f"{self._programs}:{present['PATH']}", "REPORTS": str(self.reports)}
         environment["TMPDIR"] = str(self.reports.parent)  # One that is killed leaves something there.
-        both = subprocess.STDOUT
-        return subprocess.Popen([*words, *arguments], env=environment, stdout=subprocess.PIPE, stderr=both, text=True)
+        return Started(*words, *arguments, env=environment, stderr=subprocess.STDOUT)
 
 
 @pytest.fixture
@@ -232,10 +232,9 @@ def test_a_line_ends_with_the_check_that_runs_it(number: int, reader: Reader) ->
     pipe = reader.folder / "pipe"
     os.mkfifo(pipe)
     reader.program("holdfast", f"exec 9>{pipe}; echo begun >&9; exec sleep 63")
-    begun = reader.begins("--only", "first")
-    with pipe.open() as held:
+    with reader.begins("--only", "first") as begun, pipe.open() as held:
         assert held.readline() == "begun\n"
         begun.send_signal(number)
         assert held.read() == ""
-    begun.communicate()
+        begun.communicate()
     assert begun.returncode == (143 if number == signal.SIGTERM else -number)

@@ -15,6 +15,7 @@ import pytest
 from holdfast.harness import label, lease
 from holdfast.harness.adapter.child import Child, wait_for
 from holdfast.harness.lease import Lease
+from holdfast.suites.selfcheck.started import Started
 
 HERE = lease.this_process().partition("@")[2]
 DEAD = f"{2**22 + 1}:5@{HERE}"
@@ -39,8 +40,8 @@ def test_we_live_and_others_do_not() -> None:
     own = lease.this_process()
     assert lease.lives(own)
     assert lease.lives(own.partition("@")[0]), "written by an earlier version, which told no place"
-    child = subprocess.Popen(["true"])
-    child.wait()
+    with Started("true") as child:
+        pass
     assert not lease.lives(f"{child.pid}:{own.partition(':')[2]}")
     assert not lease.lives(f"{os.getpid()}:1@{HERE}"), "the number belongs to another process by now"
     for nonsense in ("", "x", "1", ":", "-1:0", DEAD, DEAD.partition("@")[0], f"{2**22 + 1}:0@{HERE}"):

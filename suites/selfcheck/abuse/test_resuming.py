@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import signal
-import subprocess
-import sys
 import tempfile
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
@@ -28,6 +27,7 @@ from holdfast.harness.model.journal import Status, Title
 from holdfast.harness.spi.surroundings import PASSED_ON
 from holdfast.suites.selfcheck.abuse.conftest import Invoke
 from holdfast.suites.selfcheck.abuse.invocation import LABEL
+from holdfast.suites.selfcheck.started import Started
 
 RULES = ("--rule", "CRD-04", "--rule", "CRD-05", "--rule", "BAR-06", "--rule", "RST-01")
 WAIVERS = '[[waivers]]\nrule = "{rule}"\nreason = "known"\nexpires = 2999-01-01\n'
@@ -204,19 +204,17 @@ def test_only_one_of_many_goes_on_in_a_folder(tmp_path: Path) -> None:
         "import sys, pathlib; from holdfast.harness.engine.artefacts.owner import claim;"
         "sys.stdin.readline(); print(claim(pathlib.Path(sys.argv[1])), flush=True); sys.stdin.readline()"
     )
-    command = [sys.executable, "-c", program, str(tmp_path)]
     (tmp_path / "owner.json").write_text('{"pid":1,"start_time":1,"owner":"holdfast"}')  # Of one that is gone.
-    trying = [subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) for _ in range(4)]
-    for each in trying:
-        assert each.stdin is not None
-        each.stdin.write("begin\n")
-        each.stdin.flush()
-    said = [each.stdout.readline().strip() for each in trying if each.stdout is not None]
-    assert sorted(said) == ["False", "False", "False", "True"]
-    with pytest.raises(UsageError, match="another process still fills it"), working_in(tmp_path, Begun(identity="")):
-        pass
-    for each in trying:
-        each.communicate()
+    with ExitStack() as stack:
+        trying = [stack.enter_context(Started.python(program, tmp_path)) for _ in range(4)]
+        for each in trying:
+            each.write_line("begin")
+        assert sorted(each.read_line() for each in trying) == ["False", "False", "False", "True"]
+        occupied = pytest.raises(UsageError, match="another process still fills it")
+        with occupied, working_in(tmp_path, Begun(identity="")):
+            pass
+        for each in trying:
+            each.communicate()
     assert not owner_lives(tmp_path)
 
 

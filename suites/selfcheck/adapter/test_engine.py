@@ -5,9 +5,8 @@ from __future__ import annotations
 import os
 import re
 import signal
-import subprocess
 from collections.abc import Sequence
-from contextlib import closing
+from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import Any
 
@@ -58,6 +57,7 @@ from holdfast.suites.selfcheck.adapter.engines import (
     records,
 )
 from holdfast.suites.selfcheck.services.listener import as_stranger
+from holdfast.suites.selfcheck.started import Started
 
 pytestmark = pytest.mark.tier("process")
 FIRST, SECOND = Target(Role.WORKER, 0), Target(Role.WORKER, 1)
@@ -245,11 +245,7 @@ def test_a_reader_whose_argument_is_no_text_is_refused_at_once() -> None:
 def test_what_carries_a_label_is_gone_when_it_was_ended(tmp_path: Path) -> None:
     """Its folder was removed while it still wrote there, and so remained."""
     environment = {**os.environ, NAME: str(tmp_path)}
-    sleepers = [subprocess.Popen(["sleep", "60"], env=environment) for _ in range(20)]
-    try:
+    with ExitStack() as stack:
+        sleepers = [stack.enter_context(Started("sleep", "60", env=environment)) for _ in range(20)]
         assert end_labelled(tmp_path) == len(sleepers)
         assert [each.poll() for each in sleepers] == [-signal.SIGKILL] * len(sleepers)
-    finally:
-        for each in sleepers:
-            each.kill()
-            each.wait()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import subprocess
-import sys
 import time  # noqa: TID251 - a process of ours is waited for
 from pathlib import Path
 
@@ -21,6 +20,7 @@ from holdfast.harness.engine.site import registry
 from holdfast.harness.model.window import Window
 from holdfast.suites.selfcheck.engine.results import result
 from holdfast.suites.selfcheck.engine.scripted import plan
+from holdfast.suites.selfcheck.started import Started
 
 SMALL = 4
 WRONG = "reference+A3"
@@ -76,13 +76,12 @@ def test_killed_it_loses_the_chunk_in_hand_and_its_folder_is_free(tmp_path: Path
         f"long_campaign.CHUNK = {SMALL};"
         f"cli.execute(['campaign', 'reference', '--seeds', '1-5000', '--out', {str(tmp_path)!r}])"
     )
-    with subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as it:
+    with Started.python(program, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL):
         until = time.monotonic() + 60
         while not ((tmp_path / LEDGER).exists() and (tmp_path / LEDGER).read_bytes()) and time.monotonic() < until:
             time.sleep(0.01)
         with pytest.raises(UsageError, match="a campaign is running in it"):
             Ledger(tmp_path, "reference")
-        it.kill()
     with Ledger(tmp_path, "reference") as left:
         last = left.chunks[-1].last
     assert drawn(tmp_path, last + 1).total() == drawn(tmp_path / "whole", last + 1).total()

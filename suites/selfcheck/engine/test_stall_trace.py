@@ -17,6 +17,7 @@ from holdfast.harness.engine.executor.stall_trace import LEAST_NS, STRETCH_MS, S
 from holdfast.harness.engine.site.thread_waits import ThreadWaits
 from holdfast.harness.model.events import Event, MachineStalled
 from holdfast.harness.spi.system import Deployment
+from holdfast.suites.selfcheck.started import Started
 
 MS = 1_000_000
 BUSY = """
@@ -33,14 +34,14 @@ def test_two_that_share_a_processor_wait_for_each_other() -> None:
     """Of half a second each has about one half."""
     processor = {min(os.sched_getaffinity(0))}
     waits = ThreadWaits(0)
-    command = [sys.executable, "-c", BUSY.format(processor=processor)]
-    both = [subprocess.Popen(command), subprocess.Popen(command)]
+    busy = BUSY.format(processor=processor)
     waited_ns = now_ns = 0
-    while any(each.poll() is None for each in both):
-        with suppress(subprocess.TimeoutExpired):
-            both[0].wait(0.02)
-        now_ns += 20 * MS
-        waited_ns += waits.grown_ns(now_ns)
+    with Started.python(busy) as first, Started.python(busy) as second:
+        while first.poll() is None or second.poll() is None:
+            with suppress(subprocess.TimeoutExpired):
+                first.wait(0.02)
+            now_ns += 20 * MS
+            waited_ns += waits.grown_ns(now_ns)
     waits.close()
     assert waited_ns >= 100 * MS
 
@@ -55,18 +56,17 @@ input()
 
 
 @pytest.fixture
-def held(tmp_path: Path) -> Iterator[tuple[subprocess.Popen[str], Path]]:
+def held(tmp_path: Path) -> Iterator[tuple[Started, Path]]:
     """A process that sleeps as one that flushes a file, until somebody opens a pipe for writing."""
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
-    command = [sys.executable, "-c", HELD.format(pipe=str(pipe))]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+    with Started.python(HELD.format(pipe=str(pipe))) as process:
         yield process, pipe
         process.communicate("\n")
     assert process.returncode == 0
 
 
-def sleeps_deeply(process: subprocess.Popen[str]) -> bool:
+def sleeps_deeply(process: Started) -> bool:
     """Whether the process waits for what nothing interrupts, within ten seconds."""
     for _ in range(1_000):
         if Path(f"/proc/{process.pid}/stat").read_bytes().rpartition(b")")[2].split()[0] == b"D":
@@ -77,17 +77,14 @@ def sleeps_deeply(process: subprocess.Popen[str]) -> bool:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="Linux tells what a thread waits for")
-def test_who_waits_for_a_disk_at_an_end_of_a_stretch_may_have_waited_in_all_of_it(
-    held: tuple[subprocess.Popen[str], Path],
-) -> None:
+def test_who_waits_for_a_disk_at_an_end_of_a_stretch_may_have_waited_in_all_of_it(held: tuple[Started, Path]) -> None:
     """On a clock whose stretches last far longer than the machine can have kept anybody waiting."""
     process, pipe = held
     waits, second_ns = ThreadWaits(0), 1_000 * MS
     assert sleeps_deeply(process)
     grown_ns = [waits.grown_ns(100 * second_ns), waits.grown_ns(200 * second_ns)]
     pipe.write_text("")
-    assert process.stdout is not None
-    assert process.stdout.readline() == "released\n"
+    assert process.read_line() == "released"
     grown_ns += [waits.grown_ns(300 * second_ns), waits.grown_ns(400 * second_ns)]
     waits.close()
     assert [each > 50 * second_ns for each in grown_ns] == [True, True, True, False]

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -12,6 +10,7 @@ import pytest
 from holdfast.harness.engine.site import usage
 from holdfast.harness.engine.site.usage import UsageMeter
 from holdfast.suites.selfcheck.services.listener import becomes
+from holdfast.suites.selfcheck.started import Started
 
 GREEDY = """
 import sys
@@ -33,15 +32,11 @@ subprocess.run([sys.executable, "-c", burns])
 
 
 def test_the_memory_and_the_processor_time_of_a_child_count() -> None:
-    child = subprocess.Popen([sys.executable, "-c", GREEDY], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-    assert child.stdin is not None
-    assert child.stdout is not None
-    assert child.stdout.readline() == b"ready\n"
-    with UsageMeter() as beside:
-        pass  # One look at least.
-    child.stdin.close()
-    child.wait()
-    child.stdout.close()
+    with Started.python(GREEDY) as child:
+        assert child.read_line() == "ready"
+        with UsageMeter() as beside:
+            pass  # One look at least.
+        child.communicate()
     with UsageMeter() as without:
         pass
     assert beside.usage.peak_memory_mb - without.usage.peak_memory_mb > 150
@@ -56,13 +51,8 @@ def test_the_processor_time_of_what_nobody_waits_for_counts(monkeypatch: pytest.
     def of_others_s() -> float:
         return meter.usage.processor_s - (sum(os.times()[:2]) - own_s)
 
-    with UsageMeter() as meter:
-        parent = subprocess.Popen([sys.executable, "-c", STARTS_ANOTHER], stdin=subprocess.PIPE)
+    with UsageMeter() as meter, Started.python(STARTS_ANOTHER):
         assert becomes(lambda: of_others_s() > 0.4, 60)
-        parent.kill()
-        parent.wait()
-        assert parent.stdin is not None
-        parent.stdin.close()
     assert of_others_s() > 0.4
 
 

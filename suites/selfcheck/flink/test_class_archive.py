@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
 from pathlib import Path
 
 import pytest
@@ -10,6 +9,7 @@ import pytest
 from holdfast.fixtures.services.processes.java_classes import missing_java
 from holdfast.fixtures.systems.flink import class_archive
 from holdfast.fixtures.systems.flink.class_archive import ClassArchive
+from holdfast.suites.selfcheck.started import Started
 
 
 @pytest.fixture(autouse=True)
@@ -39,9 +39,8 @@ def test_it_is_used_once_it_is_there() -> None:
 @pytest.mark.nightly
 def test_of_a_process_that_is_no_java_none_is_made_and_nothing_is_left() -> None:
     archive = ClassArchive(Path("/flink-1"), Path("/job.jar"), "taskmanager")
-    with subprocess.Popen(["sleep", "60"]) as other:
+    with Started("sleep", "60") as other:
         archive.make(other.pid)
-        other.kill()
     assert not archive.path.exists()
     assert list(archive.path.parent.glob("flink-*")) == []
 

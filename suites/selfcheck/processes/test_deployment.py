@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import ctypes
 import os
-import subprocess
-import sys
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
@@ -45,6 +43,7 @@ from holdfast.harness.model.target import COORDINATOR, STORAGE, Role, Target
 from holdfast.harness.model.verdict import Outcome
 from holdfast.harness.spi.controls.process import ProcessControl
 from holdfast.suites.selfcheck.replaced_runs import assert_passes, counting_run
+from holdfast.suites.selfcheck.started import Started
 
 LIMIT_S = 30.0
 WORKER, OTHER_WORKER = Target(Role.WORKER, 0), Target(Role.WORKER, 1)
@@ -303,18 +302,14 @@ while True:
 
 
 def test_after_a_sigkill_of_the_harness_nothing_lives_on(tmp_path: Path) -> None:
-    with subprocess.Popen([sys.executable, "-c", HARNESS, str(tmp_path)], stdout=subprocess.PIPE) as harness:
-        try:
-            assert harness.stdout is not None
-            assert harness.stdout.readline() == b"stands\n"
-            # A process may be between its two forks, so that there is one more for a moment.
-            deadline_s = time.monotonic() + LIMIT_S
-            while len(started := living(descendants(harness.pid))) != 6 + 1 and time.monotonic() < deadline_s:
-                time.sleep(0.02)
-            assert len(started) == 6 + 1, "two zygotes, reader, coordinator, two workers, and the relay"
-        finally:
-            harness.kill()  # Else leaving waits for its end.
-        assert all(process.wait_end(LIMIT_S) for process in started)
+    with Started.python(HARNESS, tmp_path) as harness:
+        assert harness.read_line() == "stands"
+        # A process may be between its two forks, so that there is one more for a moment.
+        deadline_s = time.monotonic() + LIMIT_S
+        while len(started := living(descendants(harness.pid))) != 6 + 1 and time.monotonic() < deadline_s:
+            time.sleep(0.02)
+        assert len(started) == 6 + 1, "two zygotes, reader, coordinator, two workers, and the relay"
+    assert all(process.wait_end(LIMIT_S) for process in started)
 
 
 def test_the_feed_goes_by_the_clock(tmp_path: Path) -> None:

@@ -6,8 +6,6 @@ import os
 import select
 import signal
 import socket
-import subprocess
-import sys
 import threading
 from pathlib import Path
 
@@ -19,6 +17,7 @@ from holdfast.harness.adapter.process import Process
 from holdfast.harness.adapter.process_stat import process_stat
 from holdfast.suites.selfcheck.processes import children
 from holdfast.suites.selfcheck.processes.conftest import PRELOAD
+from holdfast.suites.selfcheck.started import Started
 
 LIMIT_S = 30.0
 NOWHERE = Path(os.devnull)
@@ -109,9 +108,8 @@ signal.pause()
 
 
 def test_nothing_survives_a_sigkill_of_the_harness() -> None:
-    with subprocess.Popen([sys.executable, "-c", HARNESS], stdout=subprocess.PIPE) as harness:
-        assert harness.stdout is not None
-        processes = [Process(int(pid)) for pid in harness.stdout.readline().split()]
+    with Started.python(HARNESS) as harness:
+        processes = [Process(int(pid)) for pid in harness.read_line().split()]
         first = process_stat(processes[0].pid)
         assert first is not None
         root = first.parent

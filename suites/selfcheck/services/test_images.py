@@ -5,7 +5,6 @@ from __future__ import annotations
 import gc
 import signal
 import subprocess
-import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
@@ -16,6 +15,7 @@ import pytest
 from holdfast.harness import cli
 from holdfast.harness.commands import images as commands
 from holdfast.harness.spi.images import Image
+from holdfast.suites.selfcheck.started import Started
 
 NOWHERE = ("tcp://127.0.0.1:1", "unix:///nobody/listens.sock")
 
@@ -171,14 +171,11 @@ def test_a_test_that_fails_amid_a_build_leaves_nothing() -> None:
 
 
 @contextmanager
-def build_without_end() -> Iterator[tuple[subprocess.Popen[str], str]]:
+def build_without_end() -> Iterator[tuple[Started, str]]:
     """A process that builds an image, and the command in its container, which is that of no other build. However a test
     ends, neither process nor container is left."""
     command = f"sleep {BUILD_S} && : {uuid4().hex}"
-    process = subprocess.Popen(
-        [sys.executable, "-c", INTERRUPTED, command], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
-    )
-    with process:
+    with Started.python(INTERRUPTED, command, stderr=subprocess.DEVNULL) as process:
         try:
             yield process, command
         finally:

@@ -25,6 +25,7 @@ from holdfast.harness.model.target import SOURCE_SYSTEM, STORAGE, Role, Target
 from holdfast.harness.spi.service import Site
 from holdfast.suites.conformance.plans import plan
 from holdfast.suites.selfcheck.services.listener import becomes
+from holdfast.suites.selfcheck.started import Started
 
 KAFKA, OBJECT_STORE, SPARK, TABLES = (
     "kafka", "object-store", installation.SPARK_CONNECTORS, installation.SPARK_TABLES
@@ -132,7 +133,7 @@ def test_a_tool_that_fails_leaves_nothing_and_is_quoted(cache: Path, tmp_path: P
 def test_what_a_killed_installation_left_is_removed_by_the_next(cache: Path, tmp_path: Path) -> None:
     tool(tmp_path / "tools", "mvn", MAVEN + "sleep 60\n")
     command = [sys.executable, "-c", "from holdfast.harness.cli import main; main()", "services", "install", KAFKA]
-    with subprocess.Popen(command, stderr=subprocess.DEVNULL, start_new_session=True) as killed:
+    with Started(*command, stderr=subprocess.DEVNULL, start_new_session=True) as killed:
         assert becomes(lambda: bool(list(cache.glob(".partial-*/made/a.jar"))), 60)
         os.killpg(killed.pid, signal.SIGKILL)
     assert not present()[KAFKA], "half of it is not taken for the whole"

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import json
 import signal
-import subprocess
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
 from holdfast.suites.selfcheck.services.test_stack import ours
+from holdfast.suites.selfcheck.started import Started
 
 if TYPE_CHECKING:
     from holdfast.fixtures.services.stack import Stack
@@ -30,19 +29,12 @@ time.sleep(600)
 
 def left_by(end: signal.Signals) -> tuple[str, Path]:
     """Id and exchange folder of a stack whose owner was ended by a signal."""
-    owner = subprocess.Popen([sys.executable, "-c", OWNER], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    with owner:
-        assert owner.stdout is not None
-        assert owner.stderr is not None
-        try:
-            said = owner.stdout.readline().split()
-            assert said, owner.stderr.read()
-            assert len(ours(said[0])) == 2
-            owner.send_signal(end)
-            owner.communicate(timeout=60)
-        finally:
-            owner.kill()
-    return said[0], Path(said[1])
+    with Started.python(OWNER) as owner:
+        run, exchange = owner.read_line().split()
+        assert len(ours(run)) == 2
+        owner.send_signal(end)
+        owner.wait(60)
+    return run, Path(exchange)
 
 
 def test_what_a_killed_harness_left_is_found_and_swept(stack: Stack) -> None:

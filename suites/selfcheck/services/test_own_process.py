@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import signal
-import subprocess
 import sys
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -20,6 +18,7 @@ from holdfast.harness.adapter.process import end_group
 from holdfast.harness.adapter.process_stat import process_stat
 from holdfast.suites.selfcheck.marks import sweeps
 from holdfast.suites.selfcheck.services.listener import PROGRAM, answers, becomes
+from holdfast.suites.selfcheck.started import Started
 
 pytestmark = pytest.mark.tier("process")
 OWNER = """
@@ -141,15 +140,8 @@ def test_what_a_killed_harness_left_is_found_and_swept(session: Session, port: i
     living = server(session, port)
     living.start()
     living.wait_until(lambda: answers(port))
-    owner = subprocess.Popen([sys.executable, "-c", OWNER], stdout=subprocess.PIPE, text=True)
-    with owner:
-        assert owner.stdout is not None
-        try:
-            folder, parent, child = owner.stdout.readline().split()
-            owner.send_signal(signal.SIGKILL)
-            owner.wait(timeout=30)
-        finally:
-            owner.kill()
+    with Started.python(OWNER) as owner:
+        folder, parent, child = owner.read_line().split()
     assert becomes(lambda: not lives(int(parent))), "it dies with its harness"
     assert lives(int(child)), "without the sweep it would stay"
     assert Path(folder) in lease.abandoned()

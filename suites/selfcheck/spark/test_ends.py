@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-import subprocess
-import sys
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -33,6 +31,7 @@ from holdfast.harness.adapter.process_stat import descendants
 from holdfast.harness.model.events import CheckpointCompleted
 from holdfast.suites.selfcheck.processes.test_deployment import living
 from holdfast.suites.selfcheck.spark.plans import WORKER, plan
+from holdfast.suites.selfcheck.started import Started
 
 pytestmark = pytest.mark.tier("spark")
 LIMIT_S = 60.0
@@ -121,7 +120,7 @@ def test_a_spark_that_does_not_come_up_says_why_and_leaves_nothing(tmp_path: Pat
 def test_what_left_the_group_of_the_driver_program_ends_before_its_folder_is_removed() -> None:
     cluster = LocalCluster(1)
     labelled = {label.NAME: str(cluster.folder / "1")}
-    with subprocess.Popen(["/bin/sleep", "60"], env=labelled, start_new_session=True) as daemon:
+    with Started("/bin/sleep", "60", env=labelled, start_new_session=True) as daemon:
         cluster.close()
         assert daemon.poll() == -9
     assert not cluster.folder.exists()
@@ -144,9 +143,8 @@ while True:
 
 @pytest.mark.nightly
 def test_after_a_sigkill_of_the_harness_nothing_lives_on(tmp_path: Path) -> None:
-    with subprocess.Popen([sys.executable, "-c", HARNESS, str(tmp_path)], stdout=subprocess.PIPE, text=True) as harness:
-        assert harness.stdout is not None
-        folder = harness.stdout.readline().strip()
+    with Started.python(HARNESS, tmp_path) as harness:
+        folder = harness.read_line()
         processes = living(descendants(harness.pid))
         assert len(processes) >= 8  # a zygote, reader, driver program, two workers, and the JVMs
         assert len(mentioning(folder)) == 3  # JVMs of the driver program and of two executors

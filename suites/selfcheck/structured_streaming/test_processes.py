@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import signal
-import subprocess
-import sys
 import time
 from collections.abc import Callable
 from contextlib import closing
@@ -25,6 +21,7 @@ from holdfast.harness.model.plan import Plan, WorkloadSpec
 from holdfast.harness.model.target import Role, Target
 from holdfast.harness.spi.controls.process import ProcessControl
 from holdfast.suites.selfcheck.marks import sweeps
+from holdfast.suites.selfcheck.started import Started
 
 LIMIT_S = 90.0
 COORDINATOR, WORKERS = Target(Role.COORDINATOR), (Target(Role.WORKER, 0), Target(Role.WORKER, 1))
@@ -91,13 +88,8 @@ def test_executors_end_with_their_driver_and_a_session_with_its_close(tmp_path: 
 @pytest.mark.nightly
 def test_a_killed_harness_leaves_nothing_that_a_sweep_does_not_end(tmp_path: Path) -> None:
     """Even what is paused, and hears of nobody's end."""
-    harness = subprocess.Popen(
-        [sys.executable, "-c", DEPLOY_AND_PAUSE, str(tmp_path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE
-    )
-    assert harness.stdout is not None
-    session = Path(harness.stdout.readline().decode().strip())
-    os.kill(harness.pid, signal.SIGKILL)
-    harness.communicate()
+    with Started.python(DEPLOY_AND_PAUSE, tmp_path) as harness:
+        session = Path(harness.read_line())
     assert labelled(session)
     [told] = [each for each in lease.sweep() if str(session) in each]
     assert told.startswith(f"{session}: removed, ")

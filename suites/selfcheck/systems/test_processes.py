@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import select
-import subprocess
 import sys
 from contextlib import closing
 from pathlib import Path
@@ -13,6 +12,7 @@ from holdfast.fixtures.systems.json_lines.deployment import JsonLinesDeployment
 from holdfast.fixtures.systems.json_lines.system import JsonLines, persists_first
 from holdfast.harness.model.target import Role, Target
 from holdfast.harness.spi.controls.process import ProcessControl
+from holdfast.suites.selfcheck.started import Started
 from holdfast.suites.selfcheck.systems.driving import LIMIT_MS, deployed, drive, records
 
 WORKER = Target(Role.WORKER, 0)
@@ -68,12 +68,9 @@ def ends(descriptor: int) -> bool:
 
 
 def test_nothing_is_left_when_the_harness_is_killed(tmp_path: Path) -> None:
-    command = [sys.executable, "-c", DEPLOY, str(tmp_path)]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as harness:
-        assert harness.stdout is not None
-        assert harness.stdout.readline() == b"alive\n"
+    with Started.python(DEPLOY, tmp_path) as harness:
+        assert harness.read_line() == "alive"
         left = [os.pidfd_open(child) for child in children_of(harness.pid)]
-        harness.kill()
     assert len(left) == 2, "program and reader"
     assert all(map(ends, left))
 
