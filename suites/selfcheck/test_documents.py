@@ -12,6 +12,7 @@ import pytest
 
 import holdfast.suites
 from holdfast.harness import engine
+from holdfast.suites.selfcheck.source_files import source_files
 
 ROOT = Path(holdfast.suites.__path__[0]).parent
 README = ROOT / "README.md"
@@ -181,8 +182,7 @@ def test_a_quoted_message_that_is_not_printed_is_noticed() -> None:
 def test_the_messages_of_the_troubleshooting_are_printed() -> None:
     document = (ROOT / "docs/troubleshooting.md").read_text()
     assert len(MESSAGE.findall(document)) > 20
-    files = (file for folder in PRINTING for file in sorted((ROOT / folder).rglob("*.py")))
-    assert never_printed(document, (file.read_text() for file in files)) == []
+    assert never_printed(document, dict(source_files(*PRINTING)).values()) == []
 
 
 def test_the_engine_lists_its_folders_as_the_contract_orders_them() -> None:

@@ -10,12 +10,11 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Mapping
 from graphlib import CycleError, TopologicalSorter
-from pathlib import Path
 
 from holdfast.fixtures.reference import protocol
+from holdfast.suites.selfcheck.source_files import source_files
 
 PACKAGE = protocol.__name__
-FOLDER = Path(next(iter(protocol.__path__)))
 
 
 def imported(source: str) -> Iterator[str]:
@@ -66,10 +65,9 @@ def _slot(node: ast.stmt) -> str:
 
 def _protocol() -> dict[str, str]:
     named = {}
-    for path in FOLDER.rglob("*.py"):
-        parts = path.relative_to(FOLDER).with_suffix("").parts
-        name = ".".join((PACKAGE, *parts)).removesuffix(".__init__")
-        named[name] = path.read_text(encoding="utf-8")
+    for path, source in source_files("fixtures/reference/protocol"):
+        module = path.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
+        named[f"holdfast.{module}"] = source
     return named
 
 

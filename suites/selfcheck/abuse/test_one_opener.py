@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Mapping
-from importlib.resources import files
-from pathlib import Path
+
+from holdfast.suites.selfcheck.source_files import files_with
 
 READS = {
     "read_bytes", "read_text", "read_table", "read_csv", "read_json", "ParquetFile", "ORCFile", "ZipFile", "DeltaTable",
@@ -16,18 +16,17 @@ OPENS = {"open", "fdopen"}
 DATABASES = {"sqlite3"}
 """Modules whose `connect` opens a file."""
 WRITING = ("w", "a", "x")
-FOLDERS = ("harness", "reports", "faults", "fixtures")
 ON_TRIAL = (
-    "fixtures/backends",
-    "fixtures/feeders",
-    "fixtures/mutants",
-    "fixtures/reference/drivers",
-    "fixtures/reference/operators",
-    "fixtures/reference/protocol",
-    "fixtures/sinks",
-    "fixtures/sources",
-    "fixtures/storages",
-    "fixtures/systems/programs",
+    "fixtures/backends/",
+    "fixtures/feeders/",
+    "fixtures/mutants/",
+    "fixtures/reference/drivers/",
+    "fixtures/reference/operators/",
+    "fixtures/reference/protocol/",
+    "fixtures/sinks/",
+    "fixtures/sources/",
+    "fixtures/storages/",
+    "fixtures/systems/programs/",
 )
 """What is judged, and reads what it wrote itself. Of it, what looks at the parts of others is listed below."""
 BEHIND_LAKE = "its libraries read it, behind LakeTable, which looks at files first and reads rows in batches"
@@ -98,9 +97,9 @@ EXCEPTIONS: Mapping[str, str] = {
 }
 
 
-def reads(path: Path) -> bool:
-    """Whether a file reads files by itself."""
-    return any(_reads(node) for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
+def reads(source: str) -> bool:
+    """Whether a source reads files by itself."""
+    return any(_reads(node) for node in ast.walk(ast.parse(source)))
 
 
 def _reads(node: ast.AST) -> bool:
@@ -116,11 +115,5 @@ def _reads(node: ast.AST) -> bool:
 
 
 def test_files_of_others_are_read_in_one_place() -> None:
-    root = Path(str(files("holdfast.harness"))).parent
-    found = {
-        str(path.relative_to(root))
-        for folder in FOLDERS
-        for path in sorted((root / folder).rglob("*.py"))
-        if not str(path.relative_to(root)).startswith(tuple(f"{each}/" for each in ON_TRIAL)) and reads(path)
-    }
+    found = files_with(reads, "harness", "reports", "faults", "fixtures", but_for=ON_TRIAL)
     assert found == EXCEPTIONS.keys(), "use harness.spi.outside_files, or read_content of harness.engine.artefacts"

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import ast
-from importlib.resources import files
-from pathlib import Path
+
+import pytest
+
+from holdfast.suites.selfcheck.source_files import files_with
 
 MAKERS = {"mkdtemp", "TemporaryDirectory", "mkstemp", "NamedTemporaryFile"}
 EXCEPTIONS = {
@@ -14,31 +16,27 @@ EXCEPTIONS = {
 }
 
 
-def makes_one(path: Path) -> bool:
-    """Whether a file makes a temporary folder or file in no folder of its own (`dir=`)."""
-    calls = [node for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))) if isinstance(node, ast.Call)]
+def makes_one(source: str) -> bool:
+    """Whether a source makes a temporary folder or file in no folder of its own (`dir=`)."""
+    calls = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Call)]
     names = [call for call in calls if getattr(call.func, "id", getattr(call.func, "attr", "")) in MAKERS]
     return any("dir" not in {word.arg for word in call.keywords} for call in names)
 
 
 def test_temporary_folders_are_leases() -> None:
-    root = Path(str(files("holdfast.harness"))).parent
-    found = {
-        str(path.relative_to(root))
-        for folder in ("harness", "faults", "fixtures", "reports", "suites/certify")
-        for path in sorted((root / folder).rglob("*.py"))
-        if "scaffolds" not in path.parts and makes_one(path)
-    }
+    folders = ("harness", "faults", "fixtures", "reports", "suites/certify")
+    found = files_with(makes_one, *folders, but_for=("suites/certify/scaffolds/",))
     assert found == EXCEPTIONS.keys(), "use harness.lease.Lease"
 
 
-def test_one_beside_them_is_seen(tmp_path: Path) -> None:
-    file = tmp_path / "one.py"
-    for text, seen in {
-        "with tempfile.TemporaryDirectory(prefix='x-') as folder: ...": True,
-        "made = mkdtemp()": True,
-        "made = mkdtemp(dir=target.parent)": False,
-        "with Lease('x') as folder: ...": False,
-    }.items():
-        file.write_text(text)
-        assert makes_one(file) is seen, text
+@pytest.mark.parametrize(
+    ("source", "seen"),
+    [
+        ("with tempfile.TemporaryDirectory(prefix='x-') as folder: ...", True),
+        ("made = mkdtemp()", True),
+        ("made = mkdtemp(dir=target.parent)", False),
+        ("with Lease('x') as folder: ...", False),
+    ],
+)
+def test_one_beside_them_is_seen(source: str, seen: bool) -> None:
+    assert makes_one(source) is seen

@@ -5,24 +5,21 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from importlib.resources import files
-from pathlib import Path
 
 import pytest
 
-ROOT = Path(str(files("holdfast.harness"))).parent
+from holdfast.suites.selfcheck.source_files import source_files
+
 SIMULATED = "fixtures/reference/drivers/simulated/"
 """The simulator has a network of its own, and no relay."""
 
 
 def classes() -> Iterator[tuple[str, ast.ClassDef]]:
     """All of what runs processes, each with its file and name, but for protocols."""
-    for folder in ("harness/adapter", "fixtures"):
-        for path in sorted((ROOT / folder).rglob("*.py")):
-            file = str(path.relative_to(ROOT))
-            for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-                if isinstance(node, ast.ClassDef) and not any("Protocol" in ast.unparse(base) for base in node.bases):
-                    yield f"{file}:{node.name}", node
+    for path, source in source_files("harness/adapter", "fixtures"):
+        for node in ast.walk(ast.parse(source)):
+            if isinstance(node, ast.ClassDef) and not any("Protocol" in ast.unparse(base) for base in node.bases):
+                yield f"{path}:{node.name}", node
 
 
 def with_verbs(*verbs: str) -> set[str]:

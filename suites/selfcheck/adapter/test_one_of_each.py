@@ -5,10 +5,10 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
-from importlib.resources import files
-from pathlib import Path
 
 import pytest
+
+from holdfast.suites.selfcheck.source_files import source_files
 
 Recognised = Callable[[ast.Module], bool]
 
@@ -347,14 +347,8 @@ IMPLEMENTATIONS: Mapping[str, tuple[Recognised, Mapping[str, str]]] = {
 
 @cache
 def modules() -> Sequence[tuple[str, ast.Module]]:
-    return tuple(_modules())
-
-
-def _modules() -> Iterator[tuple[str, ast.Module]]:
-    root = Path(str(files("holdfast.harness"))).parent
-    for found in ("harness/lease.py", "harness/adapter/**/*.py", "fixtures/**/*.py"):
-        for path in sorted(root.glob(found)):
-            yield str(path.relative_to(root)), ast.parse(path.read_text(encoding="utf-8"))
+    sources = source_files("harness/lease.py", "harness/adapter", "fixtures")
+    return [(path, ast.parse(source)) for path, source in sources]
 
 
 @pytest.mark.parametrize("mechanism", IMPLEMENTATIONS)

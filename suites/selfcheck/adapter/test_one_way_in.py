@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import ast
 import re
-from importlib.resources import files
-from pathlib import Path
+
+from holdfast.suites.selfcheck.source_files import files_with
 
 OPENS = {"create_connection", "create_server", "connect_ex", "open_connection", "start_server", "HTTPServer"}
 OPENS |= {"ThreadingHTTPServer", "TCPServer", "accept"}
@@ -22,12 +22,11 @@ EXCEPTIONS = {
 }
 
 
-def opened(path: Path) -> bool:
-    """Whether a file begins or accepts connections by itself."""
-    content = path.read_text(encoding="utf-8")
-    if not LIBRARY.search(content):
+def opens(source: str) -> bool:
+    """Whether a source begins or accepts connections by itself."""
+    if not LIBRARY.search(source):
         return False
-    nodes = list(ast.walk(ast.parse(content)))
+    nodes = list(ast.walk(ast.parse(source)))
     names = {node.id for node in nodes if isinstance(node, ast.Name)}
     names |= {node.attr for node in nodes if isinstance(node, ast.Attribute)}
     methods = {node.func.attr for node in nodes if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)}
@@ -35,11 +34,5 @@ def opened(path: Path) -> bool:
 
 
 def test_connections_begin_and_end_in_one_place() -> None:
-    root = Path(str(files("holdfast.harness"))).parent
-    found = {
-        str(path.relative_to(root))
-        for folder in ("harness", "faults", "fixtures", "reports")
-        for path in sorted((root / folder).rglob("*.py"))
-        if opened(path)
-    }
+    found = files_with(opens, "harness", "faults", "fixtures", "reports")
     assert found == EXCEPTIONS.keys(), "use harness.adapter.network: call, connect, Acceptor"

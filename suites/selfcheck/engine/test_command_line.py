@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-import holdfast.harness
 from holdfast.harness.model.command_line import command_line, within, words_of
 from holdfast.harness.model.finding import Command
+from holdfast.suites.selfcheck.source_files import source_files
 
 AWKWARD = ("a folder", "it's", 'a "quote"', "$HOME;true", "-x", "plain")
 _COMMAND = re.compile(r"\bholdfast (?!trace )([a-z]+ )+(--[a-z-]+ )*$")
@@ -32,12 +32,12 @@ def test_a_path_is_one_word_and_no_option(name: str) -> None:
 
 def _written_by_hand() -> Iterator[str]:
     """Texts that name a command, and put a value behind it."""
-    for file in Path(holdfast.harness.__path__[0]).rglob("*.py"):
-        for text in (node for node in ast.walk(ast.parse(file.read_text())) if isinstance(node, ast.JoinedStr)):
+    for path, source in source_files("harness"):
+        for text in (node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.JoinedStr)):
             for before, behind in zip(text.values, text.values[1:], strict=False):
                 named = isinstance(before, ast.Constant) and _COMMAND.search(str(before.value))
                 if named and isinstance(behind, ast.FormattedValue):
-                    yield f"{file}:{text.lineno}"
+                    yield f"{path}:{text.lineno}"
 
 
 def test_no_text_of_ours_puts_a_value_behind_a_command() -> None:

@@ -4,20 +4,17 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Iterator, Mapping
-from pathlib import Path
 
 import pytest
 
-from holdfast import fixtures
-from holdfast.harness import adapter
 from holdfast.harness.engine.site import registry
 from holdfast.harness.model.capability import Capability
 from holdfast.harness.model.plan import FaultSpec, Schedule
 from holdfast.harness.model.target import COORDINATOR, Role, Target
 from holdfast.harness.spi.fault import command_of, needs_of
+from holdfast.suites.selfcheck.source_files import files_with
 
 KINDS = frozenset(registry.toolbox().faults)
-ROOTS = [Path(each.__path__[0]) for each in (fixtures, adapter)]
 
 
 def spelled(source: str) -> Iterator[tuple[int, str]]:
@@ -54,13 +51,8 @@ def test_a_kind_that_is_spelled_is_noticed(source: str) -> None:
 
 
 def test_no_adapter_spells_the_kind_of_a_fault() -> None:
-    found = {
-        file: lines
-        for root in ROOTS
-        for file in root.rglob("*.py")
-        if "mutants" not in file.parts and (lines := list(spelled(file.read_text())))
-    }
-    assert found == {}
+    found = files_with(lambda text: [*spelled(text)], "fixtures", "harness/adapter", but_for=("fixtures/mutants/",))
+    assert found == set()
 
 
 @pytest.mark.parametrize(

@@ -27,6 +27,7 @@ from holdfast.harness.model.target import Role, Target
 from holdfast.harness.oracles.shared.exemptions import Exemptions, exemptions
 from holdfast.harness.spi.fault import Declaring
 from holdfast.suites.selfcheck.oracles.builder import MS, Line, at, in_real_time, injected, story
+from holdfast.suites.selfcheck.source_files import files_with, source_files
 
 COORDINATOR, WORKER = Target(Role.COORDINATOR), Target(Role.WORKER, 1)
 PAUSES = (FaultSpec("pause", COORDINATOR), FaultSpec("pause", WORKER))
@@ -109,6 +110,7 @@ def test_an_object_is_spoilt_until_it_is_put_back() -> None:
 
 HOME = Path(oracles.__file__).parent
 THE_PLACE = "exemptions.py"
+BUILDER = f"harness/oracles/shared/{THE_PLACE}"
 
 
 def _gathers_the_dead(node: ast.AST) -> bool:
@@ -151,7 +153,7 @@ def areas_that_work_out(sources: dict[str, str], found: Callable[[ast.AST], bool
 
 @pytest.mark.parametrize("exemption", WORKED_OUT)
 def test_an_exemption_is_worked_out_in_one_place(exemption: str) -> None:
-    sources = {str(each.relative_to(HOME)): each.read_text() for each in HOME.glob("*/*.py")}
+    sources = {path: text for path, text in source_files(below=HOME) if "/" in path}
     assert areas_that_work_out(sources, WORKED_OUT[exemption]) == OF_ITS_OWN.get(exemption, set())
 
 
@@ -183,8 +185,7 @@ def faults_by_name(source: str) -> set[str]:
 
 
 def test_no_oracle_names_a_fault() -> None:
-    named = {str(each.relative_to(HOME)): faults_by_name(each.read_text()) for each in HOME.rglob("*.py")}
-    assert {name: kinds for name, kinds in named.items() if kinds} == {}
+    assert files_with(faults_by_name, "harness/oracles") == set()
 
 
 def test_an_oracle_that_names_a_fault_is_found() -> None:
@@ -250,5 +251,4 @@ def test_exemptions_are_worked_out_once_for_a_history() -> None:
 
 
 def test_nobody_but_the_place_builds_exemptions() -> None:
-    sources = {str(each.relative_to(HOME)): each.read_text() for each in HOME.rglob("*.py")}
-    assert [name for name, source in sources.items() if "Exemptions(" in source and not name.endswith(THE_PLACE)] == []
+    assert files_with(lambda source: "Exemptions(" in source, "harness/oracles", but_for=(BUILDER,)) == set()

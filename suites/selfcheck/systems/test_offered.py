@@ -15,6 +15,7 @@ from holdfast.harness.engine.site import registry
 from holdfast.harness.spi import offered
 from holdfast.harness.spi.offered import Offered
 from holdfast.harness.spi.system import SelfDescribing, SideBySide, Sweeper
+from holdfast.suites.selfcheck.source_files import source_files
 
 TABLE = """
 import sys
@@ -107,11 +108,10 @@ def test_a_system_that_hands_on_offers_what_it_hands_on() -> None:
 
 def test_every_optional_protocol_is_one_of_these() -> None:
     """One that is checked by typing alone would give another answer on another Python."""
-    root = Path(offered.__file__).parents[2]
-    files = [path for folder in ("harness", "fixtures", "faults") for path in (root / folder).rglob("*.py")]
-    assert len(files) > 500
-    for path in files:
-        for before, line in pairwise(path.read_text().splitlines()):
+    sources = list(source_files("harness", "fixtures", "faults"))
+    assert len(sources) > 500
+    for path, source in sources:
+        for before, line in pairwise(source.splitlines()):
             assert before != "@runtime_checkable" or "metaclass=Offered" in line, f"{path}: {line}"
 
     @runtime_checkable
