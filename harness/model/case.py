@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from enum import StrEnum
 
 import msgspec
@@ -61,6 +61,8 @@ class Decision(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 PlanGenerator = Callable[[int], Plan]
 """From a draw seed to a plan."""
+Plans = Plan | Sequence[Plan] | PlanGenerator
+"""What a case runs: one plan, each of several, or plans that are drawn."""
 
 
 class Case(msgspec.Struct, frozen=True, kw_only=True):
@@ -72,8 +74,8 @@ class Case(msgspec.Struct, frozen=True, kw_only=True):
         method: one sentence: how.
         passes: one sentence: the pass condition.
         decides: the rules that it decides.
-        plan: the plan, or a generator of plans from a draw seed.
-        runs: how many plans are drawn (1 for a fixed plan) and must pass.
+        plan: the plan, several of them, or a generator of plans from a draw seed.
+        runs: how many plans must pass; 0: each that there is once, of a generator one.
         expected: the outcome expected of the system named in the plan; FAIL for a negative control.
         tiers: where it can run.
         windows: situations that runs which count must have brought about in the system under test, each at least once;
@@ -92,20 +94,29 @@ class Case(msgspec.Struct, frozen=True, kw_only=True):
     method: str
     passes: str
     decides: tuple[Decision, ...]
-    plan: Plan | PlanGenerator
-    runs: int = 1
+    plan: Plans
+    runs: int = 0
     expected: Outcome = Outcome.PASS
     tiers: tuple[Tier, ...] = (Tier.SIM,)
     windows: tuple[Window, ...] = ()
     needs: frozenset[str] = frozenset()
-    mutant_plan: Plan | PlanGenerator | None = None
+    mutant_plan: Plans | None = None
     refutes: frozenset[str] = frozenset()
     pictures: tuple[str, ...] = ()
     rehearsal: bool = False
 
     def __post_init__(self) -> None:
         force_setattr(self, "refutes", frozenset(map(current_label, self.refutes)))
+        if not self.runs:
+            force_setattr(self, "runs", len(self.plan) if isinstance(self.plan, Sequence) else 1)
 
     def plan_for(self, seed: int) -> Plan:
         """The plan of one run."""
-        return self.plan if isinstance(self.plan, Plan) else self.plan(seed)
+        return plan_for(self.plan, seed)
+
+
+def plan_for(plans: Plans, seed: int) -> Plan:
+    """One of the plans; of several, as many successive seeds bring each of them once."""
+    if isinstance(plans, Plan):
+        return plans
+    return plans[seed % len(plans)] if isinstance(plans, Sequence) else plans(seed)

@@ -10,14 +10,14 @@ from typing import Any
 from msgspec.structs import replace
 
 from holdfast.faults.process import kill, pause
-from holdfast.harness.model.case import Case, Decision, PlanGenerator, Tier
+from holdfast.harness.model.case import Case, Decision, Plans, Tier
 from holdfast.harness.model.plan import FaultSpec, Plan
 from holdfast.harness.model.target import COORDINATOR, STORAGE
 from holdfast.suites.conformance.flink import twins
 from holdfast.suites.conformance.flink.connected import BROKER, EACH_ROW, OUTPUT, TOPICS, down, silent
 from holdfast.suites.conformance.flink.links import BETWEEN, HELD_UP_MS, SILENT_MS, link
 from holdfast.suites.conformance.flink.twins import KILLED, NEEDS, RESTORED, STRUCK_TWICE
-from holdfast.suites.conformance.plans import WORKERS, each_of, with_needs
+from holdfast.suites.conformance.plans import WORKERS, with_needs
 from holdfast.suites.conformance.processes import DECIDED, ON_THE_SIMULATOR
 
 CONTAINERS = (Tier.CONTAINERS,)
@@ -39,7 +39,7 @@ def _case(
     name: str,
     question: str,
     method: str,
-    plan: Plan | PlanGenerator,
+    plan: Plans,
     decides: tuple[Decision, ...] = DECIDED,
     **fields: Any,
 ) -> Case:
@@ -88,24 +88,21 @@ CASES = with_needs(
         "paused",
         "when a TaskManager of Flink stands still",
         "All of its container is frozen, for shorter and for longer than a heartbeat may take.",
-        each_of([contained(pause(WORKERS[1], each, after_checkpoint=2)) for each in (HELD_UP_MS, SILENT_MS)]),
+        [contained(pause(WORKERS[1], each, after_checkpoint=2)) for each in (HELD_UP_MS, SILENT_MS)],
         OUTPUT,
-        runs=2,
     ),
     _case(
         "services",
         "when the broker is killed or silent, and when the object store is silent",
         "SIGKILL hits the broker, or the link to it, or to the store, holds everything back.",
-        each_of([contained(each) for each in SERVICES]),
+        [contained(each) for each in SERVICES],
         OUTPUT,
-        runs=len(SERVICES),
     ),
     _case(
         "links",
         "when the links between JobManager and TaskManagers of Flink are cut or swallow everything",
         "Toxiproxy is between them: it acts on a channel of two TaskManagers, or on all that the JobManager has.",
-        each_of([contained(each) for each in LINKS]),
+        [contained(each) for each in LINKS],
         OUTPUT,
-        runs=len(LINKS),
     ),
 )

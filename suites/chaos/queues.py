@@ -21,7 +21,7 @@ from holdfast.suites.chaos.reference import (
     lasting,
     wrong,
 )
-from holdfast.suites.conformance.plans import RESTART, WORKERS, each_of, gate, with_needs
+from holdfast.suites.conformance.plans import RESTART, WORKERS, gate, with_needs
 from holdfast.suites.conformance.queues import AT_LEAST, EXACTLY, ONE, QUEUES, WITHOUT_IDS
 from holdfast.suites.conformance.submissions import refused
 
@@ -88,8 +88,7 @@ CASES = with_needs(
         method="Jobs that read queues are submitted with a claim that they cannot keep.",
         passes="Each is refused.",
         decides=(),
-        plan=each_of(TOO_MUCH),
-        runs=len(TOO_MUCH),
+        plan=TOO_MUCH,
         tiers=CONTAINERS,
     ),
     Case(

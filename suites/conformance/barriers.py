@@ -178,8 +178,7 @@ CASES = plans.with_needs(
         method="Sources, maps, flat maps, filters and sinks follow each other, and blocked channels are looked for.",
         passes="There is none.",
         decides=(Decision("BAR-08", "CUT", ("waited-with-one-input",), "waits-with-one-input"),),
-        plan=plans.each_of([plans.plan(job=job) for job in (FORWARD, STEPS)]),
-        runs=2,
+        plan=[plans.plan(job=job) for job in (FORWARD, STEPS)],
     ),
     Case(
         id="barriers/rebalance-waits",
@@ -242,8 +241,7 @@ CASES = plans.with_needs(
         decides=(
             Decision("BAR-11", "LIVE", ("end-not-reached", "no-new-checkpoints", "input-not-drained"), "stays-blocked"),
         ),
-        plan=plans.each_of(TIGHT),
-        runs=len(TIGHT),
+        plan=TIGHT,
         mutant_plan=plans.plan(
             slow(plans.LATE_CHANNELS[0], 60, 1_000),
             forge("decline", "sink[1]", after_checkpoint=1, at_event="checkpoint_triggered"),

@@ -13,7 +13,7 @@ from holdfast.harness.model.jobs import THROTTLE
 from holdfast.harness.model.plan import Plan, Schedule
 from holdfast.harness.model.target import COORDINATOR
 from holdfast.harness.model.window import Window
-from holdfast.suites.conformance.plans import EVERYWHERE, WORKERS, each_of, plan, with_needs
+from holdfast.suites.conformance.plans import EVERYWHERE, WORKERS, plan, with_needs
 from holdfast.suites.conformance.restart import FAILURE_RATE_ENDS
 from holdfast.suites.conformance.triggering import LONG, PATIENT, periodic
 from holdfast.suites.conformance.unaligned import switching
@@ -76,8 +76,7 @@ CASES = with_needs(
         "jumps an hour ahead, or runs ten times as fast.",
         passes="The job fails at the fourth failure.",
         decides=(Decision("RST-04", "COUNT", ("restarted-beyond-policy",), "coordinator-by-wall-clock"),),
-        plan=each_of(WINDOWS),
-        runs=len(WINDOWS),
+        plan=WINDOWS,
     ),
     Case(
         id="clocks/alignment-timeout",

@@ -17,7 +17,6 @@ from holdfast.suites.conformance.plans import (
     STATE_IN_FILES,
     TOLERANT,
     WORKERS,
-    each_of,
     gate,
     plan,
     with_needs,
@@ -106,8 +105,7 @@ CASES = with_needs(
             Decision("CRD-03", "COORD", ("abort-not-notified",), "aborts-silently"),
             Decision("CRD-03", "COORD", ("slot-not-freed",), "keeps-slot"),
         ),
-        plan=each_of(DECLINES),
-        runs=len(DECLINES),
+        plan=DECLINES,
         pictures=("states:checkpoint",),
     ),
     Case(

@@ -53,8 +53,7 @@ CASES = plans.with_needs(
             Decision("SBK-10", "COORD", ("over-budget-unnamed",), "names-no-size"),
             Decision("SBK-10", "COUNT", ("failed-below-tolerable",), "fails-for-room"),
         ),
-        plan=plans.each_of(BUDGETS),
-        runs=len(BUDGETS),
+        plan=BUDGETS,
     ),
     Case(
         id="coordinator-memory/older-ones-stay",
@@ -63,7 +62,6 @@ CASES = plans.with_needs(
         passes="The job goes on from the newest one that has completed.",
         decides=(Decision("SBK-10", "REACH", ("dropped-too-early",), "makes-room"),),
         windows=(Window.RESTORED_STATE,),
-        plan=plans.each_of(FALLS_BACK),
-        runs=len(FALLS_BACK),
+        plan=FALLS_BACK,
     ),
 )

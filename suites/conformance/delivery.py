@@ -33,8 +33,7 @@ CASES = plans.with_needs(
         passes="Every identity is there once, and nothing comes after the settle window.",
         decides=(Decision("E2E-02", "EXACT", ("row-repeated", "input-missing", "late-change"), "source-repeats-one"),),
         windows=(Window.RESTORED_STATE,),
-        plan=plans.each_of([plans.plan(*FAULTS, job=job, records=LONGER) for job in (REBALANCE, FORWARD)]),
-        runs=2,
+        plan=[plans.plan(*FAULTS, job=job, records=LONGER) for job in (REBALANCE, FORWARD)],
         tiers=plans.EVERYWHERE,
     ),
     Case(
@@ -60,13 +59,10 @@ CASES = plans.with_needs(
         passes="What was visible once does not change or vanish.",
         decides=(Decision("E2E-03", "STABLE", ("row-changed", "row-vanished"), "takes-back-committed"),),
         windows=plans.RESTORED,
-        plan=plans.each_of(
-            [
-                plans.plan(kill(plans.WORKERS[0], after_checkpoint=1, at_event="rows_visible"), job=job)
-                for job in COMMON_JOBS.values()
-            ]
-        ),
-        runs=len(COMMON_JOBS),
+        plan=[
+            plans.plan(kill(plans.WORKERS[0], after_checkpoint=1, at_event="rows_visible"), job=job)
+            for job in COMMON_JOBS.values()
+        ],
         tiers=plans.EVERYWHERE,
     ),
     Case(
@@ -99,14 +95,11 @@ CASES = plans.with_needs(
         passes="Every record has its effect, and every excess is one of records that were read already.",
         decides=(Decision("E2E-04", "NOLOSS", ("input-lost", "extra-not-a-repeat"), "source-skips-one"),),
         windows=(Window.RESTORED_STATE,),
-        plan=plans.each_of(
-            [
-                plans.plan(slow(plans.LATE_CHANNELS[0], 15), *FAULTS[1:], job=job, options=plans.AT_LEAST_ONCE)
-                for job in COMMON_JOBS.values()
-                if job is not FORWARD
-            ]
-        ),
-        runs=len(COMMON_JOBS) - 1,
+        plan=[
+            plans.plan(slow(plans.LATE_CHANNELS[0], 15), *FAULTS[1:], job=job, options=plans.AT_LEAST_ONCE)
+            for job in COMMON_JOBS.values()
+            if job is not FORWARD
+        ],
         tiers=plans.EVERYWHERE,
     ),
 )

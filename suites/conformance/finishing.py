@@ -13,7 +13,7 @@ from holdfast.harness.model.jobs import FORWARD, KEYED_SUM, PIPELINE, REDUCED, U
 from holdfast.harness.model.plan import Bounds, ExpectedEnd, FaultSpec, Plan, Topology
 from holdfast.harness.model.target import COORDINATOR
 from holdfast.harness.model.window import Window
-from holdfast.suites.conformance.plans import CHECKPOINTING, EVERYWHERE, TOLERANT, WORKERS, each_of, plan, with_needs
+from holdfast.suites.conformance.plans import CHECKPOINTING, EVERYWHERE, TOLERANT, WORKERS, plan, with_needs
 
 CHAINED = {"pipeline.operator-chaining.enabled": "true"}
 SELDOM = {f"{CHECKPOINTING}.interval": "150 ms"}
@@ -103,9 +103,8 @@ CASES = with_needs(
             Decision("FIN-03", "FINAL", ("exit-before-final", "record-not-committed"), "exits-at-once"),
             Decision("FIN-03", "FINAL", ("exit-uncommitted",), "exits-before-commit"),
         ),
-        plan=each_of(DRAINED),
+        plan=DRAINED,
         needs=TWO_PHASE_COMMIT,
-        runs=len(DRAINED),
         tiers=EVERYWHERE,
     ),
     Case(
@@ -118,9 +117,8 @@ CASES = with_needs(
             Decision("FIN-03", "TXN", ("not-committed", "recovered-not-committed"), "forgets-recovered-transactions"),
         ),
         windows=(Window.RESTORED_STATE,),
-        plan=each_of(WAITING),
+        plan=WAITING,
         needs=TWO_PHASE_COMMIT,
-        runs=len(WAITING),
     ),
     Case(
         id="finishing/checkpoints-go-on",
@@ -133,8 +131,7 @@ CASES = with_needs(
             Decision("FIN-01", "FINAL", ("triggered-not-first",), "triggers-all-that-run"),
             Decision("TRG-03", "FINAL", ("triggered-not-first",), "triggers-all-that-run"),
         ),
-        plan=each_of([plan(job=HALF, options=IMPATIENT), ending(job=bounded(UNION), records=LATE, options=IMPATIENT)]),
-        runs=2,
+        plan=[plan(job=HALF, options=IMPATIENT), ending(job=bounded(UNION), records=LATE, options=IMPATIENT)],
         tiers=EVERYWHERE,
     ),
     Case(
@@ -143,13 +140,10 @@ CASES = with_needs(
         method="Two sources flow together, and the input of one of them ends long before that of the other.",
         passes="None is triggered any more, and the job finishes.",
         decides=(Decision("FIN-01", "FINAL", ("triggered-after-finish",), "never-stops-checkpoints"),),
-        plan=each_of(
-            [
-                ending(job=bounded(UNION), records=LATE, options=options)
-                for options in (STOPS, {"holdfast.profile": "flink-1.14"})
-            ]
-        ),
-        runs=2,
+        plan=[
+            ending(job=bounded(UNION), records=LATE, options=options)
+            for options in (STOPS, {"holdfast.profile": "flink-1.14"})
+        ],
     ),
     Case(
         id="finishing/partly-finished-restored",

@@ -14,7 +14,7 @@ from holdfast.harness.model.target import Role, Target
 from holdfast.harness.model.topology import network_channels
 from holdfast.harness.model.verdict import Outcome
 from holdfast.harness.model.window import Window
-from holdfast.suites.conformance.plans import CHECKPOINTING, EVERYWHERE, WORKERS, each_of, plan, with_needs
+from holdfast.suites.conformance.plans import CHECKPOINTING, EVERYWHERE, WORKERS, plan, with_needs
 from holdfast.suites.conformance.submissions import Options, flat, question, refused, submitted
 
 INTERVAL: Options = {f"{CHECKPOINTING}.interval": "1 s"}
@@ -85,8 +85,7 @@ CASES = with_needs(
         passes="Every record that has no row was in the loop when the checkpoint was taken that was restored.",
         decides=(Decision("ITR-02", "FEEDBACK", ("lost-outside-loop",), "source-skips-one"),),
         windows=(Window.RESTORED_STATE,),
-        plan=each_of(CRASHED),
-        runs=len(CRASHED),
+        plan=CRASHED,
         tiers=EVERYWHERE,
     ),
     Case(
@@ -97,8 +96,7 @@ CASES = with_needs(
         passes="No record has two rows.",
         decides=(Decision("ITR-02", "NOREPEAT", ("record-repeated",), "lets-laps-overtake"),),
         windows=(Window.RESTORED_STATE,),
-        plan=each_of(LATE),
-        runs=len(LATE),
+        plan=LATE,
         tiers=EVERYWHERE,
     ),
     Case(

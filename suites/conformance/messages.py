@@ -115,8 +115,7 @@ CASES = plans.with_needs(
         method="Triggers are doubled, or one is overtaken by the next.",
         passes="No source begins a checkpoint twice, or an older one after a newer.",
         decides=(Decision("BAR-10", "CUT", ("stale-acted",), "takes-older-triggers"),),
-        plan=plans.each_of(OLD_TRIGGERS),
-        runs=len(OLD_TRIGGERS),
+        plan=OLD_TRIGGERS,
         tiers=plans.EVERYWHERE,
     ),
     Case(
@@ -157,8 +156,7 @@ CASES = plans.with_needs(
             Decision("REC-10", "LIVE", ("input-not-drained", "no-new-checkpoints"), "keeps-lost-worker"),
         ),
         windows=(Window.RESTORED_STATE, Window.READ_AGAIN),
-        plan=plans.each_of(LOST_WITH_CONNECTION),
-        runs=len(LOST_WITH_CONNECTION),
+        plan=LOST_WITH_CONNECTION,
         tiers=plans.EVERYWHERE,
     ),
 )

@@ -79,8 +79,7 @@ CASES = plans.with_needs(
             Decision("SAV-07", "RESTORE", ("canonical-differs", "moved-differs"), f"moves-{what}")
             for what in ("without-expiry", "without-namespaces", "without-a-group", "lists-reversed", "without-timers")
         ),
-        plan=plans.each_of(RETAINED),
-        runs=len(RETAINED),
+        plan=RETAINED,
     ),
     Case(
         id="moved-state/change-of-backend",
@@ -90,7 +89,6 @@ CASES = plans.with_needs(
         passes="All of it starts with the state that was recorded.",
         decides=(Decision("SAV-07", "RESTORE", ("state-differs",), "moves-without-a-group"),),
         windows=(Window.RESTORED_STATE,),
-        plan=plans.each_of(CHANGED),
-        runs=len(CHANGED),
+        plan=CHANGED,
     ),
 )

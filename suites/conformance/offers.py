@@ -13,12 +13,12 @@ from holdfast.faults.process import kill
 from holdfast.faults.savepoint import stop
 from holdfast.faults.user import command
 from holdfast.harness.model.capability import Capability
-from holdfast.harness.model.case import Case, Decision, PlanGenerator, Tier
+from holdfast.harness.model.case import Case, Decision, Plans, Tier, plan_for
 from holdfast.harness.model.jobs import BOUNDED_JOBS, KEYED_SUM
 from holdfast.harness.model.plan import Gate, Plan
 from holdfast.harness.model.verdict import Outcome
 from holdfast.harness.model.window import Window
-from holdfast.suites.conformance.plans import WORKERS, each_of, with_needs
+from holdfast.suites.conformance.plans import WORKERS, with_needs
 from holdfast.suites.conformance.programs import PROGRAM, in_life, programs, unheard
 
 SECOND = WORKERS[1]
@@ -54,10 +54,9 @@ def offered(
     name: str,
     purpose: str,
     method: str,
-    plan: Plan | PlanGenerator,
+    plan: Plans,
     *decides: Decision,
     needs: tuple[str, ...] = (),
-    runs: int = 1,
     passes: str = "Every row is what the oracle's model holds at its counts, and the last rows hold the whole input.",
 ) -> Case:
     """What a program is put to that offers something; what its plan needs is found there."""
@@ -68,11 +67,10 @@ def offered(
         passes=passes,
         decides=decides,
         plan=plan,
-        runs=runs,
         windows=(Window.RESTORED_STATE,),
         tiers=(Tier.PROCESS,),
         needs=frozenset({Capability.ACKNOWLEDGES_INPUT, *needs}),
-        mutant_plan=None if isinstance(plan, Plan) else plan(0),
+        mutant_plan=None if isinstance(plan, Plan) else plan_for(plan, 0),
     )
 
 
@@ -144,10 +142,9 @@ CASES = with_needs(
         "programs/damaged",
         "Does a program notice that a file of its store was cut or changed?",
         "It is killed, and its largest file is damaged. The file is put back once the program has refused to start.",
-        each_of(DAMAGED),
+        DAMAGED,
         Decision("REC-08", "EXACT", BY_RESULT, by("takes-torn-for-empty")),
         Decision("STO-06", "EXACT", BY_RESULT, by("takes-torn-for-empty")),
-        runs=len(DAMAGED),
     ),
     control(
         "restores-older-checkpoint",

@@ -34,7 +34,6 @@ from holdfast.suites.conformance.plans import (
     RESTORED,
     STATE_IN_FILES,
     WORKERS,
-    each_of,
     plan,
     with_needs,
 )
@@ -110,10 +109,7 @@ CASES = with_needs(
         "rows and states are those of the oracle's own interpretation of the job.",
         decides=(Decision("BAR-08", "CUT", ("processed-while-blocked",), "A3"),),
         windows=RESTORED,
-        plan=each_of(
-            [plan(slow(LATE_CHANNELS[0], 15), kill(WORKERS[0], after_checkpoint=3), job=job) for job in MEETING]
-        ),
-        runs=len(MEETING),
+        plan=[plan(slow(LATE_CHANNELS[0], 15), kill(WORKERS[0], after_checkpoint=3), job=job) for job in MEETING],
     ),
     Case(
         id="operators/crashes",
@@ -126,10 +122,9 @@ CASES = with_needs(
             Decision("BAR-05", "CUT", ("state-extra", "state-missing"), "A3"),
         ),
         windows=(Window.RESTORED_STATE,),
-        plan=each_of([plan(*CRASHES, job=job) for job in JOBS]),
-        runs=len(JOBS),
+        plan=[plan(*CRASHES, job=job) for job in JOBS],
         tiers=EVERYWHERE,
-        mutant_plan=each_of([plan(slow(LATE_CHANNELS[0], 15), CRASHES[0], job=job) for job in EXCHANGING]),
+        mutant_plan=[plan(slow(LATE_CHANNELS[0], 15), CRASHES[0], job=job) for job in EXCHANGING],
     ),
     Case(
         id="operators/chaining",
@@ -147,8 +142,7 @@ CASES = with_needs(
             Decision("BAR-12", "EXACT", ("row-wrong", "row-repeated", "input-missing"), "source-repeats-one"),
         ),
         windows=(Window.RESTORED_STATE,),
-        plan=each_of(CHAINS),
-        runs=len(CHAINS),
+        plan=CHAINS,
         tiers=EVERYWHERE,
     ),
     Case(
@@ -164,8 +158,7 @@ CASES = with_needs(
             Decision("REC-07", "WINDOW", ("window-wrong", "window-unknown"), "ends-sessions-by-steady-clock"),
         ),
         windows=RESTORED,
-        plan=each_of(KEYED),
-        runs=len(KEYED),
+        plan=KEYED,
     ),
     Case(
         id="operators/time-to-live",
@@ -182,8 +175,7 @@ CASES = with_needs(
             Decision("REC-03", "TTL", ("forgotten-early",), "renews-on-write-alone"),
         ),
         windows=RESTORED,
-        plan=each_of(EXPIRING),
-        runs=len(EXPIRING),
+        plan=EXPIRING,
     ),
     Case(
         id="operators/newer-format",
@@ -192,8 +184,7 @@ CASES = with_needs(
         passes="The second job starts with the state that the first has recorded, and its rows are right.",
         decides=(Decision("REC-03", "RESTORE", ("rescaled-state-differs",), "converts-to-nothing"),),
         windows=(Window.RESTORED_STATE,),
-        plan=each_of(COMPATIBLE),
-        runs=len(COMPATIBLE),
+        plan=COMPATIBLE,
     ),
     Case(
         id="operators/older-format",

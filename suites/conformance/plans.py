@@ -6,14 +6,14 @@ quick unless a case is about them.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from msgspec.structs import replace
 
 from holdfast.faults import FAULTS
 from holdfast.harness.model.capability import Capability
-from holdfast.harness.model.case import Case, PlanGenerator, Tier
+from holdfast.harness.model.case import Case, Tier
 from holdfast.harness.model.demands import demands
 from holdfast.harness.model.job import Job
 from holdfast.harness.model.jobs import KEYED_SUM
@@ -109,11 +109,6 @@ def _needs(chosen: Plan) -> set[str]:
     if any(spec.schedule.gate for spec in chosen.faults):
         needs.add(Capability.GATES)
     return needs
-
-
-def each_of(plans: Sequence[Plan]) -> PlanGenerator:
-    """A generator that goes through fixed plans: as many successive seeds as there are plans run each of them."""
-    return lambda seed: plans[seed % len(plans)]
 
 
 def gate(effect: str, target: Target, vertex: str = "", occurrence: int = 1) -> Gate:

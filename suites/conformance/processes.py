@@ -8,7 +8,7 @@ from holdfast.faults.process import kill
 from holdfast.harness.model.case import Case, Decision, Tier
 from holdfast.harness.model.plan import Bounds, FaultSpec, Plan, WorkloadSpec
 from holdfast.harness.model.target import COORDINATOR
-from holdfast.suites.conformance.plans import CHECKPOINTING, RESTART, RESTORED, WORKERS, each_of, gate, plan, with_needs
+from holdfast.suites.conformance.plans import CHECKPOINTING, RESTART, RESTORED, WORKERS, gate, plan, with_needs
 
 OPTIONS = {
     f"{CHECKPOINTING}.interval": "200 ms",
@@ -59,8 +59,7 @@ CASES = with_needs(
         passes=PASSES,
         decides=DECIDED,
         windows=RESTORED,
-        plan=each_of(CRASHES),
-        runs=len(CRASHES),
+        plan=CRASHES,
         tiers=(Tier.PROCESS,),
         mutant_plan=ON_THE_SIMULATOR,
     ),

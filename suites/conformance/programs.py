@@ -19,7 +19,7 @@ from holdfast.harness.model.jobs import KEYED_SUM
 from holdfast.harness.model.plan import Bounds, ExpectedEnd, FaultSpec, Gate, Plan, Topology, WorkloadSpec
 from holdfast.harness.model.verdict import Outcome
 from holdfast.harness.model.window import Window
-from holdfast.suites.conformance.plans import WORKERS, each_of, with_needs
+from holdfast.suites.conformance.plans import WORKERS, with_needs
 
 PROGRAM = WORKERS[0]
 BEFORE_ANYTHING = kill(PROGRAM, at_event="program_ready")
@@ -94,8 +94,7 @@ CASES = with_needs(
             Decision("REC-04", "NOLOSS", ("input-lost",), "system:acknowledges-first"),
         ),
         windows=(Window.RESTORED_STATE, Window.SENT_AGAIN, Window.SENT_WITH_NEW),
-        plan=each_of((UNHEARD, KILLED)),
-        runs=2,
+        plan=(UNHEARD, KILLED),
         tiers=(Tier.PROCESS,),
         needs=frozenset({Capability.ACKNOWLEDGES_INPUT}),
         mutant_plan=KILLED,

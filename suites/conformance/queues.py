@@ -10,7 +10,7 @@ from holdfast.harness.model.case import Case, Decision, Tier
 from holdfast.harness.model.jobs import FORWARD, KEYED_SUM
 from holdfast.harness.model.plan import Topology
 from holdfast.harness.model.target import COORDINATOR
-from holdfast.suites.conformance.plans import RESTORED, WORKERS, each_of, gate, plan, with_needs
+from holdfast.suites.conformance.plans import RESTORED, WORKERS, gate, plan, with_needs
 from holdfast.suites.conformance.submissions import Options, question, refused, submitted
 
 QUEUES: Options = {"source.connector": "rabbitmq"}
@@ -51,9 +51,8 @@ CASES = with_needs(
             Decision("E2E-05", "EXACT", ("input-missing",), "history:exact/input-missing/last-records-missing"),
         ),
         windows=RESTORED,
-        plan=each_of(READ_AGAIN),
+        plan=READ_AGAIN,
         tiers=(Tier.PROCESS,),
-        runs=len(READ_AGAIN),
     ),
     Case(
         id="queues/without-ids",

@@ -15,7 +15,6 @@ from holdfast.suites.conformance.plans import (
     RESTART,
     RESTORED,
     WORKERS,
-    each_of,
     plan,
     with_needs,
 )
@@ -70,8 +69,7 @@ CASES = with_needs(
             Decision("REC-06", "RESTORE", ("position-differs",), "source-skips-one"),
         ),
         windows=(Window.RESTORED_STATE,),
-        plan=each_of(PLANS),
-        runs=len(PLANS),
+        plan=PLANS,
         tiers=EVERYWHERE,
     ),
     Case(
@@ -85,8 +83,7 @@ CASES = with_needs(
             Decision("REC-06", "REGION", ("region-torn",), "tears-region"),
         ),
         windows=(Window.RESTORED_STATE,),
-        plan=each_of((_pipelines(REGION), _chains(REGION))),
-        runs=2,
+        plan=(_pipelines(REGION), _chains(REGION)),
         tiers=EVERYWHERE,
     ),
     Case(

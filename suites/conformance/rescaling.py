@@ -17,7 +17,7 @@ from holdfast.harness.model.target import COORDINATOR, Role, Target
 from holdfast.harness.model.topology import subtasks
 from holdfast.harness.model.window import Window
 from holdfast.suites.conformance.finishing import HALF
-from holdfast.suites.conformance.plans import CHECKPOINTING, EVERYWHERE, WORKERS, each_of, gate, plan, with_needs
+from holdfast.suites.conformance.plans import CHECKPOINTING, EVERYWHERE, WORKERS, gate, plan, with_needs
 from holdfast.suites.conformance.submissions import question, submitted
 from holdfast.suites.conformance.unaligned import BUSY, FEW_BUFFERS, UNALIGNED
 
@@ -198,8 +198,7 @@ CASES = with_needs(
         method="A job is cancelled, and another of a smaller or larger max parallelism is to restore what it has left.",
         passes="It fails before any attempt, and reports why; with the same max parallelism it goes on.",
         decides=(Decision("RSC-02", "RESTORE", ("key-groups-changed",), "O3"),),
-        plan=each_of(FEWER_GROUPS),
-        runs=len(FEWER_GROUPS),
+        plan=FEWER_GROUPS,
         mutant_plan=FEWER_GROUPS[0],
     ),
     Case(
@@ -214,8 +213,7 @@ CASES = with_needs(
         ),
         pictures=("rescale",),
         windows=(Window.RESTORED_STATE,),
-        plan=each_of(BY_KEY),
-        runs=len(BY_KEY),
+        plan=BY_KEY,
         mutant_plan=BY_KEY[1],
         tiers=EVERYWHERE,
     ),
@@ -246,8 +244,7 @@ CASES = with_needs(
         passes="No split is begun anew, none is forgotten, and the output is the right one, once.",
         decides=(Decision("FIN-05", "EXACT", ("row-repeated",), "begins-finished-anew"),),
         windows=(Window.RESTORED_STATE,),
-        plan=each_of(PARTLY),
-        runs=len(PARTLY),
+        plan=PARTLY,
         mutant_plan=PARTLY[0],
     ),
     Case(
@@ -260,8 +257,7 @@ CASES = with_needs(
             Decision("RSC-03", "RESTORE", ("list-uneven",), "deals-to-first"),
         ),
         windows=(Window.RESTORED_STATE,),
-        plan=each_of(IN_LISTS),
-        runs=len(IN_LISTS),
+        plan=IN_LISTS,
         mutant_plan=IN_LISTS[0],
         tiers=EVERYWHERE,
     ),
@@ -275,8 +271,7 @@ CASES = with_needs(
             Decision("RSC-03", "RESTORE", ("union-multiplied",), "L3"),
         ),
         windows=(Window.RESTORED_STATE,),
-        plan=each_of(IN_UNION),
-        runs=len(IN_UNION),
+        plan=IN_UNION,
         mutant_plan=IN_UNION[0],
     ),
     Case(
@@ -286,8 +281,7 @@ CASES = with_needs(
         passes="Each subtask starts with a copy that was recorded.",
         decides=(Decision("RSC-03", "RESTORE", ("copy-unknown",), "leaves-copies"),),
         windows=(Window.RESTORED_STATE,),
-        plan=each_of(COPIED),
-        runs=len(COPIED),
+        plan=COPIED,
         mutant_plan=COPIED[0],
     ),
     Case(
@@ -301,8 +295,7 @@ CASES = with_needs(
             Decision("RSC-05", "RESTORE", ("rescaled-transactions-differ",), "leaves-transactions-of-others"),
         ),
         windows=(Window.RESTORED_STATE,),
-        plan=each_of(SPREAD),
-        runs=len(SPREAD),
+        plan=SPREAD,
         mutant_plan=SPREAD[1],
         tiers=EVERYWHERE,
     ),
@@ -322,8 +315,7 @@ CASES = with_needs(
         method="A job with a mini-batch is cancelled, and another, wider or narrower, is to restore what it has left.",
         passes="The second job fails, and reports why.",
         decides=(Decision("RSC-04", "RESTORE", ("held-back-moved",), "moves-held-back"),),
-        plan=each_of(HELD_BACK),
-        runs=len(HELD_BACK),
+        plan=HELD_BACK,
         tiers=EVERYWHERE,
     ),
     Case(
@@ -338,8 +330,7 @@ CASES = with_needs(
             Decision("UNA-07", "RESTORE", ("rescaled-in-flight",), "takes-all-in-flight"),
         ),
         windows=(Window.RESTORED_IN_FLIGHT,),
-        plan=each_of(IN_FLIGHT),
-        runs=len(IN_FLIGHT),
+        plan=IN_FLIGHT,
         mutant_plan=IN_FLIGHT[0],
     ),
     Case(
@@ -349,8 +340,7 @@ CASES = with_needs(
         passes="Every batch is put back on the edge on which it was, and the output is the right one, once.",
         decides=(Decision("UNA-07", "EXACT", ("input-missing",), "L1"),),
         windows=(Window.RESTORED_IN_FLIGHT,),
-        plan=each_of(ON_TWO_EDGES),
-        runs=len(ON_TWO_EDGES),
+        plan=ON_TWO_EDGES,
     ),
     Case(
         id="rescaling/in-flight-on-processes",

@@ -10,7 +10,7 @@ from holdfast.faults.input import poison
 from holdfast.faults.process import kill
 from holdfast.harness.model.case import Case, Decision
 from holdfast.harness.model.plan import Bounds, ExpectedEnd, FaultSpec, Plan
-from holdfast.suites.conformance.plans import CHECKPOINTING, EVERYWHERE, RESTART, WORKERS, each_of, plan, with_needs
+from holdfast.suites.conformance.plans import CHECKPOINTING, EVERYWHERE, RESTART, WORKERS, plan, with_needs
 
 SECOND_MS = 1_000
 MINUTE_MS = 60 * SECOND_MS
@@ -251,18 +251,15 @@ CASES = with_needs(
             Decision("RST-03", "COUNT", ("failed-too-early",), "restarts-four-times"),
             Decision("RST-03", "COUNT", ("cause-not-reported",), "hides-causes"),
         ),
-        plan=each_of(
-            [
-                _poisoned(
-                    poison(5 * MINUTE_MS),
-                    options={**CHECKPOINTS, "holdfast.profile": profile},
-                    end=ExpectedEnd.RUNNING,
-                    bounds=replace(BOUNDS, liveness_ms=2 * MINUTE_MS),
-                )
-                for profile in ("flink-1.14", "flink-2.x")
-            ]
-        ),
-        runs=2,
+        plan=[
+            _poisoned(
+                poison(5 * MINUTE_MS),
+                options={**CHECKPOINTS, "holdfast.profile": profile},
+                end=ExpectedEnd.RUNNING,
+                bounds=replace(BOUNDS, liveness_ms=2 * MINUTE_MS),
+            )
+            for profile in ("flink-1.14", "flink-2.x")
+        ],
     ),
     Case(
         id="restart/unrecoverable",
@@ -273,8 +270,7 @@ CASES = with_needs(
             Decision("RST-07", "COUNT", ("restarted-after-unrecoverable",), "restarts-after-unrecoverable"),
             Decision("RST-07", "COUNT", ("restarted-after-unrecoverable",), "loses-kind-of-failure"),
         ),
-        plan=each_of(UNRECOVERABLE),
-        runs=len(UNRECOVERABLE),
+        plan=UNRECOVERABLE,
         tiers=EVERYWHERE,
     ),
 )

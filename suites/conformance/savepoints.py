@@ -27,7 +27,7 @@ from holdfast.harness.model.plan import ExpectedEnd, FaultSpec, Plan
 from holdfast.harness.model.target import COORDINATOR
 from holdfast.harness.model.window import Window
 from holdfast.suites.conformance import plans
-from holdfast.suites.conformance.plans import CHECKPOINTING, EVERYWHERE, WORKERS, each_of, gate, with_needs
+from holdfast.suites.conformance.plans import CHECKPOINTING, EVERYWHERE, WORKERS, gate, with_needs
 from holdfast.suites.conformance.unaligned import backlog
 
 LONG = {"records": 240, "records_per_second": 200}
@@ -212,8 +212,7 @@ CASES = with_needs(
             Decision("SAV-01", "SAVEPOINT", ("outside-folder",), "savepoint-beside-checkpoints"),
         ),
         windows=(Window.RESTORED_STATE,),
-        plan=each_of(MOVED),
-        runs=len(MOVED),
+        plan=MOVED,
         mutant_plan=MOVED[0],
         tiers=EVERYWHERE,
     ),
@@ -223,8 +222,7 @@ CASES = with_needs(
         method="Savepoints are taken in version 1.14, where they are recovery points, and newer checkpoints complete.",
         passes="All files of each savepoint are there at the end, and the system has deleted none.",
         decides=(Decision("SAV-02", "SAVEPOINT", ("savepoint-deleted",), "counts-savepoints"),),
-        plan=each_of(OLDER),
-        runs=len(OLDER),
+        plan=OLDER,
     ),
     Case(
         id="savepoints/stopped",
@@ -237,8 +235,7 @@ CASES = with_needs(
         ),
         windows=(Window.RESTORED_STATE,),
         pictures=("savepoint",),
-        plan=each_of(STOPPED),
-        runs=len(STOPPED),
+        plan=STOPPED,
         mutant_plan=STOPPED[0],
         tiers=EVERYWHERE,
     ),
@@ -248,8 +245,7 @@ CASES = with_needs(
         method="Writing state takes so long that the interval passes several times while a job stops.",
         passes="No checkpoint begins behind the savepoint, the job finishes, and the output of both jobs is right.",
         decides=(Decision("SAV-03", "SAVEPOINT", ("begun-behind-stop",), "begins-behind-stop"),),
-        plan=each_of(STOPPED_SLOWLY),
-        runs=len(STOPPED_SLOWLY),
+        plan=STOPPED_SLOWLY,
         mutant_plan=STOPPED_SLOWLY[0],
     ),
     Case(
@@ -259,8 +255,7 @@ CASES = with_needs(
         passes="Nothing is emitted behind the savepoint, the job finishes, and the output of both is right, once.",
         decides=(Decision("SAV-03", "SAVEPOINT", ("emitted-behind-stop", "not-stopped"), "goes-on-reading"),),
         windows=(Window.RESTORED_STATE,),
-        plan=each_of(STOPPED_OTHERWISE),
-        runs=len(STOPPED_OTHERWISE),
+        plan=STOPPED_OTHERWISE,
         mutant_plan=STOPPED[0],
     ),
     Case(
@@ -272,8 +267,7 @@ CASES = with_needs(
             Decision("SAV-03", "COORD", ("restored-not-latest",), "K2"),
             Decision("SAV-03", "SAVEPOINT", ("stopped-silently",), "stops-silently"),
         ),
-        plan=each_of(STRUCK),
-        runs=len(STRUCK),
+        plan=STRUCK,
     ),
     Case(
         id="savepoints/drained",
@@ -282,8 +276,7 @@ CASES = with_needs(
         passes="finish() of each operator is called before its snapshot, and the output of both jobs is right.",
         decides=(Decision("SAV-04", "SAVEPOINT", ("not-drained",), "drains-nothing"),),
         windows=(Window.RESTORED_STATE,),
-        plan=each_of(DRAINED),
-        runs=len(DRAINED),
+        plan=DRAINED,
     ),
     Case(
         id="savepoints/complete",
@@ -292,8 +285,7 @@ CASES = with_needs(
         passes="The next job restores the savepoint, and the output of both is right, once.",
         decides=(Decision("SAV-02", "SAVEPOINT", ("outside-folder",), "savepoint-beside-checkpoints"),),
         windows=(Window.RESTORED_STATE,),
-        plan=each_of(COMPLETE),
-        runs=len(COMPLETE),
+        plan=COMPLETE,
     ),
     Case(
         id="savepoints/timers",
@@ -302,8 +294,7 @@ CASES = with_needs(
         passes="No timer is taken early or twice, and each window is emitted once, by one of the jobs.",
         decides=(Decision("SAV-04", "SAVEPOINT", ("drained-unasked",), "drains-always"),),
         windows=(Window.RESTORED_STATE,),
-        plan=each_of(TIMED),
-        runs=len(TIMED),
+        plan=TIMED,
     ),
     Case(
         id="savepoints/cancelled",
@@ -314,8 +305,7 @@ CASES = with_needs(
             Decision("SAV-03", "SAVEPOINT", ("stopped-silently",), "cancels-at-once"),
             Decision("SAV-03", "SAVEPOINT", ("not-stopped",), "forgets-to-cancel"),
         ),
-        plan=each_of(CANCELLED),
-        runs=len(CANCELLED),
+        plan=CANCELLED,
     ),
     Case(
         id="savepoints/drained-windows",
@@ -327,8 +317,7 @@ CASES = with_needs(
             Decision("SAV-04", "WINDOW", ("window-missing",), "finishes-without-timers"),
             Decision("SAV-04", "SAVEPOINT", ("drained-unasked",), "drains-always"),
         ),
-        plan=each_of(ENDED),
-        runs=len(ENDED),
+        plan=ENDED,
     ),
     Case(
         id="savepoints/edited",
@@ -337,8 +326,7 @@ CASES = with_needs(
         passes="The job runs, and the output of both is right, once.",
         decides=(Decision("SAV-05", "SAVEPOINT", ("not-resumed",), "refuses-edits"),),
         windows=(Window.RESTORED_STATE,),
-        plan=each_of(EDITED),
-        runs=len(EDITED),
+        plan=EDITED,
     ),
     Case(
         id="savepoints/left-out",
@@ -346,8 +334,7 @@ CASES = with_needs(
         method="An operator with state has another name in the next job.",
         passes="No attempt of the next job runs, and it reports which operator is missing.",
         decides=(Decision("SAV-05", "SAVEPOINT", ("state-left-out",), "leaves-state-out"),),
-        plan=each_of(REFUSED),
-        runs=len(REFUSED),
+        plan=REFUSED,
     ),
     Case(
         id="savepoints/claimed",
@@ -356,8 +343,7 @@ CASES = with_needs(
         passes="The savepoint is gone when the job has a checkpoint of its own, and every restart restores.",
         decides=(Decision("SAV-06", "SAVEPOINT", ("claimed-left",), "claims-nothing"),),
         windows=(Window.RESTORED_STATE,),
-        plan=each_of(OWNED),
-        runs=len(OWNED),
+        plan=OWNED,
     ),
     Case(
         id="savepoints/not-claimed",
@@ -374,8 +360,7 @@ CASES = with_needs(
         method="A savepoint is taken between two checkpoints; a worker or the coordinator dies right behind it.",
         passes="No task hears of it, and the job goes back to the checkpoint before it.",
         decides=(Decision("SAV-07", "SAVEPOINT", ("savepoint-commits", "savepoint-restored"), "commits-savepoints"),),
-        plan=each_of(BETWEEN),
-        runs=len(BETWEEN),
+        plan=BETWEEN,
         mutant_plan=BETWEEN[1],
         tiers=EVERYWHERE,
     ),
@@ -393,8 +378,7 @@ CASES = with_needs(
         method="The storage fails while a savepoint is taken, and no failed checkpoint is tolerable.",
         passes="The savepoint is given up, and the job runs on in the same attempt.",
         decides=(Decision("CRD-10", "COUNT", ("failed-below-tolerable",), "counts-failed-savepoints"),),
-        plan=each_of(FAILING),
-        runs=len(FAILING),
+        plan=FAILING,
     ),
     Case(
         id="savepoints/in-flight",
@@ -407,7 +391,6 @@ CASES = with_needs(
             Decision("UNA-05", "SAVEPOINT", ("carries-in-flight",), "savepoints-time-out"),
         ),
         windows=(Window.OVERTAKING,),
-        plan=each_of(IN_FLIGHT),
-        runs=len(IN_FLIGHT),
+        plan=IN_FLIGHT,
     ),
 )

@@ -9,7 +9,7 @@ from holdfast.harness.model.jobs import FORWARD, KEYED_SUM
 from holdfast.harness.model.plan import ExpectedEnd
 from holdfast.harness.model.target import COORDINATOR
 from holdfast.harness.model.window import Window
-from holdfast.suites.conformance.plans import EVERYWHERE, WORKERS, each_of, plan, with_needs
+from holdfast.suites.conformance.plans import EVERYWHERE, WORKERS, plan, with_needs
 
 LONG = {"records": 240}
 
@@ -43,8 +43,7 @@ CASES = with_needs(
         passes="Sources continue at exactly the recorded positions, and all input is drained.",
         decides=(Decision("REC-02", "RESTORE", ("position-differs",), "source-repeats-one"),),
         windows=(Window.RESTORED_STATE, Window.READ_AGAIN),
-        plan=each_of(TO_THE_POSITION),
-        runs=len(TO_THE_POSITION),
+        plan=TO_THE_POSITION,
         tiers=EVERYWHERE,
     ),
     Case(
@@ -53,8 +52,7 @@ CASES = with_needs(
         method="More records are removed than the last completed checkpoint covers, and a worker dies.",
         passes="The job fails, and no source continues behind the gap.",
         decides=(Decision("REC-08", "LIVE", ("end-not-reached",), "reads-from-earliest"),),
-        plan=each_of(BEYOND_IT),
-        runs=len(BEYOND_IT),
+        plan=BEYOND_IT,
         tiers=EVERYWHERE,
     ),
 )

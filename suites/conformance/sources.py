@@ -11,7 +11,7 @@ from holdfast.harness.model.jobs import FORWARD, KEYED_SUM, REBALANCE
 from holdfast.harness.model.plan import Bounds, FaultSpec, Plan, Schedule
 from holdfast.harness.model.target import COORDINATOR, SOURCE_SYSTEM
 from holdfast.harness.model.window import Window
-from holdfast.suites.conformance.plans import CHECKPOINTING, EVERYWHERE, FAILOVER, WORKERS, each_of, plan, with_needs
+from holdfast.suites.conformance.plans import CHECKPOINTING, EVERYWHERE, FAILOVER, WORKERS, plan, with_needs
 
 ENUMERATED = {"source.split-assignment": "enumerator", "heartbeat.interval": "150 ms"}
 """What is not confirmed within three or four checkpoints is sent again."""
@@ -105,8 +105,7 @@ CASES = with_needs(
             Decision("E2E-05", "EXACT", ("row-repeated",), "L4"),
         ),
         windows=(Window.RESTORED_STATE,),
-        plan=each_of((FIRST_LISTINGS, LATER_LISTINGS)),
-        runs=2,
+        plan=(FIRST_LISTINGS, LATER_LISTINGS),
         tiers=EVERYWHERE,
     ),
     Case(
@@ -119,13 +118,10 @@ CASES = with_needs(
             Decision("E2E-05", "EXACT", ("input-missing",), "source-skips-one"),
         ),
         windows=(Window.RESTORED_STATE,),
-        plan=each_of(
-            [
-                _enumerated(kill(WORKERS[0], after_checkpoint=1), kill(COORDINATOR, after_checkpoint=3), job=job)
-                for job in (KEYED_SUM, REBALANCE)
-            ]
-        ),
-        runs=2,
+        plan=[
+            _enumerated(kill(WORKERS[0], after_checkpoint=1), kill(COORDINATOR, after_checkpoint=3), job=job)
+            for job in (KEYED_SUM, REBALANCE)
+        ],
         tiers=EVERYWHERE,
         mutant_plan=_enumerated(kill(WORKERS[0], after_checkpoint=1)),
     ),
@@ -137,14 +133,11 @@ CASES = with_needs(
         passes="No row follows that of a later record of its split, and no sum of a key steps back.",
         decides=(Decision("E2E-06", "EXACT", ("order-broken", "counts-stepped-back"), "rereads-backwards"),),
         windows=(Window.RESTORED_STATE,),
-        plan=each_of(
-            [
-                plan(*ORDER_FAULTS, job=job, options=options, records=SPLITS)
-                for job in (FORWARD, KEYED_SUM)
-                for options in ({}, ENUMERATED)
-            ]
-        ),
-        runs=4,
+        plan=[
+            plan(*ORDER_FAULTS, job=job, options=options, records=SPLITS)
+            for job in (FORWARD, KEYED_SUM)
+            for options in ({}, ENUMERATED)
+        ],
         mutant_plan=plan(*ORDER_FAULTS, job=FORWARD, records=SPLITS),
     ),
 )

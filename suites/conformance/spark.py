@@ -13,7 +13,7 @@ from holdfast.faults.process import kill
 from holdfast.harness.model.case import Case, Decision, Tier
 from holdfast.harness.model.plan import Bounds, ExpectedEnd, FaultSpec, Plan
 from holdfast.harness.model.target import COORDINATOR, Target
-from holdfast.suites.conformance.plans import LATE_CHANNELS, RESTART, RESTORED, WORKERS, each_of, gate, plan, with_needs
+from holdfast.suites.conformance.plans import LATE_CHANNELS, RESTART, RESTORED, WORKERS, gate, plan, with_needs
 from holdfast.suites.conformance.processes import DECIDED, ON_THE_SIMULATOR, OPTIONS, PASSES, flights
 from holdfast.suites.conformance.restart import FIXED_DELAY_ENDS
 
@@ -64,8 +64,7 @@ FLIGHTS = Case(
     passes=PASSES,
     decides=DECIDED,
     windows=RESTORED,
-    plan=each_of(CRASHES),
-    runs=len(CRASHES),
+    plan=CRASHES,
     tiers=SPARK,
     mutant_plan=ON_THE_SIMULATOR,
 )
@@ -78,7 +77,7 @@ CASES = with_needs(
         purpose="Does every flight count once when a process of Spark is killed in the middle of a step?",
         method="As spark/flights; SIGKILL hits a Python worker, or an executor that is about to commit its output or "
         "to acknowledge a checkpoint.",
-        plan=each_of(FINER_CRASHES),
+        plan=FINER_CRASHES,
         runs=len(FINER_CRASHES),
     ),
     Case(

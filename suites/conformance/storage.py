@@ -21,7 +21,6 @@ from holdfast.suites.conformance.plans import (
     TOLERANT,
     TWO_RETAINED,
     WORKERS,
-    each_of,
     gate,
     plan,
     with_needs,
@@ -136,8 +135,7 @@ CASES = with_needs(
             Decision("RET-01", "RETAIN", ("deleted-still-stored",), "reports-deletions"),
             Decision("BAR-05", "RESTORE", ("audit-differs",), "stores-earlier-state"),
         ),
-        plan=each_of(REPORTED),
-        runs=len(REPORTED),
+        plan=REPORTED,
         tiers=EVERYWHERE,
     ),
     Case(
@@ -151,8 +149,7 @@ CASES = with_needs(
             Decision("CRD-01", "LIVE", ("end-not-reached", "no-new-checkpoints"), "stores-unsynced"),
         ),
         windows=(Window.RESTORED_STATE,),
-        plan=each_of(BLACKOUTS),
-        runs=len(BLACKOUTS),
+        plan=BLACKOUTS,
     ),
     Case(
         id="storage/damaged-pieces",
@@ -166,8 +163,7 @@ CASES = with_needs(
             Decision("STO-06", "LOUD", ("started-empty",), "starts-empty-if-missing"),
         ),
         windows=(Window.RESTORED_STATE,),
-        plan=each_of((*STALE, *UNREADABLE)),
-        runs=len(STALE) + len(UNREADABLE),
+        plan=(*STALE, *UNREADABLE),
         tiers=EVERYWHERE,
     ),
     Case(
@@ -177,8 +173,7 @@ CASES = with_needs(
         "coordinator or a worker dies. After the run the harness restores what both have retained.",
         passes="The second one starts empty, and what the first has left can be restored as it was recorded.",
         decides=(Decision("STO-08", "RETAIN", ("start-not-reported", "deleted-after-end"), "one-folder-for-all"),),
-        plan=each_of(BESIDE),
-        runs=len(BESIDE),
+        plan=BESIDE,
         tiers=EVERYWHERE,
     ),
     Case(
@@ -188,8 +183,7 @@ CASES = with_needs(
         passes="Its successor restores the latest one, and the output is that of the oracle's model.",
         decides=(Decision("STO-09", "COORD", ("restored-not-latest",), "trusts-listings"),),
         windows=(Window.RESTORED_STATE,),
-        plan=each_of(LISTED_LATE),
-        runs=len(LISTED_LATE),
+        plan=LISTED_LATE,
     ),
     Case(
         id="storage/transient-errors",
@@ -201,7 +195,6 @@ CASES = with_needs(
             Decision("STO-09", "LIVE", ("no-new-checkpoints", "input-not-drained"), "never-triggers-again"),
             Decision("STO-09", "COUNT", ("failed-below-tolerable",), "fails-for-the-storage"),
         ),
-        plan=each_of(TRANSIENT),
-        runs=len(TRANSIENT),
+        plan=TRANSIENT,
     ),
 )

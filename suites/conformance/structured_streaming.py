@@ -21,7 +21,7 @@ from holdfast.harness.model.plan import Bounds, FaultSpec, Plan, Schedule, Workl
 from holdfast.harness.model.target import COORDINATOR, Target
 from holdfast.harness.model.verdict import Outcome
 from holdfast.harness.model.window import Window
-from holdfast.suites.conformance.plans import CHECKPOINTING, WORKERS, each_of, plan, with_needs
+from holdfast.suites.conformance.plans import CHECKPOINTING, WORKERS, plan, with_needs
 
 NEEDS = frozenset({Capability.MICRO_BATCHES})
 IN_ROCKSDB = {"state.backend.type": "rocksdb", f"{CHECKPOINTING}.incremental": "true"}
@@ -130,8 +130,7 @@ CASES = with_needs(
             STABLE,
         ),
         windows=(Window.RESTORED_STATE,),
-        plan=each_of((_plan(_killed(WORKERS[0])), _plan(_killed(COORDINATOR), options=IN_ROCKSDB))),
-        runs=2,
+        plan=(_plan(_killed(WORKERS[0])), _plan(_killed(COORDINATOR), options=IN_ROCKSDB)),
         tiers=(Tier.SPARK,),
         needs=NEEDS,
         mutant_plan=ON_THE_SIMULATOR,
@@ -147,10 +146,7 @@ CASES = with_needs(
             STABLE,
         ),
         windows=(Window.RESTORED_STATE,),
-        plan=each_of(
-            (_plan(PYTHON_KILLED, _killed(WORKERS[1]), job=FORWARD), _plan(_killed(COORDINATOR), job=FORWARD))
-        ),
-        runs=2,
+        plan=(_plan(PYTHON_KILLED, _killed(WORKERS[1]), job=FORWARD), _plan(_killed(COORDINATOR), job=FORWARD)),
         tiers=(Tier.SPARK,),
         needs=NEEDS,
         mutant_plan=plan(kill(WORKERS[0], after_checkpoint=1, at_event="rows_visible"), job=FORWARD),

@@ -18,7 +18,6 @@ from holdfast.suites.conformance.plans import (
     RESTORED,
     STATE_IN_FILES,
     WORKERS,
-    each_of,
     gate,
     plan,
     with_needs,
@@ -109,8 +108,7 @@ CASES = with_needs(
             Decision("REC-07", "EXACT", ("row-wrong", "row-repeated", "input-missing"), "source-repeats-one"),
         ),
         windows=RESTORED,
-        plan=each_of(CRASHED + RESCALED),
-        runs=len(CRASHED + RESCALED),
+        plan=CRASHED + RESCALED,
     ),
     Case(
         id="timers/event-time",
@@ -126,8 +124,7 @@ CASES = with_needs(
             Decision("REC-07", "WINDOW", ("window-wrong",), "assigns-once"),
         ),
         windows=RESTORED,
-        plan=each_of(WINDOWS),
-        runs=len(WINDOWS),
+        plan=WINDOWS,
     ),
     Case(
         id="timers/idle-splits",
@@ -143,7 +140,6 @@ CASES = with_needs(
             Decision("REC-07", "WINDOW", ("window-repeated",), "falls-back-to-idle-splits"),
         ),
         windows=RESTORED,
-        plan=each_of(IDLE),
-        runs=len(IDLE),
+        plan=IDLE,
     ),
 )

@@ -16,7 +16,6 @@ from holdfast.suites.conformance.plans import (
     RESTORED,
     STATE_IN_FILES,
     WORKERS,
-    each_of,
     plan,
     with_needs,
 )
@@ -62,8 +61,7 @@ CASES = with_needs(
             Decision("REC-03", "WINDOW", ("window-repeated",), "joins-again"),
         ),
         windows=RESTORED,
-        plan=each_of(JOINED),
-        runs=len(JOINED),
+        plan=JOINED,
     ),
     Case(
         id="two-inputs/broadcast-rules",
@@ -78,7 +76,6 @@ CASES = with_needs(
             Decision("REC-03", "EXACT", ("input-missing",), "forgets-waiting"),
         ),
         windows=RESTORED,
-        plan=each_of(RULED),
-        runs=len(RULED),
+        plan=RULED,
     ),
 )

@@ -120,8 +120,7 @@ CASES = plans.with_needs(
             Decision("UNA-01", "EXACT", EXACTLY_ONCE, "restores-in-flight-twice"),
         ),
         windows=plans.IN_FLIGHT,
-        plan=plans.each_of(CRASHES),
-        runs=len(CRASHES),
+        plan=CRASHES,
         mutant_plan=RESTORED,
     ),
     Case(
@@ -210,8 +209,7 @@ CASES = plans.with_needs(
             Decision("UNA-04", "CUT", ("begins-aligned",), "starts-aligned"),
         ),
         windows=(Window.OVERTAKING,),
-        plan=plans.each_of([switching(timeout) for timeout in ("0 ms", "1 ms", "10 ms", "60 ms", "5 s")]),
-        runs=5,
+        plan=[switching(timeout) for timeout in ("0 ms", "1 ms", "10 ms", "60 ms", "5 s")],
     ),
     Case(
         id="unaligned/switch-and-crash",
@@ -280,10 +278,7 @@ CASES = plans.with_needs(
         passes="Each restore is reported with the time from the start of its attempt until the job runs.",
         decides=(Decision("UNA-08", "METRICS", ("restore-duration-wrong",), "reports-restores-of-no-time"),),
         windows=plans.IN_FLIGHT,
-        plan=plans.each_of(
-            [backlog(kill(plans.WORKERS[0], after_checkpoint=2), options=buffers(number)) for number in (3, 12, 40)]
-        ),
-        runs=3,
+        plan=[backlog(kill(plans.WORKERS[0], after_checkpoint=2), options=buffers(number)) for number in (3, 12, 40)],
         tiers=plans.EVERYWHERE,
     ),
     Case(
@@ -296,8 +291,7 @@ CASES = plans.with_needs(
             Decision("UNA-08", "METRICS", ("size-wrong",), "forgets-channel-state"),
         ),
         windows=(Window.OVERTAKING,),
-        plan=plans.each_of([backlog(options=buffers(number)) for number in (3, 12, 40)]),
-        runs=3,
+        plan=[backlog(options=buffers(number)) for number in (3, 12, 40)],
         tiers=plans.EVERYWHERE,
     ),
 )

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from holdfast.harness.engine.artefacts.plan_file import read_plan_file
 from holdfast.harness.engine.cases.case import is_control, why_not_applicable
 from holdfast.harness.engine.site import registry
-from holdfast.harness.model.case import Tier
+from holdfast.harness.model.case import Tier, plan_for
 from holdfast.harness.model.plan import Plan
 
 REFERENCE = "reference"
@@ -49,6 +49,6 @@ def _all() -> Iterator[tuple[str, Plan, bool]]:
                 yield name, replace(made, system=REFERENCE), True
             elif made is not None:
                 for number in range(case.runs):
-                    yield f"{name}, run {number}", replace(made(number), system=REFERENCE), not number
+                    yield f"{name}, run {number}", replace(plan_for(made, number), system=REFERENCE), not number
     for path in sorted(KEPT.glob("*.json")):
         yield f"kept {path.stem}", replace(read_plan_file(path), system=REFERENCE), True

@@ -14,7 +14,7 @@ from holdfast.harness.engine.cases.case import is_control
 from holdfast.harness.engine.executor.judge import judge
 from holdfast.harness.engine.executor.run import run_plan
 from holdfast.harness.engine.site import registry
-from holdfast.harness.model.case import Case, Decision, Tier
+from holdfast.harness.model.case import Case, Decision, Tier, plan_for
 from holdfast.harness.model.plan import Plan
 from holdfast.harness.model.verdict import Verdict
 from holdfast.harness.spi.system import declared
@@ -125,6 +125,6 @@ def _trials(case: Case, mutant: str, folder: Path) -> Iterator[tuple[Verdict, ..
     system = registry.system(f"reference+{mutant}")
     chosen = case.mutant_plan or case.plan
     for number in range(case.runs):
-        yield run_plan(chosen if isinstance(chosen, Plan) else chosen(number), system, tools).verdicts
+        yield run_plan(plan_for(chosen, number), system, tools).verdicts
         if isinstance(chosen, Plan):
             return

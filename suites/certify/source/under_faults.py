@@ -19,7 +19,7 @@ from holdfast.harness.spi.source import Source, SourceContext, SourceFlag
 from holdfast.harness.spi.surroundings import python_path
 from holdfast.suites.certify.connected import Connected, folder_of
 from holdfast.suites.certify.plug import loaded
-from holdfast.suites.conformance.plans import EVERYWHERE, FAILOVER, RESTART, WORKERS, each_of, gate, plan
+from holdfast.suites.conformance.plans import EVERYWHERE, FAILOVER, RESTART, WORKERS, gate, plan
 from holdfast.suites.conformance.rescaling import QUIET, rescaled
 
 WRONG = "system:reference+source=holdfast.fixtures.mutants.sources.plugged:"
@@ -56,14 +56,11 @@ CASES = (
         passes="Rows are those of the input, each once, during the faults and afterwards.",
         decides=(Decision("E2E-05", "EXACT", ONCE, WRONG + "SplitsGivenTwice"),),
         windows=(Window.RESTORED_STATE,),
-        plan=each_of(
-            [
-                plan(*DEATHS, job=FORWARD, options=WHOLE, records=SPLITS),
-                plan(*DEATHS, job=REBALANCE, records=SPLITS),
-                plan(*DEATHS, job=FORWARD, options=WHOLE, records=BUSY),
-            ]
-        ),
-        runs=3,
+        plan=[
+            plan(*DEATHS, job=FORWARD, options=WHOLE, records=SPLITS),
+            plan(*DEATHS, job=REBALANCE, records=SPLITS),
+            plan(*DEATHS, job=FORWARD, options=WHOLE, records=BUSY),
+        ],
         tiers=EVERYWHERE,
     ),
     Case(
@@ -93,8 +90,7 @@ CASES = (
         passes="Rows are those of the input, each once: nothing was acknowledged outside that no checkpoint holds.",
         decides=(Decision("REC-02", "EXACT", ONCE, WRONG + "AcknowledgesWithTheSnapshot"),),
         windows=(Window.RESTORED_STATE, Window.READ_AGAIN),
-        plan=each_of(BEHIND_THE_SNAPSHOT),
-        runs=len(BEHIND_THE_SNAPSHOT),
+        plan=BEHIND_THE_SNAPSHOT,
         tiers=EVERYWHERE,
     ),
     Case(
@@ -104,13 +100,10 @@ CASES = (
         passes="Rows are those of the input, each once.",
         decides=(Decision("RSC-05", "EXACT", ONCE, WRONG + "RescaledAnew"),),
         windows=(Window.RESTORED_STATE,),
-        plan=each_of(
-            [
-                rescaled(2, 4, job=REBALANCE, options=QUIET),
-                rescaled(4, 2, job=REBALANCE, options=QUIET, faults=(kill(WORKERS[0], after_checkpoint=5),)),
-            ]
-        ),
-        runs=2,
+        plan=[
+            rescaled(2, 4, job=REBALANCE, options=QUIET),
+            rescaled(4, 2, job=REBALANCE, options=QUIET, faults=(kill(WORKERS[0], after_checkpoint=5),)),
+        ],
         tiers=EVERYWHERE,
     ),
 )

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from holdfast.harness.model.case import Case, Decision, PlanGenerator, Tier
-from holdfast.harness.model.plan import FaultSpec, Plan, Schedule
+from holdfast.harness.model.case import Case, Decision, Plans, Tier
+from holdfast.harness.model.plan import FaultSpec, Schedule
 from holdfast.harness.model.target import Role, Target
 from holdfast.harness.model.window import Window
 from holdfast.suites.conformance.flink.twins import (
@@ -14,7 +14,7 @@ from holdfast.suites.conformance.flink.twins import (
     control,
     flink,
 )
-from holdfast.suites.conformance.plans import CHECKPOINTING, TOLERANT, WORKERS, each_of, with_needs
+from holdfast.suites.conformance.plans import CHECKPOINTING, TOLERANT, WORKERS, with_needs
 from holdfast.suites.conformance.processes import DECIDED, ON_THE_SIMULATOR
 
 SELDOM = {f"{CHECKPOINTING}.interval": "400 ms"}
@@ -53,10 +53,9 @@ def _connected(
     name: str,
     question: str,
     method: str,
-    plan: Plan | PlanGenerator,
+    plan: Plans,
     decides: tuple[Decision, ...],
     *,
-    runs: int = 1,
     windows: tuple[Window, ...] = (),
 ) -> Case:
     return Case(
@@ -67,7 +66,6 @@ def _connected(
         decides=decides,
         windows=windows,
         plan=plan,
-        runs=runs,
         tiers=(Tier.PROCESS,),
         needs=NEEDS,
         mutant_plan=ON_THE_SIMULATOR,
@@ -87,11 +85,8 @@ CASES = with_needs(
         "flink/topics-broker",
         "between topics whose broker is killed, silent or late",
         f"{BETWEEN_TOPICS} SIGKILL hits the broker, its link holds everything back, or is 150 ms late.",
-        each_of(
-            tuple(flink(each, options=TOPICS) for each in (down(BROKER), silent(BROKER), late(BROKER, 150))),
-        ),
+        tuple(flink(each, options=TOPICS) for each in (down(BROKER), silent(BROKER), late(BROKER, 150))),
         OUTPUT,
-        runs=3,
     ),
     control(
         "repeats-in-topic",

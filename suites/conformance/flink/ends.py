@@ -30,7 +30,7 @@ from holdfast.suites.conformance.flink.twins import (
     flink,
     twin,
 )
-from holdfast.suites.conformance.plans import CHECKPOINTING, RESTART, WORKERS, each_of, with_needs
+from holdfast.suites.conformance.plans import CHECKPOINTING, RESTART, WORKERS, with_needs
 
 STOPPED = stop(after_checkpoint=3)
 STANDS_STILL = pause(WORKERS[0], 2_500, after_checkpoint=3)
@@ -204,7 +204,7 @@ CASES = with_needs(
     twin(
         rescaling_in_place.CASES,
         "flink/rescaling-in-place",
-        each_of(RESCALED),
+        RESCALED,
         "RESCALE/not-required",
         "RESCALE/refused-possible",
         "RESCALE/goes-on-as-before",
@@ -212,16 +212,14 @@ CASES = with_needs(
         "COORD/restored-not-latest",
         "COORD/ids-not-increasing",
         method="A job under the adaptive scheduler is to become narrower, or wider, and then or meanwhile narrower.",
-        runs=len(RESCALED),
         windows=(Window.RESCALED, Window.RESTORED_STATE),
     ),
     twin(
         rescaling_in_place.CASES,
         "flink/rescaling-in-place-refused",
-        each_of(IMPOSSIBLE),
+        IMPOSSIBLE,
         "RESCALE/above-max",
         method="A job is to go on above its max parallelism, and at no subtask at all.",
-        runs=len(IMPOSSIBLE),
     ),
     Case(
         id="flink/storage-two-jobs",

@@ -11,7 +11,7 @@ from holdfast.harness.model.jobs import FORWARD
 from holdfast.harness.model.plan import FaultSpec, Plan
 from holdfast.harness.model.target import COORDINATOR
 from holdfast.suites.conformance.flink.twins import flink
-from holdfast.suites.conformance.plans import CHECKPOINTING, WORKERS, each_of, plan, with_needs
+from holdfast.suites.conformance.plans import CHECKPOINTING, WORKERS, plan, with_needs
 
 ONCE = Decision("E2E-02", "EXACT", ("row-repeated", "input-missing"), "source-repeats-one")
 STAYS = Decision("E2E-03", "STABLE", ("row-changed", "row-vanished"), "takes-back-committed")
@@ -32,14 +32,11 @@ CASES = with_needs(
         "TaskManager stands still.",
         passes="Every row that its author expects is there once, no other one is, and what was visible once stays.",
         decides=(ONCE, STAYS),
-        plan=each_of(
-            (
-                _jar(kill(WORKERS[0], after_checkpoint=2), kill(WORKERS[1], after_checkpoint=6)),
-                _jar(kill(COORDINATOR, after_checkpoint=3)),
-                _jar(pause(WORKERS[0], 7_000, after_checkpoint=3)),
-            )
+        plan=(
+            _jar(kill(WORKERS[0], after_checkpoint=2), kill(WORKERS[1], after_checkpoint=6)),
+            _jar(kill(COORDINATOR, after_checkpoint=3)),
+            _jar(pause(WORKERS[0], 7_000, after_checkpoint=3)),
         ),
-        runs=3,
         tiers=(Tier.PROCESS,),
         needs=frozenset({Capability.FLINK}),
         mutant_plan=ON_THE_SIMULATOR,

@@ -7,7 +7,7 @@ from holdfast.harness.model.plan import FaultSpec, Schedule
 from holdfast.harness.model.target import COORDINATOR, Role, Target
 from holdfast.suites.conformance import barriers
 from holdfast.suites.conformance.flink.twins import NEEDS, control, flink, twin
-from holdfast.suites.conformance.plans import each_of, with_needs
+from holdfast.suites.conformance.plans import with_needs
 from holdfast.suites.conformance.processes import DECIDED, ON_THE_SIMULATOR
 
 BETWEEN = Target(Role.CHANNEL, 1)
@@ -55,8 +55,7 @@ CASES = with_needs(
         method="A relay cuts it, slows it, swallows everything, or resets it, in the middle of a checkpoint.",
         passes=PASSES,
         decides=DECIDED,
-        plan=each_of(CHANNELS),
-        runs=len(CHANNELS),
+        plan=CHANNELS,
         tiers=(Tier.PROCESS,),
         needs=NEEDS,
         mutant_plan=ON_THE_SIMULATOR,
@@ -67,8 +66,7 @@ CASES = with_needs(
         method="A relay cuts their messages, for shorter or longer than a heartbeat may take, slows or swallows them.",
         passes=PASSES,
         decides=DECIDED,
-        plan=each_of(MESSAGES),
-        runs=len(MESSAGES),
+        plan=MESSAGES,
         tiers=(Tier.PROCESS,),
         needs=NEEDS,
         mutant_plan=ON_THE_SIMULATOR,

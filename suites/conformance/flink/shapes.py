@@ -23,7 +23,7 @@ from holdfast.suites.conformance.flink.twins import (
     flink,
     twin,
 )
-from holdfast.suites.conformance.plans import FAILOVER, WORKERS, each_of, with_needs
+from holdfast.suites.conformance.plans import FAILOVER, WORKERS, with_needs
 
 APART = {"pipeline.operator-chaining.enabled": "false"}
 """Each vertex is a task of its own, as in the model."""
@@ -100,11 +100,10 @@ CASES = with_needs(
     twin(
         operators.CASES,
         "flink/operators-crashes",
-        each_of(OPERATORS),
+        OPERATORS,
         "EXACT/row-repeated",
         "EXACT/input-missing",
         method=KILLED + " Inputs are joined, broadcast, copied, filtered and united.",
-        runs=len(OPERATORS),
         windows=RESTORED,
     ),
     control(
@@ -119,11 +118,10 @@ CASES = with_needs(
     twin(
         regions.CASES,
         "flink/regions-same-results",
-        each_of(TWO_REGIONS),
+        TWO_REGIONS,
         "EXACT/row-repeated",
         "EXACT/input-missing",
         method=APART_FAILING + " Both strategies are tried.",
-        runs=len(TWO_REGIONS),
         windows=RESTORED,
     ),
     twin(

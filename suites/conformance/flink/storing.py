@@ -8,7 +8,7 @@ from holdfast.fixtures.systems.flink.orders import COMMIT, DELETE, FIX, PUBLISH,
 from holdfast.harness.model.plan import ExpectedEnd, FaultSpec, Plan
 from holdfast.suites.conformance import asynchronous, coordinator, failed_checkpoints, seed_samples, storage
 from holdfast.suites.conformance.flink.twins import IN_FILES, RESTORED, flink, twin
-from holdfast.suites.conformance.plans import CHECKPOINTING, RESTART, TOLERANT, WORKERS, each_of, with_needs
+from holdfast.suites.conformance.plans import CHECKPOINTING, RESTART, TOLERANT, WORKERS, with_needs
 from holdfast.suites.conformance.samples import samples
 
 TRANSIENT = tuple(
@@ -43,12 +43,11 @@ CASES = with_needs(
     twin(
         storage.CASES,
         "flink/storage-transient-errors",
-        each_of(TRANSIENT),
+        TRANSIENT,
         "LIVE/no-new-checkpoints",
         "LIVE/input-not-drained",
         "COUNT/failed-below-tolerable",
         method="Writing state, publishing metadata, deleting and reading fail, once, some times or for a while.",
-        runs=len(TRANSIENT),
     ),
     twin(
         storage.CASES,

@@ -12,7 +12,7 @@ from holdfast.suites.conformance.flink.twins import (
     refused,
     twin,
 )
-from holdfast.suites.conformance.plans import CHECKPOINTING, RESTART, each_of, with_needs
+from holdfast.suites.conformance.plans import CHECKPOINTING, RESTART, with_needs
 
 NOT_REFUSED = frozenset(
     {
@@ -35,10 +35,9 @@ CASES = with_needs(
     twin(
         configuration.CASES,
         "flink/configuration-refused",
-        each_of(BEYOND),
+        BEYOND,
         "LOUD/accepted-bad-option",
         method="A job is submitted with each option of its own one step beyond its limit.",
-        runs=len(BEYOND),
     ),
     twin(
         configuration.CASES,
@@ -50,24 +49,22 @@ CASES = with_needs(
     twin(
         configuration.CASES,
         "flink/configuration-unaligned-and-concurrent",
-        each_of(EXCLUSIVE),
+        EXCLUSIVE,
         "LOUD/accepted-bad-option",
         method="A job is submitted with both.",
     ),
     twin(
         configuration.CASES,
         "flink/configuration-no-directories",
-        each_of(UNREACHABLE),
+        UNREACHABLE,
         "LOUD/accepted-bad-option",
         method="A job is submitted with directories of unknown schemes, without a scheme, and without a path.",
-        runs=len(UNREACHABLE),
     ),
     twin(
         configuration_layers.CASES,
         "flink/configuration-unknown-names",
-        each_of(UNKNOWN),
+        UNKNOWN,
         "LOUD/accepted-bad-option",
         method="A job is submitted with a restart strategy and a mode that do not exist.",
-        runs=len(UNKNOWN),
     ),
 )

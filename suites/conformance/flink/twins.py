@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from holdfast.faults.process import kill
 from holdfast.harness.model.capability import Capability
-from holdfast.harness.model.case import Case, Decision, PlanGenerator, Tier
+from holdfast.harness.model.case import Case, Decision, Plans, Tier
 from holdfast.harness.model.job import Job
 from holdfast.harness.model.jobs import KEYED_SUM
 from holdfast.harness.model.plan import Bounds, ExpectedEnd, FaultSpec, Plan, WorkloadSpec
@@ -82,12 +82,11 @@ def refused(options: Mapping[str, str]) -> Plan:
 def twin(
     cases: tuple[Case, ...],
     name: str,
-    plan: Plan | PlanGenerator,
+    plan: Plans,
     *labels: str,
     method: str,
-    runs: int = 1,
     windows: tuple[Window, ...] = (),
-    mutant_plan: Plan | PlanGenerator | None = None,
+    mutant_plan: Plans | None = None,
     without: str = "",
     of: str = "",
 ) -> Case:
@@ -97,7 +96,6 @@ def twin(
         cases: of the module where it is.
         name: the id of the case; that of the other one is in it.
         plan: what Flink runs.
-        runs: how many plans there are.
         labels: what decides, `ORACLE/clause`.
         method: in one sentence.
         windows: that the run must hit.
@@ -114,7 +112,6 @@ def twin(
         passes=known.passes,
         decides=tuple(each for each in found if each is not None),
         plan=plan,
-        runs=runs,
         windows=windows,
         tiers=(Tier.PROCESS,),
         needs=NEEDS,
