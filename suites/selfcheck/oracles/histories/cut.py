@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from holdfast.harness.model.capability import AT_LEAST_ONCE
-from holdfast.harness.model.events import (
-    ChannelContent,
-)
+from holdfast.harness.model.events import ChannelContent
 from holdfast.harness.model.jobs import FORWARD
 from holdfast.suites.selfcheck.oracles.builder import OPTIONS, Line, exhibits, undecided
 from holdfast.suites.selfcheck.oracles.legal import summary
@@ -201,20 +199,23 @@ OVERTAKEN: list[Line] = [
 ]  # fmt: skip
 """Four batches are sent; the barrier overtakes the second at the receiver, and the last two at the sender."""
 
-AT_THE_SENDER = (content(LEFT, 2, 3, output=True),)
+AT_THE_SENDER, AT_THE_RECEIVER = content(LEFT, 2, 3, output=True), content(LEFT, 1)
+
+
+def stored(sender: ChannelContent = AT_THE_SENDER, *receiver: ChannelContent) -> list[Line]:
+    """They are overtaken, and these are stored at either end; behind the snapshots all are processed."""
+    return [
+        *OVERTAKEN, in_flight("source[0]", sender), sends(LEFT, 4), delivers(LEFT, 0), overtaking(LEFT),
+        snapshot("sum[0]", unaligned=True), in_flight("sum[0]", *receiver), delivers(LEFT, 1, 2, 3, 4),
+    ]  # fmt: skip
+
 
 bad, near = exhibits("CUT")
 
-bad(
-    "channel-state-missing", "overtaken batch is not stored",
-    *OVERTAKEN, in_flight("source[0]", *AT_THE_SENDER), sends(LEFT, 4), delivers(LEFT, 0), overtaking(LEFT),
-    snapshot("sum[0]", unaligned=True), in_flight("sum[0]"), delivers(LEFT, 1, 2, 3, 4),
-)  # fmt: skip
+bad("channel-state-missing", "overtaken batch is not stored", *stored())
 bad(
     "channel-state-missing", "batch at the sender is not stored",
-    *OVERTAKEN, in_flight("source[0]", content(LEFT, 3, output=True)), sends(LEFT, 4), delivers(LEFT, 0),
-    overtaking(LEFT), snapshot("sum[0]", unaligned=True), in_flight("sum[0]", content(LEFT, 1)),
-    delivers(LEFT, 1, 2, 3, 4),
+    *stored(content(LEFT, 3, output=True), AT_THE_RECEIVER),
 )  # fmt: skip
 bad(
     "channel-state-missing", "batch processed after the snapshot is not stored",
@@ -224,34 +225,18 @@ bad(
     in_flight("sum[0]", content(RIGHT, 1)),
 )  # fmt: skip
 
-bad(
-    "channel-state-extra", "processed batch is stored",
-    *OVERTAKEN, in_flight("source[0]", *AT_THE_SENDER), sends(LEFT, 4), delivers(LEFT, 0), overtaking(LEFT),
-    snapshot("sum[0]", unaligned=True), in_flight("sum[0]", content(LEFT, 0, 1)), delivers(LEFT, 1, 2, 3, 4),
-)  # fmt: skip
+bad("channel-state-extra", "processed batch is stored", *stored(AT_THE_SENDER, content(LEFT, 0, 1)))
 bad(
     "channel-state-extra", "batch behind the barrier is stored",
-    *OVERTAKEN, in_flight("source[0]", content(LEFT, 2, 3, 4, output=True)), sends(LEFT, 4), delivers(LEFT, 0),
-    overtaking(LEFT), snapshot("sum[0]", unaligned=True), in_flight("sum[0]", content(LEFT, 1)),
-    delivers(LEFT, 1, 2, 3, 4),
+    *stored(content(LEFT, 2, 3, 4, output=True), AT_THE_RECEIVER),
 )  # fmt: skip
-bad(
-    "channel-state-extra", "batch is stored at both ends",
-    *OVERTAKEN, in_flight("source[0]", *AT_THE_SENDER), sends(LEFT, 4), delivers(LEFT, 0), overtaking(LEFT),
-    snapshot("sum[0]", unaligned=True), in_flight("sum[0]", content(LEFT, 1, 2)), delivers(LEFT, 1, 2, 3, 4),
-)  # fmt: skip
+bad("channel-state-extra", "batch is stored at both ends", *stored(AT_THE_SENDER, content(LEFT, 1, 2)))
 bad(
     "channel-state-extra", "batches are stored in another order",
-    *OVERTAKEN, in_flight("source[0]", content(LEFT, 3, 2, output=True)), sends(LEFT, 4), delivers(LEFT, 0),
-    overtaking(LEFT), snapshot("sum[0]", unaligned=True), in_flight("sum[0]", content(LEFT, 1)),
-    delivers(LEFT, 1, 2, 3, 4),
+    *stored(content(LEFT, 3, 2, output=True), AT_THE_RECEIVER),
 )  # fmt: skip
 
-near(
-    "channel-state-missing", "what is in flight is stored",
-    *OVERTAKEN, in_flight("source[0]", *AT_THE_SENDER), sends(LEFT, 4), delivers(LEFT, 0), overtaking(LEFT),
-    snapshot("sum[0]", unaligned=True), in_flight("sum[0]", content(LEFT, 1)), delivers(LEFT, 1, 2, 3, 4),
-)  # fmt: skip
+near("channel-state-missing", "what is in flight is stored", *stored(AT_THE_SENDER, AT_THE_RECEIVER))
 
 # Of two restored batches one is processed before the next cut; the numbers of the first attempt stay.
 near(

@@ -21,7 +21,7 @@ from holdfast.harness.model.jobs import (
     WINDOW_SUM,
 )
 from holdfast.harness.model.plan import ExpectedEnd
-from holdfast.harness.model.records import InputLog, Partition, WindowRow
+from holdfast.harness.model.records import CommittedRows, InputLog, Partition, WindowRow
 from holdfast.suites.selfcheck.oracles.builder import exhibits, input_log, story
 from holdfast.suites.selfcheck.oracles.legal import fold_row
 from holdfast.suites.selfcheck.oracles.lines import attempt, savepoint_completed, savepoint_triggered
@@ -199,37 +199,15 @@ near_drop("dropped-early", "the machine had other things to do", FIRST_DROPPED, 
 
 bad_rows, near_rows = exhibits("EXACT", inputs=input_log(22), job=TOP_SUM)
 
-# Last rows with these values, of four records each.
-near_rows(
-    "row-wrong",
-    "the three largest of four",
-    inputs=input_log(8),
-    units=one_by_one(
-        *[
-            replace(each, value=value)
-            for each, value in zip(
-                [fold_row(key, [(0, offset) for offset in range(first, 8, 2)], 1) for first, key in enumerate("ab")],
-                (15, 18),
-                strict=True,
-            )
-        ]
-    ),
-)
-bad_rows(
-    "row-wrong",
-    "all four are summed",
-    inputs=input_log(8),
-    units=one_by_one(
-        *[
-            replace(each, value=value)
-            for each, value in zip(
-                [fold_row(key, [(0, offset) for offset in range(first, 8, 2)], 1) for first, key in enumerate("ab")],
-                (16, 18),
-                strict=True,
-            )
-        ]
-    ),
-)
+
+def last_rows(*values: int) -> tuple[CommittedRows, ...]:
+    """The last rows of keys a and b, of four records each, with these values."""
+    rows = [fold_row(key, [(0, offset) for offset in range(first, 8, 2)], 1) for first, key in enumerate("ab")]
+    return one_by_one(*(replace(row, value=value) for row, value in zip(rows, values, strict=True)))
+
+
+near_rows("row-wrong", "the three largest of four", inputs=input_log(8), units=last_rows(15, 18))
+bad_rows("row-wrong", "all four are summed", inputs=input_log(8), units=last_rows(16, 18))
 
 # Two splits, of which each has one record of 1 of key a, and one of 2 of key b.
 near_rows(
