@@ -9,7 +9,6 @@ from msgspec.structs import replace
 
 from holdfast.fixtures.backends.hashmap import HashMapBackend
 from holdfast.harness.engine.certification.kit_journal import kit_journal
-from holdfast.harness.model.rule import Level
 from holdfast.harness.model.status import Status
 from holdfast.harness.spi.kit import KitCheck
 from holdfast.harness.spi.state import Flag
@@ -21,7 +20,6 @@ from holdfast.suites.certify.state_backend.bench import Bench
 from holdfast.suites.certify.state_backend.kit import judge
 from holdfast.suites.certify.state_backend.programs import PROGRAMS, Theme, play
 from holdfast.suites.certify.verdict import CheckVerdict
-from holdfast.suites.spec import load_rules
 
 # The certificate of the reference asks it, too.
 test_hashmap = pytest.mark.nightly(state_backend.kit("holdfast.fixtures.backends.hashmap:HashMapBackend"))
@@ -58,18 +56,6 @@ def test_what_declares_little_room_for_names_passes_drawn_programs(limits: Seque
 
 def judged(run: Callable[[Bench], None], **fields: object) -> CheckVerdict:
     return judge(Check("SBK-01/example", "An example.", run, **fields), HashMapBackend, HashMapBackend)  # type: ignore[arg-type]
-
-
-def test_each_check_names_a_rule_once() -> None:
-    assert len({check.id for check in state_backend.CHECKS}) == len(state_backend.CHECKS)
-    known = {rule.id: rule for rule in load_rules()}
-    for check in state_backend.CHECKS:
-        assert "SB" in known[check.rule].subjects, check.id
-
-
-def test_each_rule_that_a_backend_must_keep_has_a_check() -> None:
-    must = {rule.id for rule in load_rules() if "SB" in rule.subjects and rule.level is Level.MUST}
-    assert must - {check.rule for check in state_backend.CHECKS} == set()
 
 
 def test_a_violation_is_a_failure_with_its_steps() -> None:

@@ -26,7 +26,7 @@ from holdfast.suites.certify import restart_strategy
 from holdfast.suites.certify.restart_strategy.checks import DIRECTED
 from holdfast.suites.certify.restart_strategy.kit import judge
 from holdfast.suites.certify.verdict import CheckVerdict
-from holdfast.suites.spec import load_rules
+from holdfast.suites.selfcheck.certify.refuting import refuting
 
 RIGHT: tuple[RestartStrategyFactory, ...] = (NoRestart, FixedDelay, FailureRate, ExponentialDelay)
 CHECKS = {check.id: check for check in restart_strategy.CHECKS}
@@ -121,17 +121,7 @@ test_cuts_first = restart_strategy.kit(CutsFirst)
 
 
 def refuted(variant: str, check: str) -> CheckVerdict:
-    verdict = judge(CHECKS[check], VARIANTS[variant])
-    assert verdict.status is Status.FAIL, verdict.text
-    assert verdict.rule == CHECKS[check].rule, verdict.text
-    return verdict
-
-
-def test_each_check_names_a_rule_once() -> None:
-    assert len(CHECKS) == len(restart_strategy.CHECKS)
-    known = {rule.id: rule for rule in load_rules()}
-    for check in restart_strategy.CHECKS:
-        assert "RS" in known[check.rule].subjects, check.id
+    return refuting(judge(CHECKS[check], VARIANTS[variant]))
 
 
 def test_each_variant_is_in_the_table() -> None:

@@ -19,7 +19,6 @@ from holdfast.suites.certify import checkpoint_storage
 from holdfast.suites.certify.checkpoint_storage.kit import judge
 from holdfast.suites.selfcheck.certify.strange_mistakes import MISTAKES
 from holdfast.suites.selfcheck.certify.strange_storage import Rows
-from holdfast.suites.spec import load_rules
 
 if TYPE_CHECKING:
     from holdfast.fixtures.services.broker_and_store import BrokerAndStore
@@ -41,18 +40,6 @@ WRONG_IN_MEMORY = {"looks-without-a-lock": "STO-02/overtaken-here", "whole-piece
 test_memory = pytest.mark.nightly(checkpoint_storage.kit("memory://certify"))
 test_file = pytest.mark.nightly(checkpoint_storage.kit("file:///dev/shm"))
 test_strange = pytest.mark.nightly(checkpoint_storage.kit(STRANGE, location="file:///dev/shm"))
-
-
-def test_each_check_names_a_rule_of_storages_once() -> None:
-    assert len(CHECKS) == len(checkpoint_storage.CHECKS)
-    known = {rule.id: rule for rule in load_rules()}
-    for check in checkpoint_storage.CHECKS:
-        assert "ST" in known[check.rule].subjects, check.id
-
-
-def test_every_must_rule_of_storages_has_a_check() -> None:
-    must = {rule.id for rule in load_rules() if "ST" in rule.subjects and rule.level == "MUST"}
-    assert must == {check.rule for check in checkpoint_storage.CHECKS}
 
 
 @pytest.mark.parametrize(

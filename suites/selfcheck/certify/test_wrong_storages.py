@@ -13,6 +13,7 @@ from holdfast.harness.model.status import Status
 from holdfast.suites.certify import checkpoint_storage
 from holdfast.suites.certify.checkpoint_storage.kit import judge
 from holdfast.suites.certify.verdict import CheckVerdict
+from holdfast.suites.selfcheck.certify.refuting import refuting
 from holdfast.suites.selfcheck.certify.strange_mistakes import MISTAKES
 
 CHECKS = {check.id: check for check in checkpoint_storage.CHECKS}
@@ -135,9 +136,7 @@ def _in_memory(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 def refuted(variant: str, check: str) -> CheckVerdict:
-    verdict = judge(CHECKS[check], checkpoint_storage.target_of(VARIANTS[variant]))
-    assert verdict.status is Status.FAIL, verdict.text
-    assert verdict.rule == CHECKS[check].rule
+    verdict = refuting(judge(CHECKS[check], checkpoint_storage.target_of(VARIANTS[variant])))
     assert verdict.witness or check.startswith("CFG-05"), verdict.text
     return verdict
 
