@@ -11,11 +11,13 @@ from itertools import pairwise
 from holdfast.harness.spi.errors import Fenced, Transient
 from holdfast.harness.spi.sink import OutcomeKind, Row, SinkFlag
 from holdfast.suites.certify.check import Violation
-from holdfast.suites.certify.drawing import LENGTHS, MOST_BYTES, SHORT, Step, filled, text
+from holdfast.suites.certify.drawing import Step
 from holdfast.suites.certify.excerpt import excerpt
 from holdfast.suites.certify.fault_points import Crashed
 from holdfast.suites.certify.outside.sink_performer import OPERATOR
-from holdfast.suites.certify.sink.bench import DONE, LATE, Attempt, Bench, Job, Promise
+from holdfast.suites.certify.sink.bench import LATE, Bench
+from holdfast.suites.certify.sink.jobs import DONE, Attempt, Job, Promise
+from holdfast.suites.certify.sink.row_calls import RowCalls
 
 NAMES = (
     (("job", OPERATOR), ("job-1", OPERATOR), ("job-10", OPERATOR), ("job", "sin")),
@@ -34,11 +36,9 @@ FIRST_SKIPPED = 3
 GAPS = (0, 0, 0, 1, 8, 90)
 A_YEAR_MS = 365 * 24 * 3_600_000
 LATE_ROWS = 1_300
-MOST_ROWS, MOST_TRANSACTIONS, MOST_VALUES = 13_000, 1_100, 4 << 20
-"""Of one program: what is more is left out."""
 
 
-class Calls:
+class Calls(RowCalls):
     """One program at its place. Each number of a step is taken modulo what there is to choose from.
 
     Args:
@@ -54,17 +54,13 @@ class Calls:
     def __init__(
         self, bench: Bench, jobs: int, widths: Sequence[int], many: int, rows: int, number: int, *, orderly: bool
     ) -> None:
-        self.bench = bench
+        super().__init__(bench, rows)
         self.widths = widths
         self.orderly = orderly or SinkFlag.UPSERT in bench.flags  # There the last one of a key would be another one.
         self.many_transactions = many
-        self.many_rows = rows
         self.first_attempt = FIRST_ATTEMPTS[number % len(FIRST_ATTEMPTS)]
         self.names = NAMES[number % len(NAMES)][:jobs]
-        self.jobs: list[Job] = []
-        self.written: dict[str, list[Row]] = {}
         self.incomplete: dict[str, set[int]] = {}
-        self.left_rows, self.left_transactions, self.left_values = MOST_ROWS, MOST_TRANSACTIONS, MOST_VALUES
 
     def make(self, step: Step) -> None:
         """A step, and a look at what is visible behind it."""
@@ -76,112 +72,10 @@ class Calls:
             getattr(self, step.verb)(job, *numbers)
         self.check()
 
-    def check(self) -> None:
-        """What is visible is right."""
-        self.bench.check()
-
     def _begin(self, width: int, *_: int) -> None:
         for name, operator in self.names:
             parallelism = self.widths[width % len(self.widths)] if len(self.names) == 1 else 2
             self.jobs.append(self.bench.job(name, parallelism, operator=operator, first_attempt=self.first_attempt))
-
-    # ---------------------------------------------------------------- rows
-    def write(self, job: Job, subtask: int, count: int, kind: int) -> None:
-        """Some new rows."""
-        rows = [job.row(self._key(job, subtask, kind // 8) if kind % 4 == 0 else None) for _ in range(1 + count % 3)]
-        self._write(job, subtask, rows)
-
-    def rewrite(self, job: Job, subtask: int, which: int, count: int) -> None:
-        """Rows that were written before, by anybody."""
-        if before := self.written.get(_name(job)):
-            rows = before[which % len(before) :][: 1 + count % 3]
-            self._write(job, subtask, [row for row in rows if self._free(job, subtask, row.key)])
-
-    def keyed(self, job: Job, subtask: int, key: int, count: int) -> None:
-        """Rows of few keys."""
-        self._write(job, subtask, [job.row(self._key(job, subtask, key)) for _ in range(1 + count % 4)])
-
-    def awkward(self, job: Job, subtask: int, key: int, value: int) -> None:
-        """Bytes that mean something elsewhere, short and repeated."""
-        times = (1, 1, 1, 20)[value % 4]
-        row = Row(self._own(job, text(key)), text(value // 4) * times)
-        rows = [row, Row(self._own(job, text(key + 1)), text(value // 4 + 1)), row]
-        self._write(job, subtask, [each for each in rows if self._free(job, subtask, each.key)])
-
-    def long(self, job: Job, subtask: int, length: int, how: int) -> None:
-        """Long rows between short ones, of one key, and one of another; the keys begin alike."""
-        lengths = [LENGTHS[(length + number * how) % len(LENGTHS)] for number in range(3)]
-        if self.bench.connected.location:
-            lengths = [min(each, MOST_BYTES) for each in lengths]
-        start = filled(b"", LENGTHS[how // 4 % SHORT])
-        key, another = (start + self._key(job, subtask, how // 8 + number) for number in range(2))
-        rows = [
-            row._replace(value=filled(row.value + b"/", each)) for row, each in ((job.row(key), n) for n in lengths)
-        ]
-        rows += [job.row(key), job.row(another)]
-        self._write(job, subtask, [row for row in rows if self._free(job, subtask, row.key)], apart=how % 2 == 0)
-
-    def large(self, job: Job, subtask: int, key: int, how: int) -> None:
-        """More rows than a buffer has room for, in many writes or in one."""
-        count = self.many_rows if self.many_rows <= self.left_rows else 3
-        of = self._key(job, subtask, key) if key % 2 else None
-        rows = [job.row(of) for _ in range(count)]
-        rows += [job.row(row.key) for row in rows[:2]]  # Far behind the ones that they replace.
-        if how % 3 == 1:
-            rows = [row._replace(value=filled(row.value + b"/", 300)) for row in rows]
-        pieces = (1, 60, 7)[how % 3]
-        for start in range(0, len(rows), size := -(-len(rows) // pieces)):
-            self._write(job, subtask, rows[start : start + size])
-
-    def large_keyed(self, job: Job, subtask: int, how: int, _: int) -> None:
-        """Of one key, in one transaction."""
-        self.large(job, subtask, 1, how)
-        self.check()
-        job.checkpoint()
-
-    def in_turn(self, job: Job, subtask: int, turns: int, how: int) -> None:
-        """Two writers replace each other's rows of a key, each time by the same ones; an attempt may die between."""
-        first = job.row()
-        rows = (first, job.row(first.key))
-        for turn in range(3 + turns % 3):
-            self._write(job, subtask + turn % 2, [rows[turn % 2]])
-            self.left_transactions -= job.parallelism
-            job.checkpoint()
-            self.check()
-            if how % 8 == turn:
-                job.restart()
-
-    def _write(self, job: Job, subtask: int, rows: Sequence[Row], *, apart: bool = False) -> None:
-        size = sum(len(row.key) + len(row.value) for row in rows)
-        if not rows or len(rows) > self.left_rows or size > self.left_values:
-            return
-        self.left_rows -= len(rows)
-        self.left_values -= size
-        self.written.setdefault(_name(job), []).extend(row for row in rows[:8] if len(row.value) < 300)
-        for some in [[row] for row in rows] if apart else [rows]:
-            job.rewrite(some, subtask % job.parallelism)
-
-    def _key(self, job: Job, subtask: int, number: int) -> bytes:
-        """One of few keys; of another subtask's, only what that one has committed."""
-        key = self._own(job, b"key-%d" % (number % 3))
-        return key if self._free(job, subtask, key) else b"%s/%d" % (key, subtask % job.parallelism)
-
-    def _own(self, job: Job, key: bytes) -> bytes:
-        """A key of this job alone, where rows of a key replace each other."""
-        return (
-            key if job is self.jobs[0] or SinkFlag.UPSERT not in self.bench.flags else f"{_name(job)}/".encode() + key
-        )
-
-    def _free(self, job: Job, subtask: int, key: bytes) -> bool:
-        """Whether no other writer has rows of a key that are not committed: whose come last would not be said."""
-        subtask %= job.parallelism
-        waiting = [*job.completed, *job.unknown, *(each for promises in job.pending.values() for each in promises)]
-        if not self.bench.two_phase:
-            waiting = []
-        writer = (job.attempt.number, subtask)
-        theirs = [each.rows for each in waiting if (each.attempt, each.subtask) != writer]
-        theirs += [tuple(rows) for other, rows in enumerate(job.attempt.unprepared) if other != subtask]
-        return all(row.key != key for rows in theirs for row in rows)
 
     # ---------------------------------------------------------------- checkpoints
     def prepare(self, job: Job, first: int, gap: int, _: int) -> None:
@@ -195,11 +89,11 @@ class Calls:
         """Of a checkpoint that fails some subtasks prepare."""
         order = [(first + each) % job.parallelism for each in range(1 + count % job.parallelism)]
         self.left_transactions -= len(order)
-        self.incomplete.setdefault(_name(job), set()).add(job.prepare(order))
+        self.incomplete.setdefault(job.id, set()).add(job.prepare(order))
 
     def complete(self, job: Job, which: int, noticed: int, _: int) -> None:
         """A checkpoint completes, whose notice may be lost."""
-        if checkpoints := sorted(job.pending.keys() - self.incomplete.get(_name(job), set())):
+        if checkpoints := sorted(job.pending.keys() - self.incomplete.get(job.id, set())):
             job.complete(checkpoints[which % len(checkpoints)])
             if noticed % 3 == 0:
                 job.commit()
@@ -386,7 +280,7 @@ class Calls:
         dead = job.dead[-1]
         if how // 32 % 2:
             job.newest_checkpoint = job.completed_checkpoint
-            self.incomplete.pop(_name(job), None)  # Their numbers come again.
+            self.incomplete.pop(job.id, None)  # Their numbers come again.
         job.begin(self._width(width), skipped=SKIPPED[skipped % len(SKIPPED)], times=1 + how % 2)
         self.check()
         if how // 2 % 2:
@@ -532,7 +426,3 @@ class Calls:
                     raise self.bench.broken(
                         "order", f"{excerpt(behind.value)} is seen before {excerpt(before.value)}; behind it is right."
                     )
-
-
-def _name(job: Job) -> str:
-    return f"{job.name}/{job.operator}"

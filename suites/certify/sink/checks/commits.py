@@ -5,7 +5,8 @@ from __future__ import annotations
 from holdfast.harness.spi.errors import Damaged, Incompatible
 from holdfast.harness.spi.sink import Committable, OutcomeKind, SinkFlag
 from holdfast.suites.certify.check import CannotTry, Check, Violation
-from holdfast.suites.certify.sink.bench import DONE, Attempt, Bench, Job, changed
+from holdfast.suites.certify.sink.bench import Bench
+from holdfast.suites.certify.sink.jobs import DONE, Attempt, Job, changed
 
 TWO_PHASE = frozenset({SinkFlag.TWO_PHASE})
 FAULTS = TWO_PHASE | {SinkFlag.FAULT_POINTS}

@@ -6,8 +6,9 @@ from holdfast.harness.spi.errors import Transient
 from holdfast.harness.spi.sink import DeliveryGuarantee, SinkFlag
 from holdfast.suites.certify.check import CannotTry, Check
 from holdfast.suites.certify.fault_points import Crashed
-from holdfast.suites.certify.sink.bench import Bench, Job
+from holdfast.suites.certify.sink.bench import Bench
 from holdfast.suites.certify.sink.checks.commits import FAULTS, MOST_POINTS
+from holdfast.suites.certify.sink.jobs import Job
 
 UPSERTS = frozenset({SinkFlag.UPSERT, SinkFlag.FAULT_POINTS})
 LOGS = frozenset({SinkFlag.FAULT_POINTS})

@@ -7,8 +7,9 @@ from collections.abc import Callable
 from holdfast.harness.spi.sink import SinkFlag
 from holdfast.suites.certify.check import Check
 from holdfast.suites.certify.outside.sink_performer import OPERATOR
-from holdfast.suites.certify.sink.bench import Attempt, Bench, Job, Promise
+from holdfast.suites.certify.sink.bench import Bench
 from holdfast.suites.certify.sink.checks.commits import FAULTS, MOST_POINTS
+from holdfast.suites.certify.sink.jobs import Attempt, Job, Promise
 
 UPSERTS = frozenset({SinkFlag.UPSERT, SinkFlag.FAULT_POINTS})
 Call = Callable[[], object]

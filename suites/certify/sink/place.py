@@ -1,0 +1,157 @@
+"""Where sinks of a check write: a place, a clock, and somebody who reads what is visible."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+from holdfast.harness.lease import Lease
+from holdfast.harness.spi.sink import Row, Sink, SinkContext, SinkFactory, SinkFlag, SinkWriter
+from holdfast.suites.certify.answers import Answers
+from holdfast.suites.certify.check import CannotTry, Violation
+from holdfast.suites.certify.closing import raised_by_closing
+from holdfast.suites.certify.connected import HERE, Connected, folder_of
+from holdfast.suites.certify.fault_points import FaultPoints
+from holdfast.suites.certify.outside import sink_performer
+from holdfast.suites.certify.outside.sink_performer import OPERATOR
+from holdfast.suites.certify.outside.telling import Setting
+from holdfast.suites.certify.outside.victims import Victims
+from holdfast.suites.certify.sink.readers import READERS
+
+SENTENCES = {
+    "": ("E2E-02", "Its rows are visible now."),
+    "failed": ("TPC-04", "Whoever restores the checkpoint commits all of them, with any parallelism."),
+    "beside": ("TPC-05", "An error of one leaves the outcomes of the others as they are."),
+    "prepare": ("E2E-04", "Everything is visible when `prepare` returns."),
+    "pending": ("E2E-03", "Rows are invisible until their committables are committed."),
+    "completed": ("TPC-02", "Nothing else is committed with them, not even what its writer prepared before."),
+    "committed": ("TPC-05", "What was committed by any attempt, in any process, however long ago, changes nothing."),
+    "aborted": ("TPC-06", "Aborts every transaction of this job and operator that earlier attempts left."),
+    "late": ("TPC-06", "Its writers and commits raise Fenced from now on, or have no effect."),
+    "strange": ("E2E-01", "Bytes of any content and length."),
+    "table": ("TPC-09", "A row replaces the visible one of the same key: what is repeated changes nothing."),
+    "order": ("E2E-06", "Rows of one writer become visible in the order in which they were written."),
+}
+"""By what became of a row: the rule that is broken where it is missing or seen too often, and the contract's words."""
+
+
+class Place:
+    """Where sinks of one check write: a place, a clock, and somebody who reads what is visible. No other check sees
+    anything of it.
+
+    Attributes:
+        factory: makes the sinks.
+        rule: that is broken where what is visible differs from the model.
+        seed: of random programs.
+        connected: where all of this takes place, in `uri`.
+        description, flags: what a sink declares.
+        points: fault points of every sink.
+        now_ms: what time it is.
+        steps: what was done so far: the witness.
+        windows: what was met, by name.
+        answers: of all sinks.
+        owed: rows that are visible, of all jobs.
+        by_sentence: whether a row that is missing or too many is said to break the sentence of the contract that it
+            does break, and its rule.
+    """
+
+    def __init__(
+        self,
+        factory: SinkFactory,
+        rule: str,
+        seed: int = 0,
+        connected: Connected = HERE,
+        *,
+        by_sentence: bool = False,
+    ) -> None:
+        self.factory = factory
+        self.rule = rule
+        self.seed = seed
+        self.connected = connected
+        self.by_sentence = by_sentence
+        self.points = FaultPoints()
+        self.answers = Answers(rule)
+        self.now_ms = 1_000_000
+        self.steps: list[str] = []
+        self.windows: Counter[str] = Counter()
+        self.owed: Counter[Row] = Counter()
+        self._disk = Lease("kit")
+        self.uri = connected.place(str(self._disk.room))
+        self._sinks: list[Sink] = []
+        self._victims: Victims | None = None
+        try:
+            self.observer = self.sink("observer", 1)
+            self.description = self.observer.describe()
+        except BaseException:
+            self.close()
+            raise
+        self.flags = self.description.flags
+        self._others = None if self.description.committed_reader else self.observer.committed_reader()
+
+    def sink(self, job: str, attempt: int, operator: str = OPERATOR) -> Sink:
+        """Another sink object of an attempt; it is closed at the end of the check."""
+        context = SinkContext(
+            uri=self.uri,
+            job=job,
+            operator=operator,
+            attempt=attempt,
+            options=self.connected.options,
+            arrive=self.points.arrive,
+        )
+        made = self.answers.made(self.factory, Sink, context)
+        self._sinks.append(made)
+        return made
+
+    def elsewhere(self, job: str) -> Victims:
+        """Other processes, in which a job goes on.
+
+        Raises:
+            CannotTry: they find no factory.
+        """
+        name = sink_performer.CONTRACT.name_of(self.factory)
+        if not name:
+            raise CannotTry("another process cannot import its factory: give it as module:name")
+        setting = Setting(sink_performer.__name__, name, self.uri, job, self.connected.options)
+        self._victims = Victims(setting, self.rule)
+        return self._victims
+
+    @property
+    def two_phase(self) -> bool:
+        """Whether rows wait for a commit."""
+        return SinkFlag.TWO_PHASE in self.flags
+
+    # ---------------------------------------------------------------- what is visible
+    def rows(self) -> Sequence[Row]:
+        """All visible rows, by our own reader where we know the format."""
+        if self._others is not None:
+            return self._others.rows()
+        return READERS[self.description.committed_reader](folder_of(self.uri))
+
+    def broken(self, fate: str, sentence: str) -> Violation:
+        """What is seen is wrong with a row of that fate."""
+        if not self.by_sentence:
+            return Violation(self.rule, sentence)
+        rule, contract = SENTENCES[fate]
+        return Violation(rule, f'{sentence} The contract says: "{contract}"')
+
+    # ---------------------------------------------------------------- what happened
+    def step(self, step: str) -> None:
+        self.steps.append(step)
+
+    def hit(self, window: str) -> None:
+        """A window was met."""
+        self.windows[window] += 1
+
+    def close(self) -> list[Exception]:
+        """Free everything; what sinks raised when they were closed."""
+        self.points.disarm()
+        try:
+            if self._victims is not None:
+                self._victims.close()
+            return raised_by_closing([*self.written_by(), *self._sinks], times=2)
+        finally:  # Though one of them may never return.
+            self._disk.close()
+
+    def written_by(self) -> Sequence[SinkWriter]:
+        """Everything that writes here, and is closed before the sinks are."""
+        return ()
