@@ -9,6 +9,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from holdfast.harness.cli import execute
+from holdfast.harness.engine.verification.statements import Statements
+from holdfast.harness.engine.verification.verify import verify
+
 Content = dict[str, Any]
 
 
@@ -91,3 +95,15 @@ def digest_anew(folder: Path, run: str) -> None:
         content["history_digest"] = hashlib.sha256("".join(digests).encode()).hexdigest()
 
     edit_results(folder, in_results)
+
+
+def certificate(out: Path, code: int, arguments: str) -> Path:
+    """The folder of the one that `holdfast certify` makes with these arguments and this exit code."""
+    assert execute(["certify", *arguments.split(), "--out", str(out)]) == code
+    (folder,) = out.glob("2*")
+    return folder
+
+
+def verified(folder: Path, replays: int = 0) -> Statements:
+    """What is stated of it, without trust in code of its sender."""
+    return verify(folder, replays, 1, trust=False)[1]

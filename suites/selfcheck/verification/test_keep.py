@@ -11,16 +11,12 @@ import pytest
 
 from holdfast.harness.cli import execute
 from holdfast.harness.engine.artefacts.stored_run import read_run
-from holdfast.suites.selfcheck.verification.sending import edit_results, edit_run
+from holdfast.suites.selfcheck.verification.sending import certificate, edit_results, edit_run
 
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    out = tmp_path_factory.mktemp("certificate")
-    arguments = ("certify", "reference", "--tier", "sim", "--rule", "RET-03", "--jobs", "1", "--out", str(out))
-    assert execute([*arguments]) == 0
-    (folder,) = out.glob("2*")
-    return folder
+    return certificate(tmp_path_factory.mktemp("certificate"), 0, "reference --tier sim --rule RET-03 --jobs 1")
 
 
 @pytest.fixture
