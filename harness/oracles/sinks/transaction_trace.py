@@ -13,11 +13,9 @@ from holdfast.harness.model.history import History
 from holdfast.harness.oracles.findings import replay
 from holdfast.harness.oracles.shared.layout import Layouts, widest_layout
 from holdfast.harness.oracles.shared.submissions import Submissions
+from holdfast.harness.oracles.sinks.thrown_away import find_thrown_away
+from holdfast.harness.oracles.sinks.transaction import Checkpoint, Transaction
 
-AGAIN = "#"
-"""In the name of a unit, before the number of its appearance: NOREPEAT decides whether its rows are others."""
-Checkpoint = tuple[int, int]
-"""A job, and the id of a checkpoint in it: the next job uses ids again that the last one drew and never completed."""
 OfCheckpoint = (
     events.SnapshotTaken
     | events.TransactionPrecommitted
@@ -26,47 +24,6 @@ OfCheckpoint = (
     | events.SavepointCompleted
     | events.CheckpointAborted
 )
-
-
-class Transaction:
-    """One transaction.
-
-    Attributes:
-        checkpoints: those that promise it: the one that closed it, and every snapshot it is pending in.
-        precommitted, committed, aborted: the first such event. One without a name aborts what was not committed, or is
-            seen to be committed behind it.
-        seen: the first time that the committed reader saw rows of it, where something was aborted without a name.
-        tried: a commit was asked for, or confirmed.
-        early: the first such event, if no promising checkpoint was durable then.
-        recovered: the first start of a sink that found it in its state and not committed.
-        failed: a failed commit that nobody has reacted to.
-        overdue: the notice that its sink heard when a commit had been due since the one before, was not asked for, and
-            no other was under way.
-        again: how often it was committed once more.
-        repeated: where that failed, in an attempt not older than the one that had committed it.
-        carried: whether the next snapshot of its subtask in its attempt held it; None: there was none.
-    """
-
-    __slots__ = (
-        "aborted", "again", "carried", "checkpoints", "committed", "early", "failed", "name", "overdue",
-        "precommitted", "recovered", "repeated", "seen", "tried",
-    )  # fmt: skip
-
-    def __init__(self, name: str) -> None:
-        self.name = name
-        self.checkpoints: set[Checkpoint] = set()
-        self.precommitted: events.TransactionPrecommitted | None = None
-        self.committed: events.TransactionCommitted | None = None
-        self.aborted: events.TransactionAborted | None = None
-        self.seen: events.RowsVisible | None = None
-        self.tried = False
-        self.early: events.CommitTried | events.TransactionCommitted | None = None
-        self.recovered: events.TaskStarted | None = None
-        self.failed: events.CommitFailed | None = None
-        self.overdue: events.NotificationReceived | None = None
-        self.again = 0
-        self.repeated: events.CommitFailed | None = None
-        self.carried: bool | None = None
 
 
 class Sink:
@@ -139,7 +96,7 @@ class TransactionTrace:
         self.aborted = {self.checkpoint(event) for event in history.of(events.CheckpointAborted)}
         self.promised: dict[Checkpoint, list[Transaction]] = {}
         self.starts: dict[str, list[events.TaskStarted]] = {}
-        self._cleared: dict[str, list[events.TransactionAborted]] = {}
+        self._thrown_away: list[events.TransactionAborted] = []
         self._kept: dict[int, set[str]] = {}
         going_back = (event for event in history.of(events.JobSubmitted) if _goes_back(history, event))
         self.abandoned = max((event.attempt for event in going_back), default=0)
@@ -162,16 +119,8 @@ class TransactionTrace:
                 events.FailureCounted: self._failure_counted,
             },
         )
-        if self._cleared:
-            self._find_cleared(history)
-
-    def of_unit(self, name: str) -> Transaction | None:
-        """The transaction that a unit of output is named after."""
-        name = name.rpartition("/")[2]
-        for candidate in (name, name.rpartition(".")[0], name.rpartition(AGAIN)[0]):
-            if candidate in self.transactions:
-                return self.transactions[candidate]
-        return None
+        if self._thrown_away:
+            find_thrown_away(history, self.transactions, self._thrown_away, self._kept)
 
     def checkpoint(self, event: OfCheckpoint) -> Checkpoint:
         """The checkpoint of an event."""
@@ -242,7 +191,7 @@ class TransactionTrace:
             self.early_acks.append((ack, event))
 
     def _asked(self, transaction: Transaction, event: events.CommitTried | events.TransactionCommitted) -> None:
-        transaction.tried = True
+        transaction.tried = transaction.tried or event
         if transaction.early is None and transaction.checkpoints.isdisjoint(self.durable):
             transaction.early = event
 
@@ -288,32 +237,10 @@ class TransactionTrace:
 
     def _aborted(self, event: events.TransactionAborted) -> None:
         if not event.transaction:
-            self._cleared.setdefault(event.subtask, []).append(event)
+            self._thrown_away.append(event)
             return
         transaction = self._transaction(event.transaction)
         transaction.aborted = transaction.aborted or event
-
-    def _find_cleared(self, history: History) -> None:
-        """A start throws away what older attempts have left, but for what it restored. Who commits that later, as
-        somebody who is taken for dead, commits what is aborted."""
-        looks: dict[str, list[tuple[int, int]]] = {}
-        for seen in history.of(events.RowsVisible):
-            transaction = self.of_unit(seen.name)
-            if transaction is not None and transaction.seen is None:
-                transaction.seen = seen
-                if (left := transaction.precommitted) is not None:
-                    looks.setdefault(left.subtask, []).append((left.attempt, seen.poll))
-        for transaction in self.transactions.values():
-            left = transaction.precommitted
-            if left is None or transaction.aborted is not None:
-                continue
-            for event in self._cleared.get(left.subtask, ()):
-                if event.attempt <= left.attempt or transaction.name in self._kept.get(event.attempt, ()):
-                    continue
-                own = [poll for attempt, poll in looks.get(left.subtask, ()) if attempt >= event.attempt]
-                if transaction.committed is None or _is_late(transaction, event, own):
-                    transaction.aborted = event
-                    break
 
     # --- tasks ---
 
@@ -340,25 +267,6 @@ class TransactionTrace:
         for transaction in self.transactions.values():
             if transaction.failed is not None and transaction.failed.attempt <= event.attempt:
                 transaction.failed = None
-
-
-def _is_late(transaction: Transaction, start: events.TransactionAborted, looks: list[int]) -> bool:
-    """Whether a commit came behind a start of another attempt. The reader tells of what it saw. Of other rows an
-    attempt tells that commits what it has thrown away, and a node on which the start came first. A later attempt that
-    confirms a commit does not tell when that was.
-
-    Args:
-        transaction: that was committed.
-        start: of a later attempt than the one that prepared it.
-        looks: of the reader, which found rows that the same subtask prepared behind this start.
-    """
-    committed, seen = transaction.committed, transaction.seen
-    if committed is None:
-        return False
-    if seen is not None:
-        return bool(looks) and seen.poll > min(looks)
-    behind = committed.node == start.node and committed.sequence > start.sequence
-    return committed.attempt == start.attempt or (committed.attempt < start.attempt and behind)
 
 
 def _goes_back(history: History, submitted: events.JobSubmitted) -> bool:

@@ -11,7 +11,8 @@ from holdfast.harness.model.plan import ExpectedEnd
 from holdfast.harness.model.verdict import Verdict
 from holdfast.harness.oracles.findings import Findings
 from holdfast.harness.oracles.shared.exemptions import exemptions
-from holdfast.harness.oracles.sinks.transaction_trace import Transaction, TransactionTrace
+from holdfast.harness.oracles.sinks.transaction import Transaction
+from holdfast.harness.oracles.sinks.transaction_trace import TransactionTrace
 from holdfast.harness.oracles.sinks.visible_transactions import CLAUSES, judge_visible
 
 
@@ -134,9 +135,10 @@ def _judge_commit(trace: TransactionTrace, transaction: Transaction, findings: F
         if not promised:
             message = f"{transaction.name} is committed, no completed checkpoint promises it"
             findings.violated("committed-without-checkpoint", message, *_first(transaction.precommitted), committed)
-        if transaction.aborted is not None:
-            message = f"{transaction.name} is both committed and aborted"
-            findings.violated("committed-twice", message, transaction.aborted, committed)
+    published = committed or transaction.shown
+    if transaction.aborted is not None and published is not None:
+        message = f"{transaction.name} is both {'committed' if committed else 'visible'} and aborted"
+        findings.violated("committed-twice", message, transaction.aborted, published)
     if promised and (committed is not None or transaction.early is not None):
         findings.check("committed-before-completion")
         if transaction.early is not None:

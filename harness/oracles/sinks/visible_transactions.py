@@ -13,7 +13,8 @@ from holdfast.harness.model.history import History
 from holdfast.harness.model.plural import plural
 from holdfast.harness.model.records import CommittedRows
 from holdfast.harness.oracles.findings import Findings
-from holdfast.harness.oracles.sinks.transaction_trace import AGAIN, Transaction, TransactionTrace
+from holdfast.harness.oracles.sinks.transaction import AGAIN, Transaction, of_unit
+from holdfast.harness.oracles.sinks.transaction_trace import TransactionTrace
 
 CLAUSES: Mapping[str, str] = {
     "committed-twice": "a transaction is visible under two names, or both committed and aborted",
@@ -30,7 +31,7 @@ def judge_visible(history: History, trace: TransactionTrace, findings: Findings)
     seen: dict[str, list[CommittedRows]] = {}
     unnamed = []
     for unit in history.output.units:
-        transaction = trace.of_unit(unit.name)
+        transaction = of_unit(trace.transactions, unit.name)
         if transaction is None:
             unnamed.append(unit)
             continue

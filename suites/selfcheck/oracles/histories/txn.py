@@ -234,15 +234,19 @@ near(
     parallelism=1,
 )  # fmt: skip
 
-# The next attempt goes on from an older checkpoint, on another worker. The first one hears nothing of it.
-UNDER_WAY: list[Line] = [
-    attempt(), task(SINK), whole(1), closed(2), completes(2), heard(SINK, 2), commit_tried("t-2", subtask=SINK),
-]  # fmt: skip
+# The next attempt goes on from an older checkpoint, on another worker; the first hears nothing of it. 50 ms are more
+# than the clocks of two nodes differ by where the order of a history is tried otherwise.
+NOTICED: list[Line] = [attempt(), task(SINK), whole(1), closed(2), completes(2), heard(SINK, 2)]
+ASKED = on("worker-0.0", commit_tried("t-2", subtask=SINK), attempt=1)
+UNDER_WAY: list[Line] = [NOTICED, ASKED]
 ELSEWHERE: list[Line] = [
-    failure(), attempt(1), on("worker-1.0", task(SINK, 1), cleared(), closed(3)), completes(3),
+    50.0, failure(), attempt(1), on("worker-1.0", task(SINK, 1), cleared(), closed(3)), completes(3),
     on("worker-1.0", heard(SINK, 3), commits(3)),
 ]  # fmt: skip
 LATE = at("worker-0.0", committed("t-2", subtask=SINK), attempt=1)
+BARELY: list[Line] = [50.0, failure(), attempt(1), on("worker-1.0", task(SINK, 1), cleared())]
+EACH_100 = ReaderPolled(polls=9, interval_ms=100)
+BOTH = (unit("out/t-1"), unit("out/t-2"))
 
 
 def sees(transaction: str, poll: int) -> events.RowsVisible:
@@ -250,8 +254,32 @@ def sees(transaction: str, poll: int) -> events.RowsVisible:
 
 
 bad(
+    "committed-twice", "asked for elsewhere behind the start that throws it away and seen by nobody",
+    NOTICED, ELSEWHERE, ASKED, LATE, parallelism=1,
+)  # fmt: skip
+bad(
+    "committed-twice", "asked for so late that no clock explains it",
+    NOTICED, ELSEWHERE, 100.0, ASKED, LATE, parallelism=1, real_time=True,
+)  # fmt: skip
+near(
+    "committed-twice", "asked for about when another node throws it away",
+    NOTICED, ELSEWHERE, ASKED, LATE, parallelism=1, real_time=True,
+)  # fmt: skip
+near(
+    "committed-twice", "asked for before and answered behind the start elsewhere and seen by nobody",
+    UNDER_WAY, ELSEWHERE, LATE, parallelism=1,
+)  # fmt: skip
+near(
+    "committed-twice", "seen before the start that throws away what is asked for afterwards",
+    NOTICED, sees("t-2", 7), BARELY, ASKED, LATE, parallelism=1,
+)  # fmt: skip
+bad(
     "committed-twice", "seen behind the rows of an attempt that throws it away",
     UNDER_WAY, ELSEWHERE, sees("t-3", 7), LATE, sees("t-2", 8), parallelism=1,
+)  # fmt: skip
+bad(
+    "committed-twice", "seen behind those rows and confirmed by nobody",
+    UNDER_WAY, ELSEWHERE, sees("t-3", 7), sees("t-2", 8), parallelism=1, end=UNREACHED,
 )  # fmt: skip
 near(
     "committed-twice", "seen before the rows of an attempt that does not restore it",
@@ -261,7 +289,18 @@ near(
     "committed-twice", "seen with the rows of an attempt that does not restore it",
     UNDER_WAY, ELSEWHERE, sees("t-2", 8), sees("t-3", 8), LATE, parallelism=1,
 )  # fmt: skip
-near("committed-twice", "committed elsewhere and seen by nobody", UNDER_WAY, ELSEWHERE, LATE, parallelism=1)
+bad(
+    "committed-twice", "seen more than a look behind the start",
+    UNDER_WAY, BARELY, LATE, 150.0, sees("t-2", 8), EACH_100, parallelism=1, units=BOTH,
+)  # fmt: skip
+near(
+    "committed-twice", "seen at the first look behind the start",
+    UNDER_WAY, BARELY, LATE, 50.0, sees("t-2", 8), EACH_100, parallelism=1, units=BOTH,
+)  # fmt: skip
+near(
+    "committed-twice", "seen late by a reader that may have been kept waiting",
+    UNDER_WAY, BARELY, LATE, 150.0, sees("t-2", 8), EACH_100, parallelism=1, units=BOTH, real_time=True,
+)  # fmt: skip
 near(
     "committed-twice", "confirmed by an attempt that has restored it again",
     UNDER_WAY, restarted(1), cleared(), restarted(2, 2), commits(2, recovering=True), parallelism=1,
