@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, cast
 
@@ -211,28 +212,23 @@ class Broker:
 
     def __init__(self) -> None:
         self.attempt = 0
-        self.staged: dict[str, bytes] = {}
         self.visible: dict[str, bytes] = {}
 
-    def confirm(self, operator: str, attempt: int) -> None:
+    def committed(self, operator: str, attempt: int) -> Collection[str]:
         if attempt < self.attempt:
             raise Fenced(f"attempt {attempt} of {operator} is fenced")
         self.attempt = attempt
+        return self.visible
 
-    def fence(self, operator: str, attempt: int) -> frozenset[str]:
-        self.confirm(operator, attempt)
-        return frozenset(self.visible)
+    @contextmanager
+    def transaction(self, operator: str, attempt: int, name: str, content: bytes) -> Iterator[None]:
+        self.committed(operator, attempt)
+        yield
+        self.committed(operator, attempt)
+        self.visible[name] = content
 
-    def stage(self, operator: str, attempt: int, transaction: str, content: bytes) -> None:
-        self.confirm(operator, attempt)
-        self.staged[transaction] = content
-
-    def publish(self, operator: str, transaction: str, content: bytes) -> None:
-        self.visible[transaction] = content
-
-    def commit(self, operator: str, attempt: int, transaction: str) -> None:
-        self.confirm(operator, attempt)
-        self.visible[transaction] = self.staged.pop(transaction)
+    def publish(self, operator: str, name: str, content: bytes) -> None:
+        self.visible[name] = content
 
 
 NAME = "sink[0]-000001-000007"
