@@ -13,7 +13,7 @@ import pytest
 from holdfast.fixtures.reference.connectors.row_records import to_rows
 from holdfast.fixtures.reference.connectors.table_changes import TableChanges
 from holdfast.fixtures.reference.drivers.processes.run_context import OwnThread
-from holdfast.fixtures.reference.operators.plain import decode_identity_rows, encode_rows
+from holdfast.fixtures.reference.operators.plain import decode_rows, encode_rows
 from holdfast.fixtures.reference.protocol.configuration.submission import configure
 from holdfast.fixtures.reference.protocol.effects import AbortTransactions, Commit, CommitRefused, Precommit
 from holdfast.fixtures.reference.protocol.effects.transactions import Promised
@@ -22,6 +22,7 @@ from holdfast.fixtures.reference.protocol.storage.sink_system import SameThread,
 from holdfast.fixtures.reference.protocol.storage.task_storage import TaskStorage
 from holdfast.fixtures.sinks.memory import MemorySink, place_of
 from holdfast.harness.model.events import StorageFailed
+from holdfast.harness.model.job import Contract
 from holdfast.harness.model.records import IdentityRow
 from holdfast.harness.spi.errors import Damaged, Transient
 from holdfast.harness.spi.sink import Committable, Outcome, OutcomeKind, Row, SinkFactory
@@ -30,6 +31,10 @@ from holdfast.suites.selfcheck.storing import TestWorld, outcome_of
 
 SINK, OTHER = "sink[0]", "sink[1]"
 _numbers = count()
+
+
+def rows_of(content: bytes) -> list[Row]:
+    return to_rows(decode_rows(content, Contract.RECORDS))
 
 
 class World:
@@ -41,8 +46,7 @@ class World:
 
     def process(self, factory: SinkFactory = MemorySink, lane: type[SameThread | OwnThread] = SameThread) -> Sinks:
         """The sinks of another process."""
-
-        return Sinks(factory, self.uri, lambda content: to_rows(decode_identity_rows(content)), lambda: 1_000, lane)
+        return Sinks(factory, self.uri, rows_of, lambda: 1_000, lane)
 
     def precommit(self, process: Sinks, subtask: str, attempt: int, offset: int) -> Promised:
         """One row; what the checkpoint promises."""
