@@ -29,7 +29,7 @@ from holdfast.suites.selfcheck.replaced_runs import counting_run
 FILES = "holdfast.fixtures.sinks.files:FileSink"
 UPSERTS = "holdfast.fixtures.sinks.sqlite:SqliteUpsertSink"
 OURS = "holdfast.suites.selfcheck.processes.unknown_sink:UnknownSink"
-REPLAYS = "holdfast.fixtures.mutants.tables:AppliesReplayed"
+REPLAYS = "holdfast.fixtures.mutants.sinks.commits:CommitsAgain"
 RESTARTED = (kill(WORKERS[0], after_checkpoint=1), kill(COORDINATOR, after_checkpoint=2))
 
 
