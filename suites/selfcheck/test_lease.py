@@ -179,25 +179,17 @@ def test_a_process_is_ended_while_its_program_is_still_read_from_the_disk(tmp_pa
             os.fsync(file)
             os.posix_fadvise(file, 0, 0, os.POSIX_FADV_DONTNEED)  # Loading it takes longer than starting it.
             os.close(file)
-            with subprocess.Popen([program, "-c", "read"], env={"HOLDFAST_RUN": str(room)}, stdin=-1) as begun:
-                try:
-                    assert label.labelled(room) == [begun.pid]
-                    assert label.end_labelled(room) == 1
-                finally:
-                    begun.kill()
+            with Started(program, "-c", "read", env={"HOLDFAST_RUN": str(room)}) as begun:
+                assert label.labelled(room) == [begun.pid]
+                assert label.end_labelled(room) == 1
 
 
 def test_what_was_started_without_an_environment_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    with subprocess.Popen(["sh", "-c", "echo; read line"], env={}, stdin=-1, stdout=-1) as begun:
-        try:
-            assert begun.stdout is not None
-            assert begun.stdout.readline()
-            monkeypatch.setattr(select, "poll", None)
-            assert not label.carries(begun.pid, Path("/"))
-        finally:
-            begun.kill()
-            begun.wait()
-        assert label.variables_of(begun.pid) == ()
+    with Started("sh", "-c", "echo begun; read line", env={}) as begun:
+        assert begun.read_line() == "begun"
+        monkeypatch.setattr(select, "poll", None)
+        assert not label.carries(begun.pid, Path("/"))
+    assert label.variables_of(begun.pid) == ()
     assert label.variables_of(2) in ((), [b""]), "a thread of the kernel, or nobody"
 
 

@@ -14,6 +14,7 @@ from collections.abc import Collection, Mapping, Sequence
 from holdfast.harness.model import events
 from holdfast.harness.model.history import History
 from holdfast.harness.oracles.shared.clocks import SKEW_NS
+from holdfast.harness.oracles.shared.exemptions import exemptions
 from holdfast.harness.oracles.shared.options import NS_PER_MS
 from holdfast.harness.oracles.sinks.transaction import Transaction, of_unit
 
@@ -53,7 +54,7 @@ class _Evidence:
     """What tells that a commit came behind a start."""
 
     def __init__(self, history: History, transactions: Mapping[str, Transaction]) -> None:
-        self._real_time = history.end.real_time
+        self._real_time = exemptions(history).real_time
         self._interval_ms = max((polled.interval_ms for polled in history.of(events.ReaderPolled)), default=None)
         self._seen: dict[str, events.RowsVisible] = {}
         self._of_subtask: dict[str, list[tuple[int, events.RowsVisible]]] = defaultdict(list)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable, Iterable
+from contextvars import ContextVar
 from functools import partial, wraps
 from itertools import groupby
 from pathlib import Path
@@ -51,7 +52,9 @@ class Watch:
     def __init__(self, folder: Path | None = None) -> None:
         self.operations: list[Watched] = []
         self._folder = folder
-        self._present = threading.local()
+        # A sink's calls are made by a thread of its own in the context of who asks.
+        self._present: ContextVar[Watched | None] = ContextVar("present", default=None)
+        self._inside = ContextVar("inside", default=False)
 
     def begin(self, patch: pytest.MonkeyPatch) -> None:
         """Watch from now on."""
@@ -76,11 +79,11 @@ class Watch:
         return partial(self._carried_out, seen, stage)
 
     def _carried_out(self, seen: Watched, stage: Stage) -> Outcome | After:
-        self._present.operation = seen
+        before = self._present.set(seen)
         try:
             result = stage()
         finally:
-            self._present.operation = None
+            self._present.reset(before)
         if isinstance(result, After):
             after = self._watched(seen, result)
             assert isinstance(after, After)
@@ -93,15 +96,15 @@ class Watch:
     def _noting(self, name: str, call: Callable[..., Any]) -> Callable[..., Any]:
         @wraps(call)
         def noted(*arguments: Any, **named: Any) -> Any:
-            seen = getattr(self._present, "operation", None)
-            if seen is None or getattr(self._present, "inside", False):
+            seen = self._present.get()
+            if seen is None or self._inside.get():
                 return call(*arguments, **named)
             seen.calls.append(name)
-            self._present.inside = True
+            outside = self._inside.set(True)
             try:
                 return call(*arguments, **named)
             finally:
-                self._present.inside = False
+                self._inside.reset(outside)
 
         return noted
 
