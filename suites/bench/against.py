@@ -5,6 +5,8 @@ blocks, one of each, are a pair; the next pair begins with the other tree. Time 
 work on the machine disturbs little, and mostly both of a pair. A plan that leads elsewhere in one of the two is listed
 and counts for no figure (see behaviour.py).
 
+Run on the compiled wheel (see compiled.py), that is compared in place of the working tree.
+
 Compare a commit with itself first: where the ratio is further from 1 than the difference that is looked for, wait for a
 quieter hour, or take more blocks.
 """
@@ -112,7 +114,10 @@ Pair = tuple[list[Ran], list[Ran]]
 
 @contextmanager
 def working_tree(root: Path) -> Iterator[Tree]:
-    """The sources as they stand."""
+    """The sources as they stand; or the wheel that this process runs on (see compiled.py)."""
+    if not (root / "pyproject.toml").exists():
+        yield Tree("compiled wheel", root.parent, root / BLOCK)
+        return
     with tempfile.TemporaryDirectory(prefix="holdfast-against-") as folder:
         place = Path(folder)
         (place / "holdfast").symlink_to(root)

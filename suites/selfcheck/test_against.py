@@ -87,6 +87,21 @@ def test_each_tree_runs_its_own_sources(root: Path, commit: str, ratio: float) -
     assert not any(found.differing.values())
 
 
+def test_a_wheel_is_compared_with_the_commit_of_the_sources_around_it(root: Path) -> None:
+    wheel = root / "build" / "wheel" / "holdfast"
+    (wheel / BLOCK).parent.mkdir(parents=True)
+    (wheel / BLOCK).write_text(SCRIPT)
+    write(wheel, 0.5)
+    (wheel / "pyproject.toml").unlink()
+    declared = wheel.parent / "holdfast_chaos-1.dist-info"
+    declared.mkdir()
+    (declared / "METADATA").write_text("Metadata-Version: 2.1\nName: holdfast-chaos\nVersion: 1\n")
+    (declared / "entry_points.txt").write_text("[holdfast.systems]\nreference = holdfast.marker:SECONDS\n")
+    found = compared(wheel, "HEAD", plans(1, 2), blocks=1)
+    assert [mix.ratio for mix in found.mixes] == [4.0]
+    assert not any(found.differing.values())
+
+
 def test_a_plan_that_leads_elsewhere_is_told_and_counts_only_where_it_may(root: Path) -> None:
     write(root, 1.0, traces={2: "other"})
     found = compared(root, "HEAD", plans(1, 2), blocks=1)
