@@ -65,7 +65,8 @@ def main(
         build(folder)
     if not list(folder.glob("holdfast/harness/sim/kernel.*.so")):
         raise SystemExit(f"{folder} holds no compiled modules: build the wheel again, without --keep.")
-    environment = os.environ | {"PYTHONPATH": ""}
+    # Compiled code that is wrong may end the process without a word.
+    environment = os.environ | {"PYTHONPATH": "", "PYTHONFAULTHANDLER": "1"}
     raise typer.Exit(subprocess.run(on(folder, *command), env=environment).returncode)
 
 
