@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import cast
 
+from holdfast.fixtures.backends.changelog.backend import ChangelogBackend
 from holdfast.fixtures.backends.hashmap import HashMapBackend
 from holdfast.fixtures.reference.operators.event_time import SplitWatermarks
 from holdfast.fixtures.reference.operators.key_group import key_group
@@ -98,7 +99,7 @@ class TestTimers:
 
 
 class TestWatermarks:
-    def made(self, kept: HashMapBackend, splits: int = 2) -> SplitWatermarks:
+    def made(self, kept: HashMapBackend | ChangelogBackend, splits: int = 2) -> SplitWatermarks:
         return SplitWatermarks(kept, kept.context.key_groups, splits, stored=kept.context.key_groups)
 
     def test_nothing_is_said_before_every_split_has_said_something(self) -> None:
@@ -137,6 +138,19 @@ class TestWatermarks:
         assert (again.reached_ms(0), again.reached_ms(GROUPS - 1)) == (30, 80)
         again.advance(0, 90)
         assert again.reached_ms(0) == again.reached_ms(GROUPS - 1) == 90
+
+    def test_every_key_group_holds_them_also_where_a_table_takes_one_at_a_time(self) -> None:
+        held = []
+        for kept in (backend(), ChangelogBackend(HashMapBackend, backend().context)):
+            watermarks = self.made(kept)
+            watermarks.advance(0, 50)
+            watermarks.advance(1, 30)
+            watermarks.store()
+            assert self.made(kept).by_split == {0: 50, 1: 30}
+            held.append(list(kept.snapshot(1).entries()))
+            kept.close()
+        assert [entry.key_group for entry in held[0]] == list(range(GROUPS))
+        assert held[0] == held[1]
 
     def test_an_idle_split_does_not_count_until_it_comes_again(self) -> None:
         watermarks = self.made(backend())
