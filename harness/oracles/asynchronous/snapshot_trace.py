@@ -6,8 +6,10 @@ Everything happens on the node of the subtask, so its own order and its own cloc
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from itertools import pairwise
+from operator import attrgetter
+from typing import NamedTuple
 
 from holdfast.harness.model.events import (
     AckSent,
@@ -25,14 +27,13 @@ from holdfast.harness.model.events import (
 from holdfast.harness.model.history import History
 from holdfast.harness.oracles.shared.exemptions import Exemptions
 from holdfast.harness.oracles.shared.layout import widest_layout
+from holdfast.harness.oracles.shared.ledger import PartId, by_part, by_path
 
 LONG = 3
 """So many times the longest other pause: batches that come at random leave longer pauses now and then."""
-Key = tuple[int, str, int]
-"""Attempt, subtask, checkpoint."""
 
 
-class Part:
+class Part(NamedTuple):
     """The part of a subtask in a checkpoint.
 
     Attributes:
@@ -44,15 +45,12 @@ class Part:
         given_up: the first sign that it was not needed any more.
     """
 
-    __slots__ = ("acked", "barriers", "given_up", "released", "stored", "taken")
-
-    def __init__(self, taken: SnapshotTaken) -> None:
-        self.taken = taken
-        self.barriers: list[BarrierSent] = []
-        self.acked: AckSent | None = None
-        self.released: SnapshotReleased | None = None
-        self.stored: FileWritten | AckSent | None = None
-        self.given_up: Event | None = None
+    taken: SnapshotTaken
+    barriers: Sequence[BarrierSent]
+    acked: AckSent | None
+    released: SnapshotReleased | None
+    stored: FileWritten | AckSent | None
+    given_up: Event | None
 
 
 class _Chain:
@@ -97,17 +95,14 @@ class SnapshotTrace:
     """
 
     def __init__(self, history: History, exempt: Exemptions) -> None:
-        self.parts: dict[Key, Part] = {
-            (event.attempt, event.subtask, event.checkpoint): Part(event) for event in history.of(SnapshotTaken)
-        }
+        self._written = by_path(history, FileWritten).all
+        self.parts = self._collected(history)
         self._heads = _heads(history)
         self._stopped = history.of(TaskStopped)
         self._declined = history.of(DeclineSent)
         self._history = history
         self._stalls = exempt.stalls
-        self._written = {(event.node, event.file.path): event for event in reversed(history.of(FileWritten))}
-        self._released = history.of(SnapshotReleased)
-        self._collect(history)
+        self._releases = bool(history.of(SnapshotReleased))
         self._chains: dict[tuple[int, str], _Chain] = {}
         for event in history.of(BatchProcessed):
             key = event.attempt, event.channel.partition("->")[2]
@@ -118,26 +113,26 @@ class SnapshotTrace:
         self._measure()
         self._versions = self._count_versions()
 
-    def _collect(self, history: History) -> None:
-        for barrier in history.of(BarrierSent):
-            part = self.parts.get((barrier.attempt, barrier.channel.partition("->")[0], barrier.checkpoint))
-            if part is not None:
-                part.barriers.append(barrier)
-        for released in self._released:
-            part = self.parts.get((released.attempt, released.subtask, released.checkpoint))
-            if part is not None:
-                part.released = released
-        for ack in history.of(AckSent):
-            part = self.parts.get((ack.attempt, ack.subtask, ack.checkpoint))
-            if part is not None and part.acked is None:
-                part.acked = ack
-                files = [self._written.get((ack.node, file.path)) for file in ack.files if not ack.inline_bytes]
-                part.stored = min((file for file in files if file), key=lambda file: file.sequence, default=ack)
-        notices: list[NotificationReceived | DeclineSent] = [*history.of(NotificationReceived), *self._declined]
-        for notice in notices:
-            part = self.parts.get((notice.attempt, notice.subtask, notice.checkpoint))
-            if part is not None and (part.given_up is None or notice.sequence < part.given_up.sequence):
-                part.given_up = notice
+    def _collected(self, history: History) -> dict[PartId, Part]:
+        barriers, releases = by_part(history, BarrierSent).all, by_part(history, SnapshotReleased).last
+        acks = by_part(history, AckSent).first
+        notices, declines = by_part(history, NotificationReceived).first, by_part(history, DeclineSent).first
+        parts: dict[PartId, Part] = {}
+        for key, taken in by_part(history, SnapshotTaken).last.items():
+            acked = acks.get(key)
+            stored = None if acked is None else self._stored(acked)
+            signs = filter(None, (notices.get(key), declines.get(key)))
+            given_up = min(signs, key=attrgetter("sequence"), default=None)
+            parts[key] = Part(taken, barriers.get(key, ()), acked, releases.get(key), stored, given_up)
+        return parts
+
+    def _stored(self, ack: AckSent) -> FileWritten | AckSent:
+        files = () if ack.inline_bytes else ack.files
+        writes = filter(None, (self._write_of(ack, file.path) for file in files))
+        return min(writes, key=attrgetter("sequence"), default=ack)
+
+    def _write_of(self, ack: AckSent, path: str) -> FileWritten | None:
+        return next((write for write in self._written.get(path, ()) if write.node == ack.node), None)
 
     def _measure(self) -> None:
         uploads: dict[tuple[int, str], list[tuple[int, int]]] = {}
@@ -164,7 +159,7 @@ class SnapshotTrace:
 
     def missing_files(self, ack: AckSent) -> list[str]:
         """Files that an ack names and that were not written before it."""
-        found = ((file.path, self._written.get((ack.node, file.path))) for file in ack.files)
+        found = ((file.path, self._write_of(ack, file.path)) for file in ack.files)
         return [path for path, written in found if written is None or written.sequence > ack.sequence]
 
     def has_inputs(self, subtask: str) -> bool:
@@ -222,7 +217,7 @@ class SnapshotTrace:
     def left_open(self, part: Part) -> bool:
         """Whether the version of a part is not released although its subtask acked a later checkpoint, and others
         are."""
-        if part.taken.state is None or part.released is not None or part.acked is None or not self._released:
+        if part.taken.state is None or part.released is not None or part.acked is None or not self._releases:
             return False
         attempt, subtask, checkpoint = part.taken.attempt, part.taken.subtask, part.taken.checkpoint
         return any(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from holdfast.harness.model import events
 from holdfast.harness.model.history import History
 from holdfast.harness.oracles.shared.exemptions import Exemptions
+from holdfast.harness.oracles.shared.ledger import by_checkpoint, by_part, part_of
 from holdfast.harness.oracles.shared.submissions import Submissions
 
 SETTLED = 2
@@ -25,13 +26,13 @@ def leaked_files(history: History, exempt: Exemptions) -> list[str] | None:
     settled = history.position(completed[-SETTLED])
     aborted = history.of(events.CheckpointAborted)
     triggered = history.of(events.CheckpointTriggered)
-    job_of = history.derived(Submissions).of
-    ended = {(job_of(event), event.checkpoint) for event in completed}
-    ended |= {(job_of(event), event.checkpoint) for event in aborted}
-    ended |= {(job_of(event), event.checkpoint) for event in history.of(events.SavepointCompleted)}
-    ended |= {(job_of(event), event.checkpoint) for event in triggered if _given_up(history, event, settled)}
+    checkpoint_of = history.derived(Submissions).checkpoint_of
+    ended = set(by_checkpoint(history, events.CheckpointCompleted).all)
+    ended.update(by_checkpoint(history, events.CheckpointAborted).all)
+    ended.update(by_checkpoint(history, events.SavepointCompleted).all)
+    ended |= {checkpoint_of(event) for event in triggered if _given_up(history, event, settled)}
     if any(history.position(event) > settled for event in aborted) or any(
-        history.position(event) < settled and (job_of(event), event.checkpoint) not in ended for event in triggered
+        history.position(event) < settled and checkpoint_of(event) not in ended for event in triggered
     ):
         return None  # What was given up just now may be on its way out
     named = {file.path for event in history.of(events.MetadataPublished) for file in event.files}
@@ -80,10 +81,5 @@ def _left_folders(history: History) -> tuple[str, ...]:
 def _unheard(history: History) -> set[str]:
     """Files of acks that never arrived, because the coordinator had given up the connection: it does not know of them,
     and who sent them must not delete what may belong to a completed checkpoint."""
-    heard = {(event.subtask, event.attempt, event.checkpoint) for event in history.of(events.AckReceived)}
-    return {
-        file.path
-        for event in history.of(events.AckSent)
-        if event.files and (event.subtask, event.attempt, event.checkpoint) not in heard
-        for file in event.files
-    }
+    heard = by_part(history, events.AckReceived).all
+    return {file.path for ack in history.of(events.AckSent) if part_of(ack) not in heard for file in ack.files}

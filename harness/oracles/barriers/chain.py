@@ -11,6 +11,7 @@ from holdfast.harness.model.history import History
 from holdfast.harness.model.verdict import Verdict
 from holdfast.harness.oracles.findings import Findings, replay
 from holdfast.harness.oracles.shared.layout import Layout, Layouts, widest_layout
+from holdfast.harness.oracles.shared.ledger import by_checkpoint, by_part, part_of
 from holdfast.harness.oracles.shared.submissions import Submissions
 
 Crossing = events.BatchSent | events.BatchProcessed | events.BarrierSent | events.BarrierReceived
@@ -47,12 +48,12 @@ class ChainOracle:
         layouts = history.derived(Layouts)
         _Trace(history, widest_layout(history), findings)
         completed = {event.checkpoint for event in history.of(events.CheckpointCompleted)}
-        job_of = history.derived(Submissions).of
-        triggered = {(job_of(event), event.checkpoint): event for event in history.of(events.CheckpointTriggered)}
+        checkpoint_of = history.derived(Submissions).checkpoint_of
+        triggered = by_checkpoint(history, events.CheckpointTriggered).last
         for published in history.of(events.MetadataPublished) if _counts(history) else ():
             if published.checkpoint in completed:
                 findings.check("operator-missing")
-                taken = triggered.get((job_of(published), published.checkpoint), published)
+                taken = triggered.get(checkpoint_of(published), published)
                 operators = len(layouts.of(taken).subtasks)
                 if published.states != operators:
                     message = (
@@ -95,13 +96,10 @@ class _Trace:
         self.called = {member for members in layout.chains for member in members if not layout.inputs[member]}
         self.called.difference_update(layout.sources)
         self.chains: dict[tuple[int, str], _Chain] = {}
-        self.barriers: set[tuple[int, str, int]] = set()
-        self.snapshots: dict[tuple[int, str, int], events.SnapshotTaken] = {}
-        handlers: dict[type[events.Event], Callable[[Any], None]] = {
-            events.SnapshotTaken: self._snapshot_taken,
-            events.BarrierReceived: self._barrier_received,
-            events.TriggerReceived: self._trigger_received,
-        }
+        self.barriers = by_part(history, events.BarrierReceived).first
+        self.triggers = by_part(history, events.TriggerReceived).first
+        self.snapshots = by_part(history, events.SnapshotTaken).first
+        handlers: dict[type[events.Event], Callable[[Any], None]] = {events.SnapshotTaken: self._snapshot_taken}
         if layout.chains:
             handlers |= {
                 events.SourceEmitted: self._source_emitted,
@@ -123,17 +121,18 @@ class _Trace:
         return known
 
     def _snapshot_taken(self, event: events.SnapshotTaken) -> None:
-        findings, place = self.findings, (event.attempt, event.subtask, event.checkpoint)
+        findings, place = self.findings, part_of(event)
         findings.check("snapshot-twice")
-        if place in self.snapshots:
+        first = self.snapshots.get(place, event)
+        if first is not event:
             message = f"{event.subtask} takes snapshot {event.checkpoint} twice"
-            findings.violated("snapshot-twice", message, self.snapshots[place], event)
-        self.snapshots[place] = event
+            findings.violated("snapshot-twice", message, first, event)
         if event.subtask in self.called:
             findings.check("crossed")
         elif self.layout.inputs.get(event.subtask):
             findings.check("without-barrier")
-            if place not in self.barriers:
+            came = self.barriers.get(place), self.triggers.get(place)
+            if not any(each is not None and each.sequence < event.sequence for each in came):
                 message = f"{event.subtask} takes snapshot {event.checkpoint} without having received its barrier"
                 findings.violated("without-barrier", message, event)
         chain = self._chain(event.attempt, event.subtask)
@@ -166,12 +165,6 @@ class _Trace:
 
     def _arrived(self, event: events.BatchProcessed) -> None:
         self._goes_on(event.channel.partition("->")[2], event)
-
-    def _barrier_received(self, event: events.BarrierReceived) -> None:
-        self.barriers.add((event.attempt, event.channel.partition("->")[2], event.checkpoint))
-
-    def _trigger_received(self, event: events.TriggerReceived) -> None:
-        self.barriers.add((event.attempt, event.subtask, event.checkpoint))
 
     def _judge_crossings(self, history: History) -> None:
         crossings: list[Crossing] = [*history.of(events.BatchSent), *history.of(events.BatchProcessed)]

@@ -31,13 +31,12 @@ from holdfast.harness.oracles.shared.claimed_snapshots import claimed_snapshots
 from holdfast.harness.oracles.shared.dropped_checkpoints import dropped_checkpoints
 from holdfast.harness.oracles.shared.exemptions import exemptions
 from holdfast.harness.oracles.shared.layout import Layouts
+from holdfast.harness.oracles.shared.ledger import CheckpointId, by_checkpoint
 from holdfast.harness.oracles.shared.lineage import is_plain
 from holdfast.harness.oracles.shared.state_fold import MODULUS, StateFold, held_by
 from holdfast.harness.oracles.shared.submissions import Submissions
 
 _JUDGED = ([VertexKind.KEYED_SUM], [VertexKind.DELAYED_SUM], [VertexKind.WINDOW_SUM])
-_Checkpoint = tuple[int, int]
-"""Number of the job, and the checkpoint."""
 
 _CLAUSES: Mapping[str, str] = {
     "state-extra": "the state of a checkpoint holds a record behind its source positions, or one of them twice",
@@ -66,19 +65,18 @@ class StateOracle:
 
     def judge(self, history: History) -> Verdict:
         findings = Findings(self.name, self.clauses)
-        submissions = history.derived(Submissions)
-        completed = {(submissions.of(event), event.checkpoint): event for event in history.of(CheckpointCompleted)}
-        _judge_reading(history, submissions, completed, findings)
+        checkpoint_of = history.derived(Submissions).checkpoint_of
+        completed = by_checkpoint(history, CheckpointCompleted).last
+        _judge_reading(history, findings)
         if any(event.skipped for event in history.of(ChannelStateRestored)):
             return findings.verdict(history)  # Something was left out on purpose
         unaligned = {event.checkpoint for event in history.of(SnapshotTaken) if event.unaligned}
-        audited: dict[tuple[_Checkpoint, str, type[Event]], list[SubtaskAudited | SubtaskMoved]] = {}
+        audited: dict[tuple[CheckpointId, str, type[Event]], list[SubtaskAudited | SubtaskMoved]] = {}
         layouts = history.derived(Layouts)
         audits: list[SubtaskAudited | SubtaskMoved] = [*history.of(SubtaskAudited), *history.of(SubtaskMoved)]
         for subtask in audits:
             if subtask.subtask in layouts.of(subtask).sums and subtask.checkpoint not in unaligned:
-                checkpoint = submissions.of(subtask), subtask.checkpoint
-                audited.setdefault((checkpoint, subtask.node, type(subtask)), []).append(subtask)
+                audited.setdefault((checkpoint_of(subtask), subtask.node, type(subtask)), []).append(subtask)
         fold: StateFold | None = None
         for (checkpoint, _, _), subtasks in audited.items():
             done = completed.get(checkpoint)
@@ -88,17 +86,14 @@ class StateOracle:
         return findings.verdict(history)
 
 
-def _judge_reading(
-    history: History,
-    submissions: Submissions,
-    completed: Mapping[_Checkpoint, CheckpointCompleted],
-    findings: Findings,
-) -> None:
+def _judge_reading(history: History, findings: Findings) -> None:
     if Guarantee.NO_LOSS not in history.claims.state:
         return
     exempt, claimed, dropped = exemptions(history), claimed_snapshots(history), dropped_checkpoints(history)
+    checkpoint_of = history.derived(Submissions).checkpoint_of
+    completed = by_checkpoint(history, CheckpointCompleted).last
     for audit in history.of(CheckpointAudited):
-        done = completed.get((submissions.of(audit), audit.checkpoint))
+        done = completed.get(checkpoint_of(audit))
         spoilt = exempt.hold(audit, *exempt.objects_of(audit)) or claimed.broke(history, audit)
         spoilt = spoilt or dropped.before(history, audit)
         if done is not None and not spoilt:

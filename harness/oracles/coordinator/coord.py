@@ -18,6 +18,7 @@ from holdfast.harness.oracles.coordinator.splits import CLAUSES as OF_SPLITS
 from holdfast.harness.oracles.coordinator.splits import judge_assignments, judge_splits
 from holdfast.harness.oracles.findings import Findings
 from holdfast.harness.oracles.shared.exemptions import Exemptions, exemptions
+from holdfast.harness.oracles.shared.ledger import by_checkpoint, by_part, part_of
 from holdfast.harness.oracles.shared.options import NS_PER_MS, milliseconds
 from holdfast.harness.oracles.shared.stated_options import texts
 
@@ -167,13 +168,10 @@ def _judge_discards(history: History, coordinator: CoordinatorModel, exempt: Exe
     named = {file.path for metadata in history.of(events.MetadataPublished) for file in metadata.files}
     left = {file.path for file in listings[-1].files if not exempt.ever_held(file.path)} - named
     left -= exempt.deletions_cut_short()
-    sent = {(ack.attempt, ack.checkpoint, ack.subtask): ack.files for ack in history.of(events.AckSent) if ack.files}
+    sent = by_part(history, events.AckSent).last
     for ack in history.of(events.AckReceived):
-        files = sent.get((ack.attempt, ack.checkpoint, ack.subtask))
-        checkpoint = coordinator.known(ack, ack.checkpoint)
-        if not files or checkpoint is None:
-            continue
-        if ack.outcome is events.AckOutcome.DUPLICATE:
+        stated, checkpoint = sent.get(part_of(ack)), coordinator.known(ack, ack.checkpoint)
+        if stated is None or not stated.files or checkpoint is None or ack.outcome is events.AckOutcome.DUPLICATE:
             continue
         since: events.Event = ack
         if ack.outcome is events.AckOutcome.SUCCESS:
@@ -186,7 +184,7 @@ def _judge_discards(history: History, coordinator: CoordinatorModel, exempt: Exe
             since = ended
         if coordinator.completions.get(since.node, -1) > since.sequence:
             findings.check("state-not-discarded")
-            kept = [file.path for file in files if file.path in left]
+            kept = [file.path for file in stated.files if file.path in left]
             if kept:
                 message = f"{', '.join(kept)} of {ack.subtask}, checkpoint {ack.checkpoint}, is never discarded"
                 findings.violated("state-not-discarded", message, ack, *([since] if since is not ack else []))
@@ -198,7 +196,7 @@ def _judge_spoilt_restores(history: History, exempt: Exemptions, findings: Findi
     if not exempt.damaged:
         return
     lives = {event.node: event for event in reversed(history.events)}
-    published = {(exempt.job_of(event), event.checkpoint): event for event in history.of(events.MetadataPublished)}
+    published = by_checkpoint(history, events.MetadataPublished).last
     for started in history.of(events.AttemptStarted):
         job, restored = exempt.job_of(started), started.restored_checkpoint or 0
         metadata = published.get((job, restored))
@@ -218,16 +216,12 @@ def _judge_spoilt_restores(history: History, exempt: Exemptions, findings: Findi
 def _judge_beginnings(history: History, findings: Findings) -> None:
     """Only a source begins by itself. Both events are of the subtask's own node; one that no barrier ever reaches has
     no channels of its own."""
-    snapshots = {
-        (event.node, event.attempt, event.subtask, event.checkpoint): event
-        for event in history.of(events.SnapshotTaken)
-    }
-    for barrier in history.of(events.BarrierReceived):
-        receiver = barrier.channel.partition("->")[2]
-        snapshot = snapshots.pop((barrier.node, barrier.attempt, receiver, barrier.checkpoint), None)
-        if snapshot is None:
+    snapshots = by_part(history, events.SnapshotTaken).last
+    for part, barrier in by_part(history, events.BarrierReceived).first.items():
+        snapshot = snapshots.get(part)
+        if snapshot is None or snapshot.node != barrier.node:
             continue
         findings.check("begun-without-barrier")
         if snapshot.sequence < barrier.sequence:
-            message = f"{receiver} takes its snapshot {barrier.checkpoint} before the first barrier came"
+            message = f"{snapshot.subtask} takes its snapshot {barrier.checkpoint} before the first barrier came"
             findings.violated("begun-without-barrier", message, snapshot, barrier)

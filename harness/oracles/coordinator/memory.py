@@ -14,6 +14,7 @@ from holdfast.harness.model.history import History
 from holdfast.harness.model.units import size_bytes
 from holdfast.harness.oracles.findings import Findings, replay
 from holdfast.harness.oracles.shared.claimed_snapshots import claimed_snapshots
+from holdfast.harness.oracles.shared.ledger import by_part, part_of
 from holdfast.harness.oracles.shared.stated_options import texts
 
 CLAUSES: Mapping[str, str] = {
@@ -48,8 +49,8 @@ class _Memory:
     def __init__(self, history: History, findings: Findings) -> None:
         self.findings = findings
         self.budget = size_bytes(texts(history.plan)[profile.MEMORY_BUDGET])
-        self.sent = {(ack.attempt, ack.checkpoint, ack.subtask): ack for ack in history.of(events.AckSent)}
-        self.exact = not any(ack.shared for ack in self.sent.values())
+        self.sent = by_part(history, events.AckSent).last
+        self.exact = not any(ack.shared for ack in history.of(events.AckSent))
         self.kept: dict[int, int] = {}
         self.exceeded: events.AckReceived | None = None
         self.known: dict[int, int] = {}
@@ -88,7 +89,7 @@ class _Memory:
 
     def _acknowledged(self, event: events.AckReceived) -> None:
         self._went_on(event)
-        ack = self.sent.get((event.attempt, event.checkpoint, event.subtask))
+        ack = self.sent.get(part_of(event))
         if event.outcome is not events.AckOutcome.SUCCESS or ack is None:
             return
         shared = sum(each.file.length for each in ack.shared if each.inline and each.file is not None)

@@ -11,7 +11,9 @@ from holdfast.harness.model.verdict import Verdict
 from holdfast.harness.oracles.coordinator.observed_storage import NAMED, judge_named
 from holdfast.harness.oracles.findings import Findings, replay
 from holdfast.harness.oracles.shared.claimed_snapshots import claimed_snapshots
+from holdfast.harness.oracles.shared.dropped_checkpoints import dropped_checkpoints
 from holdfast.harness.oracles.shared.exemptions import exemptions
+from holdfast.harness.oracles.shared.ledger import by_path
 from holdfast.harness.oracles.shared.options import number
 
 
@@ -63,15 +65,11 @@ class _Storage:
     def __init__(self, history: History) -> None:
         self.history = history
         self.exempt = exemptions(history)
-        self.written: dict[str, list[events.FileWritten]] = {}
-        for written in history.of(events.FileWritten):
-            self.written.setdefault(written.file.path, []).append(written)
-        self.deleted = {event.path: event for event in reversed(history.of(events.FileDeleted))}
+        self.written = by_path(history, events.FileWritten).all
+        self.deleted = by_path(history, events.FileDeleted).first
         self.claimed = claimed_snapshots(history)
         identity = self.claimed.identity
-        self.dropped = {
-            identity(event, event.checkpoint): event for event in reversed(history.of(events.CheckpointDropped))
-        }
+        self.dropped = dropped_checkpoints(history).first
         self.completed = {identity(event, event.checkpoint) for event in history.of(events.CheckpointCompleted)}
         coordinators = {event.node for event in history.of(events.CheckpointCompleted)}
         self.workers = {event.node for event in history.of(events.AckSent)} - coordinators

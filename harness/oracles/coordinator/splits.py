@@ -9,7 +9,7 @@ it went on from. Whoever is given a split was assigned it.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 
 from holdfast.harness.model import events
 from holdfast.harness.model.history import History
@@ -17,6 +17,7 @@ from holdfast.harness.model.plan import ExpectedEnd
 from holdfast.harness.oracles.findings import Findings
 from holdfast.harness.oracles.shared.exemptions import exemptions
 from holdfast.harness.oracles.shared.layout import Layouts
+from holdfast.harness.oracles.shared.ledger import CheckpointId, by_checkpoint
 from holdfast.harness.oracles.shared.options import NS_PER_MS
 from holdfast.harness.oracles.shared.submissions import Submissions
 
@@ -32,8 +33,6 @@ KNOWN_NS = 100 * NS_PER_MS
 FEWEST_AGAIN = 4
 _LISTED_AFTER = 2
 """So many checkpoints complete after the heal in a run that had the time to list its splits again."""
-Key = tuple[int, int]
-"""A job and one of its checkpoints: the next job uses ids again that the last one drew and never completed."""
 
 
 def judge_assignments(history: History, findings: Findings) -> None:
@@ -93,22 +92,13 @@ def _known_ns(history: History, received: events.SplitsReceived) -> int | None:
 def judge_splits(history: History, findings: Findings) -> None:
     """Readers' and enumerators' parts of each completed checkpoint, where there are enumerators."""
     _judge_listings(history, findings)
-    job_of = history.derived(Submissions).of
-    left: dict[Key, list[events.SplitsLeft]] = {}
-    for part in history.of(events.SplitsLeft):
-        left.setdefault((job_of(part), part.checkpoint), []).append(part)
-    if not left:
-        return
-    layouts = history.derived(Layouts)
-    taken: dict[Key, list[events.SnapshotTaken]] = {}
-    for snapshot in history.of(events.SnapshotTaken):
-        checkpoint = job_of(snapshot), snapshot.checkpoint
-        if snapshot.subtask in layouts.of(snapshot).sources and checkpoint in left:
-            taken.setdefault(checkpoint, []).append(snapshot)
-    parts: dict[Key, Counter[int]] = {}
-    for completed in history.of(events.CheckpointCompleted):
-        checkpoint = job_of(completed), completed.checkpoint
-        snapshots = taken.get(checkpoint, [])
+    layouts, checkpoint_of = history.derived(Layouts), history.derived(Submissions).checkpoint_of
+    left = by_checkpoint(history, events.SplitsLeft).all
+    parts: dict[CheckpointId, Counter[int]] = {}
+    for completed in history.of(events.CheckpointCompleted) if left else ():
+        checkpoint = checkpoint_of(completed)
+        taken = by_checkpoint(history, events.SnapshotTaken).all.get(checkpoint, ())
+        snapshots = [each for each in taken if each.subtask in layouts.of(each).sources]
         if checkpoint in left and {each.subtask for each in snapshots} == set(layouts.of(completed).sources):
             held = Counter(split for snapshot in snapshots for split, _ in snapshot.positions)
             held.update(split for part in left[checkpoint] for split in part.splits)
@@ -117,7 +107,9 @@ def judge_splits(history: History, findings: Findings) -> None:
             _judge(completed, left[checkpoint], held, due, findings)
 
 
-def _due(history: History, left: events.SplitsLeft, job: int, parts: dict[Key, Counter[int]]) -> Collection[int]:
+def _due(
+    history: History, left: events.SplitsLeft, job: int, parts: dict[CheckpointId, Counter[int]]
+) -> Collection[int]:
     """The splits that a checkpoint must hold: all of the input where nobody saw them listed."""
     listings = history.of(events.SplitsListed)
     if not listings:
@@ -142,7 +134,7 @@ def _due(history: History, left: events.SplitsLeft, job: int, parts: dict[Key, C
 
 def _judge(
     completed: events.CheckpointCompleted,
-    left: list[events.SplitsLeft],
+    left: Sequence[events.SplitsLeft],
     held: Counter[int],
     due: Collection[int],
     findings: Findings,

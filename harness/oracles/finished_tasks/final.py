@@ -30,6 +30,7 @@ from holdfast.harness.oracles.finished_tasks.way_to_the_end import judge_way_to_
 from holdfast.harness.oracles.output.fold_rows import judged
 from holdfast.harness.oracles.output.identity_rows import counted
 from holdfast.harness.oracles.output.loss import judge_lost_folds, judge_lost_identities
+from holdfast.harness.oracles.shared.ledger import by_checkpoint
 from holdfast.harness.oracles.shared.submissions import Submissions
 
 
@@ -37,7 +38,7 @@ def judge_edited_graph(history: History, findings: Findings, clause: str) -> Non
     """A new operator in front of one that has finished in the restored checkpoint: no attempt may start."""
     plan, number = history.plan, history.derived(Submissions).of
     edges = edited_edges(plan)
-    triggered = {(number(event), event.checkpoint): event for event in history.of(CheckpointTriggered)}
+    triggered = by_checkpoint(history, CheckpointTriggered).last
     attempts = history.of(AttemptStarted)
     for submitted in history.of(JobSubmitted):
         job = number(submitted)

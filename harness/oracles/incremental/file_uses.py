@@ -9,6 +9,7 @@ from holdfast.harness.model.history import History
 from holdfast.harness.oracles.findings import Findings, replay
 from holdfast.harness.oracles.shared.claimed_snapshots import claimed_snapshots
 from holdfast.harness.oracles.shared.exemptions import exemptions
+from holdfast.harness.oracles.shared.ledger import by_checkpoint, by_part, part_of
 from holdfast.harness.oracles.shared.shared_files import shared_files
 
 
@@ -63,8 +64,8 @@ class FileUses:
         self.late: list[tuple[events.AckSent, events.AckReceived]] = []
         self._claimed_snapshots = claimed_snapshots(history)
         self._job_of, self._identity = self._claimed_snapshots.job_of, self._claimed_snapshots.identity
-        self._savepoints = {(self._job_of(event), event.checkpoint) for event in history.of(events.SavepointTriggered)}
-        self._sent = {(ack.attempt, ack.checkpoint, ack.subtask): ack for ack in reversed(history.of(events.AckSent))}
+        self._savepoints = by_checkpoint(history, events.SavepointTriggered).all
+        self._sent = by_part(history, events.AckSent).first
         self._stored = {file.path for ack in history.of(events.AckSent) for file in ack.files}
         self._checkpoints: dict[tuple[int, int], UsingCheckpoint] = {}
         self._deleted: dict[str, events.FileDeleted] = {}
@@ -115,7 +116,7 @@ class FileUses:
                 self.findings.violated("unconfirmed-base", message, ack)
 
     def _ack_received(self, event: events.AckReceived) -> None:
-        ack = self._sent.get((event.attempt, event.checkpoint, event.subtask))
+        ack = self._sent.get(part_of(event))
         if ack is None or not ack.shared or event.subtask in self.exempt.forged_acknowledgements:
             return
         if event.outcome is not events.AckOutcome.SUCCESS:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from holdfast.harness.model import events
 from holdfast.harness.model.history import History
 from holdfast.harness.oracles.findings import Findings, replay
+from holdfast.harness.oracles.shared.ledger import by_part, part_of
 from holdfast.harness.oracles.shared.options import flink_1_14
 
 REGISTERED = {
@@ -34,7 +35,7 @@ class _Registration:
         self.awaited: events.AckReceived | None = None
         self.missing: dict[int, set[str]] = {}
         self.users: dict[str, set[int]] | None = {}
-        self._shared = {(ack.attempt, ack.checkpoint, ack.subtask) for ack in history.of(events.AckSent) if ack.shared}
+        self._sent = by_part(history, events.AckSent).all
         replay(
             history,
             {
@@ -63,7 +64,7 @@ class _Registration:
             return
         missing = self.missing.setdefault(event.checkpoint, set())
         missing.discard(event.subtask)
-        stated = (event.attempt, event.checkpoint, event.subtask) in self._shared
+        stated = any(ack.shared for ack in self._sent.get(part_of(event), ()))
         if stated and not (self.at_completion and missing):
             self.awaited = event
 

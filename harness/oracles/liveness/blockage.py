@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from holdfast.harness.model import events
 from holdfast.harness.model.history import History
+from holdfast.harness.oracles.shared.ledger import by_checkpoint
 from holdfast.harness.oracles.shared.submissions import Submissions
 
 NAMED = 3
@@ -30,13 +31,13 @@ def waiting_for(history: History) -> list[Waiting]:
 
 def _transactions(history: History) -> Iterator[Waiting]:
     """Those that a completed checkpoint of the same job promises, and nobody committed."""
-    job_of = history.derived(Submissions).of
-    completed = {(job_of(event), event.checkpoint) for event in history.of(events.CheckpointCompleted)}
+    checkpoint_of = history.derived(Submissions).checkpoint_of
+    completed = by_checkpoint(history, events.CheckpointCompleted).all
     committed = {event.transaction for event in history.of(events.TransactionCommitted)}
     aborted = {event.transaction: event for event in history.of(events.TransactionAborted)}
     for event in history.of(events.TransactionPrecommitted):
         name = event.transaction
-        if name in committed or (job_of(event), event.checkpoint) not in completed:
+        if name in committed or checkpoint_of(event) not in completed:
             continue
         fate = "was aborted" if name in aborted else "is not committed"
         promise = f"which completed checkpoint {event.checkpoint} promises"

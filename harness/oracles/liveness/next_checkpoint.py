@@ -32,6 +32,7 @@ from holdfast.harness.model.events import (
 )
 from holdfast.harness.oracles.findings import Findings
 from holdfast.harness.oracles.liveness.last_state import LastState
+from holdfast.harness.oracles.shared.ledger import PartId, by_part, part_of
 from holdfast.harness.oracles.shared.options import (
     NS_PER_MS,
     checkpoints_after_finish,
@@ -48,8 +49,6 @@ CLAUSES: Mapping[str, str] = {
 }
 ANSWER_NS = 100 * NS_PER_MS
 """Time enough to write a snapshot where nothing is slow, for who never writes one again."""
-Part = tuple[int, str, int]
-"""Attempt, subtask and checkpoint."""
 
 
 def judge(state: LastState, findings: Findings) -> None:
@@ -135,7 +134,7 @@ def _judge_snapshots(state: LastState, findings: Findings) -> None:
     for answer in answers:
         key = answer.attempt, answer.subtask
         answered[key] = max(answered.get(key, 0), answer.checkpoint)
-    aborted_ns: dict[Part, int] = {}
+    aborted_ns: dict[PartId, int] = {}
     for notice in history.of(NotificationReceived):
         key = notice.attempt, notice.subtask
         if notice.completed:
@@ -160,8 +159,7 @@ def _judge_snapshots(state: LastState, findings: Findings) -> None:
 def _in_flight_is_known(state: LastState, snapshot: SnapshotTaken) -> bool:
     """Whether the barriers of a checkpoint are through at either side of a subtask, whichever way they took."""
     history, layout = state.history, state.layout
-    part = snapshot.attempt, snapshot.subtask, snapshot.checkpoint
-    if any((event.attempt, event.subtask, event.checkpoint) == part for event in history.of(ChannelStateTaken)):
+    if part_of(snapshot) in by_part(history, ChannelStateTaken).all:
         return True
     if snapshot.subtask not in layout.inputs or layout.feedback:
         return False

@@ -10,15 +10,17 @@ from collections import defaultdict
 from collections.abc import Mapping
 
 from holdfast.harness.model import events
+from holdfast.harness.model.events import CheckpointType
 from holdfast.harness.model.history import History
 from holdfast.harness.model.plural import plural
 from holdfast.harness.model.verdict import Verdict
 from holdfast.harness.oracles.findings import Findings, replay
-from holdfast.harness.oracles.observability.checkpoint_types import CheckpointTypes
 from holdfast.harness.oracles.observability.reported_checkpoint import Checkpoint, DueReport, Life
 from holdfast.harness.oracles.observability.subtask_times import SubtaskTimes
 from holdfast.harness.oracles.shared.clocks import Clocks
 from holdfast.harness.oracles.shared.exemptions import exemptions
+from holdfast.harness.oracles.shared.ledger import part_of
+from holdfast.harness.oracles.shared.options import alignment_timeout_ms
 from holdfast.harness.oracles.shared.shared_files import shared_files
 
 _SNAPSHOT = "synchronous and asynchronous part"
@@ -70,8 +72,9 @@ class _Reports:
         self.findings = findings
         exempt = exemptions(history)
         self.clocks = Clocks(history, exempt)
-        self.times = SubtaskTimes()
-        self.types = CheckpointTypes(history)
+        self.times = SubtaskTimes(history)
+        switches = alignment_timeout_ms(history.plan) > 0
+        self.unaligned = CheckpointType.SWITCHED_CHECKPOINT if switches else CheckpointType.UNALIGNED_CHECKPOINT
         self.shared = shared_files(history)
         self.lives: defaultdict[str, Life] = defaultdict(Life)
         self.forged = exempt.forged_acknowledgements
@@ -79,7 +82,6 @@ class _Reports:
         replay(
             history,
             {
-                **self.times.handlers,
                 events.CheckpointTriggered: self._triggered,
                 events.AckReceived: self._acknowledged,
                 events.MetadataPublished: self._published,
@@ -115,8 +117,8 @@ class _Reports:
         ):
             return
         checkpoint.acknowledged[event.subtask] = event
-        part = self.times.of(event.attempt, event.subtask, event.checkpoint)
-        if part is None or part.acknowledged is None or event.subtask in self.forged:
+        part = self.times.of(part_of(event))
+        if part is None or event.subtask in self.forged:
             checkpoint.delta_bytes = checkpoint.full_bytes = None
         elif checkpoint.delta_bytes is not None and checkpoint.full_bytes is not None:
             delta_bytes, full_bytes = self._sizes(life, part.acknowledged)
@@ -258,7 +260,8 @@ class _Reports:
         acks = due.checkpoint.acknowledged
         if event.status is events.CheckpointStatus.COMPLETED and self.forged.isdisjoint(acks):
             self.findings.check("type-wrong")
-            was = self.types.of((ack.attempt, subtask, event.checkpoint) for subtask, ack in acks.items())
+            aligned = self.times.overtook.isdisjoint(map(part_of, acks.values()))
+            was = CheckpointType.CHECKPOINT if aligned else self.unaligned
             if event.checkpoint_type is not was:
                 message = f"checkpoint {event.checkpoint} is reported as {event.checkpoint_type}, it was {was}"
                 self.findings.violated("type-wrong", message, due.cause, event)
@@ -318,8 +321,8 @@ class _Reports:
             self.findings.violated("subtask-unreported", message, event)
             return
         checkpoint.reported.add(event.subtask)
-        part = self.times.of(ack.attempt, event.subtask, event.checkpoint)
-        if part is None or part.snapshot is None or part.acknowledged is None or event.subtask in self.forged:
+        part = self.times.of(part_of(ack))
+        if part is None or event.subtask in self.forged:
             return
         triggered, checks = checkpoint.triggered, self._check_time
         if not self.triggers_forged:  # Else a barrier may have been on its way before the coordinator triggered it

@@ -2,85 +2,67 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any
+from operator import attrgetter
+from typing import NamedTuple
 
-from holdfast.harness.model.events import AckSent, BarrierReceived, Event, SnapshotTaken, TriggerReceived
+from holdfast.harness.model.events import (
+    AckSent,
+    BarrierReceived,
+    ChannelStateTaken,
+    Event,
+    SnapshotTaken,
+    TriggerReceived,
+)
+from holdfast.harness.model.history import History
+from holdfast.harness.oracles.shared.ledger import PartId, by_part, part_of
 
-Key = tuple[int, str, int]
-"""Attempt, subtask, checkpoint."""
 
-
-class Part:
+class Times(NamedTuple):
     """A subtask's part in one checkpoint.
 
     Attributes:
         first, last: the first and the last arrival of the trigger or of a barrier, up to the acknowledgement; behind
             the head of a chain no barrier arrives, and the snapshot is the beginning.
         held_bytes: the most that was held when one of them arrived.
-        snapshot, acknowledged: once they happened.
+        snapshot, acknowledged: the first of each.
     """
 
-    __slots__ = ("acknowledged", "first", "held_bytes", "last", "snapshot")
-
-    def __init__(self, first: Event) -> None:
-        self.first = self.last = first
-        self.held_bytes = 0
-        self.snapshot: SnapshotTaken | None = None
-        self.acknowledged: AckSent | None = None
+    first: Event
+    last: Event
+    held_bytes: int
+    snapshot: SnapshotTaken
+    acknowledged: AckSent
 
 
 class SubtaskTimes:
-    """The parts of all subtasks; `handlers` fill it, in causal order."""
+    """The parts of all subtasks.
 
-    def __init__(self) -> None:
-        self.parts: dict[Key, Part] = {}
-        self._triggered_parts: set[Key] = set()
+    Attributes:
+        overtook: those whose barriers did, with the snapshot, or later in the buffers of its outputs.
+    """
 
-    @property
-    def handlers(self) -> Mapping[type[Event], Callable[[Any], None]]:
-        """By kind of event, what takes it."""
-        return {
-            TriggerReceived: self._triggered,
-            BarrierReceived: self._barrier_received,
-            SnapshotTaken: self._snapshot_taken,
-            AckSent: self._acknowledged,
-        }
+    def __init__(self, history: History) -> None:
+        self._triggers = by_part(history, TriggerReceived).first  # A copy of a trigger begins and ends nothing
+        self._barriers = by_part(history, BarrierReceived).all
+        self._snapshots, self._acks = by_part(history, SnapshotTaken).first, by_part(history, AckSent).first
+        self._known: dict[PartId, Times | None] = {}
+        self.overtook = {part_of(taken) for taken in history.of(SnapshotTaken) if taken.unaligned}
+        self.overtook |= {part_of(taken) for taken in history.of(ChannelStateTaken) if taken.channels}
 
-    def of(self, attempt: int, subtask: str, checkpoint: int) -> Part | None:
+    def of(self, part: PartId) -> Times | None:
         """A part that was seen from its beginning to its acknowledgement."""
-        part = self.parts.get((attempt, subtask, checkpoint))
-        return part if part is not None and part.acknowledged is not None and part.snapshot is not None else None
+        if part not in self._known:
+            self._known[part] = self._times_of(part)
+        return self._known[part]
 
-    def _arrived(self, key: Key, event: Event, held_bytes: int) -> None:
-        part = self.parts.get(key)
-        if part is None:
-            part = self.parts[key] = Part(event)
-        if part.acknowledged is None:
-            part.last = event
-            part.held_bytes = max(part.held_bytes, held_bytes)
-
-    def _triggered(self, event: TriggerReceived) -> None:
-        key = event.attempt, event.subtask, event.checkpoint
-        if key not in self._triggered_parts:  # A copy of a trigger begins and ends nothing
-            self._triggered_parts.add(key)
-            self._arrived(key, event, 0)
-
-    def _barrier_received(self, event: BarrierReceived) -> None:
-        subtask = event.channel.rpartition("->")[2]
-        self._arrived((event.attempt, subtask, event.checkpoint), event, event.held_bytes)
-
-    def _snapshot_taken(self, event: SnapshotTaken) -> None:
-        key = event.attempt, event.subtask, event.checkpoint
-        part = self.parts.get(key)
-        if part is None:
-            part = self.parts[key] = Part(event)
-        if part.snapshot is None:
-            part.snapshot = event
-            if event.time_ns > part.last.time_ns:
-                part.last = event
-
-    def _acknowledged(self, event: AckSent) -> None:
-        part = self.parts.get((event.attempt, event.subtask, event.checkpoint))
-        if part is not None and part.acknowledged is None:
-            part.acknowledged = event
+    def _times_of(self, part: PartId) -> Times | None:
+        trigger, snapshot, ack = self._triggers.get(part), self._snapshots.get(part), self._acks.get(part)
+        if snapshot is None or ack is None:
+            return None
+        barriers = [each for each in self._barriers.get(part, ()) if each.sequence < ack.sequence]
+        arrivals: list[Event] = [*barriers, snapshot] if trigger is None else [trigger, *barriers, snapshot]
+        arrivals.sort(key=attrgetter("sequence"))
+        if arrivals[-1] is snapshot and len(arrivals) > 1 and arrivals[-2].time_ns >= snapshot.time_ns:
+            arrivals.pop()
+        held_bytes = max(map(attrgetter("held_bytes"), barriers), default=0)
+        return Times(arrivals[0], arrivals[-1], held_bytes, snapshot, ack)

@@ -25,6 +25,7 @@ from holdfast.harness.model.plural import plural
 from holdfast.harness.model.submitted_jobs import topologies
 from holdfast.harness.oracles.findings import Findings
 from holdfast.harness.oracles.shared.layout import Layout, Layouts
+from holdfast.harness.oracles.shared.ledger import by_part
 from holdfast.harness.oracles.shared.options import at_least_once
 from holdfast.harness.oracles.shared.recorded import Recorded
 from holdfast.harness.oracles.shared.state_fold import MODULUS, held_by
@@ -173,11 +174,11 @@ class RescaledRestores:
 
     def _sizes(self, attempt: int, checkpoint: int, subtasks: Iterable[str]) -> list[int]:
         """Bytes that each of these has stored for a checkpoint."""
-        chosen = frozenset(subtasks)
+        acks = by_part(self._history, AckSent).all
         return [
             each.inline_bytes + sum(file.length for file in each.files)
-            for each in self._history.of(AckSent)
-            if (each.attempt, each.checkpoint) == (attempt, checkpoint) and each.subtask in chosen
+            for subtask in subtasks
+            for each in acks.get((attempt, subtask, checkpoint), ())
         ]
 
     def _judge_in_flight(

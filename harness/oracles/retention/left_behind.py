@@ -13,6 +13,7 @@ from holdfast.harness.oracles.findings import Findings
 from holdfast.harness.oracles.shared.claimed_snapshots import claimed_snapshots
 from holdfast.harness.oracles.shared.dropped_checkpoints import dropped_checkpoints
 from holdfast.harness.oracles.shared.exemptions import Exemptions
+from holdfast.harness.oracles.shared.ledger import by_path
 from holdfast.harness.oracles.shared.leftovers import settled, undisturbed_listing
 from holdfast.harness.oracles.shared.shared_files import shared_files
 from holdfast.harness.oracles.shared.storage_looks import Look, storage_looks
@@ -22,15 +23,13 @@ DELETED = {"deleted-still-stored": "a file that was reported as deleted is in th
 
 def judge_deleted(history: History, exempt: Exemptions, findings: Findings) -> None:
     """A path is written once: what was written before its deletion was reported does not come back."""
-    written: dict[str, list[FileWritten]] = {}
-    for event in history.of(FileWritten):
-        written.setdefault(event.file.path, []).append(event)
+    written = by_path(history, FileWritten).all
 
     def judge(deletions: Iterable[FileDeleted], there: Iterable[str], seen: StorageListed | Look) -> None:
         left = set(there)
         witness = seen.observed if isinstance(seen, Look) else seen
         for deleted in deletions:
-            before = written.get(deleted.path, [])
+            before = written.get(deleted.path, ())
             if len(before) != 1 or exempt.ever_held(deleted.path):
                 continue
             if history.position(before[0]) > history.position(deleted):

@@ -9,6 +9,7 @@ from holdfast.harness.model.edited_job import RENAMED
 from holdfast.harness.model.history import History
 from holdfast.harness.model.submitted_jobs import edited_edges, programs
 from holdfast.harness.oracles.findings import Findings
+from holdfast.harness.oracles.shared.ledger import by_checkpoint
 from holdfast.harness.oracles.shared.origins import Origins
 from holdfast.harness.oracles.shared.stated_options import texts
 from holdfast.harness.oracles.shared.submissions import Submissions
@@ -57,13 +58,11 @@ def judge(history: History, findings: Findings) -> None:
 
 def _left_out(history: History, checkpoint: int, job: int, names: set[str]) -> list[str]:
     """Operators with state in a savepoint that a job with these operators has not."""
-    number = history.derived(Submissions).of
     return sorted(
         {
             snapshot.subtask.partition("[")[0]
-            for snapshot in history.of(events.SnapshotTaken)
-            if (number(snapshot), snapshot.checkpoint) == (job, checkpoint)
-            and (snapshot.state is not None or snapshot.positions or snapshot.pending_transactions)
+            for snapshot in by_checkpoint(history, events.SnapshotTaken).all.get((job, checkpoint), ())
+            if snapshot.state is not None or snapshot.positions or snapshot.pending_transactions
         }
         - names
     )

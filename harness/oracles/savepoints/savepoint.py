@@ -17,8 +17,8 @@ from holdfast.harness.oracles.findings import Findings
 from holdfast.harness.oracles.savepoints import claimed, resumed, stopped
 from holdfast.harness.oracles.shared.claimed_snapshots import claimed_snapshots
 from holdfast.harness.oracles.shared.exemptions import exemptions
+from holdfast.harness.oracles.shared.ledger import by_checkpoint, by_path
 from holdfast.harness.oracles.shared.stated_options import texts
-from holdfast.harness.oracles.shared.submissions import Submissions
 
 
 class SavepointOracle:
@@ -66,7 +66,7 @@ def _judge_files(history: History, findings: Findings) -> None:
     of_checkpoints = {file.path: event for event in history.of(events.MetadataPublished) for file in event.files}
     moved = bool(exemptions(history).planned(Consequence.MOVES_SAVEPOINT))
     claims = claimed_snapshots(history).by_job.values()
-    deleted = {event.path: event for event in history.of(events.FileDeleted)}
+    deleted = by_path(history, events.FileDeleted).last
     listings = history.of(events.StorageListed)
     listed = {file.path for file in listings[-1].files} if listings else None
     for savepoint in history.of(events.SavepointCompleted):
@@ -105,17 +105,15 @@ def _judge_targets(history: History, findings: Findings) -> None:
 
 def _judge_in_flight(history: History, findings: Findings) -> None:
     """A savepoint is aligned, however the checkpoints of the job are."""
-    job_of = history.derived(Submissions).of
-    savepoints = {(job_of(each), each.checkpoint): each for each in history.of(events.SavepointTriggered)}
-    findings.check("carries-in-flight", len(savepoints))
-    for taken in history.of(events.ChannelStateTaken):
-        triggered = savepoints.get((job_of(taken), taken.checkpoint))
-        if triggered is None or not any(each.batches for each in taken.channels):
-            continue
-        message = f"{taken.subtask} takes what is in flight along in savepoint {taken.checkpoint}"
-        findings.violated("carries-in-flight", message, triggered, taken)
-    for snapshot in history.of(events.SnapshotTaken):
-        triggered = savepoints.get((job_of(snapshot), snapshot.checkpoint))
-        if triggered is not None and snapshot.unaligned:
-            message = f"the barriers of savepoint {snapshot.checkpoint} overtake records at {snapshot.subtask}"
-            findings.violated("carries-in-flight", message, triggered, snapshot)
+    in_flight = by_checkpoint(history, events.ChannelStateTaken).all
+    snapshots = by_checkpoint(history, events.SnapshotTaken).all
+    for savepoint, triggered in by_checkpoint(history, events.SavepointTriggered).last.items():
+        findings.check("carries-in-flight")
+        for taken in in_flight.get(savepoint, ()):
+            if any(each.batches for each in taken.channels):
+                message = f"{taken.subtask} takes what is in flight along in savepoint {taken.checkpoint}"
+                findings.violated("carries-in-flight", message, triggered, taken)
+        for snapshot in snapshots.get(savepoint, ()):
+            if snapshot.unaligned:
+                message = f"the barriers of savepoint {snapshot.checkpoint} overtake records at {snapshot.subtask}"
+                findings.violated("carries-in-flight", message, triggered, snapshot)

@@ -11,6 +11,7 @@ from holdfast.harness.model.consequence import Consequence
 from holdfast.harness.model.history import History
 from holdfast.harness.oracles.findings import Findings
 from holdfast.harness.oracles.shared.exemptions import exemptions
+from holdfast.harness.oracles.shared.ledger import by_checkpoint
 from holdfast.harness.oracles.shared.stated_options import texts
 from holdfast.harness.oracles.shared.submissions import Submissions
 
@@ -104,11 +105,7 @@ def _judge_end(history: History, triggered: events.SavepointTriggered, job: int,
     exempt = exemptions(history)
     with_savepoint = exempt.planned(Consequence.REQUESTS_SAVEPOINT)
     asked = any(fault not in with_savepoint for fault in exempt.planned(Consequence.ENDS_JOB))
-    same = [
-        event
-        for event in history.of(events.SavepointCompleted)
-        if (number(event), event.checkpoint) == (job, triggered.checkpoint)
-    ]
+    same = by_checkpoint(history, events.SavepointCompleted).all.get((job, triggered.checkpoint), ())
     bounded = any(True for _ in history.of(events.SubtaskFinished))
     if not same:
         findings.check("stopped-silently")
@@ -135,24 +132,21 @@ def _judge_recovery_points(history: History, findings: Findings) -> None:
     """In later versions than 1.14 a savepoint that no job stops with is none."""
     if texts(history.plan).get(profile.PROFILE, profile.FLINK_2) == profile.FLINK_1_14:
         return
-    number = history.derived(Submissions).of
-    stops = {
-        (number(event), event.checkpoint) for event in history.of(events.SavepointTriggered) if event.stop.synchronous
-    }
+    job_of, asked = history.derived(Submissions).of, by_checkpoint(history, events.SavepointTriggered).all
     between = {
-        (number(event), event.checkpoint): event
-        for event in history.of(events.SavepointCompleted)
-        if (number(event), event.checkpoint) not in stops
+        savepoint: completed
+        for savepoint, completed in by_checkpoint(history, events.SavepointCompleted).last.items()
+        if not any(triggered.stop.synchronous for triggered in asked.get(savepoint, ()))
     }
     findings.check("savepoint-commits", len(between))
     findings.check("savepoint-restored", len(between))
     for notice in history.of(events.NotificationSent):
-        savepoint = between.get((number(notice), notice.checkpoint))
+        savepoint = between.get((job_of(notice), notice.checkpoint))
         if savepoint is not None and notice.completed:
             message = f"{notice.subtask} is told to commit what savepoint {notice.checkpoint} promises"
             findings.violated("savepoint-commits", message, savepoint, notice)
     for started in history.of(events.AttemptStarted):
-        savepoint = between.get((number(started), started.restored_checkpoint or 0))
+        savepoint = between.get((job_of(started), started.restored_checkpoint or 0))
         if savepoint is not None and history.position(savepoint) < history.position(started):
             message = f"attempt {started.attempt} goes back to savepoint {started.restored_checkpoint}"
             findings.violated("savepoint-restored", message, savepoint, started)

@@ -20,6 +20,7 @@ from holdfast.harness.model.events import (
 from holdfast.harness.model.history import History
 from holdfast.harness.model.plan import Plan
 from holdfast.harness.oracles.shared.exemptions import exemptions
+from holdfast.harness.oracles.shared.ledger import by_path
 from holdfast.harness.oracles.shared.stated_options import texts
 from holdfast.harness.oracles.shared.submissions import Submissions
 
@@ -69,13 +70,11 @@ class ClaimedSnapshots:
         self._files = {(self.job_of(each), each.checkpoint): _paths(each) for each in first.values()}
         for job, claim in self.by_job.items():
             begun, paths = history.position(claim.submitted), _paths(claim.snapshot)
-            for deleted in history.of(FileDeleted):
-                position = history.position(deleted)
-                if deleted.path in paths and position > begun:
-                    self._taken.setdefault(deleted.path, []).append(_Taken(job, claim, position))
-            if self._died(history, job):
-                for path in paths:
-                    self._taken.setdefault(path, []).append(_Taken(job, claim, begun))
+            died = self._died(history, job)
+            for path in paths:
+                deleted = map(history.position, by_path(history, FileDeleted).all.get(path, ()))
+                since = [position for position in deleted if position > begun] + [begun] * died
+                self._taken.setdefault(path, []).extend(_Taken(job, claim, position) for position in since)
 
     def _died(self, history: History, job: int) -> bool:
         """Whether a coordinator of a job was ended: it may have deleted what it could not report any more."""

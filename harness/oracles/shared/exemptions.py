@@ -15,6 +15,7 @@ from holdfast.harness.model.history import History
 from holdfast.harness.model.plan import FaultSpec
 from holdfast.harness.model.succession import superseded
 from holdfast.harness.model.target import Role
+from holdfast.harness.oracles.shared.ledger import by_checkpoint
 from holdfast.harness.oracles.shared.options import NS_PER_MS
 from holdfast.harness.oracles.shared.stalls import Stalls
 from holdfast.harness.oracles.shared.submissions import Submissions
@@ -67,10 +68,7 @@ class Exemptions:
             if mended.length is not None:
                 self._mended.setdefault(mended.path, []).append(history.position(mended))
         self._position = {id(event): place for place, event in enumerate(history.events)} if self._damaged else {}
-        self._published: dict[tuple[int, int], events.MetadataPublished] = {}
-        if self._damaged:
-            for published in history.of(events.MetadataPublished):
-                self._published[self.job_of(published), published.checkpoint] = published
+        self._published = by_checkpoint(history, events.MetadataPublished).last
 
     # --- faults ---
 

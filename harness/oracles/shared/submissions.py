@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
+from typing import Any
 
 from holdfast.harness.model.events import Event, JobSubmitted
 from holdfast.harness.model.history import History
@@ -17,8 +18,12 @@ class Submissions:
 
     def of(self, event: Event) -> int:
         """The number of the job."""
-        return bisect_right(self._first_attempts, event.attempt) if self._first_attempts else 0
+        return bisect_right(self._first_attempts, event.attempt)
+
+    def checkpoint_of(self, event: Any) -> tuple[int, int]:
+        """The number of the job, and the checkpoint of the event."""
+        return bisect_right(self._first_attempts, event.attempt), event.checkpoint
 
     def at(self, attempt: int) -> int:
         """The number of the job of an attempt."""
-        return bisect_right(self._first_attempts, attempt) if self._first_attempts else 0
+        return bisect_right(self._first_attempts, attempt)

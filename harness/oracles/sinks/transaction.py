@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from holdfast.harness.model import events
+from holdfast.harness.oracles.shared.ledger import CheckpointId
 
 AGAIN = "#"
 """In the name of a unit, before the number of its appearance: NOREPEAT decides whether its rows are others."""
-Checkpoint = tuple[int, int]
-"""A job, and the id of a checkpoint in it: the next job uses ids again that the last one drew and never completed."""
 
 
 class Transaction:
@@ -39,7 +38,7 @@ class Transaction:
 
     def __init__(self, name: str) -> None:
         self.name = name
-        self.checkpoints: set[Checkpoint] = set()
+        self.checkpoints: set[CheckpointId] = set()
         self.precommitted: events.TransactionPrecommitted | None = None
         self.committed: events.TransactionCommitted | None = None
         self.aborted: events.TransactionAborted | None = None

@@ -12,18 +12,10 @@ from holdfast.harness.model import events
 from holdfast.harness.model.history import History
 from holdfast.harness.oracles.findings import replay
 from holdfast.harness.oracles.shared.layout import Layouts, widest_layout
+from holdfast.harness.oracles.shared.ledger import CheckpointId, by_checkpoint
 from holdfast.harness.oracles.shared.submissions import Submissions
 from holdfast.harness.oracles.sinks.thrown_away import find_thrown_away
-from holdfast.harness.oracles.sinks.transaction import Checkpoint, Transaction
-
-OfCheckpoint = (
-    events.SnapshotTaken
-    | events.TransactionPrecommitted
-    | events.MetadataPublished
-    | events.CheckpointCompleted
-    | events.SavepointCompleted
-    | events.CheckpointAborted
-)
+from holdfast.harness.oracles.sinks.transaction import Transaction
 
 
 class Sink:
@@ -90,11 +82,11 @@ class TransactionTrace:
         self.sinks: dict[tuple[int, str], Sink] = {}
         self.layouts = history.derived(Layouts)
         self.sink_names = frozenset(widest_layout(history).sinks)
-        self._job_of = history.derived(Submissions).of
-        self.durable: set[Checkpoint] = set()
-        self.completed = {self.checkpoint(event) for event in history.of(events.CheckpointCompleted)}
-        self.aborted = {self.checkpoint(event) for event in history.of(events.CheckpointAborted)}
-        self.promised: dict[Checkpoint, list[Transaction]] = {}
+        self.checkpoint = history.derived(Submissions).checkpoint_of
+        self.durable: set[CheckpointId] = set()
+        self.completed = set(by_checkpoint(history, events.CheckpointCompleted).all)
+        self.aborted = set(by_checkpoint(history, events.CheckpointAborted).all)
+        self.promised: dict[CheckpointId, list[Transaction]] = {}
         self.starts: dict[str, list[events.TaskStarted]] = {}
         self._thrown_away: list[events.TransactionAborted] = []
         self._kept: dict[int, set[str]] = {}
@@ -121,10 +113,6 @@ class TransactionTrace:
         )
         if self._thrown_away:
             find_thrown_away(history, self.transactions, self._thrown_away, self._kept)
-
-    def checkpoint(self, event: OfCheckpoint) -> Checkpoint:
-        """The checkpoint of an event."""
-        return self._job_of(event), event.checkpoint
 
     def _transaction(self, name: str) -> Transaction:
         known = self.transactions.get(name)

@@ -1,0 +1,91 @@
+"""The ledger: the events of a history by what they are of, gathered once for all oracles.
+
+It holds facts and decides nothing. Of two events of one thing it keeps both, in causal order; which of them counts is
+for each clause to say, and to be seen there.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cache, cached_property
+from operator import attrgetter
+from typing import Any, Generic, TypeVar
+
+from holdfast.harness.model.events import BarrierReceived, BarrierSent, Event, FileWritten
+from holdfast.harness.model.history import History
+from holdfast.harness.oracles.shared.submissions import Submissions
+
+PartId = tuple[int, str, int]
+"""Attempt, subtask, checkpoint."""
+CheckpointId = tuple[int, int]
+"""Number of the job, checkpoint: the next job draws the same ones again."""
+part_of: Callable[[Any], PartId] = attrgetter("attempt", "subtask", "checkpoint")
+"""The part of a subtask that an event is of."""
+Kind = TypeVar("Kind", bound=Event)
+Thing = TypeVar("Thing")
+
+
+class Entries(Generic[Thing, Kind]):
+    """The events of one kind, by what each is of.
+
+    Args:
+        events: in causal order.
+        thing_of: what one is of.
+
+    Attributes:
+        all: those of each thing, in causal order.
+    """
+
+    def __init__(self, events: Iterable[Kind], thing_of: Callable[[Kind], Thing]) -> None:
+        found: defaultdict[Thing, list[Kind]] = defaultdict(list)
+        for event in events:
+            found[thing_of(event)].append(event)
+        self.all: Mapping[Thing, Sequence[Kind]] = dict(found)
+
+    @cached_property
+    def first(self) -> Mapping[Thing, Kind]:
+        """The first one of each thing."""
+        return {thing: events[0] for thing, events in self.all.items()}
+
+    @cached_property
+    def last(self) -> Mapping[Thing, Kind]:
+        """The last one of each thing."""
+        return {thing: events[-1] for thing, events in self.all.items()}
+
+
+def by_part(history: History, kind: type[Kind]) -> Entries[PartId, Kind]:
+    """By the part of a subtask in a checkpoint; a barrier is of the part of who records it."""
+    return history.derived(_entries(kind, _part_of))
+
+
+def by_checkpoint(history: History, kind: type[Kind]) -> Entries[CheckpointId, Kind]:
+    """By the checkpoint of a job."""
+    return history.derived(_entries(kind, _checkpoint_of))
+
+
+def by_path(history: History, kind: type[Kind]) -> Entries[str, Kind]:
+    """By the path of an object in the storage."""
+    return history.derived(_entries(kind, _path_of))
+
+
+@cache
+def _entries(
+    kind: type[Event], thing_of: Callable[[History, type[Event]], Callable[[Any], Any]]
+) -> Callable[[History], Entries[Any, Any]]:
+    return lambda history: Entries(history.of(kind), thing_of(history, kind))
+
+
+def _part_of(_history: History, kind: type[Event]) -> Callable[[Any], PartId]:
+    if kind not in (BarrierSent, BarrierReceived):
+        return part_of
+    end = 0 if kind is BarrierSent else 2
+    return lambda event: (event.attempt, event.channel.partition("->")[end], event.checkpoint)
+
+
+def _checkpoint_of(history: History, _kind: type[Event]) -> Callable[[Any], CheckpointId]:
+    return history.derived(Submissions).checkpoint_of
+
+
+def _path_of(_history: History, kind: type[Event]) -> Callable[[Any], str]:
+    return attrgetter("file.path" if kind is FileWritten else "path")
