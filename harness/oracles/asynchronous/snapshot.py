@@ -116,10 +116,10 @@ def _judge_barrier(part: Part, findings: Findings) -> None:
     if stored is None or not part.barriers:
         return
     findings.check("barrier-after-upload")
-    late = [barrier for barrier in part.barriers if barrier.sequence > stored.sequence]
-    if late:
+    last = part.barriers[-1]
+    if last.sequence > stored.sequence:
         message = f"{part.taken.subtask} sends barrier {part.taken.checkpoint} only after its own state is stored"
-        findings.violated("barrier-after-upload", message, part.taken, stored, late[0])
+        findings.violated("barrier-after-upload", message, part.taken, stored, last)
 
 
 def _judge_release(trace: SnapshotTrace, part: Part, findings: Findings) -> None:

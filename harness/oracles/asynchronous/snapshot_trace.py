@@ -42,7 +42,7 @@ class Part(NamedTuple):
         acked, released: its ack, and the end of the version that it was written from.
         stored: when its state was durable, as far as the ack tells: the first of its files, or if not all of it is in
             files the ack itself.
-        given_up: the first sign that it was not needed any more.
+        given_up: the first news of how its checkpoint ended.
     """
 
     taken: SnapshotTaken
@@ -50,7 +50,7 @@ class Part(NamedTuple):
     acked: AckSent | None
     released: SnapshotReleased | None
     stored: FileWritten | AckSent | None
-    given_up: Event | None
+    given_up: NotificationReceived | None
 
 
 class _Chain:
@@ -114,16 +114,14 @@ class SnapshotTrace:
         self._versions = self._count_versions()
 
     def _collected(self, history: History) -> dict[PartId, Part]:
-        barriers, releases = by_part(history, BarrierSent).all, by_part(history, SnapshotReleased).last
+        barriers, releases = by_part(history, BarrierSent).all, by_part(history, SnapshotReleased).first
         acks = by_part(history, AckSent).first
-        notices, declines = by_part(history, NotificationReceived).first, by_part(history, DeclineSent).first
+        notices = by_part(history, NotificationReceived).first
         parts: dict[PartId, Part] = {}
-        for key, taken in by_part(history, SnapshotTaken).last.items():
+        for key, taken in by_part(history, SnapshotTaken).first.items():
             acked = acks.get(key)
             stored = None if acked is None else self._stored(acked)
-            signs = filter(None, (notices.get(key), declines.get(key)))
-            given_up = min(signs, key=attrgetter("sequence"), default=None)
-            parts[key] = Part(taken, barriers.get(key, ()), acked, releases.get(key), stored, given_up)
+            parts[key] = Part(taken, barriers.get(key, ()), acked, releases.get(key), stored, notices.get(key))
         return parts
 
     def _stored(self, ack: AckSent) -> FileWritten | AckSent:

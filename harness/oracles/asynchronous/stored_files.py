@@ -27,9 +27,9 @@ def leaked_files(history: History, exempt: Exemptions) -> list[str] | None:
     aborted = history.of(events.CheckpointAborted)
     triggered = history.of(events.CheckpointTriggered)
     checkpoint_of = history.derived(Submissions).checkpoint_of
-    ended = set(by_checkpoint(history, events.CheckpointCompleted).all)
-    ended.update(by_checkpoint(history, events.CheckpointAborted).all)
-    ended.update(by_checkpoint(history, events.SavepointCompleted).all)
+    ended = set(by_checkpoint(history, events.CheckpointCompleted).things)
+    ended.update(by_checkpoint(history, events.CheckpointAborted).things)
+    ended.update(by_checkpoint(history, events.SavepointCompleted).things)
     ended |= {checkpoint_of(event) for event in triggered if _given_up(history, event, settled)}
     if any(history.position(event) > settled for event in aborted) or any(
         history.position(event) < settled and checkpoint_of(event) not in ended for event in triggered
@@ -81,5 +81,5 @@ def _left_folders(history: History) -> tuple[str, ...]:
 def _unheard(history: History) -> set[str]:
     """Files of acks that never arrived, because the coordinator had given up the connection: it does not know of them,
     and who sent them must not delete what may belong to a completed checkpoint."""
-    heard = by_part(history, events.AckReceived).all
+    heard = by_part(history, events.AckReceived).things
     return {file.path for ack in history.of(events.AckSent) if part_of(ack) not in heard for file in ack.files}

@@ -49,7 +49,7 @@ class ChainOracle:
         _Trace(history, widest_layout(history), findings)
         completed = {event.checkpoint for event in history.of(events.CheckpointCompleted)}
         checkpoint_of = history.derived(Submissions).checkpoint_of
-        triggered = by_checkpoint(history, events.CheckpointTriggered).last
+        triggered = by_checkpoint(history, events.CheckpointTriggered).first
         for published in history.of(events.MetadataPublished) if _counts(history) else ():
             if published.checkpoint in completed:
                 findings.check("operator-missing")

@@ -66,7 +66,7 @@ class StateOracle:
     def judge(self, history: History) -> Verdict:
         findings = Findings(self.name, self.clauses)
         checkpoint_of = history.derived(Submissions).checkpoint_of
-        completed = by_checkpoint(history, CheckpointCompleted).last
+        completed = by_checkpoint(history, CheckpointCompleted).first
         _judge_reading(history, findings)
         if any(event.skipped for event in history.of(ChannelStateRestored)):
             return findings.verdict(history)  # Something was left out on purpose
@@ -91,7 +91,7 @@ def _judge_reading(history: History, findings: Findings) -> None:
         return
     exempt, claimed, dropped = exemptions(history), claimed_snapshots(history), dropped_checkpoints(history)
     checkpoint_of = history.derived(Submissions).checkpoint_of
-    completed = by_checkpoint(history, CheckpointCompleted).last
+    completed = by_checkpoint(history, CheckpointCompleted).first
     for audit in history.of(CheckpointAudited):
         done = completed.get(checkpoint_of(audit))
         spoilt = exempt.hold(audit, *exempt.objects_of(audit)) or claimed.broke(history, audit)

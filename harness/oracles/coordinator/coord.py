@@ -168,7 +168,7 @@ def _judge_discards(history: History, coordinator: CoordinatorModel, exempt: Exe
     named = {file.path for metadata in history.of(events.MetadataPublished) for file in metadata.files}
     left = {file.path for file in listings[-1].files if not exempt.ever_held(file.path)} - named
     left -= exempt.deletions_cut_short()
-    sent = by_part(history, events.AckSent).last
+    sent = by_part(history, events.AckSent).first
     for ack in history.of(events.AckReceived):
         stated, checkpoint = sent.get(part_of(ack)), coordinator.known(ack, ack.checkpoint)
         if stated is None or not stated.files or checkpoint is None or ack.outcome is events.AckOutcome.DUPLICATE:
@@ -196,7 +196,7 @@ def _judge_spoilt_restores(history: History, exempt: Exemptions, findings: Findi
     if not exempt.damaged:
         return
     lives = {event.node: event for event in reversed(history.events)}
-    published = by_checkpoint(history, events.MetadataPublished).last
+    published = by_checkpoint(history, events.MetadataPublished).first
     for started in history.of(events.AttemptStarted):
         job, restored = exempt.job_of(started), started.restored_checkpoint or 0
         metadata = published.get((job, restored))
@@ -216,7 +216,7 @@ def _judge_spoilt_restores(history: History, exempt: Exemptions, findings: Findi
 def _judge_beginnings(history: History, findings: Findings) -> None:
     """Only a source begins by itself. Both events are of the subtask's own node; one that no barrier ever reaches has
     no channels of its own."""
-    snapshots = by_part(history, events.SnapshotTaken).last
+    snapshots = by_part(history, events.SnapshotTaken).first
     for part, barrier in by_part(history, events.BarrierReceived).first.items():
         snapshot = snapshots.get(part)
         if snapshot is None or snapshot.node != barrier.node:

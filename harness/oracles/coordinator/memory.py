@@ -49,7 +49,7 @@ class _Memory:
     def __init__(self, history: History, findings: Findings) -> None:
         self.findings = findings
         self.budget = size_bytes(texts(history.plan)[profile.MEMORY_BUDGET])
-        self.sent = by_part(history, events.AckSent).last
+        self.sent = by_part(history, events.AckSent).first
         self.exact = not any(ack.shared for ack in history.of(events.AckSent))
         self.kept: dict[int, int] = {}
         self.exceeded: events.AckReceived | None = None

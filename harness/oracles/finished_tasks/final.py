@@ -38,7 +38,7 @@ def judge_edited_graph(history: History, findings: Findings, clause: str) -> Non
     """A new operator in front of one that has finished in the restored checkpoint: no attempt may start."""
     plan, number = history.plan, history.derived(Submissions).of
     edges = edited_edges(plan)
-    triggered = by_checkpoint(history, CheckpointTriggered).last
+    triggered = by_checkpoint(history, CheckpointTriggered).first
     attempts = history.of(AttemptStarted)
     for submitted in history.of(JobSubmitted):
         job = number(submitted)

@@ -64,7 +64,7 @@ class FileUses:
         self.late: list[tuple[events.AckSent, events.AckReceived]] = []
         self._claimed_snapshots = claimed_snapshots(history)
         self._job_of, self._identity = self._claimed_snapshots.job_of, self._claimed_snapshots.identity
-        self._savepoints = by_checkpoint(history, events.SavepointTriggered).all
+        self._savepoints = by_checkpoint(history, events.SavepointTriggered).things
         self._sent = by_part(history, events.AckSent).first
         self._stored = {file.path for ack in history.of(events.AckSent) for file in ack.files}
         self._checkpoints: dict[tuple[int, int], UsingCheckpoint] = {}

@@ -35,7 +35,7 @@ class _Registration:
         self.awaited: events.AckReceived | None = None
         self.missing: dict[int, set[str]] = {}
         self.users: dict[str, set[int]] | None = {}
-        self._sent = by_part(history, events.AckSent).all
+        self._sent = by_part(history, events.AckSent).first
         replay(
             history,
             {
@@ -64,8 +64,8 @@ class _Registration:
             return
         missing = self.missing.setdefault(event.checkpoint, set())
         missing.discard(event.subtask)
-        stated = any(ack.shared for ack in self._sent.get(part_of(event), ()))
-        if stated and not (self.at_completion and missing):
+        ack = self._sent.get(part_of(event))
+        if ack is not None and ack.shared and not (self.at_completion and missing):
             self.awaited = event
 
     def _overdue(self, event: events.Event) -> None:

@@ -32,7 +32,7 @@ def waiting_for(history: History) -> list[Waiting]:
 def _transactions(history: History) -> Iterator[Waiting]:
     """Those that a completed checkpoint of the same job promises, and nobody committed."""
     checkpoint_of = history.derived(Submissions).checkpoint_of
-    completed = by_checkpoint(history, events.CheckpointCompleted).all
+    completed = by_checkpoint(history, events.CheckpointCompleted).things
     committed = {event.transaction for event in history.of(events.TransactionCommitted)}
     aborted = {event.transaction: event for event in history.of(events.TransactionAborted)}
     for event in history.of(events.TransactionPrecommitted):

@@ -159,7 +159,7 @@ def _judge_snapshots(state: LastState, findings: Findings) -> None:
 def _in_flight_is_known(state: LastState, snapshot: SnapshotTaken) -> bool:
     """Whether the barriers of a checkpoint are through at either side of a subtask, whichever way they took."""
     history, layout = state.history, state.layout
-    if part_of(snapshot) in by_part(history, ChannelStateTaken).all:
+    if part_of(snapshot) in by_part(history, ChannelStateTaken).things:
         return True
     if snapshot.subtask not in layout.inputs or layout.feedback:
         return False

@@ -174,12 +174,9 @@ class RescaledRestores:
 
     def _sizes(self, attempt: int, checkpoint: int, subtasks: Iterable[str]) -> list[int]:
         """Bytes that each of these has stored for a checkpoint."""
-        acks = by_part(self._history, AckSent).all
-        return [
-            each.inline_bytes + sum(file.length for file in each.files)
-            for subtask in subtasks
-            for each in acks.get((attempt, subtask, checkpoint), ())
-        ]
+        acks = by_part(self._history, AckSent).first
+        sent = filter(None, (acks.get((attempt, subtask, checkpoint)) for subtask in subtasks))
+        return [ack.inline_bytes + sum(file.length for file in ack.files) for ack in sent]
 
     def _judge_in_flight(
         self, attempt: AttemptStarted, checkpoint: int, found: Sequence[ChannelStateRestored], findings: Findings

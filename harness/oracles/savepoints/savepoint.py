@@ -66,7 +66,7 @@ def _judge_files(history: History, findings: Findings) -> None:
     of_checkpoints = {file.path: event for event in history.of(events.MetadataPublished) for file in event.files}
     moved = bool(exemptions(history).planned(Consequence.MOVES_SAVEPOINT))
     claims = claimed_snapshots(history).by_job.values()
-    deleted = by_path(history, events.FileDeleted).last
+    deleted = by_path(history, events.FileDeleted).first
     listings = history.of(events.StorageListed)
     listed = {file.path for file in listings[-1].files} if listings else None
     for savepoint in history.of(events.SavepointCompleted):
@@ -107,7 +107,7 @@ def _judge_in_flight(history: History, findings: Findings) -> None:
     """A savepoint is aligned, however the checkpoints of the job are."""
     in_flight = by_checkpoint(history, events.ChannelStateTaken).all
     snapshots = by_checkpoint(history, events.SnapshotTaken).all
-    for savepoint, triggered in by_checkpoint(history, events.SavepointTriggered).last.items():
+    for savepoint, triggered in by_checkpoint(history, events.SavepointTriggered).first.items():
         findings.check("carries-in-flight")
         for taken in in_flight.get(savepoint, ()):
             if any(each.batches for each in taken.channels):

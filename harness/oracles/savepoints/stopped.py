@@ -105,9 +105,9 @@ def _judge_end(history: History, triggered: events.SavepointTriggered, job: int,
     exempt = exemptions(history)
     with_savepoint = exempt.planned(Consequence.REQUESTS_SAVEPOINT)
     asked = any(fault not in with_savepoint for fault in exempt.planned(Consequence.ENDS_JOB))
-    same = by_checkpoint(history, events.SavepointCompleted).all.get((job, triggered.checkpoint), ())
+    completed = by_checkpoint(history, events.SavepointCompleted).first.get((job, triggered.checkpoint))
     bounded = any(True for _ in history.of(events.SubtaskFinished))
-    if not same:
+    if completed is None:
         findings.check("stopped-silently")
         restarted = any(event.attempt > triggered.attempt for event in history.of(events.AttemptStarted))
         if finished is not None and not restarted and not bounded and not (cancels and asked):
@@ -115,13 +115,13 @@ def _judge_end(history: History, triggered: events.SavepointTriggered, job: int,
             findings.violated("stopped-silently", message, triggered, finished)
         return
     failed = any(history.position(event) > history.position(triggered) for event in history.of(events.FailureCounted))
-    if failed or exempt.dead & {same[0].node} or history.end.problem:
+    if failed or completed.node in exempt.dead or history.end.problem:
         return
     findings.check("not-stopped")
-    since_ns, ended_ns = same[0].time_ns, history.end.ended_ns
+    since_ns, ended_ns = completed.time_ns, history.end.ended_ns
     if finished is None and ended_ns - since_ns - exempt.stalls.within_ns(since_ns, ended_ns) > PATIENCE_NS:
         message = f"savepoint {triggered.checkpoint} is complete, and the job has not ended"
-        findings.violated("not-stopped", message, same[0])
+        findings.violated("not-stopped", message, completed)
 
 
 PATIENCE_NS = 1_000_000_000
@@ -132,11 +132,11 @@ def _judge_recovery_points(history: History, findings: Findings) -> None:
     """In later versions than 1.14 a savepoint that no job stops with is none."""
     if texts(history.plan).get(profile.PROFILE, profile.FLINK_2) == profile.FLINK_1_14:
         return
-    job_of, asked = history.derived(Submissions).of, by_checkpoint(history, events.SavepointTriggered).all
+    job_of, asked = history.derived(Submissions).of, by_checkpoint(history, events.SavepointTriggered).first
     between = {
         savepoint: completed
-        for savepoint, completed in by_checkpoint(history, events.SavepointCompleted).last.items()
-        if not any(triggered.stop.synchronous for triggered in asked.get(savepoint, ()))
+        for savepoint, completed in by_checkpoint(history, events.SavepointCompleted).first.items()
+        if savepoint not in asked or not asked[savepoint].stop.synchronous
     }
     findings.check("savepoint-commits", len(between))
     findings.check("savepoint-restored", len(between))

@@ -72,9 +72,10 @@ class ClaimedSnapshots:
             begun, paths = history.position(claim.submitted), _paths(claim.snapshot)
             died = self._died(history, job)
             for path in paths:
-                deleted = map(history.position, by_path(history, FileDeleted).all.get(path, ()))
-                since = [position for position in deleted if position > begun] + [begun] * died
-                self._taken.setdefault(path, []).extend(_Taken(job, claim, position) for position in since)
+                deleted = by_path(history, FileDeleted).first.get(path)
+                since = begun if died or deleted is None else history.position(deleted)
+                if died or since > begun:
+                    self._taken.setdefault(path, []).append(_Taken(job, claim, since))
 
     def _died(self, history: History, job: int) -> bool:
         """Whether a coordinator of a job was ended: it may have deleted what it could not report any more."""

@@ -68,7 +68,7 @@ class Exemptions:
             if mended.length is not None:
                 self._mended.setdefault(mended.path, []).append(history.position(mended))
         self._position = {id(event): place for place, event in enumerate(history.events)} if self._damaged else {}
-        self._published = by_checkpoint(history, events.MetadataPublished).last
+        self._published = by_checkpoint(history, events.MetadataPublished).first
 
     # --- faults ---
 

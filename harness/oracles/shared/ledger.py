@@ -1,13 +1,13 @@
 """The ledger: the events of a history by what they are of, gathered once for all oracles.
 
-It holds facts and decides nothing. Of two events of one thing it keeps both, in causal order; which of them counts is
-for each clause to say, and to be seen there.
+It holds facts and decides nothing. Of two events of one thing it keeps both, in causal order. Where a clause takes one
+of them it is the first: whoever did it again, found it again or was told again has not done another thing.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from functools import cache, cached_property
 from operator import attrgetter
 from typing import Any, Generic, TypeVar
@@ -35,6 +35,7 @@ class Entries(Generic[Thing, Kind]):
 
     Attributes:
         all: those of each thing, in causal order.
+        things: what there is one of.
     """
 
     def __init__(self, events: Iterable[Kind], thing_of: Callable[[Kind], Thing]) -> None:
@@ -42,16 +43,12 @@ class Entries(Generic[Thing, Kind]):
         for event in events:
             found[thing_of(event)].append(event)
         self.all: Mapping[Thing, Sequence[Kind]] = dict(found)
+        self.things: Set[Thing] = self.all.keys()
 
     @cached_property
     def first(self) -> Mapping[Thing, Kind]:
         """The first one of each thing."""
         return {thing: events[0] for thing, events in self.all.items()}
-
-    @cached_property
-    def last(self) -> Mapping[Thing, Kind]:
-        """The last one of each thing."""
-        return {thing: events[-1] for thing, events in self.all.items()}
 
 
 def by_part(history: History, kind: type[Kind]) -> Entries[PartId, Kind]:

@@ -84,8 +84,8 @@ class TransactionTrace:
         self.sink_names = frozenset(widest_layout(history).sinks)
         self.checkpoint = history.derived(Submissions).checkpoint_of
         self.durable: set[CheckpointId] = set()
-        self.completed = set(by_checkpoint(history, events.CheckpointCompleted).all)
-        self.aborted = set(by_checkpoint(history, events.CheckpointAborted).all)
+        self.completed = by_checkpoint(history, events.CheckpointCompleted).things
+        self.aborted = by_checkpoint(history, events.CheckpointAborted).things
         self.promised: dict[CheckpointId, list[Transaction]] = {}
         self.starts: dict[str, list[events.TaskStarted]] = {}
         self._thrown_away: list[events.TransactionAborted] = []

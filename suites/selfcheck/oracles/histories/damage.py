@@ -236,9 +236,11 @@ coord_bad(
 # --- what is read back -----------------------------------------------------------------------------------------------
 
 
-def _read_back(problem: FileReference) -> list[Line]:
+def _read_back(problem: FileReference, *positions: int) -> list[Line]:
+    """Of two checkpoints the first, which has these positions, cannot be read back, and a file was damaged before."""
     audited = [read_back(1, "cannot be read"), read_back(2)]
-    return [[*on_its_way(1), completed(1)], [*on_its_way(2), completed(2)], damaged(problem, left=5), *audited]
+    whole = [[*on_its_way(1), completed(1, *positions)], [*on_its_way(2), completed(2)]]
+    return [whole, damaged(problem, left=5), *audited]
 
 
 restore_bad, restore_near = exhibits("RESTORE")
@@ -261,7 +263,7 @@ state_bad, state_near = exhibits("STATE")
 
 state_near(
     "state-unreadable", "state of the damaged cannot be read back",
-    _read_back(state_file(1)), completed(1, 4, 2), read_back(),
+    _read_back(state_file(1), 4, 2), read_back(),
     SubtaskAudited(checkpoint=1, subtask="sum[0]", state=summary(keyed.A)),
     SubtaskAudited(checkpoint=1, subtask="sum[1]", state=summary(keyed.B)),
 )  # fmt: skip

@@ -1,0 +1,133 @@
+"""Histories in which something happens twice: it counts as it was the first time."""
+
+from __future__ import annotations
+
+from holdfast.harness.model.capability import EXACTLY_ONCE, Claims
+from holdfast.harness.model.checkpoint import StopMode
+from holdfast.harness.model.events import SplitsLeft, SplitsListed
+from holdfast.harness.model.jobs import FORWARD
+from holdfast.suites.selfcheck.oracles.builder import Line, at, exhibits
+from holdfast.suites.selfcheck.oracles.histories import damage, final, savepoint, snapshot, splits, state
+from holdfast.suites.selfcheck.oracles.histories.coord import ALL, BARRIER
+from holdfast.suites.selfcheck.oracles.legal import summary
+from holdfast.suites.selfcheck.oracles.lines import (
+    RUNNING,
+    Barrier,
+    ack_sent,
+    attempt,
+    completed,
+    content,
+    damaged,
+    decline_sent,
+    deleted,
+    delivers,
+    died,
+    dropped,
+    failure,
+    heard,
+    in_flight,
+    metadata,
+    published,
+    savepoint_triggered,
+    sends,
+    storage_failed,
+    submitted,
+    switched,
+    told,
+    triggered,
+)
+from holdfast.suites.selfcheck.oracles.lines import snapshot as taken
+
+# --- parts of checkpoints --------------------------------------------------------------------------------------------
+
+bad, near = exhibits("SNAPSHOT", attempt(), snapshot.TAKEN)
+
+near("acked-before-durable", "acks again without the state", snapshot.WRITTEN, snapshot.ACKED, ack_sent("sum[0]"))
+near("acked-before-durable", "writes the file again behind its ack", snapshot.WRITTEN, snapshot.ACKED, snapshot.WRITTEN)
+bad(
+    "acked-before-durable", "acks state that is nowhere and cuts again without any", taken("sum[0]"), ack_sent("sum[0]")
+)
+bad(
+    "freed-too-early", "frees before the file is written and again afterwards",
+    snapshot.released(), snapshot.WRITTEN, snapshot.released(), snapshot.ACKED,
+)  # fmt: skip
+bad(
+    "barrier-after-upload", "one of two barriers waits for the file",
+    sends(snapshot.BELOW, Barrier(1)), snapshot.WRITTEN, sends("sum[0]->sink[1]", Barrier(1)), snapshot.ACKED,
+)  # fmt: skip
+
+UPLOAD_FAILS = at("worker-0.0", storage_failed("write-state", snapshot.file().path, subtask="sum[0]"))
+ANOTHER_DECLINES: list[Line] = [
+    at("worker-1.0", storage_failed("write-state", "chk-1/sum-1", subtask="sum[1]")),
+    decline_sent("sum[1]"), delivers("source[0]->sum[1]", 0),
+]  # fmt: skip
+
+near(
+    "async-error-swallowed", "is told of the abort before the upload fails and again afterwards",
+    heard("sum[0]", completed=False), UPLOAD_FAILS, heard("sum[0]", completed=False), delivers(snapshot.LEFT, 0, 1),
+    ANOTHER_DECLINES,
+)  # fmt: skip
+
+coord_bad, coord_near = exhibits("COORD", attempt(), job=FORWARD, parallelism=1)
+
+coord_near(
+    "begun-without-barrier", "snapshot between two barriers",
+    triggered(1, *ALL), delivers(BARRIER, Barrier(1)), taken("map[0]"), delivers(BARRIER, Barrier(1)),
+)  # fmt: skip
+
+# --- checkpoints -----------------------------------------------------------------------------------------------------
+
+damage.coord_bad(
+    "restored-not-latest", "goes back to the damaged and finds the newer one again later",
+    submitted(), attempt(), switched(RUNNING), *damage.on_its_way(1), completed(1), *damage.on_its_way(2), completed(2),
+    dropped(1), deleted(metadata(1)), deleted(damage.state_file(1)), damaged(metadata(2)), damage.on_its_way(3),
+    died("coordinator", "killed"), attempt(2), switched(RUNNING), published(3, damage.state_file(3)),
+)  # fmt: skip
+
+damage.state_near(
+    "state-extra", "completes again with other positions",
+    state.audited(summary(state.A), summary(state.B)), completed(1, 2, 2), claimed=Claims(state=EXACTLY_ONCE),
+)  # fmt: skip
+
+final.bad(
+    "running-before-finished", "the checkpoint is triggered again with all",
+    submitted(), final.all_start(), triggered(3, *final.MAP_FINISHED), triggered(3, *final.ALL), completed(3),
+    at("coordinator.1", submitted("chk-3", 3), 1_000_000), attempt(3, number=final.ANOTHER), faults=final.EDIT,
+)  # fmt: skip
+
+# The other subtask has something in flight.
+savepoint.bad(
+    "carries-in-flight", "records were overtaken at the second subtask",
+    savepoint.SUBMITS, savepoint.SUSPENDS, in_flight("sum[0]", checkpoint=4),
+    in_flight("sum[1]", content("source[0]->sum[1]", 1), checkpoint=4), savepoint.SAVED, savepoint.JOB_FINISHES,
+)  # fmt: skip
+savepoint.bad(
+    "savepoint-restored", "an attempt goes back to it and it completes again",
+    savepoint.SUBMITS, savepoint.stop_triggered(StopMode.GO_ON), savepoint.SAVED_WITHOUT_RECOVERY_POINT, failure(),
+    attempt(4), savepoint.SAVED_WITHOUT_RECOVERY_POINT,
+)  # fmt: skip
+savepoint.bad(
+    "savepoint-commits", "a sink is told and the job is to stop with it afterwards",
+    savepoint.SUBMITS, savepoint.stop_triggered(StopMode.GO_ON), savepoint.SAVED_WITHOUT_RECOVERY_POINT,
+    told(4, "sink[0]"), savepoint_triggered(4, savepoint.FOLDER, StopMode.SUSPEND), savepoint.JOB_FINISHES,
+)  # fmt: skip
+
+splits.near(
+    "split-lost", "two sources leave splits to their enumerators",
+    splits.snapshot_of((0,), (1,), (2,))[:-2], SplitsLeft(checkpoint=1, vertex="other", splits=(3,)), published(1),
+    completed(),
+)  # fmt: skip
+splits.bad(
+    "split-lost", "listed between the parts of two sources",
+    SplitsListed(splits=(0,)), attempt(), *[taken(each, 1) for each in splits.ALL],
+    SplitsLeft(checkpoint=1, vertex="source", splits=(0,)), SplitsListed(splits=(0, 1)),
+    SplitsLeft(checkpoint=1, vertex="other", splits=()), SplitsListed(splits=(0,1,2,3)), completed(),
+)  # fmt: skip
+
+# --- files -----------------------------------------------------------------------------------------------------------
+
+damage.reach_bad(
+    "file-missing", "deleted while its checkpoint is retained and again when it is dropped",
+    *damage.on_its_way(1), completed(1), deleted(damage.state_file(1)), *damage.on_its_way(2), completed(2), dropped(1),
+    deleted(damage.state_file(1)),
+)  # fmt: skip
