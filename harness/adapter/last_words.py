@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from pathlib import Path
 
 from holdfast.harness.spi.outside_files import read_end
@@ -22,6 +23,18 @@ def last_words(log: Path, longest: int = LONGEST_WORDS) -> str:
     except FileNotFoundError:
         return ""
     return line if len(line) <= longest else f"{line[:longest]}..."
+
+
+def how_it_ended(exit_code: int, words: str = "") -> str:
+    """How a process ended, and what it wrote last, if that is a reason.
+
+    Args:
+        exit_code: of it; negative for a signal.
+        words: its last ones.
+    """
+    if exit_code < 0:
+        return signal.Signals(-exit_code).name
+    return f"exit code {exit_code} ({words})" if words else f"exit code {exit_code}"
 
 
 def last_line(text: str) -> str:

@@ -28,12 +28,16 @@ class Member(Generic[ALife]):
 
     def __init__(self, process: str, nodes: Nodes, delay_ms: float = math.inf) -> None:
         self.process = process
-        self._nodes = nodes
-        self._recorder = nodes.recorder
+        self.join(nodes)
         self._delay_ms = delay_ms
         self._due_ms = 0.0 if delay_ms < math.inf else math.inf
         self.present: ALife | None = None
         self.away = False
+
+    def join(self, nodes: Nodes) -> None:
+        """Another run begins, which takes what is seen from now on."""
+        self._nodes = nodes
+        self._recorder = nodes.recorder
 
     def start(self) -> None:
         """Let a life begin."""
@@ -79,13 +83,17 @@ class Member(Generic[ALife]):
             raise OSError(f"{self.process} is dead already.")
         return self.present
 
-    def kill(self) -> None:
-        """End it from outside, as SIGKILL does. Errors as of `living`."""
+    def kill(self, part: str = "") -> None:
+        """End it from outside, as SIGKILL does. Errors as of `living`.
+
+        Args:
+            part: of it, which takes the rest along; of that subclasses know.
+        """
         self.living().end()
         self.bury(KILLED)
 
-    def pause(self) -> None:
-        """Stop it; it stands still when this returns. Errors as of `living`."""
+    def pause(self, part: str = "") -> None:
+        """Stop it; it stands still when this returns. Errors as of `living`, the argument as of `kill`."""
         self.living().pause()
         self._recorder.struck(self.node)
 
@@ -99,10 +107,18 @@ class Member(Generic[ALife]):
         self.present = None
         self._due_ms = math.inf
 
-    def bury(self, cause: str) -> None:
-        """It is dead: that is recorded, and its environment may start it again. Between two lives nothing happens."""
+    def bury(self, cause: str, *, by_error: bool = False) -> None:
+        """It is dead: that is recorded, and its environment may start it again. Between two lives nothing happens.
+
+        Args:
+            cause, by_error: see NodeDied.
+        """
         if self.present is None:
             return
-        self._nodes.bury(self.process, cause)
-        self.present = None
+        life, self.present = self.present, None
+        self.record_end(life, cause, by_error=by_error)
         self._due_ms = self._recorder.now_ms + self._delay_ms
+
+    def record_end(self, life: ALife, cause: str, *, by_error: bool) -> None:
+        """Record the death of a life; arguments as of `bury`."""
+        self._nodes.bury(self.process, cause, by_error=by_error)

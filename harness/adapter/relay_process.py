@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import signal
 import sys
 import threading
 import time
@@ -15,6 +14,7 @@ from typing import TypeVar
 import msgspec
 
 from holdfast.harness.adapter.child import Child, wait_for
+from holdfast.harness.adapter.last_words import how_it_ended
 from holdfast.harness.adapter.network import relay
 from holdfast.harness.adapter.network.carrier import Impairments
 from holdfast.harness.adapter.network.relay import (
@@ -132,12 +132,7 @@ class RelayProcess:
         """How it ended by itself; empty: it has not."""
         with self._lock:
             self._answers()
-        if not self._child.ended:
-            return ""
-        code, words = self._child.end(), self._child.last_words()
-        if code < 0:
-            return signal.Signals(-code).name
-        return f"exit code {code} ({words})" if words else f"exit code {code}"
+        return how_it_ended(self._child.end(), self._child.last_words()) if self._child.ended else ""
 
     def log(self) -> str:
         """All that it wrote."""

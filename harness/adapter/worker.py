@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import signal
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from holdfast.harness.adapter.child import Child
 from holdfast.harness.adapter.deaths import Deaths
-from holdfast.harness.adapter.member import KILLED, Member
+from holdfast.harness.adapter.last_words import how_it_ended
+from holdfast.harness.adapter.member import Member
 from holdfast.harness.adapter.nodes import Nodes
 from holdfast.harness.adapter.recorder import HARNESS
 from holdfast.harness.model.events import LEFT, StateFound
@@ -115,12 +115,9 @@ class Worker(Member[Child]):
             return
         child.flush()
         if dead:
-            self._bury(child, "")
+            self.bury("")
         elif complaint := self.silence():
             self.give_up(complaint)
-
-    def kill(self) -> None:
-        self._end(self.living(), KILLED)
 
     def leave(self) -> None:
         """End it in good order, by SIGTERM, and do not start it again before `come_back`.
@@ -132,7 +129,8 @@ class Worker(Member[Child]):
         if not child.terminate(_LEAVE_LIMIT_S):
             raise OSError(f"{self.process} did not end within {_LEAVE_LIMIT_S:.0f} s of SIGTERM.")
         self.away = True
-        self._end(child, LEFT)
+        child.end()
+        self.bury(LEFT)
 
     def come_back(self) -> None:
         """Start it again, if it has left. Idempotent."""
@@ -168,31 +166,27 @@ class Worker(Member[Child]):
         self.begin(child, self.attempt)
         self.started(child)
 
-    def _end(self, child: Child, cause: str) -> None:
-        child.end()
-        self.listen(child)
-        if self.present is child:
-            self._bury(child, cause)
-
-    def _bury(self, child: Child, cause: str) -> None:
-        """It is dead: its environment starts it again, unless it is of no use."""
+    def bury(self, cause: str, *, by_error: bool = False) -> None:
+        """As of Member, unless it is of no use to start it again. Without a cause it died by itself."""
+        child = self.present
+        if child is None:
+            return
+        self.listen(child)  # What it still said.
+        if self.present is not child:
+            return
         if not cause and self.over():
             self.away = True
             self.close()
             return
         excused = False
         if not cause:
-            died = OwnDeaths(1, _ended(child.end()), child.last_words())
+            died = OwnDeaths(1, how_it_ended(child.end()), child.last_words())
             cause, excused = died.cause, self.excused(died.cause)
             if not excused:
                 self.deaths.add(died.ended, died.last_words)
-        self.bury(cause)
+        super().bury(cause)
         child.close()
         if not excused and (complaint := self.useless(cause) or self.deaths.complaint()):
             self.give_up(complaint, self.deaths.at_once)
         self.close()
         self.died()
-
-
-def _ended(exit_code: int) -> str:
-    return f"exit code {exit_code}" if exit_code >= 0 else signal.Signals(-exit_code).name

@@ -67,8 +67,11 @@ def defines(name: str) -> Recognised:
 
 
 def waits_before_a_restart(module: ast.Module) -> bool:
-    """Whether it says how long an environment takes to start again what has died."""
-    return any("RESTART_DELAY" in name or "RESPAWN_" in name for name in _given_a_value(module))
+    """Whether it adds to a time how long an environment takes to start again what has died. Who says how long that is,
+    and leaves the rest to others, does not."""
+    sums = (node for node in ast.walk(module) if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add))
+    names = (_name(each) for node in sums for each in ast.walk(node))
+    return any(name == "_delay_ms" or "RESTART_DELAY" in name or "RESPAWN_" in name for name in names)
 
 
 def mentions(name: str) -> Recognised:
@@ -144,6 +147,13 @@ def _given_a_value(module: ast.Module) -> Iterator[str]:
             for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
                 names = (each for each in ast.walk(target) if isinstance(each, ast.Name))
                 yield from (each.id for each in names if isinstance(each.ctx, ast.Store))
+
+
+def _name(node: ast.AST) -> str:
+    """Of a variable or an attribute; empty for all else."""
+    if isinstance(node, ast.Attribute):
+        return node.attr
+    return node.id if isinstance(node, ast.Name) else ""
 
 
 def _is_self(node: ast.AST) -> bool:
@@ -243,7 +253,6 @@ IMPLEMENTATIONS: Mapping[str, tuple[Recognised, Mapping[str, str]]] = {
             "harness/adapter/process.py": "the one",
             "harness/adapter/launched.py": "the one, of a process that leads a group of ours",
             "harness/adapter/life.py": "what it does, wherever it runs",
-            "harness/adapter/member.py": "a process through its lives",
             "fixtures/systems/structured_streaming/session.py": "a driver program, which is two processes",
             "fixtures/services/container.py": "of a container, by the engine",
             "fixtures/services/container_life.py": "of a container",
@@ -283,10 +292,8 @@ IMPLEMENTATIONS: Mapping[str, tuple[Recognised, Mapping[str, str]]] = {
     "who starts again what has died": (
         waits_before_a_restart,
         {
-            "harness/adapter/worker.py": "of engines and programs, by the member that they are",
-            "fixtures/reference/drivers/processes/supervisor.py": "of the reference, by a timer of its loop",
+            "harness/adapter/member.py": "the one",
             "fixtures/reference/drivers/simulated/host.py": "the simulator's",
-            "fixtures/systems/flink/lives.py": "of Flink, whose workers move from process to process",
             "fixtures/systems/structured_streaming/query.py": "of a query, which ends with its driver or without",
         },
     ),
@@ -294,6 +301,7 @@ IMPLEMENTATIONS: Mapping[str, tuple[Recognised, Mapping[str, str]]] = {
         holds_a("Member"),
         {
             "harness/adapter/worker.py": "of engines and programs, which are started here",
+            "fixtures/systems/flink/cluster.py": "of a cluster, of whom run after run hears",
             "fixtures/systems/structured_streaming/lives.py": "a driver program, and executors that Spark starts",
         },
     ),
@@ -303,8 +311,6 @@ IMPLEMENTATIONS: Mapping[str, tuple[Recognised, Mapping[str, str]]] = {
         {
             "harness/adapter/controls.py": "the one",
             "fixtures/reference/drivers/controls/targets.py": "of the reference, on the simulator and on processes",
-            "fixtures/systems/flink/lives.py": "of who runs the subtasks of a worker",
-            "fixtures/systems/structured_streaming/controls.py": "of executors, which a driver program starts",
         },
     ),
     "who records deaths": (
@@ -360,17 +366,16 @@ def test_each_mechanism_has_one_implementation(mechanism: str) -> None:
 @pytest.mark.parametrize(
     "line",
     [
-        "RESTART_DELAY_MS = 100",
-        "_RESTART_DELAY_MS: Final = 100",
-        "RESPAWN_S: float = 0.01",
-        "RESPAWN_S, LIMIT_S = 0.01, 1.0",
-        "FIRST_S = RESPAWN_S = 0.01",
+        "due_ms = now_ms + RESTART_DELAY_MS",
+        "self._due_ms = self._recorder.now_ms + self._delay_ms",
+        "due_ns = kernel.now_ns + between(*RESPAWN_NS)",
+        "started(cluster.RESTART_DELAY_MS + now_ms())",
     ],
 )
 def test_a_delay_is_seen_however_it_is_written(line: str) -> None:
     assert waits_before_a_restart(ast.parse(line))
 
 
-@pytest.mark.parametrize("line", ["RESTART_DELAY_MS: int", "wait(RESTART_DELAY_MS)", "delays[RESPAWN_S] = 1"])
-def test_who_only_uses_a_delay_does_not_wait(line: str) -> None:
+@pytest.mark.parametrize("line", ["RESTART_DELAY_MS = 100", "Member(process, nodes, RESTART_DELAY_MS)", "due_ms + 100"])
+def test_who_only_names_a_delay_does_not_wait(line: str) -> None:
     assert not waits_before_a_restart(ast.parse(line))

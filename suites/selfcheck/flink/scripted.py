@@ -6,8 +6,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from types import SimpleNamespace
 from typing import cast
 
-from holdfast.fixtures.systems.flink.cluster import MASTER, Cluster
-from holdfast.fixtures.systems.flink.log import Line
+from holdfast.fixtures.systems.flink.cluster import MASTER, Cluster, FlinkProcess
+from holdfast.fixtures.systems.flink.log import Line, LogTail
+from holdfast.harness.adapter import life as harness_life
+from holdfast.harness.adapter.member import Member
+from holdfast.harness.adapter.nodes import Nodes
+from holdfast.harness.adapter.recorder import Recorder
 from holdfast.harness.model.jobs import KEYED_SUM
 from holdfast.harness.model.plan import FaultSpec, Plan, WorkloadSpec
 from holdfast.harness.model.records import InputLog, Output
@@ -75,23 +79,54 @@ class ScriptedLog:
 
 
 class Life:
-    """A process that does nothing."""
+    """One in name."""
 
-    dead = paused = False
+    def __init__(self) -> None:
+        self.dead = False
+        self.paused = False
+
+    def lines(self) -> list[bytes]:
+        return []
+
+    def last_words(self) -> str:
+        return "That was it."
+
+    def end(self) -> int:
+        self.dead = True
+        return -9
+
+    def pause(self) -> None:
+        assert not self.dead, "its number may be another's"
+        self.paused = True
 
     def resume(self) -> None:
-        pass
+        assert not self.dead, "its number may be another's"
+        self.paused = False
 
-    def lines(self) -> list[str]:
-        return []
+    def close(self) -> None:
+        self.dead = True
+
+
+class ScriptedProcess(FlinkProcess):
+    """A process of a cluster, whose lives do nothing."""
+
+    def __init__(self, name: str, log: ScriptedLog | None = None) -> None:
+        self.log = cast("LogTail", log or ScriptedLog())
+        Member.__init__(self, name, Nodes(Recorder()), 100)
+        self.start()
+
+    def start(self) -> None:
+        self.life = cast("harness_life.Life", Life())
+        self.begin(self.life)
+
+    def last_words(self) -> str:
+        return self.life.last_words()
 
 
 def cluster(rest: ScriptedRest) -> Cluster:
     """One with a JobManager alone."""
-    process = SimpleNamespace(name=MASTER, life=Life(), log=ScriptedLog(), alive=True)
-    return cast(
-        "Cluster", SimpleNamespace(rest=rest, jar="jar", links=None, recovers=False, processes={MASTER: process})
-    )
+    processes = {MASTER: ScriptedProcess(MASTER)}
+    return cast("Cluster", SimpleNamespace(rest=rest, jar="jar", links=None, recovers=False, processes=processes))
 
 
 def plan(*faults: FaultSpec, **options: str) -> Plan:

@@ -79,7 +79,7 @@ def test_the_last_error_of_a_log_is_why_it_ended(begun: Mapping[str, FlinkProces
 
 def test_a_life_that_has_none_yet_has_that_of_the_one_before(place: Place, tmp_path: Path) -> None:
     process = FlinkProcess("taskmanager-0", place, [TAKEN], tmp_path)
-    ended(process).life.close()
+    ended(process)
     process._words = ()
     process.start()
     assert process.last_error() == "o.BindException: Address in use"

@@ -22,7 +22,7 @@ from holdfast.harness.model.events import (
     RescaleRequested,
 )
 from holdfast.harness.model.evidence import Evidence
-from holdfast.suites.selfcheck.flink.scripted import ScriptedLog
+from holdfast.suites.selfcheck.flink.scripted import ScriptedLog, ScriptedProcess
 from holdfast.suites.selfcheck.flink.test_logs import COORDINATOR, GRAPH, JOB, TASKS, TRIGGERED, a_master
 
 SCHEDULER = "org.apache.flink.runtime.scheduler.adaptive.AdaptiveScheduler"
@@ -47,7 +47,8 @@ class Heard:
     def __init__(self) -> None:
         self.log, self.recorder = ScriptedLog(), Recorder()
         self.recorder.start_clock()
-        cluster = cast("Cluster", SimpleNamespace(processes={MASTER: SimpleNamespace(log=self.log)}))
+        processes = {MASTER: ScriptedProcess(MASTER, self.log)}
+        cluster = cast("Cluster", SimpleNamespace(processes=processes, recovers=False))
         self.logs = Hearing(cluster, self.recorder, lambda event: None)
         self.lives = Lives(cluster, self.recorder, self.logs.hear, lambda: None)
         self.master = a_master()
@@ -117,7 +118,7 @@ def test_an_answer_waits_for_what_was_logged_before_it_and_for_nothing_else() ->
 def test_an_answer_is_of_who_gave_it_at_the_time_when_it_did() -> None:
     heard = Heard()
     heard.logs.hold(RescaleAccepted(parallelism=REQUIRED, attempt=1))
-    heard.lives._nodes.bury("coordinator", "exit code 1")
+    heard.lives.bury(MASTER, "exit code 1")
     heard.logs.settle()
     [accepted] = [event for event in heard.recorder.nodes[NODE] if isinstance(event, RescaleAccepted)]
     assert accepted.time_ns == heard.recorder.since_start_ns(NOW_NS)

@@ -112,7 +112,6 @@ def test_a_process_in_a_container_lives_dies_and_lives_again(stack: AStack) -> N
     assert lives == [True, False, True]
     assert process.life.end() == -9
     assert process.life.dead
-    process.life.close()
     process.start()
     assert first.calls == ["pause", "resume", "remove", "forget"]
     assert process.alive
