@@ -58,17 +58,14 @@ class Nodes:
         self._numbers[process] += 1
 
 
-def record_death(
-    recorder: Recorder, node: str, cause: str, *, by_error: bool = False, fault: int | None = None
-) -> None:
+def record_death(recorder: Recorder, node: str, cause: str, *, by_error: bool = False) -> None:
     """Record the end of one life.
 
     Args:
         recorder: takes it.
         node: the life.
-        cause, by_error: see NodeDied.
-        fault: that is the reason, if the harness is the cause; None: the one that acts just now.
+        cause, by_error: see NodeDied. Of a death by the harness, the fault that acts is the reason.
     """
     if cause in BY_HARNESS:
-        recorder.struck(node, fault)
+        recorder.struck(node)
     recorder.record(HARNESS, NodeDied(dead_node=node, cause=cause, by_error=by_error))

@@ -74,6 +74,14 @@ def waits_before_a_restart(module: ast.Module) -> bool:
     return any(name == "_delay_ms" or "RESTART_DELAY" in name or "RESPAWN_" in name for name in names)
 
 
+def calls_attribute(name: str) -> Recognised:
+    """Whether it calls an attribute of this name."""
+    return lambda module: any(
+        isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == name
+        for node in ast.walk(module)
+    )
+
+
 def mentions(name: str) -> Recognised:
     """Whether it uses an attribute of this name."""
     return lambda module: any(isinstance(node, ast.Attribute) and node.attr == name for node in ast.walk(module))
@@ -289,6 +297,7 @@ IMPLEMENTATIONS: Mapping[str, tuple[Recognised, Mapping[str, str]]] = {
             "fixtures/systems/flink/output.py": "the whole lines of a file that grows",
         },
     ),
+    "how a process ended, in words": (calls_attribute("Signals"), {"harness/adapter/last_words.py": "the one"}),
     "who starts again what has died": (
         waits_before_a_restart,
         {
@@ -301,6 +310,7 @@ IMPLEMENTATIONS: Mapping[str, tuple[Recognised, Mapping[str, str]]] = {
         holds_a("Member"),
         {
             "harness/adapter/worker.py": "of engines and programs, which are started here",
+            "fixtures/reference/drivers/processes/life.py": "of the reference, which have a control connection",
             "fixtures/systems/flink/cluster.py": "of a cluster, of whom run after run hears",
             "fixtures/systems/structured_streaming/lives.py": "a driver program, and executors that Spark starts",
         },
@@ -310,7 +320,7 @@ IMPLEMENTATIONS: Mapping[str, tuple[Recognised, Mapping[str, str]]] = {
         defines_method("alive", "kill", "pause", "resume"),
         {
             "harness/adapter/controls.py": "the one",
-            "fixtures/reference/drivers/controls/targets.py": "of the reference, on the simulator and on processes",
+            "fixtures/reference/drivers/simulated/controls/processes.py": "the simulator's",
         },
     ),
     "who records deaths": (

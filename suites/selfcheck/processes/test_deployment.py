@@ -278,7 +278,7 @@ def test_what_the_reader_saw_and_is_not_there_any_more_is_a_problem(
 
 def test_the_loss_of_the_reader_ends_the_run_with_a_problem(tmp_path: Path) -> None:
     deployment = deploy(tmp_path)
-    deployment.supervisor._lives["reader"].process.kill()
+    deployment.supervisor.member("reader").living().kill()
     with pytest.raises(OSError, match=r"reader\.0 ended.*: SIGKILL"):
         advance_to_the_end(deployment)
     deployment.close()

@@ -64,52 +64,52 @@ def counted(supervisor: Supervisor, node: str) -> list[int]:
 def test_a_killed_process_gets_another_life(supervisor: Supervisor) -> None:
     launch(supervisor)
     with ends_within(1):
-        supervisor.kill(WORKER)
-        assert not supervisor.alive(WORKER)
+        supervisor.reborn(WORKER).kill()
+        assert not supervisor.member(WORKER).alive
         died = take(supervisor, NodeDied)
         assert isinstance(died, NodeDied)
         assert (died.node, died.dead_node, died.cause) == ("harness", "worker-0.0", "kill")
         reborn = take(supervisor, NodeStarted)
     assert isinstance(reborn, NodeStarted)
     assert reborn.node == "worker-0.1"
-    assert supervisor.alive(WORKER)
+    assert supervisor.member(WORKER).alive
     assert supervisor.problem == ""
 
 
 def test_a_process_between_two_lives_is_hit_in_the_next(supervisor: Supervisor) -> None:
     launch(supervisor)
-    supervisor.kill(WORKER)
-    supervisor.kill(WORKER)
-    assert supervisor.lives(WORKER) == 2
-    supervisor.pause(WORKER)
-    assert supervisor.lives(WORKER) == 3
+    supervisor.reborn(WORKER).kill()
+    supervisor.reborn(WORKER).kill()
+    assert supervisor.member(WORKER).node == "worker-0.1"
+    supervisor.reborn(WORKER).pause()
+    assert supervisor.member(WORKER).node == "worker-0.2"
 
 
 def test_what_is_dead_for_good_cannot_be_killed(supervisor: Supervisor, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Supervisor, "rebirth_limit_s", 0.02)
     supervisor.launch(WORKER, Program(f"{children.PACKAGE}:leave", lambda node: b"", respawns=False))
     assert supervisor.wait_for(lambda: bool(supervisor.problem), LIMIT_S)
-    with pytest.raises(OSError, match="worker-0 is not alive"):
-        supervisor.kill(WORKER)
-    supervisor.resume(WORKER)
+    with pytest.raises(OSError, match="worker-0 is dead already"):
+        supervisor.reborn(WORKER).kill()
+    supervisor.member(WORKER).resume()
 
 
 def test_a_paused_process_says_nothing_and_goes_on(supervisor: Supervisor) -> None:
     launch(supervisor)
-    supervisor.pause(WORKER)
-    assert not supervisor.alive(WORKER)
+    supervisor.reborn(WORKER).pause()
+    assert not supervisor.member(WORKER).alive
     before = counted(supervisor, "worker-0.0")
     supervisor.turn(0.02)
     assert counted(supervisor, "worker-0.0") == before
-    supervisor.resume(WORKER)
-    assert supervisor.alive(WORKER)
+    supervisor.member(WORKER).resume()
+    assert supervisor.member(WORKER).alive
     assert eventually(supervisor, lambda: len(counted(supervisor, "worker-0.0")) > len(before))
 
 
 def test_a_paused_process_can_be_killed(supervisor: Supervisor) -> None:
     launch(supervisor)
-    supervisor.pause(WORKER)
-    supervisor.kill(WORKER)
+    supervisor.reborn(WORKER).pause()
+    supervisor.reborn(WORKER).kill()
     assert isinstance(take(supervisor, NodeDied), NodeDied)
 
 
@@ -143,7 +143,7 @@ def test_a_process_killed_at_a_gate_has_not_executed_the_effect(supervisor: Supe
     supervisor.order(WORKER, ArmGate(1, "send-trigger", subtask="source[0]", vertex="", occurrence=1))
     take(supervisor, GateReached)
     held_at = counted(supervisor, "worker-0.0")
-    supervisor.kill(WORKER)
+    supervisor.reborn(WORKER).kill()
     take(supervisor, NodeDied)
     assert counted(supervisor, "worker-0.0") == held_at
     take(supervisor, NodeStarted)
@@ -177,7 +177,7 @@ def test_a_refused_order_says_why_and_one_to_a_paused_process_fails(
     with pytest.raises(OSError, match="nonsense cannot be forged"):
         supervisor.order(WORKER, ForgeMessage(1, "nonsense", {}))
     monkeypatch.setattr(module, "ORDER_LIMIT_S", 0.05)
-    supervisor.pause(WORKER)
+    supervisor.reborn(WORKER).pause()
     with pytest.raises(OSError, match="worker-0 did not answer"):
         supervisor.order(WORKER, ForgeMessage(2, "acknowledge", {}))
 
@@ -197,7 +197,7 @@ def test_a_process_that_does_not_stop_is_killed_and_said_so(
 ) -> None:
     monkeypatch.setattr(module, "STOP_LIMIT_S", 0.05)
     launch(supervisor)
-    supervisor.pause(WORKER)
+    supervisor.reborn(WORKER).pause()
     supervisor.stop([WORKER])
     assert supervisor.problem.startswith("worker-0 did not stop within")
     assert [type(event) for event in recorded(supervisor, "harness")] == [NodeDied]
@@ -234,10 +234,10 @@ def test_closing_ends_everything_paused_and_held_processes_included(tmp_path: Pa
     supervisor = Supervisor(tmp_path, PRELOAD)
     for process in ("worker-0", "worker-1", "worker-2"):
         launch(supervisor, process)
-    supervisor.pause("worker-1")
+    supervisor.reborn("worker-1").pause()
     supervisor.order("worker-2", ArmGate(1, "send-trigger", "", "", 1))
     take(supervisor, GateReached)
-    pids = [life.process.pid for life in supervisor._lives.values()] + [supervisor._zygote.pid]
+    pids = [life.pid for life in supervisor._held] + [supervisor._zygote.pid]
     ends = [Process(pid) for pid in pids]
     supervisor.close()
     supervisor.close()

@@ -52,8 +52,7 @@ def advance_to_a_checkpoint(deployment: SparkDeployment) -> None:
 
 def started(deployment: SparkDeployment, name: str) -> list[Process]:
     """The living processes of a run whose name begins like this."""
-    lives = deployment.supervisor._lives
-    return living([life.process.pid for process, life in lives.items() if process.startswith(name)])
+    return living([life.pid for life in deployment.supervisor._held if life.node.startswith(name)])
 
 
 def becomes_true(condition: Callable[[], bool]) -> bool:

@@ -2,17 +2,32 @@
 
 from __future__ import annotations
 
+import signal
+import socket
+import subprocess
+from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
+import msgspec
 import pytest
 
+from holdfast.fixtures.reference.drivers.processes import control
+from holdfast.fixtures.reference.drivers.processes.event_log import read_log
+from holdfast.fixtures.reference.drivers.processes.framing import FrameKind, header
+from holdfast.fixtures.reference.drivers.spark.messages import BeginRun, NodeArrived
 from holdfast.fixtures.reference.drivers.spark.session import Session
-from holdfast.fixtures.reference.drivers.spark.stage_supervisor import StageSupervisor
+from holdfast.fixtures.reference.drivers.spark.stage_supervisor import EXECUTOR, PYTHON_WORKER, StageSupervisor
 from holdfast.harness.adapter.network.acceptor import TOKEN_BYTES
 from holdfast.harness.adapter.network.sockets import LOOPBACK, Address, call
 from holdfast.harness.adapter.process import Process
+from holdfast.harness.adapter.recorder import HARNESS, log_path
+from holdfast.harness.model.events import NodeDied
+from holdfast.harness.model.topology import process_of
+
+if TYPE_CHECKING:
+    from holdfast.fixtures.reference.drivers.processes.run_context import RunSettings
 
 pytestmark = pytest.mark.tier("process")
 LIMIT_S = 30.0
@@ -43,6 +58,120 @@ class Nothing:
 
     def close(self) -> None:
         return None
+
+
+class Here(Nothing):
+    """One whose nodes are processes of this machine; `starts`: of its driver program."""
+
+    starts = 0
+
+    def start(self, harness: Address, token: bytes) -> None:
+        super().start(harness, token)
+        self.starts += 1
+
+    def process(self, host: str, pid: int) -> Process:
+        return Process(pid)
+
+
+class Nodes:
+    """Those that arrive at a supervisor; each is a process, and so is what it dies with."""
+
+    def __init__(self, folder: Path) -> None:
+        self.cluster = Here()
+        self.session = Session(self.cluster)
+        self.supervisor = StageSupervisor(folder, self.session, {}, no_channel)
+        self.supervisor._begin = BeginRun(0, 0, cast("RunSettings", SimpleNamespace(folder="here")), 0)
+        self.processes: list[subprocess.Popen[bytes]] = []
+        self.streams: dict[str, socket.socket] = {}
+
+    def arrive(self, node: str) -> list[subprocess.Popen[bytes]]:
+        """Its process, and the one that it dies with."""
+        assert self.cluster.harness is not None
+        both = [subprocess.Popen(["sleep", str(LIMIT_S)]) for _ in range(2)]
+        self.processes += both
+        self.streams[node] = stream = call(self.cluster.harness, self.session.token, LIMIT_S)
+        arrived = NodeArrived("here", node, int(node.rpartition(".")[2]), "", both[0].pid, both[1].pid)
+        for message in (arrived, control.Registered()):
+            content = msgspec.msgpack.encode(message)
+            stream.sendall(header(FrameKind.MESSAGE, len(content)) + content)
+        member = self.supervisor.member(process_of(node))
+        assert self.supervisor.wait_for(lambda: member.alive and member.node == node, LIMIT_S)
+        return both
+
+    def deaths(self) -> list[tuple[str, str]]:
+        recorded = read_log(log_path(self.supervisor.events_folder, HARNESS), died=False)
+        return [(event.dead_node, event.cause) for event in recorded if isinstance(event, NodeDied)]
+
+    def close(self) -> None:
+        self.supervisor.close()
+        self.session.close()
+        for stream in self.streams.values():
+            stream.close()
+        for process in self.processes:
+            process.kill()
+            process.wait()
+
+
+@pytest.fixture
+def nodes(tmp_path: Path) -> Iterator[Nodes]:
+    made = Nodes(tmp_path)
+    yield made
+    made.close()
+
+
+@pytest.mark.parametrize(("part", "with_it"), [("", True), (PYTHON_WORKER, False)])
+def test_a_node_dies_with_its_executor_and_the_next_one_arrives_by_itself(
+    nodes: Nodes, part: str, *, with_it: bool
+) -> None:
+    node, executor = nodes.arrive("worker-0.1")
+    nodes.streams["worker-0.1"].close()
+    nodes.supervisor.reborn("worker-0").kill(part)
+    assert node.wait(LIMIT_S) == -signal.SIGKILL
+    if with_it:
+        assert executor.wait(LIMIT_S) == -signal.SIGKILL
+    assert executor.poll() is None or with_it
+    assert (nodes.deaths(), nodes.supervisor.member("worker-0").alive) == ([("worker-0.1", "kill")], False)
+    nodes.arrive("worker-0.3")
+    assert (nodes.cluster.starts, nodes.supervisor.problem) == (1, "")
+
+
+def test_who_stands_still_goes_on_though_it_has_a_successor(nodes: Nodes) -> None:
+    nodes.arrive("worker-0.1")
+    member = nodes.supervisor.member("worker-0")
+    member.pause(EXECUTOR)
+    first = member.living()
+    nodes.arrive("worker-0.2")
+    stood = [first.paused]
+    member.resume()
+    assert [*stood, first.paused] == [True, False]
+    nodes.streams["worker-0.1"].close()
+    assert nodes.supervisor.wait_for(lambda: bool(nodes.deaths()), LIMIT_S)
+    assert nodes.deaths() == [("worker-0.1", "the end of its stage")]
+    assert (member.alive, member.node) == (True, "worker-0.2")
+
+
+def test_behind_a_killed_coordinator_a_driver_program_is_started(nodes: Nodes) -> None:
+    nodes.arrive("coordinator.0")
+    nodes.streams["coordinator.0"].close()
+    nodes.supervisor.reborn("coordinator").kill()
+    assert nodes.supervisor._begin is not None
+    assert (nodes.cluster.starts, nodes.supervisor._begin.life, nodes.deaths()) == (2, 1, [("coordinator.0", "kill")])
+    nodes.arrive("coordinator.1")
+    assert nodes.supervisor.problem == ""
+
+
+def test_a_coordinator_that_ends_by_itself_ends_the_run(nodes: Nodes) -> None:
+    nodes.arrive("coordinator.0")[0].kill()
+    nodes.streams["coordinator.0"].close()
+    assert nodes.supervisor.wait_for(lambda: bool(nodes.supervisor.problem), LIMIT_S)
+    assert nodes.supervisor.problem == "coordinator.0 ended: the driver program gave it up."
+
+
+def test_a_job_that_has_failed_needs_no_worker(nodes: Nodes) -> None:
+    members = [nodes.supervisor.member(process) for process in ("worker-0", "coordinator")]
+    assert [each.alive for each in members] == [False, False]
+    nodes.supervisor.job_failed = True
+    assert [each.alive for each in members] == [True, False]
 
 
 def no_channel(channel: str, receiver: Address) -> None:
@@ -84,8 +213,9 @@ def test_a_node_is_welcome_when_its_channels_lead_to_it(tmp_path: Path, problem:
 
     supervisor = StageSupervisor(tmp_path, session, {"worker-1": ["a", "b"]}, lead)
     begun: Any = SimpleNamespace(started_ns=0)
-    connection = SimpleNamespace(send=lambda kind, payload: welcomed.append(len(led)))
-    life: Any = SimpleNamespace(node="worker-1.0", arrived=SimpleNamespace(listens=receiver), connection=connection)
+    life: Any = SimpleNamespace(
+        node="worker-1.0", arrived=SimpleNamespace(listens=receiver), send=lambda message: welcomed.append(len(led))
+    )
     supervisor._begin = begun
     supervisor._route(life)
     assert supervisor.problem == problem
