@@ -327,7 +327,6 @@ IMPLEMENTATIONS: Mapping[str, tuple[Recognised, Mapping[str, str]]] = {
         calls("NodeDied"),
         {
             "harness/adapter/nodes.py": "the one",
-            "fixtures/services/service_controls.py": "of services, which have logs of their own",
             "fixtures/reference/drivers/simulated/host.py": "the simulator's",
         },
     ),
