@@ -246,10 +246,7 @@ IMPLEMENTATIONS: Mapping[str, tuple[Recognised, Mapping[str, str]]] = {
     "death with the one that started it": (mentions("prctl"), {"harness/adapter/launch.py": "the one"}),
     "wait until a process stands still": (
         calls("stands_still"),
-        {
-            "harness/adapter/process.py": "the one",
-            "fixtures/services/processes/own_process.py": "says whether a service does",
-        },
+        {"harness/adapter/process.py": "the one"},
     ),
     "who stops a process": (
         mentions("SIGSTOP"),
