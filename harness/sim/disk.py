@@ -35,19 +35,34 @@ class SimulatedDisk:
         changes: counts every change, so that a reader can tell at once that nothing happened.
     """
 
-    __slots__ = ("_durable", "_synced", "changes", "files")
+    __slots__ = ("_durable", "_noted", "_synced", "changes", "files")
 
     def __init__(self) -> None:
         self.files: dict[str, bytes] = {}
         self.changes = 0
         self._synced: dict[str, bytes] = {}
         self._durable: set[str] = set()
+        self._noted: list[FileChange] | None = None
 
-    def copy(self) -> SimulatedDisk:
-        """Another disk with the same files."""
-        other = SimulatedDisk()
-        other.files = dict(self.files)
-        return other
+    def followed(self, act: Callable[[], object]) -> list[FileChange]:
+        """Let a process that dies go on, over a copy of the files.
+
+        Args:
+            act: what it was about to do.
+
+        Returns:
+            Its changes, each noted behind its success: what failed there is none.
+        """
+        files, synced, durable, changes = self.files, self._synced, self._durable, self.changes
+        self.files, self._synced, self._durable = dict(files), {}, set()
+        noted: list[FileChange] = []
+        self._noted = noted
+        try:
+            act()
+        finally:
+            self._noted = None
+            self.files, self._synced, self._durable, self.changes = files, synced, durable, changes
+        return noted
 
     def create(self, path: str) -> None:
         """Make an empty file, whose name does not survive the machine.
@@ -58,7 +73,7 @@ class SimulatedDisk:
         if path in self.files:
             raise FileExistsError(f"{path} exists already.")
         self.files[path] = b""
-        self.changes += 1
+        self._note(SimulatedDisk.create, path)
 
     def append(self, path: str, content: bytes | memoryview) -> None:
         """Add bytes to a file.
@@ -67,7 +82,7 @@ class SimulatedDisk:
             FileNotFoundError: it is not there.
         """
         self.files[path] = self.read(path) + content
-        self.changes += 1
+        self._note(SimulatedDisk.append, path, content)
 
     def sync(self, path: str) -> None:
         """What was appended survives the machine.
@@ -76,7 +91,7 @@ class SimulatedDisk:
             FileNotFoundError: it is not there.
         """
         self._synced[path] = self.read(path)
-        self.changes += 1
+        self._note(SimulatedDisk.sync, path)
 
     def rename(self, path: str, target: str) -> None:
         """Give a file another name, which survives the machine.
@@ -92,13 +107,13 @@ class SimulatedDisk:
         self._synced[target] = self._synced.get(path, b"")
         self._durable.add(target)
         self._forget(path)
-        self.changes += 1
+        self._note(SimulatedDisk.rename, path, target)
 
     def remove(self, path: str) -> None:
         """Remove a file; what is gone already is no error."""
         self.files.pop(path, None)
         self._forget(path)
-        self.changes += 1
+        self._note(SimulatedDisk.remove, path)
 
     def exists(self, path: str) -> bool:
         """Whether there is something at a path."""
@@ -136,6 +151,11 @@ class SimulatedDisk:
         self.files[path] = self._synced[path] = content
         self._durable.add(path)
         self.changes += 1
+
+    def _note(self, method: Callable[..., None], path: str, *more: Any) -> None:
+        self.changes += 1
+        if self._noted is not None:
+            self._noted.append(FileChange(method, path, more))
 
     def _forget(self, path: str) -> None:
         self._synced.pop(path, None)

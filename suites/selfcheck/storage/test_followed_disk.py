@@ -6,7 +6,6 @@ import threading
 
 import pytest
 
-from holdfast.fixtures.reference.drivers.simulated.armed_disk import ArmedDisk
 from holdfast.fixtures.reference.drivers.simulated.lane import Lane, Stop, on_simulator
 from holdfast.fixtures.reference.protocol.storage.files import Files
 from holdfast.fixtures.reference.protocol.storage.operation import Outcome
@@ -24,11 +23,12 @@ def files_on(disk: Disk, world: Watched = UNWATCHED) -> Files:
 
 
 def changes_of_a_publication(disk: SimulatedDisk) -> list[FileChange]:
-    armed = ArmedDisk(lambda: disk)
-    with armed.followed() as changes:
-        files_on(armed).publish(PATH, CONTENT)
-        assert armed.read(PATH) == CONTENT
-    assert not armed.exists(PATH)
+    def publish() -> None:
+        files_on(disk).publish(PATH, CONTENT)
+        assert disk.read(PATH) == CONTENT
+
+    changes = disk.followed(publish)
+    assert not disk.exists(PATH)
     return changes
 
 
@@ -42,11 +42,13 @@ def test_a_dying_process_changes_a_copy() -> None:
 def test_what_failed_on_the_copy_is_no_change() -> None:
     disk = SimulatedDisk()
     disk.create("a")
-    armed = ArmedDisk(lambda: disk)
-    with armed.followed() as changes:
+
+    def change() -> None:
         with pytest.raises(FileExistsError):
-            armed.create("a")
-        armed.append("a", b"x")
+            disk.create("a")
+        disk.append("a", b"x")
+
+    changes = disk.followed(change)
     assert [each.method.__name__ for each in changes] == ["append"]
 
 
@@ -82,18 +84,16 @@ def test_an_operation_stands_in_its_middle_and_goes_on() -> None:
 
 def test_a_held_operation_of_a_dead_process_ends_on_a_copy() -> None:
     disk, world = SimulatedDisk(), TestWorld()
-    armed = ArmedDisk(lambda: disk)
 
     def stage() -> Outcome:
-        files_on(armed, world).publish(PATH, CONTENT)
+        files_on(disk, world).publish(PATH, CONTENT)
         return ()
 
     before = threading.active_count()
     lane = Lane(stage)
     world.hold = lane.hold
     lane.go_on()
-    with armed.followed() as changes:
-        assert lane.go_on() == ()
+    changes = disk.followed(lane.go_on)
     assert disk.files == {UPLOAD: CONTENT[:4]}
     assert [each.method.__name__ for each in changes] == ["append", "sync", "rename"]
     for thread in threading.enumerate():
