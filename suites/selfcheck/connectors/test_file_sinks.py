@@ -11,7 +11,7 @@ import pytest
 
 from holdfast.fixtures.reference.connectors.kafka_sink import KafkaSink, PlainKafkaSink
 from holdfast.fixtures.reference.drivers.simulated.lane import Lane, Stop
-from holdfast.fixtures.reference.protocol.storage.files import RunFiles, WatchedFiles
+from holdfast.fixtures.reference.protocol.storage.files import WatchedFiles
 from holdfast.fixtures.reference.protocol.storage.operation import Outcome as Ending
 from holdfast.fixtures.reference.protocol.storage.storage_world import UNWATCHED, Watched
 from holdfast.fixtures.sinks.files import FileSink, FilesOf
@@ -171,7 +171,7 @@ def test_of_two_who_commit_the_same_one_is_first(place: Place) -> None:
 
 
 def watched(place: Place, world: Watched) -> Place:
-    return Place(lambda folder: WatchedFiles(cast("RunFiles", place.files_of(folder)), world))
+    return Place(lambda folder: WatchedFiles(place.files_of(folder), world))
 
 
 def test_a_gate_holds_a_commit_within_its_publication_and_behind_it(place: Place) -> None:

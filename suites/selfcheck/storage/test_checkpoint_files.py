@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from holdfast.fixtures.reference.connectors.foreign_storage import ForeignCalls
+from holdfast.fixtures.reference.connectors.foreign_storage import ForeignStorages
 from holdfast.fixtures.reference.parts import own_storage
 from holdfast.fixtures.reference.protocol.effects import (
     JobRecord,
@@ -78,7 +78,7 @@ def unreachable(job: str) -> CheckpointStorage:
 def test_a_storage_that_cannot_be_made_fails_an_operation(
     use: Callable[[CheckpointFiles], object], tmp_path: Path
 ) -> None:
-    files = checkpoint_files(tmp_path, JobStorages(LAYOUT, unreachable, ForeignCalls()))
+    files = checkpoint_files(tmp_path, JobStorages(LAYOUT, ForeignStorages(unreachable)))
     with pytest.raises(OSError, match="the checkpoint storage raised RuntimeError: no connection is left"):
         use(files)
 

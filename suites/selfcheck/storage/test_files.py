@@ -12,30 +12,25 @@ import pytest
 from holdfast.fixtures.reference.operators.spare_memory import SpareMemory
 from holdfast.fixtures.reference.protocol.storage.errors import NotStored
 from holdfast.fixtures.reference.protocol.storage.file_layout import FileLayout
-from holdfast.fixtures.reference.protocol.storage.files import (
-    Files,
-    RunFiles,
-    WatchedFiles,
-    read_as_written,
-    reference_of,
-)
+from holdfast.fixtures.reference.protocol.storage.files import Files, WatchedFiles, read_as_written, reference_of
 from holdfast.fixtures.reference.protocol.storage.storage_world import Hold
 from holdfast.fixtures.storages.file_system import DIRECT_BYTES, FileMedium
 from holdfast.fixtures.storages.on_disk import DiskFiles
 from holdfast.harness.model.events import FileReference
 from holdfast.harness.sim.disk import SimulatedDisk
+from holdfast.harness.spi.file_system import FileSystem
 from holdfast.suites.selfcheck.storing import TestWorld
 
 PATH = FileLayout().metadata_path(7, 0)
 
 
 @pytest.fixture(params=["real", "simulated"])
-def run_files(request: pytest.FixtureRequest, tmp_path: Path) -> RunFiles:
+def run_files(request: pytest.FixtureRequest, tmp_path: Path) -> FileSystem:
     return FileMedium(tmp_path / "storage") if request.param == "real" else DiskFiles(SimulatedDisk(), "worker")
 
 
 @pytest.fixture
-def files(run_files: RunFiles) -> Files:
+def files(run_files: FileSystem) -> Files:
     return Files(run_files)
 
 
@@ -65,12 +60,12 @@ def test_listing_goes_by_the_beginning_of_a_name(files: Files) -> None:
     assert files.below("nowhere/") == []
 
 
-def held(run_files: RunFiles, middle: Hold) -> None:
+def held(run_files: FileSystem, middle: Hold) -> None:
     """Publish, and do something when half of the content is there."""
-    Files(run_files, TestWorld(middle)).publish(PATH, b"metadata")
+    Files(WatchedFiles(run_files, TestWorld(middle))).publish(PATH, b"metadata")
 
 
-def test_in_the_middle_of_a_publication_nobody_sees_it(run_files: RunFiles, files: Files) -> None:
+def test_in_the_middle_of_a_publication_nobody_sees_it(run_files: FileSystem, files: Files) -> None:
     seen: list[bool] = []
     held(run_files, lambda: seen.append(files.exists(PATH) or bool(files.below("checkpoints/"))))
     assert seen == [False]
@@ -84,13 +79,13 @@ def test_half_of_a_content_is_there_in_the_middle() -> None:
     assert seen == [b"meta"]
 
 
-def test_what_is_given_up_in_the_middle_of_its_publication_never_appears(run_files: RunFiles, files: Files) -> None:
+def test_what_is_given_up_in_the_middle_of_its_publication_never_appears(run_files: FileSystem, files: Files) -> None:
     with pytest.raises(OSError, match="given up"):
         held(run_files, run_files.abandon_uploads)
     assert files.below("") == []
 
 
-def test_nothing_is_removed_yet_in_the_middle_of_a_removal(run_files: RunFiles, files: Files) -> None:
+def test_nothing_is_removed_yet_in_the_middle_of_a_removal(run_files: FileSystem, files: Files) -> None:
     files.publish(PATH, b"metadata")
     seen: list[bool] = []
     WatchedFiles(run_files, TestWorld(lambda: seen.append(files.exists(PATH)))).remove([PATH])

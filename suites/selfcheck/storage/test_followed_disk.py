@@ -7,7 +7,7 @@ import threading
 import pytest
 
 from holdfast.fixtures.reference.drivers.simulated.lane import Lane, Stop, on_simulator
-from holdfast.fixtures.reference.protocol.storage.files import Files
+from holdfast.fixtures.reference.protocol.storage.files import Files, WatchedFiles
 from holdfast.fixtures.reference.protocol.storage.operation import Outcome
 from holdfast.fixtures.reference.protocol.storage.storage_world import UNWATCHED, Watched
 from holdfast.fixtures.storages.on_disk import Disk, DiskFiles
@@ -19,7 +19,7 @@ UPLOAD = "_uploads/worker-1"
 
 
 def files_on(disk: Disk, world: Watched = UNWATCHED) -> Files:
-    return Files(DiskFiles(disk, "worker"), world)
+    return Files(WatchedFiles(DiskFiles(disk, "worker"), world))
 
 
 def changes_of_a_publication(disk: SimulatedDisk) -> list[FileChange]:

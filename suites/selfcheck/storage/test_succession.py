@@ -25,7 +25,7 @@ from holdfast.fixtures.reference.protocol.effects import (
 )
 from holdfast.fixtures.reference.protocol.storage.checkpoint_files import CheckpointFiles
 from holdfast.fixtures.reference.protocol.storage.file_layout import CHECKPOINTS, METADATA, FileLayout
-from holdfast.fixtures.reference.protocol.storage.files import Files, RunFiles
+from holdfast.fixtures.reference.protocol.storage.files import Files
 from holdfast.fixtures.reference.protocol.storage.job_storage import JobStorage, StoredJob
 from holdfast.fixtures.reference.protocol.storage.job_storages import JobStorages
 from holdfast.fixtures.reference.protocol.storage.operation import Operation
@@ -35,6 +35,7 @@ from holdfast.fixtures.storages.on_medium import MediumStorage
 from holdfast.fixtures.storages.s3 import S3Medium
 from holdfast.fixtures.storages.seal import Seal
 from holdfast.harness.sim.disk import SimulatedDisk
+from holdfast.harness.spi.file_system import FileSystem
 from holdfast.suites.selfcheck.storage.objects import ObjectsInMemory
 from holdfast.suites.selfcheck.storing import TestWorld, outcome_of
 
@@ -43,7 +44,7 @@ RECORD = JobRecord(attempt=1, next_checkpoint=CHECKPOINT + 1, start=(0,))
 MOST_CALLS = 40
 _NUMBERS = count()
 Store = SimulatedDisk | ObjectsInMemory
-MakeFiles = Callable[[Any, str], RunFiles]
+MakeFiles = Callable[[Any, str], FileSystem]
 """A file system on a store, for a folder of it."""
 
 
