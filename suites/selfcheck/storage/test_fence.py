@@ -10,8 +10,11 @@ from holdfast.fixtures.storages.fence import Fence
 from holdfast.fixtures.storages.layout import EPOCHS
 from holdfast.fixtures.storages.medium import put
 from holdfast.fixtures.storages.memory import MemoryMedium, Place
+from holdfast.fixtures.storages.on_medium import MediumStorage
 from holdfast.fixtures.storages.s3 import S3Medium
+from holdfast.fixtures.storages.seal import Seal
 from holdfast.harness.spi.errors import Fenced
+from holdfast.harness.spi.storage import StorageContext
 from holdfast.suites.selfcheck.storage.objects import ObjectsInMemory
 
 
@@ -58,6 +61,32 @@ def test_an_older_look_of_another_thread_is_not_taken_for_ones_own(medium: Looks
     medium.next = Listing(now, another_thread)
     with pytest.raises(Fenced):
         fence.require(1)
+
+
+@pytest.mark.parametrize("taken", [False, True])
+def test_who_came_too_late_takes_away_his_own_file_alone(medium: Looks, taken: bool) -> None:
+    """His file gives way to one of that name while he does not know yet that he is fenced off."""
+    context = StorageContext(uri="", job="job")
+    latter = MediumStorage(context, medium)
+
+    class Overtaken(MediumStorage):
+        def published(self, path: str, mark: Seal, publish: Callable[[], None]) -> None:
+            def late() -> None:
+                latter.claim(2)
+                publish()
+                if taken:
+                    latter.finish(7, 2, b"of the latter")
+
+            super().published(path, mark, late)
+
+    former = Overtaken(context, medium)
+    former.claim(1)
+    with pytest.raises(Fenced):
+        former.finish(7, 1, b"of the former")
+    there = [path for path in medium.paths("") if path == "chk-7/_metadata"]
+    assert bool(there) == taken
+    if taken:
+        assert latter.resolve("chk-7") == b"of the latter"
 
 
 @pytest.mark.parametrize("name", [".1.inherited.harness", "of-somebody", "x.inherited", "1.inherited.inherited"])
