@@ -14,8 +14,14 @@ __all__ = ["Damaged", "Fenced", "Full", "Incompatible", "Transient", "UnusableSy
 class Transient(OSError):
     """The same call may succeed later, and its outcome may be unknown: the answer can be what was lost (STO-09).
 
-    The runtime tries again, or fails the checkpoint. It never fails the job for one of these alone.
+    The runtime tries again, or fails the checkpoint. It fails the job only where nobody knows whether a checkpoint is
+    published.
+
+    Attributes:
+        refused: of `CheckpointStorage.finish`: it has published nothing, and never will. A storage need not say so.
     """
+
+    refused = False
 
 
 class Full(OSError):

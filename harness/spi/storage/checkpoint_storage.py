@@ -91,7 +91,8 @@ class CheckpointStorage(Protocol):
             FileExistsError: the checkpoint is published, by another epoch or with other metadata.
             Fenced: a newer epoch has claimed the place.
             Full: it does not fit.
-            Transient: it is published or not; `resolve`, or the same call again, finds out (CRD-11).
+            Transient: unless it is `refused`, it is published or not; `resolve`, or the same call again, finds out
+                (CRD-11).
         """
 
     def resolve(self, pointer: str) -> bytes:

@@ -104,16 +104,25 @@ def publication(root: Path, kind: type[MediumStorage]) -> object:
     return outcome_of(job.publish_metadata(PublishMetadata(CHECKPOINT, b"metadata")))[-1]
 
 
-@pytest.mark.parametrize(("failures", "answer"), [(1, MetadataStored), (2, MetadataUndecided)])
-def test_metadata_that_may_be_published_are_tried_once_more(
-    failures: int, answer: type, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("call", "failures", "answer"),
+    [
+        ("pwrite", 1, MetadataStored),
+        ("pwrite", 2, MetadataNotStored),
+        ("link", 1, MetadataStored),
+        ("link", 2, MetadataUndecided),
+    ],
+)
+def test_metadata_that_cannot_be_stored_are_tried_once_more(
+    call: str, failures: int, answer: type, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    write, left = os.pwrite, failures
+    """What was never written is certainly not published: for that a job does not fail over."""
+    right, left = getattr(os, call), failures
 
     class Failing(MediumStorage):
         def finish(self, checkpoint: int, epoch: int, metadata: bytes) -> str:
             nonlocal left
-            monkeypatch.setattr(os, "pwrite", broken if left else write)
+            monkeypatch.setattr(os, call, broken if left else right)
             left -= 1
             return super().finish(checkpoint, epoch, metadata)
 
