@@ -6,11 +6,8 @@ gave. A removal is durable at once.
 
 from __future__ import annotations
 
-import zlib
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
-
-from holdfast.harness.model.events import FileReference
 
 
 class FileChange(NamedTuple):
@@ -160,11 +157,6 @@ class SimulatedDisk:
     def _forget(self, path: str) -> None:
         self._synced.pop(path, None)
         self._durable.discard(path)
-
-    def reference(self, path: str) -> FileReference:
-        """Length and checksum of a file as it is."""
-        content = self.files[path]
-        return FileReference(path, len(content), zlib.crc32(content))
 
     def read(self, path: str) -> bytes:
         """

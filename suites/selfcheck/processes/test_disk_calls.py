@@ -11,6 +11,7 @@ from msgspec.structs import replace
 from holdfast.fixtures.reference.drivers.processes import deployment
 from holdfast.fixtures.reference.drivers.simulated.storage import StorageClient
 from holdfast.fixtures.reference.protocol.storage.storage_world import Failure
+from holdfast.fixtures.storages.on_disk import DiskFiles
 from holdfast.fixtures.systems.reference import ReferenceSystem
 from holdfast.harness.engine.executor.run import run_plan
 from holdfast.harness.engine.site.registry import toolbox
@@ -92,7 +93,7 @@ def test_a_driver_that_makes_calls_of_its_own_is_found(
 
     def look_first(client: StorageClient, operation: str) -> Failure | None:
         with suppress(FileNotFoundError):  # No operation begins with a read, so it is told from its own calls.
-            client.files.read("anything")
+            DiskFiles(client.disk, "anybody").read("anything", 0, 1)
         return strike(client, operation)
 
     monkeypatch.setattr(StorageClient, "strike", look_first)
