@@ -33,6 +33,7 @@ def tried_under_faults(
     why_not: str,
     known: bool = True,
     not_for: Mapping[str, str] = {},
+    tier: Tier = Tier.PROCESS,
 ) -> Iterator[KitCheck]:
     """Each case as a check.
 
@@ -45,18 +46,19 @@ def tried_under_faults(
         why_not: why none can be tried; empty: each is.
         known: whether that is so; else each is inconclusive.
         not_for: by id of a case, why it alone does not apply.
+        tier: that they run on.
     """
-    untried = why_not or lacking(Tier.PROCESS)
+    untried = why_not or lacking(tier)
     for case in cases:
         if checks and _id(case) not in checks:
             continue
         if reason := untried or not_for.get(case.id, ""):
             status = Status.NOT_APPLICABLE if known else Status.INCONCLUSIVE
-            result = case_not_run(case, Tier.PROCESS, status, reason)
+            result = case_not_run(case, tier, status, reason)
         else:
             with Lease("kit") as folder:
-                result = run_case(system, case, Tier.PROCESS, first_seed=seed or 1, folder=folder)
-        yield _told(case, result, tuple(supplied))
+                result = run_case(system, case, tier, first_seed=seed or 1, folder=folder)
+        yield _told(case, result, tuple(supplied), tier)
 
 
 def listed_cases(cases: Sequence[Case]) -> tuple[KitCheck, ...]:
@@ -70,7 +72,7 @@ def _id(case: Case) -> str:
     return f"{case.decides[0].rule}/{case.id.partition('/')[2]}"
 
 
-def _told(case: Case, result: CaseResult, supplied: tuple[str, ...]) -> KitCheck:
+def _told(case: Case, result: CaseResult, supplied: tuple[str, ...], tier: Tier) -> KitCheck:
     rule = case.decides[0].rule
     return KitCheck(
         _id(case),
@@ -80,5 +82,5 @@ def _told(case: Case, result: CaseResult, supplied: tuple[str, ...]) -> KitCheck
         result.reason,
         tuple(result.rule_reasons.values()) if result.status is Status.FAIL else (),
         supplied,
-        tier=Tier.PROCESS,
+        tier=tier,
     )

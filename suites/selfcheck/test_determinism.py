@@ -36,8 +36,9 @@ def hashes_elsewhere(system: str) -> set[str]:
     }
 
 
-def test_a_plan_gives_one_hash_in_every_process() -> None:
-    assert hashes_elsewhere("reference") == {trace_hash("reference")}
+@pytest.mark.parametrize("system", ["reference", "reference+source=holdfast.fixtures.sources.files:FileSource"])
+def test_a_plan_gives_one_hash_in_every_process(system: str) -> None:
+    assert hashes_elsewhere(system) == {trace_hash(system)}
 
 
 def test_an_order_that_depends_on_the_hash_seed_is_caught_by_running_twice() -> None:

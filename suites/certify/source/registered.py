@@ -10,7 +10,7 @@ from holdfast.suites.certify.connected import Connected
 from holdfast.suites.certify.connector_kit import RegisteredConnectorKit
 from holdfast.suites.certify.plug import always, listed
 from holdfast.suites.certify.source.kit import CHECKS, WHOLE
-from holdfast.suites.certify.source.under_faults import CASES, not_for, why_not
+from holdfast.suites.certify.source.under_faults import CASES, not_for, trial
 from holdfast.suites.certify.under_faults import listed_cases, plugged_in, tried_under_faults
 
 
@@ -33,14 +33,15 @@ class SourceKit(RegisteredConnectorKit):
         options: Mapping[str, str] | None = None,
     ) -> Iterator[KitCheck]:
         connected = Connected(location, options or {})
-        reason, known = why_not(factory, connected)
+        tried = trial(factory, connected)
         return tried_under_faults(
             plugged_in("source", factory, location),
             CASES,
             checks,
             seed=seed,
             supplied=WHOLE.supplied_by_author(factory, connected),
-            why_not=reason,
-            known=known,
-            not_for={} if reason else not_for(factory, connected),
+            why_not=tried.why_not,
+            known=tried.known,
+            not_for={} if tried.why_not else not_for(factory, connected),
+            tier=tried.tier,
         )

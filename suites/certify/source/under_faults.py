@@ -6,12 +6,13 @@ import os
 import subprocess
 import sys
 from collections.abc import Mapping
+from typing import NamedTuple
 
 from holdfast.faults.input import poison
 from holdfast.faults.process import kill
 from holdfast.fixtures.feeders import FEEDERS
 from holdfast.harness.lease import Lease
-from holdfast.harness.model.case import Case, Decision
+from holdfast.harness.model.case import Case, Decision, Tier
 from holdfast.harness.model.jobs import FORWARD, KEYED_SUM, REBALANCE
 from holdfast.harness.model.target import COORDINATOR
 from holdfast.harness.model.window import Window
@@ -109,26 +110,40 @@ CASES = (
 )
 
 
-def why_not(factory: str, connected: Connected) -> tuple[str, bool]:
-    """Why a source cannot be read by the processes of a runtime, empty if it can; and whether that is known."""
+class Trial(NamedTuple):
+    """Where a source is tried in a runtime.
+
+    Attributes:
+        tier: the simulator where its input lies in memory, which no other process sees.
+        why_not: why it cannot be; empty: it can.
+        known: whether that is so.
+    """
+
+    tier: Tier = Tier.PROCESS
+    why_not: str = ""
+    known: bool = True
+
+
+def trial(factory: str, connected: Connected) -> Trial:
+    """Where a source is tried."""
     if connected.options:
-        return "the runtime gives a source no options: try it with its defaults", True
+        return Trial(why_not="the runtime gives a source no options: try it with its defaults")
     with Lease("kit") as folder:
         uri = connected.place(str(folder))
         source = _source(factory, uri)
         described = source.describe()
         if SourceFlag.UNBOUNDED not in described.flags:
-            return "it does not declare unbounded, and the runtime reads on for ever", True
+            return Trial(why_not="it does not declare unbounded, and the runtime reads on for ever")
         ours = FEEDERS.get(described.feeder)
         feeder = ours(folder_of(uri)) if ours is not None else source.feeder()
         feeder.append(0, [(b"probe", 0)])
-        unseen = _unseen_elsewhere(factory, uri)
+        found = _seen_elsewhere(factory, uri)
         feeder.close()
-    return unseen
+    return found
 
 
 def not_for(factory: str, connected: Connected) -> Mapping[str, str]:
-    """By id, why a case does not apply to a source that can be read by the processes of a runtime."""
+    """By id, why a case does not apply to a source that can be read by a runtime."""
     with Lease("kit") as folder:
         if SourceFlag.REPLAYABLE in _source(factory, connected.place(str(folder))).describe().flags:
             return {}
@@ -141,8 +156,8 @@ def _source(factory: str, uri: str) -> Source:
     return made
 
 
-def _unseen_elsewhere(factory: str, uri: str) -> tuple[str, bool]:
-    """Why another process finds nothing there, as those of a runtime must; as of `why_not`."""
+def _seen_elsewhere(factory: str, uri: str) -> Trial:
+    """Whether another process finds what is there, as those of a runtime must."""
     path = python_path(sys.path)  # What is loaded here is loaded there.
     environment = {**os.environ, "PYTHONPATH": path}  # noqa: TID251 - of a child
     command = [sys.executable, "-m", "holdfast.suites.certify.source.probe", factory, uri]
@@ -150,7 +165,5 @@ def _unseen_elsewhere(factory: str, uri: str) -> tuple[str, bool]:
     try:
         found = subprocess.run(command, env=environment, stdout=nothing, stderr=nothing, timeout=PROBE_LIMIT_S)
     except subprocess.TimeoutExpired:
-        return f"another process that looks does not end within {PROBE_LIMIT_S:g} s", False
-    if found.returncode:
-        return "what one process writes another one does not read: its input lies in memory", True
-    return "", True
+        return Trial(why_not=f"another process that looks does not end within {PROBE_LIMIT_S:g} s", known=False)
+    return Trial(Tier.SIM if found.returncode else Tier.PROCESS)

@@ -23,7 +23,7 @@ from holdfast.suites.certify import source as kit_of_sources
 from holdfast.suites.certify.connected import HERE
 from holdfast.suites.certify.source import under_faults
 from holdfast.suites.certify.source.registered import SourceKit
-from holdfast.suites.certify.source.under_faults import CASES, not_for, why_not
+from holdfast.suites.certify.source.under_faults import CASES, Trial, not_for, trial
 from holdfast.suites.certify.under_faults import tried_under_faults
 from holdfast.suites.conformance.plans import WORKERS, plan
 from holdfast.suites.selfcheck.processes import hanging_sources
@@ -49,6 +49,7 @@ REFUTED = {
     "RescaledAnew": "source/rescaled-job",
 }
 """By wrong source, the case that refutes it."""
+TIERS = (Tier.SIM, pytest.param(Tier.PROCESS, marks=(pytest.mark.tier("process"), pytest.mark.nightly)))
 
 
 def plugged(source: str) -> Any:
@@ -69,11 +70,11 @@ def test_what_cannot_be_plugged_in_is_one_sentence(variant: str, said: str) -> N
     assert said in str(raised.value)
 
 
-def test_it_runs_on_processes_alone_and_lacks_what_acts_on_our_log() -> None:
+def test_it_runs_on_the_simulator_and_on_processes_and_lacks_what_acts_on_our_log() -> None:
     files = plugged(FILES)
-    assert set(files.capabilities) == {Tier.PROCESS}
+    assert set(files.capabilities) == {Tier.SIM, Tier.PROCESS}
     lacking = {Capability.TRUNCATE_INPUT, Capability.LOSE_SPLITS, Capability.BOUNDED_INPUT}
-    assert not lacking & files.capabilities[Tier.PROCESS]
+    assert not any(lacking & offered for offered in files.capabilities.values())
     assert (files.supplied_by_author, plugged(OURS).supplied_by_author) == (("source",), ("source", "feeder"))
 
 
@@ -93,20 +94,23 @@ def test_no_order_is_claimed_and_what_cannot_be_read_again_may_be_lost() -> None
 )
 def test_what_it_cannot_take_part_in_is_said(asked: Any, said: str) -> None:
     assert said in plugged(FILES).objection(asked, Tier.PROCESS)
+    assert said in plugged(FILES).objection(asked, Tier.SIM)
 
 
-def test_a_source_that_lies_in_memory_is_tried_in_no_runtime() -> None:
-    reason = "what one process writes another one does not read: its input lies in memory"
-    assert why_not(MEMORY, HERE) == (reason, True)
-    assert why_not(FILES, HERE) == ("", True)
+def test_a_source_whose_input_lies_in_memory_is_tried_on_the_simulator() -> None:
+    assert trial(FILES, HERE) == Trial(Tier.PROCESS)
+    assert trial(MEMORY, HERE) == Trial(Tier.SIM)
+    tried = list(SourceKit().under_faults(MEMORY, frozenset()))
+    assert len(tried) == len(CASES)
+    assert {(check.status, check.tier) for check in tried} == {(Status.PASS, Tier.SIM)}
 
 
 def test_a_source_that_keeps_another_process_from_ending_ends_the_look(monkeypatch: pytest.MonkeyPatch) -> None:
     hanging = hanging_sources.__name__
-    assert why_not(f"{hanging}:LeavesAThread", HERE) == ("", True)
+    assert trial(f"{hanging}:LeavesAThread", HERE) == Trial(Tier.PROCESS)
     monkeypatch.setattr(under_faults, "PROBE_LIMIT_S", 2.0)
     reason = "another process that looks does not end within 2 s"
-    assert why_not(f"{hanging}:LooksForEver", HERE) == (reason, False)
+    assert trial(f"{hanging}:LooksForEver", HERE) == Trial(why_not=reason, known=False)
     case = next(iter(BY_ID.values()))
     [check] = tried_under_faults("nonsense", [case], frozenset(), seed=1, supplied=(), why_not=reason, known=False)
     assert (check.status, check.reason) == (Status.INCONCLUSIVE, reason)
@@ -152,20 +156,18 @@ def test_a_right_one_is_exact_under_faults(source: str, job: Any, tmp_path: Path
     assert verdicts["EXACT"].outcome is Outcome.PASS
 
 
-@pytest.mark.tier("process")
-@pytest.mark.nightly
+@pytest.mark.parametrize("tier", TIERS)
 @pytest.mark.parametrize("source", [FILES, QUEUE, OURS])
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.id)
-def test_no_case_refutes_a_right_one(source: str, case: Case, tmp_path: Path) -> None:
-    result = run_case(f"reference+source={source}", case, Tier.PROCESS, folder=tmp_path)
+def test_no_case_refutes_a_right_one(source: str, case: Case, tier: Tier, tmp_path: Path) -> None:
+    result = run_case(f"reference+source={source}", case, tier, folder=tmp_path)
     assert result.status is Status.PASS, result.reason
 
 
-@pytest.mark.tier("process")
-@pytest.mark.nightly
+@pytest.mark.parametrize("tier", TIERS)
 @pytest.mark.parametrize(("source", "case"), REFUTED.items())
-def test_a_wrong_one_is_refuted_by_its_case(source: str, case: str, tmp_path: Path) -> None:
-    result = run_case(f"reference+source={WRONG}{source}", BY_ID[case], Tier.PROCESS, folder=tmp_path)
+def test_a_wrong_one_is_refuted_by_its_case(source: str, case: str, tier: Tier, tmp_path: Path) -> None:
+    result = run_case(f"reference+source={WRONG}{source}", BY_ID[case], tier, folder=tmp_path)
     assert result.status is Status.FAIL, result.reason
 
 
