@@ -9,7 +9,7 @@ from holdfast.faults.landing import effects, of_kinds
 from holdfast.faults.process import draw_kill
 from holdfast.harness.model.capability import Capability
 from holdfast.harness.model.consequence import Consequence
-from holdfast.harness.model.events import RecordFailed, SourceEmitted
+from holdfast.harness.model.events import InputRead, RecordFailed, SourceEmitted
 from holdfast.harness.model.history import History
 from holdfast.harness.model.plan import FaultSpec, Schedule
 from holdfast.harness.model.records import InputLog, Partition
@@ -142,11 +142,12 @@ class Surge(InputFault):
         control.surge(self._detail(spec))
 
     def landed(self, history: History, fault: int) -> bool:
-        """Sources emitted, from the injection on, what by the workload was still to arrive."""
-        return any(
-            event.next_offset > _arrived(history.inputs.partitions[event.partition], event.time_ns)
-            for event in effects(history, fault, SourceEmitted, of_kinds(self.kind), lasting=False)
-        )
+        """Sources read or emitted, from the injection on, what by the workload was still to arrive."""
+        rivals = of_kinds(self.kind)
+        emitted = effects(history, fault, SourceEmitted, rivals, lasting=False)
+        begun = effects(history, fault, InputRead, rivals, lasting=False)
+        ends = [(event, event.next_offset) for event in emitted] + [(event, event.first_offset + 1) for event in begun]
+        return any(end > _arrived(history.inputs.partitions[event.partition], event.time_ns) for event, end in ends)
 
     def _detail(self, spec: FaultSpec) -> int:
         return int(spec.parameters.get("percent", _DEFAULT_PERCENT))

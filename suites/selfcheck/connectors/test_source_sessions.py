@@ -13,6 +13,7 @@ from holdfast.fixtures.reference.protocol.checkpoints.completed_checkpoint_store
 from holdfast.fixtures.reference.protocol.job.source_enumeration import HandedOut
 from holdfast.fixtures.reference.protocol.messages import SplitState, SubtaskState
 from holdfast.fixtures.sources.log import LogFeeder, LogSource
+from holdfast.fixtures.sources.position import Position
 from holdfast.fixtures.sources.reader import Reader
 from holdfast.harness.spi.errors import Damaged, Transient
 from holdfast.harness.spi.source import Batch, EnumeratorState, ReaderStatus, SourceContext, SourceRecord, SourceSplit
@@ -176,6 +177,43 @@ class Raising:
 
 def held(answer: Any) -> HeldReader:
     return HeldReader("source[0]", Raising(answer), lambda: 0)
+
+
+def test_a_reader_is_at_rest_when_nothing_is_left_in_its_splits() -> None:
+    source = LogSource(SourceContext(uri="memory:///at-rest", job="job", operator="source", attempt=1))
+    source.feeder().append(0, [(b"0 0 0 key-0", 0)])
+    reader = HeldReader("source[0]", source.reader(0), lambda: 0)
+    rests = [reader.at_rest]
+    reader.add(source.enumerator(None).assign([0], now_ms=0)[0])
+    for _ in range(2):
+        reader.poll(10)
+        rests.append(reader.at_rest)
+    reader.add([Position("partition-1").split])
+    assert [*rests, reader.at_rest] == [False, False, True, False]
+
+
+def test_what_is_on_its_way_is_unread() -> None:
+    operator, _ = handed_out()
+    parts = [checkpoint(operator, 1, received).state_of("source") for received in ((2, 2), (2, 1))]
+    assert [part.source.at_rest for part in parts if part is not None and part.source is not None] == [True, False]
+
+
+@pytest.mark.parametrize(("at_rest", "covered"), [(True, (9, 3)), (False, (7, 0))])
+def test_what_lies_behind_a_gap_is_covered_when_nothing_is_unread(at_rest: bool, covered: tuple[int, ...]) -> None:
+    """A reader that has the later files of a partition may be quicker than the one that has an earlier file."""
+    states = (
+        SubtaskState("source[0]", source=SplitState(emitted=((0, 0, 5),), at_rest=at_rest)),
+        SubtaskState("source[1]", source=SplitState(emitted=((0, 5, 7), (0, 8, 9), (1, 1, 3)))),
+    )
+    assert CompletedCheckpoint(1, states, ()).positions((0, 0)) == covered
+
+
+def test_ranges_that_touch_or_overlap_are_one() -> None:
+    assert SplitState.joined([(1, 4, 6), (0, 3, 5), (0, 0, 2), (0, 5, 7), (1, 2, 5)]) == (
+        (0, 0, 2),
+        (0, 3, 7),
+        (1, 2, 6),
+    )
 
 
 def test_an_error_that_passes_is_nothing_and_others_fail_the_task() -> None:

@@ -70,6 +70,12 @@ class TestSurge:
         assert not self.emitted(16, 150)
         assert not self.emitted(50, 99)
 
+    @pytest.mark.parametrize(("first_offset", "lands"), [(16, True), (15, False)])
+    def test_so_is_what_a_source_reads_that_tells_no_emission(self, first_offset: int, lands: bool) -> None:
+        event = events.InputRead(subtask="source[0]", partition=0, first_offset=first_offset)
+        read = [at(150, "worker-0.0", event)]
+        assert landed(self.spec, read, records=100, records_per_second=100) is lands
+
 
 class TestStorageError:
     spec = FaultSpec("storage-error", Target(Role.STORAGE), parameters={"operation": "publish-metadata"})

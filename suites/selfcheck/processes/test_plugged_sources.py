@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from holdfast.faults.input import surge
 from holdfast.faults.process import kill
 from holdfast.faults.truncation import truncate
 from holdfast.harness.engine.cases.case_run import run_case
@@ -23,11 +24,11 @@ from holdfast.suites.certify import source as kit_of_sources
 from holdfast.suites.certify.connected import HERE
 from holdfast.suites.certify.source import under_faults
 from holdfast.suites.certify.source.registered import SourceKit
-from holdfast.suites.certify.source.under_faults import CASES, Trial, not_for, trial
+from holdfast.suites.certify.source.under_faults import BUSY, CASES, Trial, not_for, trial
 from holdfast.suites.certify.under_faults import tried_under_faults
 from holdfast.suites.conformance.plans import WORKERS, plan
 from holdfast.suites.selfcheck.processes import hanging_sources
-from holdfast.suites.selfcheck.replaced_runs import counting_run
+from holdfast.suites.selfcheck.replaced_runs import assert_passes, counting_run
 
 FILES = "holdfast.fixtures.sources.files:FileSource"
 QUEUE = "holdfast.fixtures.sources.sqlite_queue:QueueTable"
@@ -169,6 +170,12 @@ def test_no_case_refutes_a_right_one(source: str, case: Case, tier: Tier, tmp_pa
 def test_a_wrong_one_is_refuted_by_its_case(source: str, case: str, tier: Tier, tmp_path: Path) -> None:
     result = run_case(f"reference+source={WRONG}{source}", BY_ID[case], tier, folder=tmp_path)
     assert result.status is Status.FAIL, result.reason
+
+
+def test_a_surge_on_the_simulator_lets_its_input_come_early(tmp_path: Path) -> None:
+    surged = plan(surge(400, 150, after_checkpoint=1), job=FORWARD, records=BUSY)
+    run = counting_run(surged, plugged(FILES), Tier.SIM, tmp_path)
+    assert_passes(run)
 
 
 @pytest.mark.tier("process")
