@@ -13,7 +13,7 @@ from holdfast.faults.process import kill
 from holdfast.fixtures.feeders import FEEDERS
 from holdfast.harness.lease import Lease
 from holdfast.harness.model.case import Case, Decision, Tier
-from holdfast.harness.model.jobs import FORWARD, KEYED_SUM, REBALANCE
+from holdfast.harness.model.jobs import FORWARD, KEYED_SUM, REBALANCE, TUMBLING_SUM
 from holdfast.harness.model.target import COORDINATOR
 from holdfast.harness.model.window import Window
 from holdfast.harness.spi.source import Source, SourceContext, SourceFlag
@@ -30,6 +30,7 @@ BUSY = {"records": 3_000, "records_per_second": 1_500, "partitions": 4}
 PROBE_LIMIT_S = 60.0
 ONCE = ("row-repeated", "input-missing")
 SUMS = ("row-wrong", "input-missing")
+WINDOWS = ("window-missing", "window-wrong")
 WHOLE = {FAILOVER: "full"}
 DEATHS = (
     kill(WORKERS[0], after_checkpoint=1),
@@ -72,6 +73,16 @@ CASES = (
         decides=(Decision("E2E-05", "EXACT", SUMS, WRONG + "StateOfNothing"),),
         windows=(Window.RESTORED_STATE,),
         plan=plan(*DEATHS, job=KEYED_SUM, records=SPLITS),
+        tiers=EVERYWHERE,
+    ),
+    Case(
+        id="source/windows-under-faults",
+        purpose="Does each record of the source keep its timestamp, when workers and the coordinator die?",
+        method="Windows sum it by event time, and both workers and the coordinator are killed.",
+        passes="Each window that the watermark has passed has the row that the input gives it.",
+        decides=(Decision("E2E-05", "WINDOW", WINDOWS, WRONG + "TimesLostOnRestore"),),
+        windows=(Window.RESTORED_STATE,),
+        plan=plan(*DEATHS, job=TUMBLING_SUM, records=SPLITS),
         tiers=EVERYWHERE,
     ),
     Case(

@@ -148,10 +148,11 @@ def test_what_a_feeder_writes_is_known_again() -> None:
     reader = source.reader(0)
     reader.add(source.enumerator(None).assign([0], now_ms=0)[0])
     codes = {key: code for code, key in enumerate(TWO_PARTITIONS.keys)}
-    columns = read_back(reader.poll(10, now_ms=0).records, codes)
-    assert [(each.partition, each.first_offset, len(each)) for each in columns] == [(0, 0, 3), (1, 1, 1)]
-    assert columns[0].value.tolist() == TWO_PARTITIONS.partitions[0].value[:3].tolist()
-    assert columns[0].key.tolist() == TWO_PARTITIONS.partitions[0].key[:3].tolist()
+    runs = read_back(reader.poll(10, now_ms=0).records, codes)
+    assert [(each.partition, each.first_offset, each.next_offset) for each in runs] == [(0, 0, 3), (1, 1, 2)]
+    assert runs[0].value.tolist() == TWO_PARTITIONS.partitions[0].value[:3].tolist()
+    assert runs[0].key.tolist() == TWO_PARTITIONS.partitions[0].key[:3].tolist()
+    assert runs[0].event_ms == [offset * TWO_PARTITIONS.partitions[0].event_step_ms for offset in range(3)]
 
 
 @pytest.mark.parametrize("value", [b"x", b"0 1 2 nobody", b"0 x 2 key-0", b"\xff 1 2 key-0"])

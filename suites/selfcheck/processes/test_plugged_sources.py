@@ -15,7 +15,7 @@ from holdfast.harness.engine.errors import UsageError
 from holdfast.harness.engine.site import registry
 from holdfast.harness.model.capability import Capability, Guarantee
 from holdfast.harness.model.case import Case, Tier
-from holdfast.harness.model.jobs import FORWARD, KEYED_SUM
+from holdfast.harness.model.jobs import FORWARD, IDLE_SPLITS, KEYED_SUM, TUMBLING_SUM
 from holdfast.harness.model.status import Status
 from holdfast.harness.model.target import COORDINATOR
 from holdfast.harness.model.verdict import Outcome
@@ -35,6 +35,7 @@ QUEUE = "holdfast.fixtures.sources.sqlite_queue:QueueTable"
 OURS = "holdfast.suites.selfcheck.processes.unknown_source:UnknownSource"
 TAKING = "holdfast.suites.selfcheck.processes.taking_source:TakingQueue"
 MEMORY = "holdfast.fixtures.sources.log:LogSource"
+LOSING = "holdfast.fixtures.sources.queue:QueueSource@memory:///losing"
 WRONG = "holdfast.fixtures.mutants.sources.plugged:"
 RESTARTED = (kill(WORKERS[0], after_checkpoint=1), kill(COORDINATOR, after_checkpoint=2))
 BY_ID = {case.id: case for case in CASES}
@@ -44,6 +45,7 @@ REFUTED = {
     "RestartsWhereItWas": "source/rows-under-faults",
     "BeginsAtTheBatch": "source/rows-under-faults",
     "StateOfNothing": "source/sums-under-faults",
+    "TimesLostOnRestore": "source/windows-under-faults",
     "TakesNothingBack": "source/one-reader",
     "AcknowledgesWithTheSnapshot": "source/behind-the-snapshot",
     "SplitsLostOnRestore": "source/rows-under-faults",
@@ -81,8 +83,7 @@ def test_it_runs_on_the_simulator_and_on_processes_and_lacks_what_acts_on_our_lo
 
 def test_no_order_is_claimed_and_what_cannot_be_read_again_may_be_lost() -> None:
     assert plugged(FILES).claims(plan(job=FORWARD)).output == {Guarantee.NO_LOSS, Guarantee.NO_DUPLICATE}
-    once = "holdfast.fixtures.sources.queue:QueueSource@memory:///claims"
-    assert plugged(once).claims(plan(job=FORWARD)).output == {Guarantee.NO_DUPLICATE}
+    assert plugged(LOSING).claims(plan(job=FORWARD)).output == {Guarantee.NO_DUPLICATE}
 
 
 @pytest.mark.parametrize(
@@ -91,11 +92,18 @@ def test_no_order_is_claimed_and_what_cannot_be_read_again_may_be_lost() -> None
         (plan(options={"source.connector": "kafka"}), "source files is plugged in, which is another one"),
         (plan(options={"scan.startup.mode": "latest-offset"}), "which has no latest offset"),
         (plan(truncate(after_checkpoint=1)), "truncate acts on the log of the harness"),
+        (plan(job=IDLE_SPLITS), "source tells that splits are idle, and a source is plugged in"),
     ],
 )
 def test_what_it_cannot_take_part_in_is_said(asked: Any, said: str) -> None:
     assert said in plugged(FILES).objection(asked, Tier.PROCESS)
     assert said in plugged(FILES).objection(asked, Tier.SIM)
+
+
+def test_event_times_need_input_that_is_read_again() -> None:
+    said = "sum takes event times in their order, and source queue loses some of its input."
+    assert plugged(LOSING).objection(plan(job=TUMBLING_SUM), Tier.SIM) == said
+    assert plugged(FILES).objection(plan(job=TUMBLING_SUM), Tier.SIM) == ""
 
 
 def test_a_source_whose_input_lies_in_memory_is_tried_on_the_simulator() -> None:
@@ -143,6 +151,7 @@ def test_what_a_restore_has_lost_holds_up_no_later_input(tmp_path: Path) -> None
 def test_no_case_that_applies_refutes_what_cannot_be_read_again() -> None:
     verdicts = {check.id: check.status for check in SourceKit().under_faults(TAKING, frozenset())}
     assert verdicts.pop("REC-02/behind-the-snapshot") is Status.NOT_APPLICABLE
+    assert verdicts.pop("E2E-05/windows-under-faults") is Status.NOT_APPLICABLE
     assert set(verdicts.values()) == {Status.PASS}
 
 
