@@ -19,6 +19,8 @@ class SourceFlag(StrEnum):
     """`SourceContext.bounded` works: it reads what is there when it first starts, and ends."""
     UNBOUNDED = "unbounded"
     """It finds what comes later, in splits that it has and in new ones."""
+    LATEST = "latest"
+    """`SourceContext.latest` works: it passes over what is there when it first starts."""
     WATERMARKS = "watermarks"
     """`SourceReader.watermarks` works."""
     PUBLISHES = "publishes"

@@ -77,10 +77,11 @@ class Job:
         parts: everything that is to be closed.
     """
 
-    def __init__(self, bench: Bench, name: str, *, bounded: bool) -> None:
+    def __init__(self, bench: Bench, name: str, *, bounded: bool, latest: bool = False) -> None:
         self.bench = bench
         self.name = name
         self.bounded = bounded
+        self.latest = latest
         self.attempt = 0
         self.read: list[SourceRecord] = []
         self.readers: list[SourceReader] = []
@@ -105,7 +106,7 @@ class Job:
         self.read = list(restored.read) if restored else []
         self.known = set(restored.known) if restored else set()
         self.ended.clear()
-        source = self.bench.source(self.name, self.attempt, bounded=self.bounded)
+        source = self.bench.source(self.name, self.attempt, bounded=self.bounded, latest=self.latest)
         self.enumerator = source.enumerator(restored.enumerator if restored else None)
         self.readers = [self.reader(subtask) for subtask in range(parallelism)]
         self.handed_out = [[] for _ in range(parallelism)]
@@ -137,7 +138,7 @@ class Job:
 
     def reader(self, subtask: int) -> SourceReader:
         """Another reader of a subtask."""
-        source = self.bench.source(self.name, self.attempt, bounded=self.bounded)
+        source = self.bench.source(self.name, self.attempt, bounded=self.bounded, latest=self.latest)
         reader = source.reader(subtask)
         self.parts.append(reader)
         return reader
@@ -278,7 +279,7 @@ class Bench:
         windows: what was met, by name.
         answers: of all sources.
         blocks: what was written, each in one call, in order.
-        late: blocks that a bounded job must not read, because they came when it had begun.
+        unwanted: blocks that the jobs must not read, because they came too late or too early.
     """
 
     def __init__(self, factory: SourceFactory, rule: str, seed: int = 0, connected: Connected = HERE) -> None:
@@ -292,7 +293,7 @@ class Bench:
         self.steps: list[str] = []
         self.windows: Counter[str] = Counter()
         self.blocks: list[list[Record]] = []
-        self.late: list[list[Record]] = []
+        self.unwanted: list[list[Record]] = []
         self.jobs: list[Job] = []
         self._partition_ms: dict[int, int] = {}
         self._disk = Lease("kit")
@@ -307,7 +308,7 @@ class Bench:
             raise
         self.flags = self.description.flags
 
-    def source(self, job: str, attempt: int, *, bounded: bool = False) -> Source:
+    def source(self, job: str, attempt: int, *, bounded: bool = False, latest: bool = False) -> Source:
         """Another source object of an attempt."""
         context = SourceContext(
             uri=self.uri,
@@ -316,6 +317,7 @@ class Bench:
             attempt=attempt,
             options=self.connected.options,
             bounded=bounded,
+            latest=latest,
             arrive=self.points.arrive,
         )
         return self.answers.made(self.factory, Source, context)
@@ -324,7 +326,7 @@ class Bench:
         """Write records of a partition, which no others are like, each of at least so many bytes. Of two neighbours the
         later one comes first; those of each call are later than those of the call before it."""
         first_ms = self._partition_ms.get(partition, 1_000 * partition)
-        start = sum(map(len, (*self.blocks, *self.late)))
+        start = sum(map(len, (*self.blocks, *self.unwanted)))
         turns = (number ^ 1 if number ^ 1 < count else number for number in range(count))
         block = [
             (f"record {start + number}".encode().ljust(length, b"."), first_ms + 10 * turn)
@@ -338,15 +340,21 @@ class Bench:
     def feed_too_late(self, partition: int) -> None:
         """Write records of a partition that a bounded job must not read."""
         self.feed(partition)
-        self.late.append(self.blocks.pop())
+        self.unwanted.append(self.blocks.pop())
         self.hit("too-late")
+
+    def feed_too_early(self, partition: int) -> None:
+        """Write records of a partition that a job must not read which starts at the latest."""
+        self.feed(partition)
+        self.unwanted.append(self.blocks.pop())
+        self.hit("too-early")
 
     def write(self, partition: int, block: list[Record]) -> None:
         """Write these records of a partition in one call."""
         self.feeder.append(partition, block)
         self.blocks.append(block)
 
-    def job(self, parallelism: int = 2, *, bounded: bool | None = None) -> Job:
+    def job(self, parallelism: int = 2, *, bounded: bool | None = None, latest: bool = False) -> Job:
         """A job that begins; bounded, where nothing else is said and the source can do nothing else."""
         if bounded is None:
             bounded = SourceFlag.UNBOUNDED not in self.flags
@@ -354,7 +362,7 @@ class Bench:
             raise CannotTry("it does not declare bounded")
         if not bounded and SourceFlag.UNBOUNDED not in self.flags:
             raise CannotTry("it does not declare unbounded")
-        job = Job(self, f"job-{len(self.jobs)}", bounded=bounded)
+        job = Job(self, f"job-{len(self.jobs)}", bounded=bounded, latest=latest)
         self.jobs.append(job)
         job.start(parallelism)
         return job

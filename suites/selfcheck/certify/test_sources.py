@@ -67,6 +67,8 @@ KILLED_BY = {
     "claims-replay": "E2E-05/from-a-checkpoint",
     "keeps-its-own": "E2E-05/moved",
     "takes-nothing-back": "E2E-05/one-reader",
+    "passes-over-new-splits": "E2E-05/latest",
+    "starts-at-the-earliest": "E2E-05/latest",
     "waits-for-a-split": "E2E-05/ends",
     "looks-on-and-on": "E2E-05/ends",
     "ends-before-it-looks": "E2E-05/begins",

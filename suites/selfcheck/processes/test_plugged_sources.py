@@ -36,6 +36,7 @@ OURS = "holdfast.suites.selfcheck.processes.unknown_source:UnknownSource"
 TAKING = "holdfast.suites.selfcheck.processes.taking_source:TakingQueue"
 MEMORY = "holdfast.fixtures.sources.log:LogSource"
 LOSING = "holdfast.fixtures.sources.queue:QueueSource@memory:///losing"
+EARLIEST = "holdfast.fixtures.mutants.sources.enumerators:StartsAtTheEarliest"
 WRONG = "holdfast.fixtures.mutants.sources.plugged:"
 RESTARTED = (kill(WORKERS[0], after_checkpoint=1), kill(COORDINATOR, after_checkpoint=2))
 BY_ID = {case.id: case for case in CASES}
@@ -90,7 +91,6 @@ def test_no_order_is_claimed_and_what_cannot_be_read_again_may_be_lost() -> None
     ("asked", "said"),
     [
         (plan(options={"source.connector": "kafka"}), "source files is plugged in, which is another one"),
-        (plan(options={"scan.startup.mode": "latest-offset"}), "which has no latest offset"),
         (plan(truncate(after_checkpoint=1)), "truncate acts on the log of the harness"),
         (plan(job=IDLE_SPLITS), "source tells that splits are idle, and a source is plugged in"),
     ],
@@ -98,6 +98,25 @@ def test_no_order_is_claimed_and_what_cannot_be_read_again_may_be_lost() -> None
 def test_what_it_cannot_take_part_in_is_said(asked: Any, said: str) -> None:
     assert said in plugged(FILES).objection(asked, Tier.PROCESS)
     assert said in plugged(FILES).objection(asked, Tier.SIM)
+
+
+def test_it_starts_at_the_latest_if_it_declares_that() -> None:
+    latest = plan(options={"scan.startup.mode": "latest-offset"})
+    said = "source documents is plugged in, which does not declare latest: start at the earliest."
+    assert plugged(OURS).objection(latest, Tier.SIM) == said
+    assert plugged(FILES).objection(latest, Tier.SIM) == ""
+
+
+@pytest.mark.parametrize("tier", TIERS)
+@pytest.mark.parametrize(
+    ("source", "outcome"), [(FILES, Outcome.PASS), (QUEUE, Outcome.PASS), (EARLIEST, Outcome.FAIL)]
+)
+def test_a_job_that_starts_at_the_latest_reads_what_arrives_then(
+    source: str, outcome: Outcome, tier: Tier, tmp_path: Path
+) -> None:
+    latest = plan(*RESTARTED, job=FORWARD, options={"scan.startup.mode": "latest-offset"})
+    run = counting_run(latest, plugged(source), tier, tmp_path)
+    assert run.outcome is outcome, run.reason
 
 
 def test_event_times_need_input_that_is_read_again() -> None:

@@ -9,6 +9,7 @@ from holdfast.suites.certify.source.bench import Bench, Job
 from holdfast.suites.certify.source.checks.positions import REPLAYABLE, RESTORED, UNBOUNDED
 
 BOUNDED = frozenset({SourceFlag.BOUNDED})
+LATEST = UNBOUNDED | {SourceFlag.LATEST}
 MOST_BATCHES = 20
 LONG = b"".join(b"%07d/" % number for number in range(100_000))
 """Longer than ten blocks of 64 KiB, no two of which are alike, and shorter than what brokers refuse by default."""
@@ -230,6 +231,27 @@ def at_most_once(bench: Bench) -> None:
     job.check()
 
 
+def starts_at_the_latest(bench: Bench) -> None:
+    """What is there when the first readers are is passed over; what comes behind it, or in a split that is found later,
+    is read from there on, over restarts too."""
+    bench.feed_too_early(0)
+    bench.feed_too_early(1)
+    job = bench.job(2, bounded=False, latest=True)
+    job.assign([])
+    bench.feed_too_early(0)
+    job.assign()
+    bench.feed(0)
+    bench.feed(2)
+    job.drain()
+    job.check()
+    job.checkpoint()
+    job.restart()
+    bench.feed(1)
+    bench.feed(3)
+    job.drain()
+    job.check()
+
+
 def goes_on(bench: Bench) -> None:
     """An unbounded source never ends, and reads what comes, also when it was idle for a while and is restored."""
     job = bench.job(2, bounded=False)
@@ -266,6 +288,13 @@ CHECKS = (
         ("too-late",),
     ),
     Check("E2E-05/ends", "A bounded source reads what was there at first, and ends.", ends, BOUNDED, ("too-late",)),
+    Check(
+        "E2E-05/latest",
+        "Started at the latest, it reads what comes then.",
+        starts_at_the_latest,
+        LATEST,
+        ("too-early", "restored"),
+    ),
     Check("E2E-05/at-most-once", "What cannot be read again is never read twice.", at_most_once, windows=RESTORED),
     Check("E2E-05/goes-on", "An unbounded source reads what comes, and never ends.", goes_on, UNBOUNDED),
 )
