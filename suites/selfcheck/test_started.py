@@ -15,6 +15,7 @@ EXCEPTIONS = {
     "suites/selfcheck/certify/test_children.py": "a child that a part leaves behind, which a fixture ends",
     "suites/selfcheck/flink/test_place.py": "stands in for a container, which a fixture ends",
     "suites/selfcheck/night/night.py": "a step of a night, which has a limit",
+    "suites/selfcheck/spark/test_stage_supervisor.py": "stands in for nodes, which a fixture ends",
     "suites/selfcheck/structured_streaming/test_cluster_sessions.py": "stands in for a container, which its test ends",
 }
 

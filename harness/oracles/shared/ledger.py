@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
-from functools import cache, cached_property
+from functools import cache
 from operator import attrgetter
 from typing import Any, Generic, TypeVar
 
@@ -36,6 +36,7 @@ class Entries(Generic[Thing, Kind]):
     Attributes:
         all: those of each thing, in causal order.
         things: what there is one of.
+        first: the first one of each thing.
     """
 
     def __init__(self, events: Iterable[Kind], thing_of: Callable[[Kind], Thing]) -> None:
@@ -44,11 +45,7 @@ class Entries(Generic[Thing, Kind]):
             found[thing_of(event)].append(event)
         self.all: Mapping[Thing, Sequence[Kind]] = dict(found)
         self.things: Set[Thing] = self.all.keys()
-
-    @cached_property
-    def first(self) -> Mapping[Thing, Kind]:
-        """The first one of each thing."""
-        return {thing: events[0] for thing, events in self.all.items()}
+        self.first: Mapping[Thing, Kind] = {thing: events[0] for thing, events in self.all.items()}
 
 
 def by_part(history: History, kind: type[Kind]) -> Entries[PartId, Kind]:
