@@ -81,12 +81,12 @@ class _Evidence:
         return seen if seen.time_ns - (self._interval_ms + 1) * NS_PER_MS > start.time_ns else None
 
     def committed_behind(self, transaction: Transaction, start: events.TransactionAborted) -> bool:
-        """Whether those who commit say so. One that confirms a commit does not tell when it was, so the first time
-        counts that somebody asked for it; unless it is the attempt that threw it away, or the same node."""
+        """Whether those who commit say so. Who confirms a commit does not tell when it was, so the first time counts
+        that somebody asked for it; unless an older attempt on the node of the start got its answer only behind it."""
         committed, tried, seen = transaction.committed, transaction.tried, self._seen.get(transaction.name)
         if committed is None or tried is None or (seen is not None and seen.time_ns <= start.time_ns):
             return False
-        if committed.attempt == start.attempt or self._is_behind(tried, start):
+        if self._is_behind(tried, start):
             return True
         older_here = committed.attempt < start.attempt and committed.node == start.node
         return seen is None and older_here and committed.sequence > start.sequence

@@ -310,6 +310,10 @@ bad(
     UNDER_WAY, restarted(1), cleared(), LATE, parallelism=1,
 )  # fmt: skip
 near(
+    "committed-twice", "seen before its answer on the worker that has thrown the rest away",
+    UNDER_WAY, restarted(1), cleared(), sees("t-2", 8), LATE, parallelism=1,
+)  # fmt: skip
+near(
     "committed-twice", "committed on the worker that throws the rest away",
     UNDER_WAY, LATE, restarted(1), cleared(), parallelism=1,
 )  # fmt: skip
