@@ -21,7 +21,7 @@ from holdfast.fixtures.reference.drivers.spark.session import Session
 from holdfast.fixtures.reference.drivers.spark.stage_supervisor import EXECUTOR, PYTHON_WORKER, StageSupervisor
 from holdfast.harness.adapter.network.acceptor import TOKEN_BYTES
 from holdfast.harness.adapter.network.sockets import LOOPBACK, Address, call
-from holdfast.harness.adapter.process import Process
+from holdfast.harness.adapter.process import ELSEWHERE, Process
 from holdfast.harness.adapter.recorder import HARNESS, log_path
 from holdfast.harness.model.events import NodeDied
 from holdfast.harness.model.topology import process_of
@@ -61,16 +61,17 @@ class Nothing:
 
 
 class Here(Nothing):
-    """One whose nodes are processes of this machine; `starts`: of its driver program."""
+    """One whose nodes are processes of this machine; `starts`: of its driver program; `elsewhere`: nobody sees them."""
 
     starts = 0
+    elsewhere = False
 
     def start(self, harness: Address, token: bytes) -> None:
         super().start(harness, token)
         self.starts += 1
 
     def process(self, host: str, pid: int) -> Process:
-        return Process(pid)
+        return Process(pid, ELSEWHERE if self.elsewhere else None)
 
 
 class Nodes:
@@ -148,6 +149,19 @@ def test_who_stands_still_goes_on_though_it_has_a_successor(nodes: Nodes) -> Non
     assert nodes.supervisor.wait_for(lambda: bool(nodes.deaths()), LIMIT_S)
     assert nodes.deaths() == [("worker-0.1", "the end of its stage")]
     assert (member.alive, member.node) == (True, "worker-0.2")
+
+
+def test_a_node_on_a_machine_of_somebody_else_lives_until_its_connection_ends(nodes: Nodes) -> None:
+    nodes.cluster.elsewhere = True
+    nodes.arrive("worker-0.1")
+    member = nodes.supervisor.member("worker-0")
+    for verb in (member.kill, member.pause):
+        with pytest.raises(OSError, match="on a machine of somebody else"):
+            verb()
+    assert (member.alive, nodes.deaths()) == (True, [])
+    nodes.streams["worker-0.1"].close()
+    assert nodes.supervisor.wait_for(lambda: bool(nodes.deaths()), LIMIT_S)
+    assert (member.alive, nodes.deaths()) == (False, [("worker-0.1", "the end of its stage")])
 
 
 def test_behind_a_killed_coordinator_a_driver_program_is_started(nodes: Nodes) -> None:
