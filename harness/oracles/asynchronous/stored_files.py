@@ -69,13 +69,9 @@ def _given_up(history: History, triggered: events.CheckpointTriggered, settled: 
 
 def _left_folders(history: History) -> tuple[str, ...]:
     """Folders of savepoints whose end no coordinator told: its successor does not look into what is the user's."""
-    ended = {(event.attempt, event.checkpoint) for event in history.of(events.CheckpointAborted)}
-    ended |= {(event.attempt, event.checkpoint) for event in history.of(events.SavepointCompleted)}
-    return tuple(
-        event.folder
-        for event in history.of(events.SavepointTriggered)
-        if (event.attempt, event.checkpoint) not in ended
-    )
+    ends = (by_checkpoint(history, kind).things for kind in (events.CheckpointAborted, events.SavepointCompleted))
+    triggered = by_checkpoint(history, events.SavepointTriggered).first
+    return tuple(triggered[savepoint].folder for savepoint in triggered.keys() - set().union(*ends))
 
 
 def _unheard(history: History) -> set[str]:

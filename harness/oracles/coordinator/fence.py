@@ -9,6 +9,7 @@ from holdfast.harness.model.history import History
 from holdfast.harness.model.succession import sayings_of_superseded
 from holdfast.harness.model.verdict import Verdict
 from holdfast.harness.oracles.findings import Findings
+from holdfast.harness.oracles.shared.ledger import by_part, part_of
 
 _DEEDS = (events.AttemptStarted, events.FileWritten)
 """What a coordinator does to a job that others can see. A trigger counts if somebody hears it: the last that was drawn
@@ -41,10 +42,7 @@ class FenceOracle:
         _judge_epochs(history, findings)
         tells_of_deletions = bool(history.of(events.FileDeleted))
         found = {(each.node, each.checkpoint) for each in history.of(events.MetadataPublished)}
-        heard = {
-            (each.attempt, each.subtask, each.checkpoint, each.completed): each
-            for each in history.of(events.NotificationReceived)
-        }
+        heard = by_part(history, events.NotificationReceived).all
         triggers = {(each.attempt, each.checkpoint): each for each in history.of(events.TriggerReceived)}
         for claim, event in sayings_of_superseded(history):
             if isinstance(event, events.CoordinatorSuperseded):
@@ -65,7 +63,8 @@ class FenceOracle:
                 message = f"{event.node} completes checkpoint {event.checkpoint}, which {claim.node} did not find"
                 findings.violated("superseded-completed", message, claim, event)
             elif isinstance(event, events.NotificationSent):
-                received = heard.get((event.attempt, event.subtask, event.checkpoint, event.completed))
+                same = (each for each in heard.get(part_of(event), ()) if each.completed is event.completed)
+                received = next(same, None)
                 # What its successor did not find cannot complete any more, whoever says that it is aborted.
                 lost = not event.completed and (claim.node, event.checkpoint) not in found
                 if received is not None and not lost:

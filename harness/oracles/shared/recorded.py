@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Generic, TypeVar
 
 from holdfast.harness.model.events import ChannelStateTaken, Event, SnapshotTaken
 from holdfast.harness.model.history import History
+from holdfast.harness.oracles.shared.ledger import CheckpointId, by_checkpoint
 from holdfast.harness.oracles.shared.origins import Origins
 
 Part = TypeVar("Part", SnapshotTaken, ChannelStateTaken)
@@ -22,17 +23,21 @@ class Recorded(Generic[Part]):
 
     def __init__(self, history: History, kind: type[Part]) -> None:
         self._origins = Origins(history)
-        self._by_checkpoint: dict[tuple[int, int], dict[str, Part]] = {}
-        for event in history.of(kind):
-            checkpoint = self._origins.job_of(event), event.checkpoint
-            self._by_checkpoint.setdefault(checkpoint, {})[event.subtask] = event
+        self._taken: Mapping[CheckpointId, Sequence[Part]] = by_checkpoint(history, kind).all
+        self._parts: dict[CheckpointId, dict[str, Part]] = {}
 
     def __bool__(self) -> bool:
-        return bool(self._by_checkpoint)
+        return bool(self._taken)
 
     def all_of(self, restored: Event, checkpoint: int) -> Mapping[str, Part]:
         """By subtask, what the checkpoint holds that the job of an event restores, or has audited."""
-        return self._by_checkpoint.get((self._origins.of(restored, checkpoint), checkpoint), {})
+        key = self._origins.of(restored, checkpoint), checkpoint
+        parts = self._parts.get(key)
+        if parts is None:
+            parts = self._parts[key] = {}
+            for taken in self._taken.get(key, ()):
+                parts.setdefault(taken.subtask, taken)
+        return parts
 
     def of(self, restored: Event, checkpoint: int, subtask: str) -> Part | None:
         """What it holds of one subtask."""

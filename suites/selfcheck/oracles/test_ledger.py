@@ -30,7 +30,7 @@ FIELDS: dict[tuple[Area, type[Event]], str] = {
     (by_part, events.ChannelStateTaken): "things",
     (by_part, events.AckSent): "first",
     (by_part, events.AckReceived): "things",
-    (by_part, events.NotificationReceived): "first",
+    (by_part, events.NotificationReceived): "all",
     (by_checkpoint, events.CheckpointTriggered): "first",
     (by_checkpoint, events.CheckpointCompleted): "first",
     (by_checkpoint, events.CheckpointAborted): "things",
@@ -44,8 +44,6 @@ FIELDS: dict[tuple[Area, type[Event]], str] = {
     (by_path, events.FileDeleted): "first",
 }
 """What the oracles ask for, and the most that any of them reads there: whether there is one, the first, or all."""
-UNORDERED = {(by_checkpoint, events.SnapshotTaken), (by_checkpoint, events.ChannelStateTaken)}
-"""Each is of another subtask of a checkpoint, and no clause asks in which order."""
 
 
 def made(kind: type[Event], subtask: str = "a[0]", checkpoint: int = 1, path: str = "f", attempt: int = 1) -> Event:
@@ -171,7 +169,7 @@ def _sabotages() -> Iterator[tuple[Area, type[Event], Spoil]]:
     for (area, kind), read in FIELDS.items():
         yield area, kind, _empty
         yield area, kind, _of_the_one_before
-        if read != "things" and (area, kind) not in UNORDERED:
+        if read != "things":
             yield area, kind, _reversed
         if read == "all":
             yield area, kind, _first_only

@@ -6,8 +6,17 @@ from holdfast.harness.model.capability import EXACTLY_ONCE, Claims
 from holdfast.harness.model.checkpoint import StopMode
 from holdfast.harness.model.events import SplitsLeft, SplitsListed
 from holdfast.harness.model.jobs import FORWARD
-from holdfast.suites.selfcheck.oracles.builder import Line, at, exhibits
-from holdfast.suites.selfcheck.oracles.histories import damage, final, savepoint, snapshot, splits, state
+from holdfast.suites.selfcheck.oracles.builder import Line, at, exhibits, on
+from holdfast.suites.selfcheck.oracles.histories import (
+    damage,
+    final,
+    message,
+    restore,
+    savepoint,
+    snapshot,
+    splits,
+    state,
+)
 from holdfast.suites.selfcheck.oracles.histories.coord import ALL, BARRIER
 from holdfast.suites.selfcheck.oracles.legal import summary
 from holdfast.suites.selfcheck.oracles.lines import (
@@ -28,6 +37,7 @@ from holdfast.suites.selfcheck.oracles.lines import (
     in_flight,
     metadata,
     published,
+    put_back,
     savepoint_triggered,
     sends,
     storage_failed,
@@ -75,6 +85,15 @@ coord_near(
     triggered(1, *ALL), delivers(BARRIER, Barrier(1)), taken("map[0]"), delivers(BARRIER, Barrier(1)),
 )  # fmt: skip
 
+exhibits("FENCE")[0](
+    "superseded-notified", "task hears of it behind an abort",
+    message.superseded(
+        on(message.FORMER, told(1, "sink[0]", completed=True), attempt=1), heard("sink[0]", completed=False),
+        heard("sink[0]", completed=True),
+    ),
+    options={},
+)  # fmt: skip
+
 # --- checkpoints -----------------------------------------------------------------------------------------------------
 
 damage.coord_bad(
@@ -110,6 +129,18 @@ savepoint.bad(
     "savepoint-commits", "a sink is told and the job is to stop with it afterwards",
     savepoint.SUBMITS, savepoint.stop_triggered(StopMode.GO_ON), savepoint.SAVED_WITHOUT_RECOVERY_POINT,
     told(4, "sink[0]"), savepoint_triggered(4, savepoint.FOLDER, StopMode.SUSPEND), savepoint.JOB_FINISHES,
+)  # fmt: skip
+
+TAKEN_AGAIN = taken("sum[0]", state=summary([(0, 1)]))
+
+damage.restore_near(
+    "state-differs", "cuts again with other state",
+    restore.TAKEN, TAKEN_AGAIN, failure(), attempt(1), restore.SUM_STARTS,
+)  # fmt: skip
+damage.restore_near(
+    "channel-state-differs", "tells again what was in flight",
+    restore.TAKEN, restore.IN_FLIGHT, in_flight("sum[0]"), attempt(1), restore.SUM_STARTS,
+    put_back("sum[0]", content(restore.LEFT, 5, 6)),
 )  # fmt: skip
 
 splits.near(
