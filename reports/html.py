@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import Any
 
+import msgspec
 from jinja2 import Environment, meta
 from markupsafe import Markup
 
@@ -18,11 +20,11 @@ from holdfast.harness.model.journal import CaseResult, Journal, RunResult, Statu
 from holdfast.harness.model.oracle_title import oracles_in_words
 from holdfast.harness.model.picture import FailurePicture, Film
 from holdfast.harness.model.rule import Level
-from holdfast.harness.model.run_details import RunDetails
+from holdfast.harness.model.run_details import DETAILS_VERSION, RunDetails
 from holdfast.harness.model.verdict import Outcome
 from holdfast.harness.model.window import MEANINGS
+from holdfast.harness.spi.outside_files import read_outside
 from holdfast.reports import checkpoints, finding, notes, pages, recovery, strip, text, timeline, verdict, view
-from holdfast.reports.details import read_details
 from holdfast.reports.files import write_file
 from holdfast.reports.pictures import drawing, film
 from holdfast.reports.svg import colour, element, group
@@ -307,3 +309,22 @@ def _by_evidence(evidence: Mapping[str, str]) -> dict[str, list[str]]:
     for kind, how in sorted(evidence.items(), key=lambda item: (order.get(item[1], len(order)), item)):
         grouped.setdefault(how, []).append(kind)
     return grouped
+
+
+def read_details(folder: Path, runs: Iterable[RunResult]) -> dict[str, RunDetails]:
+    """The details of runs, by id. Of a file that is not there, or cannot be read, a report shows nothing.
+
+    Args:
+        folder: of the report.
+        runs: those that are shown.
+    """
+    found = {}
+    for run in runs:
+        path = folder / run.details
+        # Only what lies below the report belongs to it.
+        if run.details and path.is_file() and path.resolve().is_relative_to(folder.resolve()):
+            with suppress(OSError, ValueError, msgspec.MsgspecError, RecursionError):
+                details = msgspec.json.decode(read_outside(path), type=RunDetails)
+                if details.version <= DETAILS_VERSION:
+                    found[run.id] = details
+    return found

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Generic, NamedTuple, TypeVar
+from collections.abc import Callable, Sequence
+from typing import Any, Generic, NamedTuple, TypeVar
+
+from holdfast.harness.model.status import Status
 
 BenchT = TypeVar("BenchT")
 
@@ -43,3 +45,33 @@ class Check(NamedTuple, Generic[BenchT]):
     def rule(self) -> str:
         """The rule that it decides."""
         return self.id.partition("/")[0]
+
+
+WITNESS_STEPS = 12
+"""How many of the last steps a witness shows; a check repeats all of them whenever it is run."""
+
+
+class CheckVerdict(NamedTuple):
+    """What one check says.
+
+    Attributes:
+        check: which.
+        status: PASS, FAIL, INCONCLUSIVE, NOT_APPLICABLE, or ERROR where the kit itself broke.
+        rule: that is broken, or that the check decides.
+        reason: one sentence where it is not PASS.
+        witness: of a failure, the steps that lead to it.
+        figures: what it measured, sentences.
+    """
+
+    check: Check[Any]
+    status: Status
+    rule: str
+    reason: str = ""
+    witness: Sequence[str] = ()
+    figures: Sequence[str] = ()
+
+    @property
+    def text(self) -> str:
+        """Its lines for people."""
+        head = f"{self.status} {self.check.id}: {self.reason or self.check.purpose}"
+        return "\n".join([head, *(f"    {step}" for step in self.witness)])

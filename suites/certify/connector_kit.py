@@ -9,9 +9,8 @@ from msgspec.structs import replace
 
 from holdfast.harness.spi.kit import KitCheck
 from holdfast.suites.certify import judge, plug
-from holdfast.suites.certify.check import Check
+from holdfast.suites.certify.check import Check, CheckVerdict
 from holdfast.suites.certify.connected import HERE, Connected, require_place
-from holdfast.suites.certify.verdict import CheckVerdict
 
 BenchT = TypeVar("BenchT", bound=judge.Bench)
 FactoryT = TypeVar("FactoryT", bound=Callable[..., Any])

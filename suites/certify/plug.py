@@ -9,8 +9,7 @@ from typing import Any, TypeVar, cast
 from holdfast.harness.model.status import Status
 from holdfast.harness.spi.kit import KitCheck
 from holdfast.harness.spi.words import LONGEST, words_of
-from holdfast.suites.certify.check import Check
-from holdfast.suites.certify.verdict import CheckVerdict
+from holdfast.suites.certify.check import Check, CheckVerdict
 
 AnyCheck = TypeVar("AnyCheck", bound=Check[Any])
 _GOOD = frozenset({Status.PASS, Status.NOT_APPLICABLE})

@@ -60,3 +60,11 @@ def test_what_is_left_to_the_night_is_missed(request: pytest.FixtureRequest) -> 
     assert items
     assert not clauses_named(items)
     assert not mutants_killed(items)
+
+
+@pytest.mark.share(3)
+@pytest.mark.parametrize("number", range(7))
+def test_the_first_of_every_three_is_asked_by_day(number: int, request: pytest.FixtureRequest) -> None:
+    """Counted are those that were collected: of one alone it shows nothing."""
+    by_night = request.node.get_closest_marker("nightly") is not None
+    assert by_night is (number not in (0, 3, 6))

@@ -3,13 +3,14 @@ that do not follow from that step stay silent. That the runtime itself passes is
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pytest
 from msgspec.structs import replace
 
-from holdfast.fixtures.mutants import VARIANTS
+from holdfast.fixtures.mutants import VARIANTS, WRITTEN
+from holdfast.fixtures.mutants.compose import LOST
 from holdfast.harness.engine.cases.case import is_control
 from holdfast.harness.engine.executor.judge import judge
 from holdfast.harness.engine.executor.run import run_plan
@@ -18,7 +19,6 @@ from holdfast.harness.model.case import Case, Decision, Tier, plan_for
 from holdfast.harness.model.plan import Plan
 from holdfast.harness.model.verdict import Verdict
 from holdfast.harness.spi.system import declared
-from holdfast.suites.selfcheck.follows import FOLLOWS
 from holdfast.suites.selfcheck.oracles.builder import HISTORIES
 from holdfast.suites.selfcheck.replaced_runs import run_of_case
 
@@ -128,3 +128,24 @@ def _trials(case: Case, mutant: str, folder: Path) -> Iterator[tuple[Verdict, ..
         yield run_plan(plan_for(chosen, number), system, tools).verdicts
         if isinstance(chosen, Plan):
             return
+
+
+FOLLOWS: Mapping[str, tuple[str, ...]] = {
+    **{name: row.follows for name, row in WRITTEN.items()},
+    "history:exact/input-missing/last-records-missing": ("NOLOSS/input-lost",),
+    "history:resume/position-behind/ready-before-the-checkpoint": ("EXACT/input-missing", "NOLOSS/input-lost"),
+    "history:local/moved/two-subtasks-change-places": ("PROGRESS/task-not-started", *LOST),
+    "system:acknowledges-first": LOST,
+    "system:json-lines+restores-older-checkpoint": ("RESUME/position-behind",),
+    "system:holdfast.suites.certify.scaffolds.system.wrong:WrongEngine": (
+        *LOST,
+        "EXACT/counts-stepped-back",
+        "EXACT/row-repeated",
+    ),
+    "system:spark+puts-old-state-back": (
+        "STATE/state-extra",
+        "WINDOW/window-wrong",
+        "WINDOW/window-repeated",
+        "WINDOW/window-missing",
+    ),
+}

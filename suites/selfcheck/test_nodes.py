@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, get_args
 from unittest.mock import Mock
 
 import msgspec
 import pytest
 
+from holdfast.fixtures.reference.drivers.coordinator_node import CoordinatorNode
 from holdfast.fixtures.reference.drivers.node import Node, ProtocolError
 from holdfast.fixtures.reference.drivers.worker_node import WorkerNode
 from holdfast.fixtures.reference.protocol.clock import Clock
-from holdfast.fixtures.reference.protocol.effects import Effects, Fetch, Fetched, StopTask
+from holdfast.fixtures.reference.protocol.effects import Effect, Effects, Fetch, Fetched, StopTask
+from holdfast.fixtures.reference.protocol.storage.storage import STORAGE_EFFECTS
 from holdfast.harness.model.events import CoordinatorSuperseded, Event, NodeStarted
 from holdfast.harness.sim.kernel import MILLISECOND_NS
 
@@ -182,3 +184,11 @@ def test_where_others_have_their_turn_each_reads_once() -> None:
     world.reader.read.assert_called_once()
     assert not node.turn()
     assert world.reader.read.call_count == 2
+
+
+def test_each_effect_is_bound_to_what_carries_it_out() -> None:
+    coordinator, worker = (kind(Mock(), Mock(), Mock(), Mock(), Mock()) for kind in (CoordinatorNode, WorkerNode))
+    asked = {kind for kind in get_args(Effect) if not issubclass(kind, Event)}
+    bound = [{*node.executors.by_kind} for node in (coordinator, worker)]
+    assert bound[0] | bound[1] == asked
+    assert bound[0] & bound[1] == set(STORAGE_EFFECTS)

@@ -10,11 +10,10 @@ from typing import Any, ClassVar, Generic, TypeVar
 from holdfast.harness.engine.site import hanging
 from holdfast.harness.spi.kit import KitCheck
 from holdfast.suites.certify import plug
-from holdfast.suites.certify.check import Check
+from holdfast.suites.certify.check import Check, CheckVerdict
 from holdfast.suites.certify.judge import CHECK_LIMIT_S, judge_on, overdue
 from holdfast.suites.certify.outside.bench import OutsideBench
 from holdfast.suites.certify.outside.target import Factory, Target
-from holdfast.suites.certify.verdict import CheckVerdict
 
 BenchT = TypeVar("BenchT", bound=OutsideBench)
 AT_ONCE = {"hdfs": 4}

@@ -6,12 +6,11 @@ from collections.abc import Callable, Iterable, Iterator
 
 from holdfast.harness.spi.restart_strategy import RestartStrategy, RestartStrategyFactory
 from holdfast.suites.certify import plug
-from holdfast.suites.certify.check import Check
+from holdfast.suites.certify.check import Check, CheckVerdict
 from holdfast.suites.certify.judge import judge_on
 from holdfast.suites.certify.restart_strategy.bench import Bench
 from holdfast.suites.certify.restart_strategy.checks import DIRECTED
 from holdfast.suites.certify.restart_strategy.machines import MACHINES
-from holdfast.suites.certify.verdict import CheckVerdict
 
 CHECKS: tuple[Check[Bench], ...] = (*DIRECTED, *MACHINES)
 Factory = RestartStrategyFactory | str

@@ -9,12 +9,11 @@ from holdfast.harness.engine.errors import UsageError
 from holdfast.harness.engine.site import registry
 from holdfast.harness.spi.state import KeyedStateBackend, KeyedStateBackendFactory
 from holdfast.suites.certify import plug
-from holdfast.suites.certify.check import Check
+from holdfast.suites.certify.check import Check, CheckVerdict
 from holdfast.suites.certify.judge import judge_on
 from holdfast.suites.certify.state_backend.bench import Bench
 from holdfast.suites.certify.state_backend.checks import DIRECTED
 from holdfast.suites.certify.state_backend.programs import PROGRAMS
-from holdfast.suites.certify.verdict import CheckVerdict
 
 CHECKS: tuple[Check[Bench], ...] = (*DIRECTED, *PROGRAMS)
 Factory = KeyedStateBackendFactory | str

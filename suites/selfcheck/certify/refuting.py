@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from holdfast.harness.model.status import Status
-from holdfast.suites.certify.verdict import CheckVerdict
+from holdfast.suites.certify.check import CheckVerdict
 
 
 def refuting(verdict: CheckVerdict, *rules: str) -> CheckVerdict:

@@ -30,7 +30,7 @@ from holdfast.fixtures.mutants.file_systems.in_folder import InFolder
 from holdfast.fixtures.sinks.memory import MemoryTable
 from holdfast.harness.model.status import Status
 from holdfast.suites.certify import checkpoint_storage, file_system
-from holdfast.suites.certify.check import Check
+from holdfast.suites.certify.check import Check, CheckVerdict
 from holdfast.suites.certify.checkpoint_storage.kit import judge as judge_storage
 from holdfast.suites.certify.file_system.kit import judge as judge_file_system
 from holdfast.suites.certify.restart_strategy.kit import judge as judge_strategy
@@ -38,7 +38,6 @@ from holdfast.suites.certify.sink.kit import judge as judge_sink
 from holdfast.suites.certify.source.kit import judge as judge_source
 from holdfast.suites.certify.state_backend.kit import judge as judge_backend
 from holdfast.suites.certify.state_backend.kit import loaded as loaded_backend
-from holdfast.suites.certify.verdict import CheckVerdict
 from holdfast.suites.selfcheck.certify import (
     test_file_systems,
     test_restart_strategies,

@@ -22,14 +22,13 @@ from holdfast.harness.spi.sink import Committable, Outcome, Row, SinkContext, Si
 from holdfast.harness.spi.source import Batch
 from holdfast.harness.spi.state import Reduce, SnapshotKind, StateDescriptor
 from holdfast.suites.certify import restart_strategy, sink, source, state_backend
-from holdfast.suites.certify.check import CannotTry
+from holdfast.suites.certify.check import CannotTry, CheckVerdict
 from holdfast.suites.certify.plug import shown
 from holdfast.suites.certify.restart_strategy.kit import judge as judge_strategy
 from holdfast.suites.certify.scaffolds.restart_strategy.right import Strategy
 from holdfast.suites.certify.sink.kit import judge as judge_sink
 from holdfast.suites.certify.source.kit import judge as judge_source
 from holdfast.suites.certify.state_backend.kit import judge as judge_backend
-from holdfast.suites.certify.verdict import CheckVerdict
 
 BACKEND_CHECKS = {check.id: check for check in state_backend.CHECKS}
 SINK_CHECKS = {check.id: check for check in sink.CHECKS}

@@ -30,7 +30,7 @@ from holdfast.harness.spi.source import SourceDescription
 from holdfast.harness.spi.state import SnapshotKind
 from holdfast.harness.spi.storage import StorageContext
 from holdfast.suites.certify import checkpoint_storage, file_system, restart_strategy, sink, source
-from holdfast.suites.certify.check import Check
+from holdfast.suites.certify.check import Check, CheckVerdict
 from holdfast.suites.certify.checkpoint_storage.kit import judge as judge_checkpoint_storage
 from holdfast.suites.certify.children import children
 from holdfast.suites.certify.file_system.kit import judge as judge_file_system
@@ -41,7 +41,6 @@ from holdfast.suites.certify.state_backend.bench import Bench
 from holdfast.suites.certify.state_backend.checks.filling import fill
 from holdfast.suites.certify.state_backend.checks.increments import checkpointed
 from holdfast.suites.certify.state_backend.kit import judge
-from holdfast.suites.certify.verdict import CheckVerdict
 
 SLEEPS = [sys.executable, "-c", "import time; time.sleep(600)"]
 FOREVER = Event()

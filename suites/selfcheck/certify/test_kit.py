@@ -15,11 +15,10 @@ from holdfast.harness.spi.state import Flag
 from holdfast.reports import exchange
 from holdfast.reports.exchange import Shown
 from holdfast.suites.certify import state_backend
-from holdfast.suites.certify.check import CannotTry, Check, Violation
+from holdfast.suites.certify.check import CannotTry, Check, CheckVerdict, Violation
 from holdfast.suites.certify.state_backend.bench import Bench
 from holdfast.suites.certify.state_backend.kit import judge
 from holdfast.suites.certify.state_backend.programs import PROGRAMS, Theme, play
-from holdfast.suites.certify.verdict import CheckVerdict
 
 # The certificate of the reference asks it, too.
 test_hashmap = pytest.mark.nightly(state_backend.kit("holdfast.fixtures.backends.hashmap:HashMapBackend"))

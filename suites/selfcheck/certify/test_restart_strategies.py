@@ -23,9 +23,9 @@ from holdfast.harness.spi.restart_strategy import (
     RestartStrategyFactory,
 )
 from holdfast.suites.certify import restart_strategy
+from holdfast.suites.certify.check import CheckVerdict
 from holdfast.suites.certify.restart_strategy.checks import DIRECTED
 from holdfast.suites.certify.restart_strategy.kit import judge
-from holdfast.suites.certify.verdict import CheckVerdict
 from holdfast.suites.selfcheck.certify.refuting import refuting
 
 RIGHT: tuple[RestartStrategyFactory, ...] = (NoRestart, FixedDelay, FailureRate, ExponentialDelay)

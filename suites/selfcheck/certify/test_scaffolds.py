@@ -6,6 +6,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Sequence
+from importlib.metadata import metadata
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ import pytest
 from holdfast.harness import cli
 from holdfast.harness.engine.site import registry
 from holdfast.harness.model.case import Tier
+from holdfast.harness.model.distribution import DISTRIBUTION
 from holdfast.harness.model.journal import Status, Title
 from holdfast.suites.selfcheck.certify.written import certified, rule_of, statuses, written
 
@@ -111,3 +113,13 @@ def test_what_breaks_off_leaves_nothing(tmp_path: Path, monkeypatch: pytest.Monk
     monkeypatch.setattr(Path, "write_text", no_room)
     assert cli.execute(["new", "sink", "mine", "--out", str(tmp_path / "mine")]) == cli.HARNESS_ERROR
     assert list(tmp_path.iterdir()) == []
+
+
+OLDEST = metadata(DISTRIBUTION)["Requires-Python"].removeprefix(">=")
+PYTHON = re.compile(r'python-version: "([^"]*)"')
+
+
+@pytest.mark.parametrize("kind", registry.scaffolds())
+def test_what_new_writes(kind: str, tmp_path: Path) -> None:
+    [file] = written(kind, tmp_path).glob(".github/workflows/*.yml")
+    assert PYTHON.findall(file.read_text()) == [OLDEST]

@@ -28,11 +28,11 @@ from holdfast.harness.spi.sink import (
     SinkFlag,
 )
 from holdfast.suites.certify import sink
+from holdfast.suites.certify.check import CheckVerdict
 from holdfast.suites.certify.connected import Connected
 from holdfast.suites.certify.scaffolds.sink.wrong import WrongSink
 from holdfast.suites.certify.sink.kit import judge
 from holdfast.suites.certify.sink.programs import PROGRAMS as PROGRAM_CHECKS
-from holdfast.suites.certify.verdict import CheckVerdict
 from holdfast.suites.selfcheck.certify.refuting import refuting
 
 RIGHT: tuple[SinkFactory, ...] = (MemorySink, MemoryLog, MemoryStagedTable, FileSink, SqliteSink, SqliteUpsertSink)

@@ -23,9 +23,9 @@ from holdfast.harness.model.status import Status
 from holdfast.harness.spi.errors import Damaged
 from holdfast.harness.spi.source import SourceContext, SourceFactory, SourceFlag
 from holdfast.suites.certify import source
+from holdfast.suites.certify.check import CheckVerdict
 from holdfast.suites.certify.scaffolds.source.right import Source as Example
 from holdfast.suites.certify.source.kit import judge
-from holdfast.suites.certify.verdict import CheckVerdict
 from holdfast.suites.selfcheck.certify.refuting import refuting
 
 RIGHT: tuple[SourceFactory, ...] = (LogSource, FileSource, ObjectSource, QueueSource, QueueTable)

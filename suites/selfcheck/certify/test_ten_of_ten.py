@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from holdfast.harness.model.status import Status
-from holdfast.suites.certify.check import Check
-from holdfast.suites.certify.verdict import CheckVerdict
+from holdfast.suites.certify.check import Check, CheckVerdict
 from holdfast.suites.selfcheck.certify.ten_of_ten import Kit, tried
 
 

@@ -10,7 +10,7 @@ from threading import Event, Thread, Timer, active_count
 import pytest
 
 from holdfast.harness.model.status import Status
-from holdfast.suites.certify.verdict import CheckVerdict
+from holdfast.suites.certify.check import CheckVerdict
 from holdfast.suites.selfcheck.certify.test_children import (
     by_file_systems,
     by_restart_strategies,

@@ -18,11 +18,10 @@ from holdfast.harness.engine.site import hanging
 from holdfast.harness.model.status import Status
 from holdfast.suites.certify import judge, time_limit
 from holdfast.suites.certify.answers import Answers
-from holdfast.suites.certify.check import Check, Violation
+from holdfast.suites.certify.check import Check, CheckVerdict, Violation
 from holdfast.suites.certify.judge import judge_on
 from holdfast.suites.certify.outside import kit as outside_kit
 from holdfast.suites.certify.programs import run_machine
-from holdfast.suites.certify.verdict import CheckVerdict
 
 LIMIT_S = 0.3
 Wait = Callable[[], object]

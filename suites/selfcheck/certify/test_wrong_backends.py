@@ -22,9 +22,9 @@ from holdfast.harness.model.status import Status
 from holdfast.harness.spi.state import KeyedStateBackendFactory, Manifest, SnapshotKind
 from holdfast.harness.spi.storage import CheckpointStreamFactory
 from holdfast.suites.certify import state_backend
+from holdfast.suites.certify.check import CheckVerdict
 from holdfast.suites.certify.state_backend import world
 from holdfast.suites.certify.state_backend.kit import judge
-from holdfast.suites.certify.verdict import CheckVerdict
 from holdfast.suites.selfcheck.certify.refuting import refuting
 
 CHECKS = {check.id: check for check in state_backend.CHECKS}

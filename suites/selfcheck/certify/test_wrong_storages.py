@@ -11,8 +11,8 @@ from holdfast.fixtures.mutants.checkpoint_storages import VARIANTS
 from holdfast.fixtures.mutants.checkpoint_storages.on_files import OnFiles, WithRecords
 from holdfast.harness.model.status import Status
 from holdfast.suites.certify import checkpoint_storage
+from holdfast.suites.certify.check import CheckVerdict
 from holdfast.suites.certify.checkpoint_storage.kit import judge
-from holdfast.suites.certify.verdict import CheckVerdict
 from holdfast.suites.selfcheck.certify.refuting import refuting
 from holdfast.suites.selfcheck.certify.strange_mistakes import MISTAKES
 

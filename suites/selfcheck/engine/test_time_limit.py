@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from multiprocessing import active_children
 from pathlib import Path
 
 import msgspec
 import pytest
 
 from holdfast.harness import cli
-from holdfast.harness.engine.cases.swarm_case import cases_for
+from holdfast.harness.engine.cases import case_run as case_run_module
+from holdfast.harness.engine.cases.case import system_under_test
+from holdfast.harness.engine.cases.case_run import CaseRun
+from holdfast.harness.engine.cases.swarm_case import case_for, cases_for
 from holdfast.harness.engine.certification import certify
 from holdfast.harness.engine.certification.certify import Certification
 from holdfast.harness.engine.certification.request import Request
+from holdfast.harness.engine.certification.run_store import RunStore
 from holdfast.harness.engine.certification.time_limit import TimeLimit
-from holdfast.harness.engine.certification.worker import Assignment
+from holdfast.harness.engine.certification.worker import Assignment, CaseEnded, Message, execute
 from holdfast.harness.engine.certification.worker_pool import WorkerPool, WorkQueue
 from holdfast.harness.engine.site import registry
 from holdfast.harness.engine.site.interruption import Interruption
@@ -107,3 +112,21 @@ def test_drawn_plans_wait_for_cases_of_processes_but_not_for_ever(
     at_once, of_processes, behind = taken
     assert CONTROL in of_processes
     assert (DRAWN in at_once, DRAWN in behind) == ((False, True) if waits else (True, False))
+
+
+def test_a_case_that_runs_out_of_time_has_ended_its_processes_when_it_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The process was ended before them, and left their semaphores."""
+    monkeypatch.setattr(case_run_module, "CHUNK", 1)
+    system, tools = registry.system("reference"), registry.toolbox()
+    case = case_for(system, "swarm/drawn-plans", Tier.SIM)
+    store = RunStore(tmp_path, tools.faults)
+    case_run = CaseRun(case, system_under_test(case, system, 1), Tier.SIM, tools, 1, store.runs)
+    messages: list[Message] = []
+    processes: list[int] = []
+    for message in execute(case_run, 40, store, Interruption(), lambda: len(messages) > 1, jobs=2):
+        messages.append(message)
+        processes.append(len(active_children()))
+    assert isinstance(messages[-1], CaseEnded)
+    assert (processes[-2], processes[-1]) == (2, 0)

@@ -168,7 +168,7 @@ def test_files_are_the_ends_where_no_topic_is_named(tmp_path: Path) -> None:
 
 def test_a_row_of_a_topic_is_a_line_as_in_files() -> None:
     pytest.importorskip("confluent_kafka")
-    from holdfast.fixtures.systems.flink.topic_output import TopicLines
+    from holdfast.fixtures.systems.flink.connectors import TopicLines
 
     assert TopicLines.decoded(None, b"key\t3\t7\t1\t0") == fold_row_of("key\t3\t7\t1\t0")  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="a row is 'key'"):

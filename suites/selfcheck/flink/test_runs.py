@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -85,3 +87,20 @@ def test_a_bug_of_an_older_version_is_found_and_its_successor_has_it_no_more(
     assert refuted.status is Status.FAIL
     assert clause in refuted.reason
     passes(outcome(mended, case, tmp_path / mended, pytestconfig))
+
+
+WITHOUT_FLINK = (__file__, "-m", "nightly", "-k", "keeps_its_rules")
+
+
+@pytest.mark.parametrize(
+    ("required", "code", "outcome"), [((), 0, "2 skipped"), (("--holdfast-require-tier=process",), 1, "2 failed")]
+)
+def test_a_slice_without_flink(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, required: tuple[str, ...], code: int, outcome: str
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-rs", *required, *WITHOUT_FLINK]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == code, done.stdout
+    assert outcome in done.stdout
+    assert "flink is not installed on this machine: run holdfast" in " ".join(done.stdout.split())

@@ -120,3 +120,29 @@ def test_an_interrupted_step_is_run_again_and_a_finished_one_is_not(tmp_path: Pa
     again.touch()
     assert subprocess.run(command, capture_output=True).returncode == 0
     assert times.read_text().split() == ["first", "second", "second"]
+
+
+TESTS = "import pytest\n\n@pytest.mark.parametrize('number', range(20))\ndef test_something(number):\n    pass\n"
+
+
+def collected(folder: Path, part: str) -> subprocess.CompletedProcess[str]:
+    (folder / "test_some.py").write_text(TESTS)
+    options = ("-p", "no:cacheprovider", "-p", "holdfast.suites.selfcheck.night.part", "--part", part)
+    command = (sys.executable, "-m", "pytest", "--collect-only", "--quiet", *options, "test_some.py")
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True)
+
+
+def test_all_parts_together_are_all_tests(tmp_path: Path) -> None:
+    first, second = (
+        [line for line in collected(tmp_path, f"{part}/2").stdout.splitlines() if "::" in line] for part in range(2)
+    )
+    assert first
+    assert second
+    assert sorted([*first, *second]) == sorted(f"test_some.py::test_something[{number}]" for number in range(20))
+
+
+@pytest.mark.parametrize("part", ["3/3", "1"])
+def test_what_is_no_part_is_refused(tmp_path: Path, part: str) -> None:
+    answer = collected(tmp_path, part)
+    assert answer.returncode == pytest.ExitCode.USAGE_ERROR
+    assert f"--part {part} is no part: write K/N" in answer.stdout + answer.stderr

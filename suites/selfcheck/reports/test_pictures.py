@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import itertools
 import xml.etree.ElementTree as ElementTree
+from pathlib import Path
 
 import msgspec
 import pytest
 
+from holdfast import reports
 from holdfast.fixtures.reference.protocol.state_machines import STATE_MACHINES
+from holdfast.harness.commands.pictures import draw_system
 from holdfast.harness.engine.pictures.of_runs import drawn_machine
 from holdfast.harness.model.picture import (
     ArrowKind,
@@ -234,3 +237,18 @@ def test_hostile_words_stay_words() -> None:
         standalone(msgspec.structs.replace(STREAM, channel=f"{EVIL}->{EVIL}")),
     ):
         assert "<script>alert" not in written
+
+
+GALLERY = Path(reports.__path__[0], "gallery")
+AGAIN = "the gallery is not what the code draws now: holdfast pictures --out reports/gallery, then look at it"
+
+
+def read(folder: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in folder.iterdir()}
+
+
+def test_the_gallery_is_what_is_drawn_now(tmp_path: Path) -> None:
+    assert draw_system("reference", tmp_path) == 0
+    drawn, kept = read(tmp_path), read(GALLERY)
+    assert sorted(drawn) == sorted(kept), AGAIN
+    assert [name for name in drawn if drawn[name] != kept[name]] == [], AGAIN

@@ -1,9 +1,12 @@
-"""The judge reads files of others by one opener; every other place that reads one is listed, with the reason."""
+"""Connections, temporary folders and files of others have one way each; every other is listed here, with the reason."""
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping
+import re
+from collections.abc import Callable, Mapping
+
+import pytest
 
 from holdfast.suites.selfcheck.source_files import files_with
 
@@ -31,7 +34,7 @@ ON_TRIAL = (
 """What is judged, and reads what it wrote itself. Of it, what looks at the parts of others is listed below."""
 BEHIND_LAKE = "its libraries read it, behind LakeTable, which looks at files first and reads rows in batches"
 OWN_KERNEL, OWN_PACKAGE, OWN_LOG = "the kernel's", "of an installed package", "a log that this process has begun"
-EXCEPTIONS: Mapping[str, str] = {
+READERS: Mapping[str, str] = {
     "fixtures/host/installed_spark.py": OWN_PACKAGE,
     "fixtures/host/kept_file.py": "reads again what it has just written",
     "fixtures/images/archive_spark_classes.py": "in an image, what its recipe has put there",
@@ -114,6 +117,85 @@ def _reads(node: ast.AST) -> bool:
     return name in OPENS and not any(mode.startswith(WRITING) for mode in modes)
 
 
-def test_files_of_others_are_read_in_one_place() -> None:
-    found = files_with(reads, "harness", "reports", "faults", "fixtures", but_for=ON_TRIAL)
-    assert found == EXCEPTIONS.keys(), "use harness.spi.outside_files, or read_content of harness.engine.artefacts"
+MAKERS = {"mkdtemp", "TemporaryDirectory", "mkstemp", "NamedTemporaryFile"}
+FOLDER_MAKERS = {
+    "harness/lease.py": "the one place that makes them",
+    "fixtures/images/debian.py": "debootstrap mounts in it, and no sweep goes through a mount",
+    "fixtures/images/archive_spark_classes.py": "runs where an image is built, without Holdfast",
+}
+
+
+def makes_one(source: str) -> bool:
+    """Whether a source makes a temporary folder or file in no folder of its own (`dir=`)."""
+    calls = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Call)]
+    names = [call for call in calls if getattr(call.func, "id", getattr(call.func, "attr", "")) in MAKERS]
+    return any("dir" not in {word.arg for word in call.keywords} for call in names)
+
+
+CONNECTS = {"create_connection", "create_server", "connect_ex", "open_connection", "start_server", "HTTPServer"}
+CONNECTS |= {"ThreadingHTTPServer", "TCPServer", "accept"}
+LIBRARY = re.compile(r"^\s*(?:import|from) (?:socket|socketserver|http\.server|asyncio)\b", re.MULTILINE)
+CONNECTORS = {
+    "harness/adapter/network/sockets.py": "the one place that begins connections",
+    "harness/adapter/network/acceptor.py": "the one place that accepts them",
+    "harness/engine/job_cluster/endpoint.py": "HTTP, which carries the token in a header",
+    "harness/engine/site/machine.py": "asks whether Docker answers",
+    "fixtures/images/daemon.py": "asks whether Docker answers",
+    "fixtures/services/given_spark.py": "asks whether a Spark master answers",
+    "fixtures/services/worker_probe.py": "asks whether an executor reaches an address; it says nothing",
+    "fixtures/systems/flink/cluster.py": "asks whether Flink's endpoint answers",
+}
+
+
+def connects(source: str) -> bool:
+    """Whether a source begins or accepts connections by itself."""
+    if not LIBRARY.search(source):
+        return False
+    nodes = list(ast.walk(ast.parse(source)))
+    names = {node.id for node in nodes if isinstance(node, ast.Name)}
+    names |= {node.attr for node in nodes if isinstance(node, ast.Attribute)}
+    methods = {node.func.attr for node in nodes if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)}
+    return bool(names & CONNECTS) or "connect" in methods
+
+
+EVERYWHERE = ("harness", "faults", "fixtures", "reports")
+
+
+@pytest.mark.parametrize(
+    ("condition", "places", "but_for", "listed", "instead"),
+    [
+        pytest.param(
+            reads, EVERYWHERE, ON_TRIAL, READERS,
+            "use harness.spi.outside_files, or read_content of harness.engine.artefacts", id="files of others",
+        ),
+        pytest.param(
+            makes_one, (*EVERYWHERE, "suites/certify"), ("suites/certify/scaffolds/",), FOLDER_MAKERS,
+            "use harness.lease.Lease", id="temporary folders",
+        ),
+        pytest.param(
+            connects, EVERYWHERE, (), CONNECTORS, "use harness.adapter.network: call, connect, Acceptor",
+            id="connections",
+        ),
+    ],
+)  # fmt: skip
+def test_it_is_done_in_one_place(
+    condition: Callable[[str], bool],
+    places: tuple[str, ...],
+    but_for: tuple[str, ...],
+    listed: Mapping[str, str],
+    instead: str,
+) -> None:
+    assert files_with(condition, *places, but_for=but_for) == listed.keys(), instead
+
+
+@pytest.mark.parametrize(
+    ("source", "seen"),
+    [
+        ("with tempfile.TemporaryDirectory(prefix='x-') as folder: ...", True),
+        ("made = mkdtemp()", True),
+        ("made = mkdtemp(dir=target.parent)", False),
+        ("with Lease('x') as folder: ...", False),
+    ],
+)
+def test_a_temporary_folder_beside_them_is_seen(source: str, seen: bool) -> None:
+    assert makes_one(source) is seen

@@ -1,4 +1,4 @@
-"""The floor of a kit: a part to which hardly anything applies is not certified."""
+"""What holds of every kit: its checks name rules, and a part to which hardly anything applies is not certified."""
 
 from __future__ import annotations
 
@@ -8,9 +8,29 @@ from holdfast.harness.engine.certification.kit_journal import floor_of, kit_jour
 from holdfast.harness.engine.certification.subjects import parts_of, why_absent
 from holdfast.harness.engine.site import registry
 from holdfast.harness.model.journal import Status
+from holdfast.harness.model.rule import Level
 from holdfast.harness.model.title import Title
 from holdfast.harness.spi.kit import KitCheck
 from holdfast.harness.spi.system import Part
+
+OPTIONAL = {"state-backend": {"INC-08", "INC-09", "SBK-08", "SBK-11"}}
+"""Rules that one may keep, and that have checks all the same."""
+
+
+@pytest.mark.parametrize("name", registry.kits())
+def test_each_check_names_a_rule_once(name: str) -> None:
+    kit = registry.kit(name)
+    subjects = {rule.id: rule.subjects for rule in registry.rules()}
+    assert len({check.id for check in kit.checks}) == len(kit.checks)
+    assert [check.id for check in kit.checks if kit.subject not in subjects[check.rule]] == []
+
+
+@pytest.mark.parametrize("name", registry.kits())
+def test_each_rule_that_it_must_keep_has_a_check(name: str) -> None:
+    kit = registry.kit(name)
+    must = {rule.id for rule in registry.rules() if kit.subject in rule.subjects and rule.level is Level.MUST}
+    assert {check.rule for check in kit.checks} ^ must == OPTIONAL.get(name, frozenset())
+
 
 CONTRACTS = ("checkpoint-storage", "file-system", "restart-strategy", "sink", "source", "state-backend")
 PARTS = [each for each in parts_of(registry.system("reference")) if not why_absent(each)]
