@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from holdfast.harness.cli import catalogue, certification, checkpoints, configuration, installation, jobs, runs
+from holdfast.harness.cli import catalogue, certification, inspection, installation, jobs, runs
 
 
 def _write_panels(formatter: Any, rows: list[tuple[str, tuple[str, str]]], untitled: str) -> None:
@@ -114,9 +114,9 @@ GROUPS: dict[str, tuple[str, str, dict[str, Callable[..., int]]]] = {
     "checkpoint": (
         LOOK,
         "Show what a stored checkpoint or savepoint holds.",
-        {"inspect": checkpoints.checkpoint_inspect},
+        {"inspect": inspection.checkpoint_inspect},
     ),
-    "config": (KNOW, "Check configuration files of Flink and Spark.", {"check": configuration.config_check}),
+    "config": (KNOW, "Check configuration files of Flink and Spark.", {"check": inspection.config_check}),
     "services": (
         MACHINE,
         "Install a broker and an object store that run as plain processes, without Docker.",

@@ -8,8 +8,8 @@ from pathlib import Path
 from holdfast.harness.commands import console as consoles
 from holdfast.harness.engine.errors import UsageError
 from holdfast.harness.engine.job_cluster.client import ClusterClient
+from holdfast.harness.engine.job_cluster.folder import given_token
 from holdfast.harness.engine.job_cluster.jobs import OVER
-from holdfast.harness.engine.job_cluster.token import given_token
 from holdfast.harness.engine.site import entry_points
 from holdfast.harness.model import profile
 from holdfast.harness.model.jobs import ENDLESS_JOBS

@@ -16,9 +16,13 @@ from holdfast.harness.engine.site.program_share import programs_of
 from holdfast.harness.sim.streams import Stream
 from holdfast.suites.certify import time_limit
 from holdfast.suites.certify.answers import Answers
-from holdfast.suites.certify.awkward import AWKWARD
 from holdfast.suites.certify.check import CannotTry
 
+AWKWARD = (
+    bytes(range(256)), b"\t", b"\n", b"\r\n", b"\0", b"%", b"%09", b"+", b" ", b"\\N", b"\\", b'"', b"','",
+    b"\xff" * 300, "\u00e4\u2028\U0001f600".encode(),
+)  # fmt: skip
+"""Bytes that mean something elsewhere: separators, quotes, escapes, no text, and text that is more than ASCII."""
 MANY = (11, 17, 65, 101, 257)
 """Just above what a digit, a buffer, a page and a byte have room for."""
 LENGTHS = (0, 1, 255, 4_095, 4_097, 65_535, 65_537, 300_000, (1 << 20) + 1)

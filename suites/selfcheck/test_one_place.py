@@ -80,7 +80,7 @@ READERS: Mapping[str, str] = {
     "harness/engine/exploration/spark_task.py": "on executors, code that the harness has sent",
     "harness/engine/job_cluster/__main__.py": "settings that its client has just written",
     "harness/engine/job_cluster/client.py": "what the cluster has written, which only its owner can",
-    "harness/engine/job_cluster/token.py": "makes a new file",
+    "harness/engine/job_cluster/folder.py": "makes a new file",
     "harness/engine/site/code.py": "code that is to be imported",
     "harness/engine/site/machine.py": OWN_KERNEL,
     "harness/engine/site/services.py": "no file: services are opened",

@@ -11,8 +11,7 @@ import msgspec
 
 from holdfast.harness.engine.job_cluster.cluster import Cluster, ClusterSettings
 from holdfast.harness.engine.job_cluster.endpoint import Endpoint
-from holdfast.harness.engine.job_cluster.places import ENDPOINT, RUN, SETTINGS
-from holdfast.harness.engine.job_cluster.token import VARIABLE
+from holdfast.harness.engine.job_cluster.folder import ENDPOINT, RUN, SETTINGS, VARIABLE
 
 
 def main(folder: Path) -> None:

@@ -16,9 +16,18 @@ import msgspec
 
 from holdfast.harness.engine.errors import UsageError
 from holdfast.harness.engine.job_cluster.cluster import ClusterSettings
+from holdfast.harness.engine.job_cluster.folder import (
+    ENDPOINT,
+    LOG,
+    RUN,
+    SETTINGS,
+    TOKEN,
+    VARIABLE,
+    make_token,
+    read_token,
+    write_token,
+)
 from holdfast.harness.engine.job_cluster.jobs import COMPLETED
-from holdfast.harness.engine.job_cluster.places import ENDPOINT, LOG, RUN, SETTINGS
-from holdfast.harness.engine.job_cluster.token import TOKEN, VARIABLE, make_token, read_token, write_token
 from holdfast.harness.model.plan import Plan
 
 START_S = 60.0

@@ -15,9 +15,9 @@ from holdfast.harness.engine.errors import UsageError
 from holdfast.harness.engine.job_cluster import endpoint as endpoints
 from holdfast.harness.engine.job_cluster.cluster import Cluster
 from holdfast.harness.engine.job_cluster.endpoint import Endpoint
+from holdfast.harness.engine.job_cluster.folder import VARIABLE, given_token, read_token, write_token
 from holdfast.harness.engine.job_cluster.request_checks import LARGEST_BODY_BYTES
 from holdfast.harness.engine.job_cluster.requirements import required
-from holdfast.harness.engine.job_cluster.token import VARIABLE, given_token, read_token, write_token
 
 TOKEN = "0123456789abcdef"
 LIMIT_S = 30.0

@@ -1,4 +1,4 @@
-"""The token of a cluster: who knows it may ask its endpoint."""
+"""What lies in the folder of a cluster, its token among it: who knows that may ask its endpoint."""
 
 from __future__ import annotations
 
@@ -11,6 +11,16 @@ from pathlib import Path
 from holdfast.harness.engine.artefacts.files import read_content
 from holdfast.harness.engine.errors import UsageError
 from holdfast.harness.spi.outside_files import WRITTEN_BYTES
+
+ENDPOINT = "endpoint.json"
+"""The address of its endpoint, while it runs."""
+SETTINGS = "settings.json"
+"""What it was started with."""
+RUN = "run"
+"""Folder of its deployment: input, output, checkpoints and events."""
+LOG = "cluster.log"
+"""What it says when it cannot run."""
+
 
 VARIABLE = "HOLDFAST_TOKEN"
 """Environment variable with the token."""
