@@ -133,9 +133,9 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
 @pytest.hookimpl(optionalhook=True)
 def pytest_testnodedown(node: Any) -> None:
     """Each worker collects all, so that of one is enough."""
-    told = getattr(node, "workeroutput", {}).get(_LEFT_OUT)
-    if told is not None:
-        node.config.stash[_NIGHTLY], node.config.stash[_SKIPPED] = told
+    counts = getattr(node, "workeroutput", {}).get(_LEFT_OUT)
+    if counts is not None:
+        node.config.stash[_NIGHTLY], node.config.stash[_SKIPPED] = counts
 
 
 def pytest_report_header() -> list[str]:

@@ -121,8 +121,8 @@ class _Claim(NamedTuple):
 
 
 def before_next(history: History, fault: int, rivals: Rivals | None = None) -> float:
-    """When the next of some faults acts, as `time_ns`, of those of the same kind if not told otherwise; infinity: none
-    does."""
+    """When the next of some faults acts, as `time_ns`, of those of the same kind unless stated otherwise; infinity:
+    none does."""
     specs = history.plan.faults
     rivals = rivals or of_kinds(specs[fault].kind)
     injected = history.of(events.FaultInjected)

@@ -236,7 +236,7 @@ class LoseMessages(MessageFault):
     )
 
     def precludes(self, spec: FaultSpec) -> Collection[Feature]:
-        """See spi.attack.Precluding. A sink whose last notice is lost is never told again what it must commit."""
+        """See spi.attack.Precluding. A sink whose last notice is lost never learns again what it must commit."""
         notice = self.disturbance(spec).message is MessageKind.COMPLETE
         return (Feature.NO_FINAL_CHECKPOINT,) if notice else ()
 

@@ -44,7 +44,7 @@ class LoseNotices:
     )
 
     def precludes(self, spec: FaultSpec) -> Collection[Feature]:
-        """See spi.attack.Precluding. A sink whose last notice is lost is never told again what it must commit."""
+        """See spi.attack.Precluding. A sink whose last notice is lost never learns again what it must commit."""
         return (Feature.NO_FINAL_CHECKPOINT,)
 
     def needs(self, spec: FaultSpec) -> Capability:

@@ -1,4 +1,4 @@
-"""The fault that needs no luck: work that was done, and told, is done again."""
+"""The fault that needs no luck: work that was done, and reported, is done again."""
 
 from __future__ import annotations
 

@@ -130,7 +130,7 @@ class EndJob(UserCommand):
         """The job ended so after the injection; or it left a checkpoint to the user, as only a job that ends does,
         though another one was submitted before it had said so."""
         rivals = of_kinds(*ENDING)
-        told = effects(
+        notified = effects(
             history,
             fault,
             JobSwitched,
@@ -139,7 +139,7 @@ class EndJob(UserCommand):
             counts=lambda switched: switched.status is self.status,
             most=_once,
         )
-        return bool(told or effects(history, fault, CheckpointRetained, rivals, lasting=False))
+        return bool(notified or effects(history, fault, CheckpointRetained, rivals, lasting=False))
 
 
 class Cancel(EndJob):

@@ -160,9 +160,9 @@ def slowest(checkpoint: ReportedCheckpoint) -> SubtaskPart | None:
 
 def phases(part: SubtaskPart) -> list[tuple[str, str, float]]:
     """Where the time of a subtask went: class, name and milliseconds, up to the arrival of its acknowledgement."""
-    told = [part.start_delay_ms, part.alignment_ms, part.sync_ms, part.async_ms]
-    told.append(max(part.end_to_end_ms - sum(told), 0.0))
-    return [(class_, name, finite(value)) for (class_, name), value in zip(PHASES, told, strict=False)]
+    durations_ms = [part.start_delay_ms, part.alignment_ms, part.sync_ms, part.async_ms]
+    durations_ms.append(max(part.end_to_end_ms - sum(durations_ms), 0.0))
+    return [(class_, name, finite(value)) for (class_, name), value in zip(PHASES, durations_ms, strict=False)]
 
 
 def strip(part: SubtaskPart, checkpoint: ReportedCheckpoint) -> Markup:
@@ -272,9 +272,9 @@ def _times(checkpoint: ReportedCheckpoint) -> list[tuple[str, str, float]]:
     lasted = finite(checkpoint.duration_ms or 0.0)
     if part is None:
         return [(*PHASES[0], lasted)] if lasted else []
-    told = phases(part)
-    rest = max(lasted - sum(value for _, _, value in told), 0.0)
-    return [*told, (*PHASES[5], rest)]
+    spent = phases(part)
+    rest = max(lasted - sum(value for _, _, value in spent), 0.0)
+    return [*spent, (*PHASES[5], rest)]
 
 
 def _words(checkpoint: ReportedCheckpoint) -> str:

@@ -1,7 +1,7 @@
 """What the oracles tell beside their anomalies: notes that refute nothing, and what an oracle could not decide; and who
 reached in.
 
-One note is told once, however many runs show it: two notes of an oracle are alike if they differ in numbers alone up to
+A note is shown once, however many runs have it: two notes of an oracle are alike if they differ in numbers alone up to
 the first colon, behind which notes list what they found.
 """
 

@@ -120,15 +120,15 @@ def _recoveries(journal: Journal) -> Iterator[str]:
         yield f"\nand {len(rows) - MOST_RECOVERIES} more\n"
 
 
-def _notes(told: tuple[notes.Note, ...]) -> str:
-    if not told:
+def _notes(listed: tuple[notes.Note, ...]) -> str:
+    if not listed:
         return ""
     lines = [
         f"- **{text.markdown(note.label)}** {text.markdown(note.words)} _({text.markdown(note.shown_in)})_"
-        for note in told[:MOST_NOTES]
+        for note in listed[:MOST_NOTES]
     ]
-    if len(told) > MOST_NOTES:
-        lines.append(f"- and {len(told) - MOST_NOTES} more")
+    if len(listed) > MOST_NOTES:
+        lines.append(f"- and {len(listed) - MOST_NOTES} more")
     return "\n".join(("\n**Noted**, and no failure\n", *lines, ""))
 
 

@@ -150,10 +150,10 @@ def _print_untried(journal: Journal, console: Console, verbose: bool) -> None:
         were = "tiers that were" if len(not_chosen) > 1 else "a tier that was"
         sentences.append(f"{', '.join(not_chosen)}: {were} not chosen")
     sentences += [view.not_applicable(journal), windows.missed(journal, 0 if verbose else SHOWN_WINDOWS)]
-    told = list(filter(None, sentences))
-    if told:
+    listed = list(filter(None, sentences))
+    if listed:
         console.print("\nNot tried")
-    for sentence in told:
+    for sentence in listed:
         _print_wrapped(console, f"- {sentence}", hang=2)
 
 
@@ -296,12 +296,12 @@ def _more(names: tuple[str, ...]) -> tuple[str, ...]:
     return (text.plural(len(names) - SHOWN_RULES, "more rule"),) if len(names) > SHOWN_RULES else ()
 
 
-def _print_notes(told: tuple[notes.Note, ...], console: Console) -> None:
+def _print_notes(listed: tuple[notes.Note, ...], console: Console) -> None:
     """What refutes nothing, each with a run that shows it."""
-    if not told:
+    if not listed:
         return
     console.print(Text("\nNOTED, and no failure"))
-    for note in told:
+    for note in listed:
         _print_wrapped(console, f"{note.label}: {note.words} ({note.shown_in})", hang=2)
 
 

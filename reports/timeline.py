@@ -182,13 +182,15 @@ def fault_words(band: Band) -> str:
 
 
 def faults_in_words(timeline: Timeline) -> list[tuple[Band, str]]:
-    """Faults in words, in the order of the plan; what faults of a kind leave open is told of the first alone."""
-    told: set[str] = set()
+    """Faults in words, in the order of the plan; what faults of a kind leave open is stated of the first alone."""
+    stated: set[str] = set()
     found = []
     for band in timeline.faults:
-        found.append((band, fault_words(band if band.leaves not in told else msgspec.structs.replace(band, leaves=""))))
+        found.append(
+            (band, fault_words(band if band.leaves not in stated else msgspec.structs.replace(band, leaves="")))
+        )
         if band.fate is FaultFate.LANDED:
-            told.add(band.leaves)
+            stated.add(band.leaves)
     return found
 
 

@@ -37,11 +37,11 @@ def as_page(docstring: str) -> str:
 def with_defaults(docstring: str, values: Mapping[str, str]) -> str:
     """A docstring whose entries tell what an attribute is if nobody sets it, by the source of each value."""
 
-    def told(entry: re.Match[str]) -> str:
+    def listed(entry: re.Match[str]) -> str:
         value = values.get(entry[1])
         return entry[0] if value is None else f"{entry[0].rstrip('.')}. Default: `{value}`."
 
-    return _ENTRY.sub(told, docstring)
+    return _ENTRY.sub(listed, docstring)
 
 
 def _apart(entry: re.Match[str]) -> str:

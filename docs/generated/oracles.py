@@ -20,8 +20,8 @@ def _head() -> Iterator[str]:
     yield "# Oracles"
     yield ""
     yield "An oracle reads the history of a run, and knows no system. A clause is one way to break its invariant."
-    yield "Where the table says *seen*, the clause rests on observations from outside. Where it says *told*, it rests"
-    yield "on what the system under test reports."
+    yield "Where the table says *seen*, the clause rests on observations from outside. Where it says *reported*, it"
+    yield "rests on what the system under test reports."
 
 
 def _oracle(oracle: Oracle, title: str) -> Iterator[str]:
@@ -30,4 +30,4 @@ def _oracle(oracle: Oracle, title: str) -> Iterator[str]:
     yield oracle.invariant
     yield "\n| clause | what violates it | rests on |\n|---|---|---|"
     for clause, meaning in oracle.clauses.items():
-        yield f"| `{clause}` | {meaning.replace('|', chr(92) + '|')} | {'seen' if clause in observed else 'told'} |"
+        yield f"| `{clause}` | {meaning.replace('|', chr(92) + '|')} | {'seen' if clause in observed else 'reported'} |"

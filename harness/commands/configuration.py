@@ -16,7 +16,7 @@ from holdfast.harness.commands import console as consoles
 from holdfast.harness.engine.artefacts.files import read_content
 from holdfast.harness.engine.errors import UsageError
 from holdfast.harness.engine.site import registry
-from holdfast.harness.engine.site.told import configuration_of
+from holdfast.harness.engine.site.answers import configuration_of
 from holdfast.harness.model import profile
 from holdfast.harness.model.configuration import ConfigurationFile, EffectiveConfiguration, NoteKind, Origin
 from holdfast.harness.model.jobs import KEYED_SUM

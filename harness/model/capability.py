@@ -111,7 +111,7 @@ class Capability(StrEnum):
     OPERATORS = "operators"
     """Every operator and partitioning of the model, and several sources."""
     EVENT_TIME_WINDOWS = "event-time-windows"
-    """It sums windows of event time, each of which is told once."""
+    """It sums windows of event time, each of which is emitted once."""
     CONFIGURATION = "configuration"
     """It reads Flink's configuration files and performs the calls of a plan, and tells what all that comes to."""
     ITERATION = "iteration"

@@ -163,7 +163,7 @@ class SubjectReport(Titled, msgspec.Struct, frozen=True, forbid_unknown_fields=T
         return parts if own.status in {each.status for each in parts} else (*parts, own)
 
     def _of_part(self, part: PartReport) -> Standing:
-        """If none of its checks was asked for, nothing is open; that they did not come about is told of the subject."""
+        """If none of its checks was asked for, nothing is open; that they did not come about the subject says."""
         title = Title.PARTIAL if part.title is Title.INCONCLUSIVE and not part.checks else part.title
         return Standing(
             f"{part.contract} {part.factory}",

@@ -74,7 +74,7 @@ class Note(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 class EffectiveConfiguration(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Everything that is in force for a job; `max_parallelism` is the number of its key groups, 0 where that is not
-    told."""
+    reported."""
 
     settings: tuple[Setting, ...]
     notes: tuple[Note, ...] = ()

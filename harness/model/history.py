@@ -34,7 +34,7 @@ class RunEnd(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         settled: the settle window passed whole, whatever the problem is.
         blind: it is one of observing: what is missing in the history may have happened, so nothing in it refutes.
         real_time: the machine had other things to do: who is late may only have had to wait.
-        faults_acted: by index in the plan, whether it acted at all; empty in histories of old: told by faults_landed.
+        faults_acted: by index in the plan, whether it acted at all; empty in old histories, which have faults_landed.
         faults_landed: by index in the plan, proved from durable facts; None: it never acted, or too late.
         fault_troubles: by index in the plan, why a fault could not act when it was due, or what it waited for in vain;
             else empty.

@@ -46,7 +46,7 @@ def _keyed(name: str, operator: Vertex, contract: Contract) -> Job:
 
 
 WINDOW_SUM = _keyed("window-sum", Vertex("sum", VertexKind.WINDOW_SUM), Contract.WINDOW)
-"""Sums of event-time windows, each of which is told once: state that must survive until its window is over."""
+"""Sums of event-time windows, each of which is emitted once: state that must survive until its window is over."""
 
 UNION = Job(
     name="union",

@@ -98,7 +98,7 @@ class Timeline(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Recovery(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What a landed fault led to. Milliseconds since it acted, or since its heal if it lasts; None: cannot be told.
+    """What a landed fault led to. Milliseconds since it acted, or since its heal if it lasts; None: unknown.
 
     Attributes:
         fault: index in the plan.

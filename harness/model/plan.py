@@ -112,7 +112,7 @@ class ExpectedEnd(StrEnum):
     REFUSED = "refused"
     """The configuration is refused at submit, before anything starts."""
     ACCEPTED = "accepted"
-    """The configuration is accepted at submit, and told; nothing starts."""
+    """The configuration is accepted at submit, and reported; nothing starts."""
     UNAVAILABLE = "unavailable"
     """Correctly unavailable: what it needs is gone, and it says so."""
 

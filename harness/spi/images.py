@@ -50,8 +50,8 @@ class ImageSet(Protocol):
         Args:
             names: of images; empty: all.
             base: one of `bases`.
-            say: told what is being done, as name of the image and line; `Step k/n : ...` where a step begins, and
-                `Successfully tagged ...` at the end.
+            say: called with what is being done, as name of the image and line; `Step k/n : ...` where a step begins,
+                and `Successfully tagged ...` at the end.
 
         Raises:
             ValueError: an unknown name or base; one sentence.

@@ -168,7 +168,7 @@ class InstallsServices(Protocol, metaclass=Offered):
 
         Args:
             names: of parts; empty: all that are not optional.
-            say: told what is being done, as name of the part and line.
+            say: called with what is being done, as name of the part and line.
 
         Raises:
             ValueError: an unknown name; one sentence.
@@ -178,7 +178,7 @@ class InstallsServices(Protocol, metaclass=Offered):
 
 @runtime_checkable
 class NeedsServices(Protocol, metaclass=Offered):
-    """What an adapter may have beside System: it is told how to get services, before its first deployment."""
+    """What an adapter may have beside System: it learns how to get services, before its first deployment."""
 
     def attach(self, services: Callable[[], Services]) -> None:
         """

@@ -157,12 +157,12 @@ def inline(picture: FailurePicture) -> Markup:
 
 def in_words(picture: FailurePicture) -> str:
     """The picture for those who hear it read: every step in order."""
-    told = [scope(picture)]
+    sentences = [scope(picture)]
     for index, step in enumerate(picture.steps):
         before = f"{left_out(step)} events left out; " if step.before else ""
         wrong = "the wrong step: " if index == picture.wrong else ""
-        told.append(f"{before}{wrong}{_spoken(picture, step)}")
-    return "; ".join(told)
+        sentences.append(f"{before}{wrong}{_spoken(picture, step)}")
+    return "; ".join(sentences)
 
 
 def scope(picture: FailurePicture) -> str:

@@ -124,14 +124,14 @@ def legend() -> Markup:
 
 def in_words(shown: Scene) -> str:
     """A scene for those who hear it read."""
-    told = [shown.coordinator] if shown.coordinator else []
-    told += [f"{each.name} {each.words}" for each in shown.subtasks if each.words]
+    sentences = [shown.coordinator] if shown.coordinator else []
+    sentences += [f"{each.name} {each.words}" for each in shown.subtasks if each.words]
     for channel in shown.channels:
         if channel.elements:
             held = ", ".join(f"barrier {each.words}" if each.barrier else each.words for each in channel.elements)
             blocked = ", blocked" if channel.blocked else ""
-            told.append(f"{channel.sender} to {channel.receiver}: {held}{blocked}")
-    return "; ".join(told)
+            sentences.append(f"{channel.sender} to {channel.receiver}: {held}{blocked}")
+    return "; ".join(sentences)
 
 
 def _drawn(shown: Scene, film: Film, places: _Places) -> list[Markup]:

@@ -42,7 +42,7 @@ class Tree(NamedTuple):
     """Sources that can be run.
 
     Attributes:
-        name: as it is told.
+        name: as it is shown.
         place: the folder in which they lie as `holdfast`, with the entry points that they declare.
         block: the script that runs plans with them.
     """

@@ -7,7 +7,7 @@ it along as state. At the end a worker is killed: *restore* is from the new atte
 runs, so with what was in flight put back.
 
 For the latency one source floods its channels, and the other has a record every few milliseconds. While a checkpoint is
-aligned, the second one is blocked until the barrier has come through the flood; that is told as the time from the
+aligned, the second one is blocked until the barrier has come through the flood; that is reported as the time from the
 planned arrival of its records until they are in the sums. Every mode gets the same input, one after the other.
 
 Every run is judged by every oracle and counts only if none fails.

@@ -2,7 +2,7 @@
 
 The same state is kept by 1, 2, 4 and 8 subtasks, each with its range of key groups. Then two snapshots of two subtasks
 are restored by four, and four by two. Subtasks work one after the other here; a job waits for the slowest of them, so
-that is what is told.
+that is what is reported.
 
 python -m holdfast.suites.bench.rescale [--megabytes 100] [--backends hashmap,rocksdb]
 """

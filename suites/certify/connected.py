@@ -37,7 +37,7 @@ HERE = Connected()
 
 
 def require_place(location: str) -> None:
-    """What is certified can be told by a URI where it is tried.
+    """A URI can say where what is certified is tried.
 
     Args:
         location: as of Connected.

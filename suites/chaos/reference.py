@@ -56,7 +56,7 @@ SINK_GUARANTEE = "sink.delivery-guarantee"
 
 
 def containers(*faults: FaultSpec, options: Mapping[str, str] = {}, **fields: Any) -> Plan:
-    """A keyed sum of 12,000 records that come in for seven seconds, if not told else, which ten checkpoints take."""
+    """A keyed sum of 12,000 records that come in for seven seconds by default, which ten checkpoints take."""
     whole = plan(*faults, workload=WORKLOAD, bounds=BOUNDS)
     return replace(whole, options={**OPTIONS, **options}, **fields)
 

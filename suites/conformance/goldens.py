@@ -38,11 +38,11 @@ class SampleOracle:
         findings = Findings(self.name, self.clauses)
         subject = _subject(history.plan)
         for event in history.of(JobConfigured):
-            told = {setting.key: setting for setting in event.configuration.settings}
+            reported = {setting.key: setting for setting in event.configuration.settings}
             if isinstance(subject, Sample):
-                _judge_sample(told, subject, event, findings)
+                _judge_sample(reported, subject, event, findings)
             elif subject is not None:
-                _judge_defaults(told, subject, event, findings)
+                _judge_defaults(reported, subject, event, findings)
         return findings.verdict(history)
 
 
@@ -55,17 +55,17 @@ def _subject(plan: Plan) -> Sample | Mapping[str, str] | None:
 
 
 def _judge_defaults(
-    told: Mapping[str, Setting], listed: Mapping[str, str], event: JobConfigured, findings: Findings
+    reported: Mapping[str, Setting], listed: Mapping[str, str], event: JobConfigured, findings: Findings
 ) -> None:
     for key, value in listed.items():
         findings.check("default-differs")
-        if key not in told or told[key].value != value:
-            found = told[key].value if key in told else "not reported"
+        if key not in reported or reported[key].value != value:
+            found = reported[key].value if key in reported else "not reported"
             findings.violated("default-differs", f"{key} is {found}, the list has {value}", event)
 
 
-def _judge_sample(told: Mapping[str, Setting], sample: Sample, event: JobConfigured, findings: Findings) -> None:
-    given = {key: each.value for key, each in told.items() if each.origin is not Origin.DEFAULT and key != PROFILE}
+def _judge_sample(reported: Mapping[str, Setting], sample: Sample, event: JobConfigured, findings: Findings) -> None:
+    given = {key: each.value for key, each in reported.items() if each.origin is not Origin.DEFAULT and key != PROFILE}
     findings.check("sample-differs")
     for key in sorted(given.keys() | sample.settings.keys()):
         found, golden = given.get(key, "the default"), sample.settings.get(key, "the default")

@@ -143,13 +143,13 @@ def test_an_option_that_came_later_makes_no_difference(run: Run) -> None:
     scope = whole_scope()
     before = behaviour(run, scope)
     [configured] = run.history.of(JobConfigured)
-    told = configured.configuration
-    configured.configuration = replace(told, settings=(*told.settings, Setting("later", "1", Origin.DEFAULT)))
+    reported = configured.configuration
+    configured.configuration = replace(reported, settings=(*reported.settings, Setting("later", "1", Origin.DEFAULT)))
     assert behaviour(run, scope) == before
     assert behaviour(run, replace(scope, options=scope.options | {"later"})).events != before.events
-    for at, setting in enumerate(told.settings):
-        settings = (*told.settings[:at], replace(setting, value="other"), *told.settings[at + 1 :])
-        configured.configuration = replace(told, settings=settings)
+    for at, setting in enumerate(reported.settings):
+        settings = (*reported.settings[:at], replace(setting, value="other"), *reported.settings[at + 1 :])
+        configured.configuration = replace(reported, settings=settings)
         assert behaviour(run, scope).events != before.events
     [config] = [each for each in run.verdicts if each.oracle == "CONFIG"]
     assert set(config.checked.values()) == {1}, "what is in force is compared once, however many options there are"

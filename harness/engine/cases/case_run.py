@@ -22,9 +22,9 @@ from holdfast.harness.engine.cases.tally import Tally
 from holdfast.harness.engine.errors import NotApplicable, UsageError
 from holdfast.harness.engine.executor.run import Run, run_plan, uninterrupted
 from holdfast.harness.engine.site import registry
+from holdfast.harness.engine.site.answers import evidence_of
 from holdfast.harness.engine.site.foreign import foreign, raised_by
 from holdfast.harness.engine.site.registry import Toolbox
-from holdfast.harness.engine.site.told import evidence_of
 from holdfast.harness.engine.site.workers import in_order
 from holdfast.harness.model.case import Case, Tier
 from holdfast.harness.model.journal import CaseResult, RunResult, Status

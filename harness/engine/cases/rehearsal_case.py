@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from holdfast.harness.engine.cases.tally import Tally
-from holdfast.harness.engine.site.told import answer_of
+from holdfast.harness.engine.site.answers import answer_of
 from holdfast.harness.model.case import Case, Tier
 from holdfast.harness.model.plan import Plan
 from holdfast.harness.spi.system import Rehearsed, System

@@ -9,7 +9,7 @@ import msgspec
 
 from holdfast.harness.engine.cases.rehearsal_case import rehearsals
 from holdfast.harness.engine.site import entry_points, registry
-from holdfast.harness.engine.site.told import account_of, answer_of
+from holdfast.harness.engine.site.answers import account_of, answer_of
 from holdfast.harness.engine.swarm.draw import draw_plan
 from holdfast.harness.engine.swarm.mix import SWARM, Mix, accepted_jobs, mix_for
 from holdfast.harness.model import profile

@@ -38,11 +38,11 @@ from holdfast.harness.engine.certification.worker import (
 )
 from holdfast.harness.engine.certification.worker_pool import WorkerPool, WorkQueue, silence_limit_s
 from holdfast.harness.engine.site import entry_points, registry
+from holdfast.harness.engine.site.answers import evidence_of, require_answers
 from holdfast.harness.engine.site.foreign import in_words
 from holdfast.harness.engine.site.interruption import Interruption
 from holdfast.harness.engine.site.places import read_places
 from holdfast.harness.engine.site.room import require_room, why_it_broke
-from holdfast.harness.engine.site.told import evidence_of, require_told
 from holdfast.harness.model.case import Tier
 from holdfast.harness.model.finding import Finding
 from holdfast.harness.model.journal import CaseResult, Journal, Status
@@ -106,7 +106,7 @@ class Certification:
         self._limit = TimeLimit(request.budget_s, log.elapsed_s if log is not None else 0.0)
         drawn_on = (request.tiers or Tier) if request.drawn_everywhere else ()
         system = registry.system(request.system)
-        require_told(system)
+        require_answers(system)
         offered = cases_for(system, drawn_on)
         self._agenda = Agenda(request, chosen(offered, request.rules, request.areas))
         self._entries: list[Entry] = []

@@ -134,7 +134,7 @@ def _rank(finding: Finding) -> int:
 
 
 def _elsewhere(cause: str, others: Iterable[tuple[RunResult, Finding]], kept: Sequence[Finding]) -> str:
-    """What a finding is told beside its cause, if a run shows that behind the cause of another one; empty: none does.
+    """What a finding shows beside its cause, if a run shows that behind the cause of another one; empty: none does.
 
     Which of the two leads to the other is only said where each run that shows both says the same.
     """

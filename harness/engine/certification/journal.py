@@ -16,8 +16,8 @@ from holdfast.harness.engine.certification.entry import Entry
 from holdfast.harness.engine.certification.findings import findings
 from holdfast.harness.engine.executor.judge import on_its_word
 from holdfast.harness.engine.site import registry
+from holdfast.harness.engine.site.answers import evidence_of
 from holdfast.harness.engine.site.places import places_of
-from holdfast.harness.engine.site.told import evidence_of
 from holdfast.harness.engine.site.versions import on_tiers, versions
 from holdfast.harness.model.case import Tier
 from holdfast.harness.model.finding import Finding

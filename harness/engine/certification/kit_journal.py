@@ -67,8 +67,8 @@ def kit_journal(
     tally.passed = sum(each.status is Status.PASS for each in checks)
     supplied = tuple(sorted({part for each in checks for part in each.supplied_by_author}))
     # Equal twice over, whatever the times were.
-    told = [msgspec.structs.replace(each, figures=()) for each in checks]
-    said = hashlib.sha256(msgspec.json.encode(told)).hexdigest()
+    judged = [msgspec.structs.replace(each, figures=()) for each in checks]
+    said = hashlib.sha256(msgspec.json.encode(judged)).hexdigest()
     return Journal(
         command=command,
         system=factory,

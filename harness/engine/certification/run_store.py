@@ -190,8 +190,8 @@ class RunStore:
             for anomaly in verdict.anomalies
         }
         notes = result.outcome is not Outcome.PASS or self._limits[Outcome.PASS]  # A line has them, too.
-        told = (verdict for verdict in result.verdicts if verdict.information and notes)
-        informed = {(result.case, result.tier, verdict.oracle) for verdict in told}
+        informing = (verdict for verdict in result.verdicts if verdict.information and notes)
+        informed = {(result.case, result.tier, verdict.oracle) for verdict in informing}
         key = (result.case, result.tier, result.outcome)
         known = clauses <= self._clauses and informed <= self._informed
         wanted = self._kept[key] < self._limits[result.outcome] or not known

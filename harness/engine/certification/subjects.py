@@ -12,7 +12,7 @@ from holdfast.harness.engine.cases.case_status import worst_of
 from holdfast.harness.engine.certification.certificate import is_binding, restated, tiers_that_ran
 from holdfast.harness.engine.errors import UsageError
 from holdfast.harness.engine.site import registry
-from holdfast.harness.engine.site.told import answer_of
+from holdfast.harness.engine.site.answers import answer_of
 from holdfast.harness.model.journal import (
     CaseResult,
     Journal,

@@ -135,7 +135,7 @@ class Phases:
             self._step(until_ms)
 
     def _settle(self, patience: Patience) -> None:
-        """What ends a job goes on after its end was told, and takes longer where it waits for a processor."""
+        """What ends a job goes on after its end was reported, and takes longer where it waits for a processor."""
         while self._deployment.now_ms < (until_ms := patience.until_ms) and not self._cut_short():
             self._step(until_ms)
 

@@ -25,9 +25,9 @@ from holdfast.harness.engine.executor.phases import Phases
 from holdfast.harness.engine.executor.progress import Progress
 from holdfast.harness.engine.executor.rehearsal import rehearsed
 from holdfast.harness.engine.executor.stall_trace import NoStalls, StallTrace
+from holdfast.harness.engine.site.answers import account_of, claims_of, configuration_of, deployed, evidence_of
 from holdfast.harness.engine.site.foreign import foreign
 from holdfast.harness.engine.site.registry import Toolbox
-from holdfast.harness.engine.site.told import account_of, claims_of, configuration_of, deployed, evidence_of
 from holdfast.harness.model import profile
 from holdfast.harness.model.capability import Capability, Claims
 from holdfast.harness.model.case import Tier
@@ -268,11 +268,11 @@ def _execute(setting: _Setting) -> _Execution:
     except OSError as error:
         return _Execution(RunEnd(reached=False, problem=f"the system under test cannot be started: {error}"))
     conductor = Conductor(plan.faults, setting.faults, deployment, write_undo)
-    told = evidence_of(system)
+    evidence = evidence_of(system)
     # What a program calls a checkpoint comes and goes as it likes: it has taken all input that it has acknowledged, to
     # the harness itself.
-    acknowledges = told.get(_ACKNOWLEDGED) is Evidence.BOUNDARY
-    tells_checkpoints = told.get(_COMPLETED, Evidence.NONE) is not Evidence.NONE and not acknowledges
+    acknowledges = evidence.get(_ACKNOWLEDGED) is Evidence.BOUNDARY
+    tells_checkpoints = evidence.get(_COMPLETED, Evidence.NONE) is not Evidence.NONE and not acknowledges
     simulated = setting.tier is Tier.SIM  # Where it costs nothing to wait.
     drained = None if tells_checkpoints else deployment.drained
     micro_batches = Capability.MICRO_BATCHES in system.capabilities.get(setting.tier, ())

@@ -120,7 +120,7 @@ def _of_input(history: History, restored: set[int]) -> Iterator[Window]:
     held = {event.attempt: event.positions for event in history.of(events.StateFound)}
     reached: dict[int, tuple[int, int]] = {}
     emitted = history.of(events.SourceEmitted)
-    # Of a source behind the SPI every batch is told that was read, and no emission.
+    # Of a source behind the SPI every batch is reported that was read, and no emission.
     for handed in history.of(events.InputRead) if not emitted else ():
         end, reader = reached.get(handed.partition, (0, handed.attempt))
         if handed.attempt != reader and handed.first_offset < end:

@@ -57,7 +57,7 @@ def try_mutant(
         mutant: the wrong system, with its plan and oracles.
         tools: registered faults, workloads and oracles.
         interrupted: the reason to stop, or an empty text.
-        progress: told the draw seed that is tried, and the limit.
+        progress: called with the draw seed that is tried, and the limit.
     """
     wrong = registry.system(mutant.system)
     right = registry.system(mutant.system.partition("+")[0])

@@ -59,13 +59,13 @@ def needed_faults(run: Run, system: System, tools: Toolbox) -> Needed:
     ]
     if alone:
         each = list(dict.fromkeys(words[index] for index in alone))
-        told = f"needs one of: {', '.join(each)}" if len(each) > 1 else f"needs {each[0]}"
-        return Needed(told, frozenset(alone))
+        sentence = f"needs one of: {', '.join(each)}" if len(each) > 1 else f"needs {each[0]}"
+        return Needed(sentence, frozenset(alone))
     everything = frozenset(range(len(plan.faults)))
     if len(plan.faults) == 2:
         first, second = words
-        told = f"{first} and {second}" if first != second else f"{first}, twice"
-        return Needed(f"needs both: {told}", everything)
+        sentence = f"{first} and {second}" if first != second else f"{first}, twice"
+        return Needed(f"needs both: {sentence}", everything)
     return Needed(f"needs more than one of its {len(plan.faults)} faults", everything)
 
 

@@ -41,7 +41,7 @@ def shrink(
         plan: one that reproduces.
         reproduces: whether a plan still shows what it is about.
         tries: how many plans are run at most.
-        progress: told after each how many were.
+        progress: called after each with how many there were.
     """
     tried = 0
     smaller = True

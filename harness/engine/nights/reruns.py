@@ -42,7 +42,7 @@ def rerun_findings(
         times: how often each. On the simulator each time with other random numbers, because one more run with the
             same ones is the same run.
         interruption: ends it; a signature that was not run so often is left out.
-        say: is told what came of each signature.
+        say: called with what came of each signature.
     """
     shutil.rmtree(folder / RERUNS, ignore_errors=True)  # Those of an interrupted night are run again.
     runs = {run.id: run for run in journal.runs}

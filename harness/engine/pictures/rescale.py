@@ -72,9 +72,9 @@ def _in_place(history: History) -> Iterator[_Change]:
 
 
 def _owners(
-    vertex: str, topology: Topology, told: Iterable[events.SnapshotTaken | events.TaskStarted]
+    vertex: str, topology: Topology, recorded: Iterable[events.SnapshotTaken | events.TaskStarted]
 ) -> tuple[KeyGroupOwner, ...]:
-    keys = {each.subtask: tuple(sorted(each.state.entries or ())) for each in told if each.state is not None}
+    keys = {each.subtask: tuple(sorted(each.state.entries or ())) for each in recorded if each.state is not None}
     groups, width = topology.max_parallelism, topology.parallelism
     edges = [-(-index * groups // width) for index in range(width + 1)]
     return tuple(

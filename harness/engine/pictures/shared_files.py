@@ -44,7 +44,7 @@ def shared_picture(history: History) -> SharedPicture | None:
 
 
 class _Followed:
-    """What becomes of files and checkpoints, told by the completion that it follows.
+    """What becomes of files and checkpoints, shown at the completion that it follows.
 
     Attributes:
         uses: by checkpoint, the uses of each path when the next one begins.

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from holdfast.harness.engine.errors import NotApplicable, UsageError
 from holdfast.harness.engine.plans.validate import check_options, check_plan
 from holdfast.harness.engine.site import registry
-from holdfast.harness.engine.site.told import account_of, answer_of
+from holdfast.harness.engine.site.answers import account_of, answer_of
 from holdfast.harness.model.case import Tier
 from holdfast.harness.model.plan import Plan
 from holdfast.harness.spi.system import OptionUse, Rehearsed, System

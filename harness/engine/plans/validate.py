@@ -10,9 +10,9 @@ from collections.abc import Iterable, Mapping
 from holdfast.harness.engine.errors import NotApplicable, UsageError
 from holdfast.harness.engine.plans.check_job import check_job
 from holdfast.harness.engine.plans.sizes import check_sizes
+from holdfast.harness.engine.site.answers import account_of, answer_of, evidence_of
 from holdfast.harness.engine.site.entry_points import unknown
 from holdfast.harness.engine.site.registry import Toolbox
-from holdfast.harness.engine.site.told import account_of, answer_of, evidence_of
 from holdfast.harness.model.capability import Capability
 from holdfast.harness.model.case import Tier
 from holdfast.harness.model.demands import demands

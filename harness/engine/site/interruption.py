@@ -35,7 +35,7 @@ class Interruption:
         broken: why the harness itself cannot go on, one sentence; empty: it can.
         dropped: whether what is under way is broken off.
         alarms: whether the handler of alarms is ours.
-        followers: told the number of every signal that is heard, at once.
+        followers: called at once with the number of every signal that is heard.
     """
 
     def __init__(self) -> None:

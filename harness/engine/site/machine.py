@@ -57,10 +57,10 @@ def stalled_ms() -> float:
 
 def _pressure_ms(resource: str) -> float:
     try:
-        told = _TOTAL.match((_PRESSURE / resource).read_bytes())
+        found = _TOTAL.match((_PRESSURE / resource).read_bytes())
     except OSError:
         return 0.0
-    return int(told[1]) / 1_000 if told else 0.0
+    return int(found[1]) / 1_000 if found else 0.0
 
 
 def _lacking_for_spark() -> str:

@@ -6,7 +6,7 @@ import platform
 from collections.abc import Collection, Mapping
 from importlib.metadata import PackageNotFoundError, version
 
-from holdfast.harness.engine.site.told import answer_of
+from holdfast.harness.engine.site.answers import answer_of
 from holdfast.harness.model.case import Tier
 from holdfast.harness.model.distribution import DISTRIBUTION
 from holdfast.harness.spi.system import System, TellsVersions

@@ -9,7 +9,7 @@ import msgspec
 
 from holdfast.harness.engine.errors import UsageError
 from holdfast.harness.engine.site import registry
-from holdfast.harness.engine.site.told import account_of, answer_of, evidence_of
+from holdfast.harness.engine.site.answers import account_of, answer_of, evidence_of
 from holdfast.harness.model.capability import Capability
 from holdfast.harness.model.case import Tier
 from holdfast.harness.model.demands import demands
@@ -294,7 +294,7 @@ def mix_for(system: System, mix: Mix = SWARM, tier: Tier = Tier.SIM) -> Mix:
         checkpoints=Capability.CHECKPOINTS in able,
         acknowledges=acknowledges,
         options=Capability.OPTIONS in able,
-        # Before the first micro-batch is over, nothing is under way that is told of; what dies with its driver cannot
+        # Before the first micro-batch is over, nothing is under way that is reported; what dies with its driver cannot
         # be hit again until one is over.
         starts=int(Capability.MICRO_BATCHES in able),
         apart=int(Capability.MICRO_BATCHES in able),

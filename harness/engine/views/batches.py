@@ -1,4 +1,4 @@
-"""What is drawn of a batch: the records in it where they can be told, how many there are where not."""
+"""What is drawn of a batch: the records in it where they are known, how many there are where not."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Record(NamedTuple):
 
 
 class Batch(NamedTuple):
-    """A batch in a channel; `records` is None where they cannot be told."""
+    """A batch in a channel; `records` is None where they are unknown."""
 
     words: str
     records: tuple[Record, ...] | None

@@ -148,7 +148,7 @@ def _violations(
 
 
 def _what(found: list[tuple[str, Anomaly]]) -> tuple[Damage, str]:
-    """The worst damage in words; but what a claim does not keep is told as the claim that it is."""
+    """The worst damage in words; but what a claim does not keep is reported as the claim that it is."""
     damages = [damage_of(oracle, anomaly) for oracle, anomaly in found]
     causes = [damage for damage in damages if damage not in CONSEQUENCES] or damages
     worst = Damage.OVERCLAIM if damages[0] is Damage.OVERCLAIM else min(causes, key=DAMAGE_RANK.__getitem__)

@@ -1,7 +1,7 @@
 """From a landed fault back to work: when the job ran again, and when output that no one had promised before was seen.
 
 A recovery counts from the fault, or from its heal where it lasts. It ends where the next fault begins: what another
-fault disturbed is not told. New output is that of a checkpoint that was triggered afterwards, so that nothing counts
+fault disturbed is left out. New output is that of a checkpoint that was triggered afterwards, so that nothing counts
 which was on its way already. Where output follows notices and no transaction is shown, it begins when such a checkpoint
 is complete. Of a system that has no checkpoints to show, it is that of records that were sent to it afterwards, and
 that it answers for.

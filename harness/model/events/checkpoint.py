@@ -120,7 +120,7 @@ class StateOverBudget(Event, tag="state_over_budget"):
 
 
 class CheckpointCompleted(Event, tag="checkpoint_completed"):
-    """Terminal. From now on it is a recovery point and may be told. `positions` are the recorded next offsets.
+    """Terminal. From now on it is a recovery point, and may be reported. `positions` are the recorded next offsets.
     `watermark_ms` is the event time up to which its state has done with windows; None where nobody says."""
 
     checkpoint: int

@@ -43,7 +43,7 @@ class CoordinatorSuperseded(Event, tag="coordinator_superseded"):
 
 
 class JobConfigured(Event, tag="job_configured"):
-    """What is in force for the job, told whenever a coordinator begins to live, and at submit."""
+    """What is in force for the job, reported whenever a coordinator begins to live, and at submit."""
 
     configuration: EffectiveConfiguration
 

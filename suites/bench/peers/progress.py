@@ -1,7 +1,7 @@
 """How many records an engine had taken at which time, how much processor time it had used, and what follows from that.
 
-Records per second depend on who else uses the machine; records per second of processor time hardly do. Both are told,
-and how many cores the engine really had.
+Records per second depend on who else uses the machine; records per second of processor time hardly do. Both are
+reported, and how many cores the engine really had.
 """
 
 from __future__ import annotations

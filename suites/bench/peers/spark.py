@@ -74,7 +74,7 @@ def latency(cache: PeerCache, demand: Demand, parts: int) -> Latency:
     """Let the year arrive in so many parts, one every SLICE_S, and see when the batch with each has its commit.
 
     Which batch read a part is said by Spark's own log of its sources, when a batch was committed by the time of its
-    commit file. When it was applied is not told: dash.
+    commit file. When it was applied is not reported: dash.
     """
     with tempfile.TemporaryDirectory(dir=demand.folder) as name:
         folder = Path(name)

@@ -51,7 +51,7 @@ def _session(sql: Any, cores: int) -> Any:
         .config("spark.driver.memory", "4g")
         .config("spark.ui.enabled", "false")
         .config("spark.log.level", "ERROR")
-        # So that every batch is still told and logged when the run ends.
+        # So that every batch is still reported and logged when the run ends.
         .config("spark.sql.streaming.numRecentProgressUpdates", 1_000_000)
         .config("spark.sql.streaming.minBatchesToRetain", 1_000_000)
         .getOrCreate()

@@ -85,7 +85,7 @@ class Bench(OutsideBench):
             raise Violation(self.rule, f"remove({_some(paths)}) returned {left}; nothing is right.")
 
     def require_absent(self, files: FileSystem, path: str) -> None:
-        """Whoever reads is told that it is not there."""
+        """Whoever reads finds that it is not there."""
         self.refuses(f"read {path!r}", FileNotFoundError, content_of, files, path)
         self.refuses(f"read the end of {path!r}", FileNotFoundError, files.tail, path, 4)
 

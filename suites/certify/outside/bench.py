@@ -14,9 +14,9 @@ from holdfast.suites.certify.answers import Answers
 from holdfast.suites.certify.check import CannotTry, Violation
 from holdfast.suites.certify.closing import raised_by_closing
 from holdfast.suites.certify.outside.location import Location, location_below
+from holdfast.suites.certify.outside.messages import Act, Outcome, Report, Setting
 from holdfast.suites.certify.outside.relay import Relay
 from holdfast.suites.certify.outside.target import Target
-from holdfast.suites.certify.outside.telling import Act, Outcome, Report, Setting
 from holdfast.suites.certify.outside.victims import Stopped, Victims
 
 ENDPOINT = "s3.endpoint"
@@ -36,7 +36,7 @@ class OutsideBench:
     """One check's own world; no other check sees anything of it. A subclass makes what is certified.
 
     Attributes:
-        performer: module by which other processes make it and call it (telling.Setting).
+        performer: module by which other processes make it and call it (messages.Setting).
         own: name of the job or folder that those processes share with this one.
         contract: the protocol of what is certified.
         target: what is certified.

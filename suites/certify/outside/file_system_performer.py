@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import cast
 
 from holdfast.harness.spi.file_system import FileSystem, FileSystemContext, file_system_factory
+from holdfast.suites.certify.outside.messages import Act, Outcome, Setting
 from holdfast.suites.certify.outside.target import Contract
-from holdfast.suites.certify.outside.telling import Act, Outcome, Setting
 
 CONTRACT = Contract("file system", FileSystem, file_system_factory)
 

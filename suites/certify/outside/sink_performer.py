@@ -8,8 +8,8 @@ from typing import cast
 import msgspec
 
 from holdfast.harness.spi.sink import Committable, Row, Sink, SinkContext, SinkFactory, SinkWriter
+from holdfast.suites.certify.outside.messages import Act, Outcome, Setting
 from holdfast.suites.certify.outside.target import Contract
-from holdfast.suites.certify.outside.telling import Act, Outcome, Setting
 
 OPERATOR = "sink"
 

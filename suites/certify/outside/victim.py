@@ -1,4 +1,4 @@
-"""A process that makes a storage or a file system and does what it is told, until it is stopped: run by victims.py.
+"""A process that makes a storage or a file system and does what it is sent, until it is stopped: run by victims.py.
 
 It stops at calls that leave Python: of the file system, of a socket, of a database, or of any module that does not
 belong to Python. Each has two points: before it, and behind it. So everything between two effects is a point, in
@@ -18,16 +18,16 @@ from typing import Any, Protocol, cast
 import msgspec
 
 from holdfast.fixtures.host.foreign_calls import DATABASES, SYSTEM, origin_of
-from holdfast.suites.certify.outside.synchronised import Watch
-from holdfast.suites.certify.outside.telling import (
+from holdfast.suites.certify.outside.messages import (
     LENGTH_BYTES,
     Act,
+    Answer,
     Command,
     Outcome,
     Report,
     Setting,
-    Told,
 )
+from holdfast.suites.certify.outside.synchronised import Watch
 
 _CALLS = frozenset({
     "open", "write", "writev", "pwrite", "pwritev", "fsync", "fdatasync", "link", "symlink", "rename", "replace",
@@ -36,7 +36,7 @@ _CALLS = frozenset({
 })  # fmt: skip
 _HEAP_TYPE = 1 << 9
 """Flag of a type that an interpreter did not come with."""
-_told, _heard = 1, 0
+_answers, _heard = 1, 0
 """Descriptors of what goes to the kit, and of what comes from it."""
 
 
@@ -64,7 +64,7 @@ class Performer(Protocol):
         """What the factory makes."""
 
     def perform(self, thing: Any, act: Act) -> Outcome:
-        """One act, and what came of it. What it raises is told, too."""
+        """One act, and what came of it. What it raises is reported, too."""
 
 
 class Stops:
@@ -90,25 +90,25 @@ class Stops:
                 self._stop(f"{'before' if event == 'c_call' else 'behind'} {argument.__name__}")
 
     def _stop(self, where: str) -> None:
-        tell(Told(event="stopped", where=where))
+        tell(Answer(event="stopped", where=where))
         if self._command.kill:
             os.kill(os.getpid(), signal.SIGKILL)
-        hear()  # Told to go on.
+        hear()  # To go on.
 
 
 def keep_apart() -> None:
     """From now on what a part prints goes to standard error, and it finds nothing to read: the kit is spoken to by
     descriptors of our own."""
-    global _told, _heard
-    _told, _heard = os.dup(1), os.dup(0)
+    global _answers, _heard
+    _answers, _heard = os.dup(1), os.dup(0)
     os.dup2(2, 1)
     with open(os.devnull) as nothing:
         os.dup2(nothing.fileno(), 0)
 
 
-def tell(told: Told) -> None:
+def tell(answer: Answer) -> None:
     """One line for the kit. It must not be a point itself: it is written while nothing is counted."""
-    os.write(_told, msgspec.json.encode(told) + b"\n")
+    os.write(_answers, msgspec.json.encode(answer) + b"\n")
 
 
 def hear() -> bytes:
@@ -158,20 +158,20 @@ def main() -> None:
     try:
         performer.load(setting.factory)
     except ValueError as error:
-        tell(Told(event="lost", where=str(error)))
+        tell(Answer(event="lost", where=str(error)))
         return
-    tell(Told(event="ready"))
+    tell(Answer(event="ready"))
     while line := hear():
         command = msgspec.json.decode(line, type=Command)
         child = os.fork()
         if not child:
             try:
-                tell(Told(event="done", report=run(performer, setting, command)))
+                tell(Answer(event="done", report=run(performer, setting, command)))
             except BaseException as error:
-                tell(Told(event="broken", where=f"{type(error).__name__}: {error}"))
+                tell(Answer(event="broken", where=f"{type(error).__name__}: {error}"))
             os._exit(0)
         _, status = os.waitpid(child, 0)
-        tell(Told(event="ended", status=os.waitstatus_to_exitcode(status)))
+        tell(Answer(event="ended", status=os.waitstatus_to_exitcode(status)))
 
 
 if __name__ == "__main__":

@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from holdfast.harness.adapter.process import Process
 from holdfast.harness.label import NAME, label_of
 from holdfast.suites.certify.check import CannotTry, Violation
-from holdfast.suites.certify.outside.telling import LENGTH_BYTES, Act, Command, Report, Setting, Told
+from holdfast.suites.certify.outside.messages import LENGTH_BYTES, Act, Answer, Command, Report, Setting
 
 PATIENCE_S = 120.0
 """How long a victim may be silent."""
@@ -60,10 +60,10 @@ class Victims:
         )
         self._life = Process(self._process.pid)
         self._send(replace(setting, path=[str(each) for each in sys.path]))
-        told = self._hear("ready", "lost")
-        if told.event == "lost":
+        answer = self._hear("ready", "lost")
+        if answer.event == "lost":
             self.close()
-            raise CannotTry(f"another process cannot import its factory: {told.where}")
+            raise CannotTry(f"another process cannot import its factory: {answer.where}")
 
     def run(self, acts: Sequence[Act], counted_from: int = 0, *, power_lost: bool = False) -> Report:
         """Do it all; behind it, the power may be lost."""
@@ -73,18 +73,18 @@ class Victims:
     def kill(self, acts: Sequence[Act], stop_at: int, counted_from: int = 0) -> str:
         """Do it until the process dies at a point; at which call. Empty: it came to its end before."""
         self._send(Command(acts, counted_from, stop_at))
-        told = self._hear("stopped", "done")
+        answer = self._hear("stopped", "done")
         self._hear("ended")
-        return told.where
+        return answer.where
 
     def stop(self, acts: Sequence[Act], stop_at: int, counted_from: int = 0) -> Stopped | None:
         """Do it until the process stops at a point; None: it came to its end before."""
         self._send(Command(acts, counted_from, stop_at, kill=False))
-        told = self._hear("stopped", "done")
-        if told.event == "done":
+        answer = self._hear("stopped", "done")
+        if answer.event == "done":
             self._hear("ended")
             return None
-        return Stopped(self, told.where)
+        return Stopped(self, answer.where)
 
     def go_on(self) -> Report:
         """Let one that stopped do the rest."""
@@ -105,7 +105,7 @@ class Victims:
         self._process.stdin.write(len(message).to_bytes(LENGTH_BYTES) + message)
         self._process.stdin.flush()
 
-    def _hear(self, *events: str) -> Told:
+    def _hear(self, *events: str) -> Answer:
         assert self._process.stdout is not None
         silent = Timer(PATIENCE_S, self._kill)
         silent.start()
@@ -113,10 +113,10 @@ class Victims:
             line = self._process.stdout.readline()
         finally:
             silent.cancel()
-        told = msgspec.json.decode(line, type=Told) if line else Told(event="ended", where="it does not answer")
-        if told.event not in events:
-            raise Violation(self.rule, f"a process that uses it ended: {told.where or told.status}.")
-        return told
+        answer = msgspec.json.decode(line, type=Answer) if line else Answer(event="ended", where="it does not answer")
+        if answer.event not in events:
+            raise Violation(self.rule, f"a process that uses it ended: {answer.where or answer.status}.")
+        return answer
 
     def close(self) -> None:
         """End the process; a fork that waits reads the end of its input, and ends, too. Whatever hangs is killed."""

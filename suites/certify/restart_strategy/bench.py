@@ -18,7 +18,7 @@ from holdfast.suites.certify.check import Violation
 
 
 class Life:
-    """What the job goes through, as its strategy is told.
+    """What the job goes through, as its strategy hears of it.
 
     Attributes:
         now_ms: what time it is.

@@ -13,8 +13,8 @@ from holdfast.suites.certify.closing import raised_by_closing
 from holdfast.suites.certify.connected import HERE, Connected, folder_of
 from holdfast.suites.certify.fault_points import FaultPoints
 from holdfast.suites.certify.outside import sink_performer
+from holdfast.suites.certify.outside.messages import Setting
 from holdfast.suites.certify.outside.sink_performer import OPERATOR
-from holdfast.suites.certify.outside.telling import Setting
 from holdfast.suites.certify.outside.victims import Victims
 from holdfast.suites.certify.sink.readers import READERS
 

@@ -87,7 +87,7 @@ class Calls(Work):
                 self.job.store(part, self.bench.upload(part.taken))
 
     def cancel(self, which: int, after: int, *_: int) -> None:
-        """The upload is told at some question that it is cancelled, and the checkpoint is aborted."""
+        """The upload hears at some question that it is cancelled, and the checkpoint is aborted."""
         part = self.job.part(which)
         questions = iter([False] * (after % 5))
         streams = self.bench.storage().streams(part.taken.checkpoint, EPOCH)

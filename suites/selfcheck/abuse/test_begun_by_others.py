@@ -118,8 +118,8 @@ def test_what_is_registered_or_ships_needs_none(
 ) -> None:
     begun = Begun(identity="", request=asked)
     assert gone_on(begun, tmp_path, monkeypatch, "certify", "--resume") == ""
-    told = gone_on(begun, tmp_path, monkeypatch, "report")
-    assert told == f"it did not run; holdfast certify --resume {tmp_path} goes on"
+    reason = gone_on(begun, tmp_path, monkeypatch, "report")
+    assert reason == f"it did not run; holdfast certify --resume {tmp_path} goes on"
 
 
 @pytest.mark.usefixtures("mark")
@@ -128,8 +128,8 @@ def test_the_command_that_goes_on_has_permission_where_it_needs_it(
 ) -> None:
     monkeypatch.setenv("TOKEN", "mine")
     begun = Begun(identity="", request=system(), environment=("TOKEN",))
-    told = gone_on(begun, tmp_path, monkeypatch, "report", "--trust")
-    assert told == f"it did not run; holdfast certify --resume {tmp_path} --trust goes on"
+    reason = gone_on(begun, tmp_path, monkeypatch, "report", "--trust")
+    assert reason == f"it did not run; holdfast certify --resume {tmp_path} --trust goes on"
     assert passed_on() == ()
     gone_on(begun, tmp_path, monkeypatch, "certify", "--trust", "--resume")
     assert passed_on() == ("TOKEN",)
@@ -139,8 +139,8 @@ def test_the_command_that_goes_on_has_permission_where_it_needs_it(
 def test_the_command_that_goes_on_can_be_pasted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = tmp_path / "the night's own"
     folder.mkdir()
-    told = gone_on(Begun(identity="", request=system()), folder, monkeypatch, "report")
-    command = told.removeprefix("it did not run; ").removesuffix(" goes on")
+    reason = gone_on(Begun(identity="", request=system()), folder, monkeypatch, "report")
+    command = reason.removeprefix("it did not run; ").removesuffix(" goes on")
     assert shlex.split(command) == ["holdfast", "certify", "--resume", str(folder)]
 
 

@@ -29,11 +29,11 @@ class Door:
         self.loop = Loop()
         self.listener = listen()
         self.admitted: list[socket.socket] = []
-        self.told = 0
+        self.ready = 0
         self.acceptor = Acceptor(self.loop, self.listener, token, self.admitted.append, self._refuse, limit_s)
 
     def _refuse(self) -> None:
-        self.told += 1
+        self.ready += 1
 
     @property
     def address(self) -> Address:
@@ -62,7 +62,7 @@ def test_what_follows_the_token_is_left_to_be_read(door: Door) -> None:
     with call(door.address, TOKEN + b"hello", LIMIT_S):
         door.turn_until(lambda: bool(door.admitted))
         assert door.admitted[0].recv(100) == b"hello"
-    assert (door.acceptor.refused, door.told) == (0, 0)
+    assert (door.acceptor.refused, door.ready) == (0, 0)
 
 
 def test_a_token_may_come_in_pieces(door: Door) -> None:
@@ -80,7 +80,7 @@ def test_a_token_may_come_in_pieces(door: Door) -> None:
 )
 def test_a_wrong_token_is_refused(door: Door, said: bytes) -> None:
     with call(door.address, said, LIMIT_S) as stranger:
-        door.turn_until(lambda: door.told == 1)
+        door.turn_until(lambda: door.ready == 1)
         stranger.settimeout(LIMIT_S)
         with pytest.raises(ConnectionResetError) if len(said) > TOKEN_BYTES else closing(stranger):
             assert stranger.recv(1) == b""
@@ -93,18 +93,18 @@ def test_a_wrong_beginning_is_not_told_from_a_right_one(door: Door) -> None:
     with call(door.address, wrong, LIMIT_S), call(door.address, TOKEN[:1], LIMIT_S):
         for _ in range(4):
             door.loop.turn(0.01)
-        assert door.told == 0
+        assert door.ready == 0
 
 
 def test_who_goes_away_is_refused(door: Door) -> None:
     call(door.address, b"", LIMIT_S).close()
     call(door.address, TOKEN[:7], LIMIT_S).close()
-    door.turn_until(lambda: door.told == 2)
+    door.turn_until(lambda: door.ready == 2)
 
 
 def test_who_says_nothing_in_time_is_refused() -> None:
     with closing(Door(limit_s=SHORT_S)) as door, call(door.address, b"", LIMIT_S) as stranger:
-        door.turn_until(lambda: door.told == 1)
+        door.turn_until(lambda: door.ready == 1)
         assert stranger.recv(1) == b""
 
 
@@ -114,8 +114,8 @@ def test_of_those_who_say_nothing_only_so_many_wait(door: Door) -> None:
             silent.enter_context(call(door.address, b"", LIMIT_S))
         with call(door.address, TOKEN, LIMIT_S):
             door.turn_until(lambda: bool(door.admitted))
-        assert door.told == 2 * MOST_WAITING
-    door.turn_until(lambda: door.told == 3 * MOST_WAITING)
+        assert door.ready == 2 * MOST_WAITING
+    door.turn_until(lambda: door.ready == 3 * MOST_WAITING)
 
 
 def test_without_a_token_our_own_user_is_admitted() -> None:
@@ -134,7 +134,7 @@ def test_without_a_token_another_user_is_refused() -> None:
             with socket.create_connection(door.address):
                 os.read(stays, 1)
             os._exit(0)
-        door.turn_until(lambda: door.told == 1)
+        door.turn_until(lambda: door.ready == 1)
         os.write(ends, b"x")
         os.waitpid(child, 0)
         os.close(stays)

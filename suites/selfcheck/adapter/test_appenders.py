@@ -97,13 +97,13 @@ class Broker:
 
     def poll(self, limit_s: float) -> None:
         held, self._held = self._held, []
-        for value, told in held:
+        for value, delivered in held:
             offset = len(self.taken) + self.ahead
             if self.refuses:
-                told(Refusal(), Message(-1))
+                delivered(Refusal(), Message(-1))
             else:
                 self.taken.append((offset, value))
-                told(None, Message(offset))
+                delivered(None, Message(offset))
 
     def flush(self, limit_s: float) -> int:
         self.poll(limit_s)

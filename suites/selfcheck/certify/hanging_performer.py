@@ -6,7 +6,7 @@ import os
 import threading
 from pathlib import Path
 
-from holdfast.suites.certify.outside.telling import Act, Outcome, Setting
+from holdfast.suites.certify.outside.messages import Act, Outcome, Setting
 
 
 def load(factory: str) -> None:

@@ -286,10 +286,10 @@ def answering(answer: object) -> type[RestartStrategy]:
 def test_what_cannot_be_shown_is_blamed_on_the_part(answer: object, words: str) -> None:
     """The kit broke on it, and the command ended with 4."""
     verdict = judge_strategy(STRATEGY_CHECKS["RST-07/unrecoverable"], answering(answer))
-    told = shown(verdict)
-    assert (told.status, told.rule) == (Status.FAIL, "RST-07")
-    assert words in told.reason
-    assert msgspec.json.decode(msgspec.json.encode(told), type=KitCheck) == told
+    reported = shown(verdict)
+    assert (reported.status, reported.rule) == (Status.FAIL, "RST-07")
+    assert words in reported.reason
+    assert msgspec.json.decode(msgspec.json.encode(reported), type=KitCheck) == reported
 
 
 def test_a_factory_that_cannot_say_what_is_wrong_is_refuted() -> None:
@@ -302,7 +302,7 @@ def test_a_factory_that_cannot_say_what_is_wrong_is_refuted() -> None:
 
 def test_a_long_complaint_is_cut() -> None:
     """It filled the memory of the harness, and every report."""
-    told = shown(judge_strategy(STRATEGY_CHECKS["RST-07/unrecoverable"], answering(ValueError("x" * 1_000_000))))
-    assert told.status is Status.FAIL
-    assert "... (1000000 characters) (test_answers.py:" in told.reason
-    assert len(msgspec.json.encode(told)) < 10_000
+    reported = shown(judge_strategy(STRATEGY_CHECKS["RST-07/unrecoverable"], answering(ValueError("x" * 1_000_000))))
+    assert reported.status is Status.FAIL
+    assert "... (1000000 characters) (test_answers.py:" in reported.reason
+    assert len(msgspec.json.encode(reported)) < 10_000

@@ -302,8 +302,8 @@ def test_an_option_of_a_job_reaches_the_database(
     backend = RocksDBBackend(context(tmp_path, options=taken))
     backend.table(VALUE).put(0, b"", [(b"k", b"v")], now_ms=0)
     [written], [log] = tmp_path.rglob("OPTIONS-*"), tmp_path.rglob("LOG")
-    told = written.read_text() + log.read_text()
-    assert [each for each in reported if each not in told] == []
+    logged = written.read_text() + log.read_text()
+    assert [each for each in reported if each not in logged] == []
     backend.close()
 
 

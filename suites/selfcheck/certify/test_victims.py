@@ -18,7 +18,7 @@ from holdfast.suites.certify.check import CannotTry, Violation
 from holdfast.suites.certify.checkpoint_storage.bench import Bench as StorageBench
 from holdfast.suites.certify.file_system.bench import Bench as FileSystemBench
 from holdfast.suites.certify.outside import sink_performer, victim, victims
-from holdfast.suites.certify.outside.telling import Act, Setting
+from holdfast.suites.certify.outside.messages import Act, Setting
 from holdfast.suites.certify.outside.victims import Victims
 from holdfast.suites.selfcheck.certify import hanging_performer
 from holdfast.suites.selfcheck.services.listener import becomes

@@ -142,8 +142,8 @@ def test_a_deployment_of_kubernetes_is_read(tmp_path: Path, capsys: pytest.Captu
 
 def test_a_program_reads_the_same(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.execute(["config", "check", str(file), "--json"]) == ODD
-    told = msgspec.json.decode(capsys.readouterr().out, type=EffectiveConfiguration)
-    assert {setting.key for setting in told.settings if setting.origin is Origin.FILE} == {
+    printed = msgspec.json.decode(capsys.readouterr().out, type=EffectiveConfiguration)
+    assert {setting.key for setting in printed.settings if setting.origin is Origin.FILE} == {
         "restart-strategy.type",
         "restart-strategy.failure-rate.max-failures-per-interval",
         "restart-strategy.failure-rate.failure-rate-interval",

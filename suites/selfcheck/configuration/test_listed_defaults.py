@@ -33,9 +33,9 @@ def test_every_default_is_the_one_that_is_written_down(version: str) -> None:
     listed = {PROFILE: version, **defaults(version), **{key: value for key, (value, _) in OURS.items()}}
     assert listed.keys() == OPTIONS.keys()
     plan = submitted({PROFILE: version})
-    told = {setting.key: setting.value for setting in effective_configuration(configure(plan)).settings}
+    reported = {setting.key: setting.value for setting in effective_configuration(configure(plan)).settings}
     derived = {key: expected.value for key, expected in ConfigurationModel(plan).settings.items()}
-    assert told == listed
+    assert reported == listed
     assert derived == listed
 
 

@@ -68,8 +68,8 @@ def test_nothing_is_odd_about_what_is_shipped_or_ordinary(
     text: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (file := tmp_path / "spark-defaults.conf").write_text(text)
-    code, told = checked([str(file)], capsys)
-    assert (code, odd(told)) == (0, [])
+    code, given = checked([str(file)], capsys)
+    assert (code, odd(given)) == (0, [])
 
 
 @pytest.mark.parametrize(
@@ -101,36 +101,36 @@ def test_what_is_odd_is_said_once(
     text: str, name: str, words: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (file := tmp_path / "spark-defaults.conf").write_text(text)
-    code, told = checked([str(file)], capsys)
-    assert (code, odd(told)) == (ODD, [name])
-    assert words in sentence(told, name)
+    code, given = checked([str(file)], capsys)
+    assert (code, odd(given)) == (ODD, [name])
+    assert words in sentence(given, name)
 
 
 def test_what_may_be_meant_is_told_and_is_no_failure(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (file := tmp_path / "spark-defaults.conf").write_text(
         "spark.speculation true\nspark.sql.shuffle.partitions 8\nspark.yarn.executor.memoryOverhead 1g\n"
     )
-    code, told = checked([str(file)], capsys)
-    assert (code, odd(told)) == (0, [])
-    assert "must bear the same row twice" in sentence(told, "speculation")
-    assert "keeps its old value of spark.sql.shuffle.partitions" in sentence(told, "fixed-by-checkpoint")
-    assert "memoryOverhead is spark.executor.memoryOverhead" in sentence(told, "former-keys")
-    assert sentence(told, "checkpoints").startswith("no common folder: each query needs its option checkpointLocation")
+    code, given = checked([str(file)], capsys)
+    assert (code, odd(given)) == (0, [])
+    assert "must bear the same row twice" in sentence(given, "speculation")
+    assert "keeps its old value of spark.sql.shuffle.partitions" in sentence(given, "fixed-by-checkpoint")
+    assert "memoryOverhead is spark.executor.memoryOverhead" in sentence(given, "former-keys")
+    assert sentence(given, "checkpoints").startswith("no common folder: each query needs its option checkpointLocation")
 
 
 def test_options_of_the_command_line_win_over_the_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     retained = f"{STREAMING}minBatchesToRetain"
     (file := tmp_path / "spark-defaults.conf").write_text(f"{retained} 1\n")
-    code, told = checked([str(file), "--conf", f"{retained}=5"], capsys)
-    assert (code, odd(told)) == (0, [])
-    in_force = {setting.key: setting for setting in told.settings}
+    code, given = checked([str(file), "--conf", f"{retained}=5"], capsys)
+    assert (code, odd(given)) == (0, [])
+    in_force = {setting.key: setting for setting in given.settings}
     assert (in_force[retained].value, in_force[retained].origin) == ("5", Origin.CODE)
     assert in_force[PROVIDER].origin is Origin.DEFAULT
 
 
 def test_options_need_no_file(capsys: pytest.CaptureFixture[str]) -> None:
-    code, told = checked(["--conf", f"{STREAMING}checkpointLocaton=/c"], capsys)
-    assert (code, odd(told)) == (ODD, ["unknown-option"])
+    code, given = checked(["--conf", f"{STREAMING}checkpointLocaton=/c"], capsys)
+    assert (code, odd(given)) == (ODD, ["unknown-option"])
     assert cli.execute(["config", "check"]) == cli.WRONG_USAGE
     assert "name a file, or set an option by --set KEY=VALUE." in capsys.readouterr().err
 

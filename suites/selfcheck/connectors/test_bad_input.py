@@ -26,10 +26,10 @@ LIMIT_S = 12.0
 
 
 def deploy(connectors: Connectors, folder: Path) -> None:
-    told = plan()
-    inputs = Synthetic().generate(told.workload.parameters, told.run_seed)
+    chosen = plan()
+    inputs = Synthetic().generate(chosen.workload.parameters, chosen.run_seed)
     services = RunServices(connectors=connectors, inner_connectors=connectors)
-    ProcessDeployment(told, inputs, Variant(), configure(told), folder, services=services).close()
+    ProcessDeployment(chosen, inputs, Variant(), configure(chosen), folder, services=services).close()
 
 
 @pytest.mark.parametrize(

@@ -214,8 +214,8 @@ def test_it_outlives_a_store_that_is_silent(stack: Stack, tmp_path: Path) -> Non
 
 
 def test_at_least_once_loses_nothing_and_is_not_exactly_once(stack: Stack, tmp_path: Path) -> None:
-    told = plan(FLUSHED, job=FORWARD, options={"sink.delivery-guarantee": "at-least-once"})
-    judged = run(Connected(stack), told, tmp_path)
+    chosen = plan(FLUSHED, job=FORWARD, options={"sink.delivery-guarantee": "at-least-once"})
+    judged = run(Connected(stack), chosen, tmp_path)
     assert_passes(judged)
     assert "row-repeated" in exactly_once_clauses(judged.history)
 

@@ -13,23 +13,23 @@ from holdfast.harness.model.deviation import Deviation
 
 def test_the_table_is_printed_with_its_counts(capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.execute(["mutants", "--table"]) == 0
-    told = capsys.readouterr().out
-    assert "cells are covered by" in told
+    printed = capsys.readouterr().out
+    assert "cells are covered by" in printed
     for step in ("commit", "timer-restart"):
-        assert step in told
+        assert step in printed
 
 
 def test_a_row_is_printed_cell_by_cell(capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.execute(["mutants", "--table", "commit"]) == 0
-    told = capsys.readouterr().out
-    assert "commit early: TXN/committed-before-completion refutes commits-on-barrier on " in told
-    assert "commit partial: it carries nothing that has parts" in told
+    printed = capsys.readouterr().out
+    assert "commit early: TXN/committed-before-completion refutes commits-on-barrier on " in printed
+    assert "commit partial: it carries nothing that has parts" in printed
 
 
 def test_json_holds_every_cell(capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.execute(["mutants", "--table", "--json"]) == 0
-    told = json.loads(capsys.readouterr().out)
-    counts = told["counts"]
+    printed = json.loads(capsys.readouterr().out)
+    counts = printed["counts"]
     assert counts["covered"] + counts["explained"] + counts["open"] == len(STEPS) * len(Deviation)
 
 

@@ -19,14 +19,14 @@ def history_of(chosen: Plan) -> History:
     return run_plan(chosen, registry.system("reference"), registry.toolbox()).history
 
 
-def told(chosen: Plan) -> CheckpointHistory:
+def recorded(chosen: Plan) -> CheckpointHistory:
     found = checkpoint_history(history_of(chosen))
     assert found is not None
     return found
 
 
 def test_every_checkpoint_is_told_with_its_subtasks() -> None:
-    found = told(TROUBLED)
+    found = recorded(TROUBLED)
     failed = [each for each in found.checkpoints if each.status is ReportedStatus.FAILED]
     assert [each.reason for each in failed][:1] == ["declined"]
     for each in found.checkpoints:
@@ -40,12 +40,12 @@ def test_every_checkpoint_is_told_with_its_subtasks() -> None:
 
 def test_what_was_in_progress_when_its_coordinator_died_is_lost() -> None:
     died = plan(kill(COORDINATOR, after_checkpoint=1, gate=gate("acknowledge", WORKERS[0])))
-    assert told(died).counts[ReportedStatus.LOST] == 1
+    assert recorded(died).counts[ReportedStatus.LOST] == 1
 
 
 def test_of_many_the_first_are_left_out() -> None:
     options = {"execution.checkpointing.interval": "10 ms"}
-    found = told(plan(options=options, records={"records": 2_000, "records_per_second": 400}))
+    found = recorded(plan(options=options, records={"records": 2_000, "records_per_second": 400}))
     assert len(found.checkpoints) == MOST_CHECKPOINTS
     assert found.left_out == sum(found.counts.values()) - MOST_CHECKPOINTS > 0
 

@@ -83,8 +83,8 @@ class Stand:
             return 0, ""
         head, _, body = answer.partition(b"\r\n\r\n")
         assert head.startswith(b"HTTP/1.0 "), answer
-        told = json.loads(body)
-        return int(head.split()[1]), told["errors"][0] if "errors" in told else ""
+        content = json.loads(body)
+        return int(head.split()[1]), content["errors"][0] if "errors" in content else ""
 
     def ask(
         self,

@@ -82,14 +82,14 @@ def test_the_witness_the_fault_and_the_checkpoint_are_there() -> None:
     named = {step.witness: (picture.lines[step.line], step.label) for step in picture.steps if step.witness}
     assert named == {1: ("source[1]", "snapshot 1 at 5"), 2: ("source[1]", "from CP 1 at 6")}
     assert picture.steps[picture.wrong].witness == 2
-    told = {(picture.lines[step.line], step.shape, step.label) for step in picture.steps}
+    shapes = {(picture.lines[step.line], step.shape, step.label) for step in picture.steps}
     assert {
         ("faults", StepShape.FAULT, "kill worker 1"),
         ("source[1]", StepShape.END, "killed"),
         ("coordinator", StepShape.TRIGGER, "CP 1 triggered"),
         ("coordinator", StepShape.COMPLETE, "CP 1 complete"),
         ("coordinator", StepShape.BEGIN, "attempt 2, from CP 1"),
-    } <= told
+    } <= shapes
 
 
 def test_a_message_is_an_arrow_forwards_and_a_kill_one_to_the_death() -> None:

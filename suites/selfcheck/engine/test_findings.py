@@ -308,18 +308,18 @@ def beside(*runs: RunResult) -> dict[str, str]:
 
 def test_a_direction_is_only_told_where_every_run_shows_it() -> None:
     both = kept(0, FILE, TRANSACTION), kept(1, EARLY_TRANSACTION, LATE_FILE)
-    told = beside(*both, kept(2, FILE), kept(3, TRANSACTION))
+    shown = beside(*both, kept(2, FILE), kept(3, TRANSACTION))
     assert (
-        told["TXN/not-committed"]
+        shown["TXN/not-committed"]
         == "Seen together with checkpoint retention (RETAIN/deleted-in-use) in run area-case-sim-0000"
     )
-    assert told["RETAIN/deleted-in-use"].startswith("Seen together with sink transactions (TXN/not-committed) in run")
+    assert shown["RETAIN/deleted-in-use"].startswith("Seen together with sink transactions (TXN/not-committed) in run")
 
 
 def test_output_leads_to_nothing_inside() -> None:
     row = verdict("EXACT", "row-unknown", "a row stands for nothing", TRIGGERED)
-    told = beside(kept(0, row, TRANSACTION), kept(1, TRANSACTION), kept(2, row))
-    assert told["TXN/not-committed"].startswith("Seen together with exactly-once output (EXACT/row-unknown)")
+    shown = beside(kept(0, row, TRANSACTION), kept(1, TRANSACTION), kept(2, row))
+    assert shown["TXN/not-committed"].startswith("Seen together with exactly-once output (EXACT/row-unknown)")
 
 
 def test_what_shows_alone_in_a_run_that_was_not_kept_is_a_finding_of_its_own() -> None:

@@ -18,7 +18,7 @@ KILL = kill(WORKERS[1], after_checkpoint=2)
 PAUSE = pause(WORKERS[0], 30, after_checkpoint=1)
 
 
-def told(system: str, *faults: FaultSpec) -> str:
+def sentence(system: str, *faults: FaultSpec) -> str:
     """What is said of a run of this variant, which is refuted."""
     tools, under_test = registry.toolbox(), registry.system(system)
     run = run_plan(plan(*faults, system=system), under_test, tools)
@@ -28,12 +28,12 @@ def told(system: str, *faults: FaultSpec) -> str:
 
 @pytest.mark.parametrize("faults", [(KILL,), (PAUSE, KILL)])
 def test_a_variant_that_is_wrong_without_any(faults: tuple[FaultSpec, ...]) -> None:
-    assert told("reference+E1", *faults) == "needs no fault"
+    assert sentence("reference+E1", *faults) == "needs no fault"
 
 
 def test_a_variant_that_restores_wrongly_needs_the_death() -> None:
-    assert told("reference+H2", KILL) == "needs kill of worker 1"
-    assert told("reference+H2", PAUSE, KILL) == "needs kill of worker 1"
+    assert sentence("reference+H2", KILL) == "needs kill of worker 1"
+    assert sentence("reference+H2", PAUSE, KILL) == "needs kill of worker 1"
 
 
 def test_what_neither_leads_to_alone_needs_both(monkeypatch: pytest.MonkeyPatch) -> None:

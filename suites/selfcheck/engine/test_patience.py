@@ -29,7 +29,7 @@ def test_what_is_stalled_meanwhile_is_granted_up_to_a_limit() -> None:
 
 
 @pytest.mark.parametrize(
-    ("told", "stalled_ms"),
+    ("content", "stalled_ms"),
     [
         ("some avg10=98.54 avg60=90.05 avg300=93.19 total=17630\nfull avg10=0.00 total=0\n", 17.63),
         ("", 0.0),
@@ -38,9 +38,9 @@ def test_what_is_stalled_meanwhile_is_granted_up_to_a_limit() -> None:
 )
 @pytest.mark.parametrize("resource", ["cpu", "io"])
 def test_pressure_is_read(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, resource: str, told: str, stalled_ms: float
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, resource: str, content: str, stalled_ms: float
 ) -> None:
-    (tmp_path / resource).write_text(told)
+    (tmp_path / resource).write_text(content)
     monkeypatch.setattr(machine, "_PRESSURE", tmp_path)
     assert machine.stalled_ms() == stalled_ms
 

@@ -82,12 +82,12 @@ def landed(
     ]
     if end_ms is not None:
         around.append(at(end_ms, "harness.0", FaultHealed(fault=0, fault_kind=spec.kind, target=str(spec.target))))
-    told = list(events)
-    for event in told:
+    placed = list(events)
+    for event in placed:
         if isinstance(event, NodeDied | ObjectDamaged) and event.time_ns >= start_ms * MILLISECOND_NS:
             what = event.dead_node if isinstance(event, NodeDied) else event.path
             around.append(at(event.time_ns / MILLISECOND_NS, "harness.0", FaultStruck(fault=0, what=what)))
-    return BY_KIND[spec.kind].landed(history_of(spec, [*around, *told], inputs=inputs), 0)
+    return BY_KIND[spec.kind].landed(history_of(spec, [*around, *placed], inputs=inputs), 0)
 
 
 def history_of(

@@ -90,17 +90,17 @@ NAMES = [spec.kind for spec, _ in BOTH]
 def proofs(spec: FaultSpec, *effects: tuple[float, Effects], heals_ms: float | None = None) -> list[bool | None]:
     """Two of the same fault act, at 100 and at 300 ms, the first until its heal. Which have landed?"""
     column = np.zeros(10, dtype=np.int64)
-    told: list[Event] = [
+    recorded: list[Event] = [
         at(start_ms, "harness", FaultInjected(fault=number, fault_kind=spec.kind, target=str(spec.target)))
         for number, start_ms in enumerate((100, 300))
     ]
     if heals_ms is not None:
-        told.append(at(heals_ms, "harness", FaultHealed(fault=0, fault_kind=spec.kind, target=str(spec.target))))
-    told += [at(time_ms, "coordinator.0", event) for time_ms, some in effects for event in some()]
-    told.sort(key=lambda event: event.time_ns)
+        recorded.append(at(heals_ms, "harness", FaultHealed(fault=0, fault_kind=spec.kind, target=str(spec.target))))
+    recorded += [at(time_ms, "coordinator.0", event) for time_ms, some in effects for event in some()]
+    recorded.sort(key=lambda event: event.time_ns)
     plan = Plan(job=KEYED_SUM, workload=WorkloadSpec("synthetic"), faults=(spec, spec))
     inputs = InputLog(("key",), (Partition(column, column, 10),))
-    history = History(plan, Claims(), inputs, Output(), told, RunEnd(reached=True, ended_ns=900 * MILLISECOND_NS))
+    history = History(plan, Claims(), inputs, Output(), recorded, RunEnd(reached=True, ended_ns=900 * MILLISECOND_NS))
     return [BY_KIND[spec.kind].landed(history, number) for number in range(2)]
 
 

@@ -133,10 +133,10 @@ class TestLoseNotices:
     spec = FaultSpec("lose-notices", Target(Role.COORDINATOR))
 
     def notices(self, *sent: int, heard: tuple[int, ...]) -> list[events.Event]:
-        told = [events.NotificationSent(checkpoint=n, subtask="sink[0]", completed=True) for n in sent]
+        notified = [events.NotificationSent(checkpoint=n, subtask="sink[0]", completed=True) for n in sent]
         known = [events.NotificationReceived(checkpoint=n, subtask="sink[0]", completed=True) for n in heard]
         return [
-            *(at(100 + 10 * event.checkpoint, "coordinator.0", event) for event in told),
+            *(at(100 + 10 * event.checkpoint, "coordinator.0", event) for event in notified),
             *(at(101 + 10 * event.checkpoint, "worker-0.0", event) for event in known),
         ]
 

@@ -159,13 +159,13 @@ def test_every_fault_needs_the_record(kind: str) -> None:
 
 def test_a_death_that_another_kill_is_recorded_for_proves_that_one_alone() -> None:
     kills = (FaultSpec("kill", WORKER), FaultSpec("kill", WORKER))
-    told: list[Event] = [
+    recorded: list[Event] = [
         at(100 + number, "harness", FaultInjected(fault=number, fault_kind="kill", target="worker[1]", stamped=True))
         for number in range(2)
     ]
-    told += [
+    recorded += [
         at(110, "harness", FaultStruck(fault=1, what="worker-1.0")),
         at(110, "harness", NodeDied(dead_node="worker-1.0", cause="kill")),
     ]
-    history = history_of(kills[0], told, kills)
+    history = history_of(kills[0], recorded, kills)
     assert [proved(history, number, BY_KIND["kill"]) for number in range(2)] == [False, True]

@@ -122,10 +122,10 @@ def test_flink_is_told_of_the_store_and_no_file_holds_a_key(tmp_path: Path) -> N
     jars.mkdir()
     (jars / "flink-s3-fs-hadoop-1.0.jar").touch()
     (jars / "flink-core-1.0.jar").touch()
-    told = object_storage.settings(AStore())  # type: ignore[arg-type]
-    assert told["s3.endpoint"] == AStore.proxied
-    assert told["s3.directory.marker.retention"] == "keep"
-    assert not {"public", "secret"} & set(told.values())
+    given = object_storage.settings(AStore())  # type: ignore[arg-type]
+    assert given["s3.endpoint"] == AStore.proxied
+    assert given["s3.directory.marker.retention"] == "keep"
+    assert not {"public", "secret"} & set(given.values())
     variables = object_storage.environment(AStore(), jars, tmp_path / "plugins")  # type: ignore[arg-type]
     assert variables["AWS_SECRET_ACCESS_KEY"] == "secret"
     [plugin] = Path(variables["FLINK_PLUGINS_DIR"], "s3").iterdir()

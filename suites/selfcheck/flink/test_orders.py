@@ -93,6 +93,6 @@ def test_a_sum_is_slow_by_an_order_of_its_own_and_nothing_else_is(tmp_path: Path
     assert not list((tmp_path / "orders").iterdir())
     with pytest.raises(TargetAbsent, match="operators by key alone can be slow"):
         tasks.slow(Target(Role.TASK, 0), 50)
-    told = obeyed(Line(t=0.0, c=OF_STORAGE, m="process-sum[1] 50 sum[1]"))
-    assert isinstance(told, StorageSlowed)
-    assert (subtask_in(told), told.delay_ms) == ("sum[1]", 50)
+    reported = obeyed(Line(t=0.0, c=OF_STORAGE, m="process-sum[1] 50 sum[1]"))
+    assert isinstance(reported, StorageSlowed)
+    assert (subtask_in(reported), reported.delay_ms) == ("sum[1]", 50)

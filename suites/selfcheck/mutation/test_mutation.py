@@ -129,12 +129,12 @@ def _tested(folder: Path, *arguments: str) -> tuple[int, str, dict[str, Tried]]:
 def test_a_sample_is_tried_and_gone_on_with(tmp_path: Path) -> None:
     few = ("--source", f"{PROTOCOL}/checkpoints", "--drawn", "6", "--undirected", "--seed", "3")
     _, _, first = _tested(tmp_path, *few, "--sample", "6")
-    _, told, both = _tested(tmp_path, *few, "--sample", "12")
+    _, printed, both = _tested(tmp_path, *few, "--sample", "12")
     assert {identity: both[identity] for identity in first} == first
     assert len(both) == 12
     fates = {each.fate for each in both.values()}
     assert Fate.REFUTED in fates
     assert Fate.UNJUDGED not in fates
-    assert "whose trace differs are refuted or explained" in told
+    assert "whose trace differs are refuted or explained" in printed
     for each in both.values():
         assert bool(each.clause) is (each.fate is Fate.REFUTED)

@@ -252,7 +252,7 @@ def dropped(checkpoint: int) -> events.CheckpointDropped:
     return events.CheckpointDropped(checkpoint=checkpoint)
 
 
-def told(checkpoint: int, *subtasks: str, completed: bool = True) -> list[Event]:
+def notified(checkpoint: int, *subtasks: str, completed: bool = True) -> list[Event]:
     """The news of its end leaves for these subtasks."""
     return [
         events.NotificationSent(checkpoint=checkpoint, subtask=subtask, completed=completed) for subtask in subtasks

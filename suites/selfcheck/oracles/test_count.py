@@ -33,8 +33,8 @@ def _row(times: int, options: Mapping[str, str]) -> tuple[str, ...]:
 
 
 def test_a_record_that_fails_for_ever_is_told_with_its_cause() -> None:
-    (told,) = _row(4, OF_1_14)
-    assert "record 7 of partition 0 makes source[0] fail on every attempt (it cannot be parsed), 4 in a row" in told
+    (notified,) = _row(4, OF_1_14)
+    assert "record 7 of partition 0 makes source[0] fail on every attempt (it cannot be parsed), 4 in a row" in notified
 
 
 def test_a_record_whose_failures_come_to_an_end_is_not_told() -> None:

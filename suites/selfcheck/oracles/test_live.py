@@ -34,8 +34,8 @@ def test_an_end_is_not_owed_whose_fault_never_acted_on_a_job_that_ran(
 ) -> None:
     """One kill, from which the job was to fail and did not."""
     end = RunEnd(reached=False, reason="the job did not fail", faults_acted=(acted,), faults_landed=(landed,))
-    told = [events.AttemptStarted(), events.JobSwitched(status=status)]
-    history = story(*told, faults=(FaultSpec("kill"),), expected=ExpectedEnd.FAILED, end=end)
+    happened = [events.AttemptStarted(), events.JobSwitched(status=status)]
+    history = story(*happened, faults=(FaultSpec("kill"),), expected=ExpectedEnd.FAILED, end=end)
     assert BY_NAME["LIVE"].judge(history).outcome is outcome
 
 
@@ -58,12 +58,12 @@ def test_an_end_is_not_owed_where_two_kills_were_one_failure(
 ) -> None:
     """Two kills, from which the job was to fail and did not."""
     end = RunEnd(reached=False, reason="the job did not fail", faults_landed=(True, True))
-    told = [
+    happened = [
         injected("kill", f"worker[{step}]", step) if isinstance(step, int) else events.JobSwitched(status=step)
         for step in course
     ]
     kills = (FaultSpec("kill"), FaultSpec("kill"))
-    history = story(events.AttemptStarted(), *told, faults=kills, expected=ExpectedEnd.FAILED, end=end)
+    history = story(events.AttemptStarted(), *happened, faults=kills, expected=ExpectedEnd.FAILED, end=end)
     assert BY_NAME["LIVE"].judge(history).outcome is outcome
 
 
@@ -120,7 +120,7 @@ STALLED = RunEnd(reached=False, reason="1 of 2 checkpoints triggered after the h
 
 
 def test_a_missing_transaction_is_named_with_its_sink() -> None:
-    told = [
+    happened = [
         events.AttemptStarted(),
         events.JobSwitched(status=events.JobStatus.RUNNING),
         events.CheckpointTriggered(checkpoint=1, participants=("sink[0]",)),
@@ -131,9 +131,9 @@ def test_a_missing_transaction_is_named_with_its_sink() -> None:
     ]
     end = replace(STALLED, reason="transaction t-1 of a completed checkpoint was not committed")
     promised = "transaction t-1 of sink[0], which completed checkpoint 1 promises"
-    assert message(story(*told, end=end)) == f"the job runs: {end.reason}; {promised}, is not committed"
-    told.append(events.TransactionAborted(subtask="sink[0]", transaction="t-1"))
-    assert message(story(*told, end=end)).endswith(f"{promised}, was aborted")
+    assert message(story(*happened, end=end)) == f"the job runs: {end.reason}; {promised}, is not committed"
+    happened.append(events.TransactionAborted(subtask="sink[0]", transaction="t-1"))
+    assert message(story(*happened, end=end)).endswith(f"{promised}, was aborted")
 
 
 def test_a_missing_acknowledgement_is_named_with_its_subtask() -> None:
@@ -151,8 +151,8 @@ def test_a_missing_acknowledgement_is_named_with_its_subtask() -> None:
 
 
 def test_a_job_that_does_not_run_is_called_what_it_is() -> None:
-    told = [events.AttemptStarted(), events.JobSwitched(status=events.JobStatus.RESTARTING)]
-    assert message(story(*told, end=STALLED)).startswith(f"the job is {events.JobStatus.RESTARTING}: 1 of 2")
+    happened = [events.AttemptStarted(), events.JobSwitched(status=events.JobStatus.RESTARTING)]
+    assert message(story(*happened, end=STALLED)).startswith(f"the job is {events.JobStatus.RESTARTING}: 1 of 2")
     assert message(story(end=STALLED)).startswith("the job is not seen to be running: 1 of 2")
 
 
@@ -172,9 +172,9 @@ def test_a_job_that_does_not_run_is_called_what_it_is() -> None:
 def test_an_end_that_did_not_come_is_told_once(
     expected: ExpectedEnd, reason: str, words: str, damage: Damage | None
 ) -> None:
-    told = [events.AttemptStarted(), events.JobSwitched(status=events.JobStatus.RUNNING)]
+    happened = [events.AttemptStarted(), events.JobSwitched(status=events.JobStatus.RUNNING)]
     end = RunEnd(reached=False, reason=reason)
-    (anomaly,) = BY_NAME["LIVE"].judge(story(*told, expected=expected, end=end)).anomalies
+    (anomaly,) = BY_NAME["LIVE"].judge(story(*happened, expected=expected, end=end)).anomalies
     assert (anomaly.message, anomaly.damage) == (words, damage)
 
 
@@ -262,8 +262,8 @@ def test_it_does_so_though_another_fault_never_acted() -> None:
     late = replace(STALLED, faults_acted=(True, True, False), faults_landed=(True, True, None))
     again = injected("submit", "coordinator[0]", fault=1)
     order = injected("suspend", "coordinator[0]")
-    told = [events.AttemptStarted(), events.JobSwitched(status=events.JobStatus.RUNNING), order, SUSPENDED, again]
-    assert "end-not-reached" in clauses(story(*told, faults=(SUSPEND, SUBMIT, KILL), end=late))
+    happened = [events.AttemptStarted(), events.JobSwitched(status=events.JobStatus.RUNNING), order, SUSPENDED, again]
+    assert "end-not-reached" in clauses(story(*happened, faults=(SUSPEND, SUBMIT, KILL), end=late))
 
 
 def test_a_job_runs_whose_suspension_had_no_effect() -> None:
@@ -272,5 +272,5 @@ def test_a_job_runs_whose_suspension_had_no_effect() -> None:
 
 def test_a_job_that_ends_by_itself_is_not_excused_by_a_fault_that_never_acted() -> None:
     end = replace(STALLED, faults_acted=(False,), faults_landed=(None,))
-    told = [events.AttemptStarted(), events.JobSwitched(status=events.JobStatus.RUNNING), SUSPENDED]
-    assert "end-not-reached" in clauses(story(*told, faults=(KILL,), end=end))
+    happened = [events.AttemptStarted(), events.JobSwitched(status=events.JobStatus.RUNNING), SUSPENDED]
+    assert "end-not-reached" in clauses(story(*happened, faults=(KILL,), end=end))

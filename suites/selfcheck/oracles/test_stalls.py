@@ -8,7 +8,7 @@ from holdfast.harness.model.events import MachineStalled
 from holdfast.harness.model.history import History, RunEnd
 from holdfast.harness.oracles.shared.stalls import Stalls
 from holdfast.suites.selfcheck.oracles.builder import BY_NAME, EXHIBITS, MS, in_real_time, story
-from holdfast.suites.selfcheck.oracles.histories.metrics import late_by, told
+from holdfast.suites.selfcheck.oracles.histories.metrics import late_by, reported
 
 LATE = (
     "coord/not-expired/expires-late-though-it-had-two-turns",
@@ -94,7 +94,7 @@ def test_without_a_measurement_there_is_none() -> None:
 
 def test_a_report_may_be_as_late_as_its_coordinator_waited() -> None:
     """It read its clock 100 ms before it recorded anything, in a time in which it was let to run, or not."""
-    history = story(*told(late_by(100)), end=RunEnd(reached=True), real_time=True)
+    history = story(*reported(late_by(100)), end=RunEnd(reached=True), real_time=True)
     first_ns, last_ns = history.events[0].time_ns, history.events[-1].time_ns
     metrics = BY_NAME["METRICS"]
     assert not metrics.judge(stalled(history, first_ns - 200 * MS, last_ns)).anomalies

@@ -10,34 +10,34 @@ from holdfast.harness.model.verdict import Outcome
 from holdfast.harness.oracles import ORACLES
 from holdfast.harness.oracles.output.window import WindowOracle
 from holdfast.suites.selfcheck.oracles.builder import story
-from holdfast.suites.selfcheck.oracles.histories.window import FIRST, SECOND, told
+from holdfast.suites.selfcheck.oracles.histories.window import FIRST, SECOND, history_of
 from holdfast.suites.selfcheck.oracles.output_builder import STOPPED
 
 ORACLE = WindowOracle()
 
 
 def test_before_the_end_only_what_a_later_window_has_overtaken_is_missing() -> None:
-    verdict = ORACLE.judge(told(*FIRST, end=STOPPED))
+    verdict = ORACLE.judge(history_of(*FIRST, end=STOPPED))
     assert verdict.outcome is Outcome.INCONCLUSIVE
     assert verdict.reason.startswith("window 1 of key 'a' has no row: stalled")
-    verdict = ORACLE.judge(told(FIRST[0], *SECOND, end=STOPPED))
+    verdict = ORACLE.judge(history_of(FIRST[0], *SECOND, end=STOPPED))
     assert [anomaly.message for anomaly in verdict.anomalies] == [
         "window 0 of key 'b' has no row, and the watermark has passed it"
     ]
-    assert ORACLE.judge(told(*FIRST, *SECOND, end=STOPPED)).outcome is Outcome.PASS
+    assert ORACLE.judge(history_of(*FIRST, *SECOND, end=STOPPED)).outcome is Outcome.PASS
 
 
 def test_nothing_is_due_of_a_job_that_was_to_fail() -> None:
-    history = told(*FIRST)
+    history = history_of(*FIRST)
     history.plan = replace(history.plan, expected_end=ExpectedEnd.FAILED)
     assert ORACLE.judge(history).outcome is Outcome.PASS
-    history = told(FIRST[0], FIRST[0])
+    history = history_of(FIRST[0], FIRST[0])
     history.plan = replace(history.plan, expected_end=ExpectedEnd.FAILED)
     assert {each.clause for each in ORACLE.judge(history).anomalies} == {"window-repeated"}
 
 
 def test_a_repeat_is_no_failure_of_who_claims_at_least_once() -> None:
-    history = told(*FIRST, *SECOND, FIRST[0])
+    history = history_of(*FIRST, *SECOND, FIRST[0])
     history.claims = Claims(output=AT_LEAST_ONCE)
     verdict = ORACLE.judge(history)
     assert verdict.outcome is Outcome.PASS
@@ -45,7 +45,7 @@ def test_a_repeat_is_no_failure_of_who_claims_at_least_once() -> None:
 
 
 def test_it_judges_windows_alone_and_windows_are_judged_by_it_alone() -> None:
-    history = told(*FIRST, *SECOND)
+    history = history_of(*FIRST, *SECOND)
     assert [oracle.name for oracle in ORACLES if oracle.applies(history) and oracle.name in JUDGES] == ["WINDOW"]
     assert not ORACLE.applies(story())
     history.claims = Claims(output=AT_MOST_ONCE)

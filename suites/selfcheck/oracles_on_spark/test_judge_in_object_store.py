@@ -79,11 +79,11 @@ def test_the_verdict_is_that_of_the_folder(
     monkeypatch.setattr(services, "_site", Site())  # A command settles it for the whole process.
     for variable, value in keys.items():
         monkeypatch.setenv(variable, value)
-    told = []
+    printed = []
     for asked in ([f"s3a://{BUCKET}/{FOLDER}", "--s3-endpoint", store.external], [str(run)]):
         assert cli.execute(["judge", *asked]) == code
-        told.append(capsys.readouterr())
-    assert told[0] == told[1]
+        printed.append(capsys.readouterr())
+    assert printed[0] == printed[1]
 
 
 @pytest.mark.parametrize(

@@ -75,10 +75,10 @@ def run(plan: Plan, folder: Path, variant: str = "") -> Run:
 
 
 def deploy(folder: Path, *faults: FaultSpec, **changed: Any) -> ProcessDeployment:
-    told = plan(*faults)
+    chosen = plan(*faults)
     arguments = {"variant": Variant(), "port": 0, **changed}
-    inputs = Synthetic().generate(told.workload.parameters, told.run_seed)
-    return ProcessDeployment(told, inputs, configuration=configure(told), folder=folder, **arguments)
+    inputs = Synthetic().generate(chosen.workload.parameters, chosen.run_seed)
+    return ProcessDeployment(chosen, inputs, configuration=configure(chosen), folder=folder, **arguments)
 
 
 @pytest.fixture(autouse=True)

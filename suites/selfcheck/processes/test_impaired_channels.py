@@ -40,7 +40,7 @@ class Relay:
         self.listening = dict.fromkeys(network_channels(KEYED_SUM, Topology()))
         self.ways = Impairments(NOTHING, NOTHING)
         self.touched = self.silent = False
-        self.told: list[int] = []
+        self.disturbed: list[int] = []
         self.problem = ""
 
     def impair(self, link: str, kind: str, wanted: Impairments) -> bool:
@@ -57,7 +57,7 @@ class Relay:
 
     def struck(self, fault: int, what: str) -> None:
         assert what in self.listening
-        self.told.append(fault)
+        self.disturbed.append(fault)
 
     def fail(self, problem: str) -> None:
         self.problem = problem
@@ -132,11 +132,11 @@ def test_what_the_relay_did_is_recorded_for_the_fault_that_wanted_it(
     controls.slow(CHANNEL, 20)
     relay.touched, relay.acting.fault = touched, 5
     controls.cut(CHANNEL)
-    assert relay.told == [3] * touched, "until the cut the channel was slow"
+    assert relay.disturbed == [3] * touched, "until the cut the channel was slow"
     controls.restore(CHANNEL, "cut", "both")
-    assert relay.told == [3, 5] * touched
+    assert relay.disturbed == [3, 5] * touched
     controls.reset(CHANNEL)
-    assert relay.told == [3, 5, 5] * touched
+    assert relay.disturbed == [3, 5, 5] * touched
 
 
 def test_a_relay_that_does_not_obey_is_a_problem_of_the_run(controls: LinksOfTargets, relay: Relay) -> None:

@@ -81,11 +81,11 @@ def test_the_command_lines_of_the_seed(shell: Shell) -> None:
     (job, state), *_ = shell.states()
     assert state == "RUNNING"
 
-    told = shell.says("savepoint", job, "target")
-    assert Path(told.removeprefix("Savepoint completed. Path: ").strip()).parent == shell.folder / "target"
+    printed = shell.says("savepoint", job, "target")
+    assert Path(printed.removeprefix("Savepoint completed. Path: ").strip()).parent == shell.folder / "target"
 
-    told = shell.says("stop", "--savepointPath", "target", job)
-    savepoint = Path(told.removeprefix("Savepoint completed. Path: ").strip())
+    printed = shell.says("stop", "--savepointPath", "target", job)
+    savepoint = Path(printed.removeprefix("Savepoint completed. Path: ").strip())
     assert {"_metadata"} < {file.name for file in savepoint.iterdir()}
     assert shell.states() == [(job, "FINISHED")]
 
@@ -133,8 +133,8 @@ def test_in_1_14_a_job_is_cancelled_with_a_savepoint_and_goes_on_from_it(shell: 
     assert "which knows no resource requirements" in shell.answer(
         "PUT", f"/jobs/{job}/resource-requirements", bounds(1)
     )
-    told = shell.says("cancel", "-s", "target", job)
-    savepoint = told.partition("Savepoint stored in ")[2].strip().rstrip(".")
+    printed = shell.says("cancel", "-s", "target", job)
+    savepoint = printed.partition("Savepoint stored in ")[2].strip().rstrip(".")
     assert Path(savepoint).parent == shell.folder / "target"
     assert shell.states() == [(job, "CANCELED")]
     shell.says("run", "-s", savepoint, "-d")

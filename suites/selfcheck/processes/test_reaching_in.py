@@ -113,11 +113,11 @@ class Stranger(threading.Thread):
 
 @pytest.mark.parametrize("job", [REBALANCE, over_sockets(REBALANCE)], ids=["files", "sockets"])
 def test_strangers_change_no_verdict(tmp_path: Path, job: Job) -> None:
-    told = msgspec.structs.replace(PLAN, job=job)
+    chosen = msgspec.structs.replace(PLAN, job=job)
     stranger = Stranger()
     stranger.start()
     try:
-        run = counting_run(told, ReferenceSystem(), Tier.PROCESS, tmp_path)
+        run = counting_run(chosen, ReferenceSystem(), Tier.PROCESS, tmp_path)
     finally:
         stranger.over.set()
         stranger.join()

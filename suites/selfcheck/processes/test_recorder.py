@@ -31,17 +31,17 @@ def test_events_come_back_stamped_and_in_order(tmp_path: Path) -> None:
 
 
 def test_only_watched_kinds_are_told_and_only_after_they_were_written(tmp_path: Path) -> None:
-    told = []
+    reported = []
 
     def tell(line: bytes) -> None:
         assert line in log_path(tmp_path, "node").read_bytes()
-        told.append(line)
+        reported.append(line)
 
     recorder = Recorder(Lines({"node": LogFile(tmp_path, "node")}, tell))
     recorder.record_step(
         "node", [BarrierSent(channel="a[0]->b[0]", checkpoint=5), CheckpointTriggered(checkpoint=1, participants=())]
     )
-    assert len(told) == 1
+    assert len(reported) == 1
     recorder.close()
 
 
@@ -77,9 +77,9 @@ def steps() -> list[tuple[str, list[Event], int | None]]:
 
 
 def test_both_sinks_keep_the_same_history(tmp_path: Path) -> None:
-    told: list[bytes] = []
+    reported: list[bytes] = []
     memory = Recorder(started_ns=50)
-    files = Recorder(Lines({node: LogFile(tmp_path, node) for node in ("worker-1.0", "harness")}, told.append), 50)
+    files = Recorder(Lines({node: LogFile(tmp_path, node) for node in ("worker-1.0", "harness")}, reported.append), 50)
     for recorder in (memory, files):
         for node, events, at_ns in steps():
             recorder.record_step(node, events, at_ns=at_ns)
@@ -87,7 +87,7 @@ def test_both_sinks_keep_the_same_history(tmp_path: Path) -> None:
     read = {path.stem: read_log(path, died=False) for path in sorted(tmp_path.iterdir())}
     assert memory.nodes == read
     assert [(event.sequence, event.time_ns) for event in read["worker-1.0"]] == [(0, 20), (1, 20), (2, 25)]
-    assert memory.happened() == [decode_event(line) for line in told], "the engine hears of other events"
+    assert memory.happened() == [decode_event(line) for line in reported], "the engine hears of other events"
     assert not memory.happened(), "it hears of them again"
     assert not files.nodes
     assert not files.happened()

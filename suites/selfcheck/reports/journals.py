@@ -142,8 +142,8 @@ def partial() -> journal.Journal:
     for index, entry in enumerate(CASES):
         runs += [run(entry[0], number, drawn=timeline(number) if number == index else None) for number in range(14)]
     for number in range(3):
-        told = recoveries(4, 1_100.0 + 80 * number)
-        runs.append(run(DELIVERY, number, tier=Tier.PROCESS, drawn=timeline(number, workers=3), recoveries=told))
+        measured = recoveries(4, 1_100.0 + 80 * number)
+        runs.append(run(DELIVERY, number, tier=Tier.PROCESS, drawn=timeline(number, workers=3), recoveries=measured))
     untested_must = sum(each.status is journal.Status.UNTESTED and each.rule.level is Level.MUST for each in rules)
     return _journal(
         system="reference",
@@ -317,9 +317,9 @@ def side_by_side() -> journal.Journal:
     runs = []
     for system, factor in (("reference", 1.0), ("spark", 3.1)):
         native = system == "reference"
-        told = recoveries(10, 1_240.0 * factor, attack="kill executor", running=native)
-        told += recoveries(8, 2_310.0 * factor, attack="outage broker", running=native)
-        runs.append(run(f"bench/{system}", 0, tier=Tier.SPARK, system=system, recoveries=told))
+        measured = recoveries(10, 1_240.0 * factor, attack="kill executor", running=native)
+        measured += recoveries(8, 2_310.0 * factor, attack="outage broker", running=native)
+        runs.append(run(f"bench/{system}", 0, tier=Tier.SPARK, system=system, recoveries=measured))
     wrong = recoveries(3, 100.0)
     runs.append(run("bench/wrong", 0, tier=Tier.SPARK, outcome=Outcome.FAIL, verdicts=refutation(), recoveries=wrong))
     card = journal.Certificate(journal.Title.PARTIAL, ("No rule was asked.",), (), {}, (), None, 0)

@@ -196,13 +196,13 @@ def timeline(
 
 def checkpoint_history(checkpoints: int = 6) -> CheckpointHistory:
     """The second failed because `sum[1]` never acknowledged; the last is in progress. Number n took 10 n ms."""
-    told = []
+    reported = []
     for number in range(1, checkpoints + 1):
         status = {2: ReportedStatus.FAILED, checkpoints: ReportedStatus.IN_PROGRESS}.get(
             number, ReportedStatus.COMPLETED
         )
         whole = status is not ReportedStatus.FAILED
-        told.append(
+        reported.append(
             ReportedCheckpoint(
                 checkpoint=number,
                 kind="checkpoint",
@@ -224,8 +224,10 @@ def checkpoint_history(checkpoints: int = 6) -> CheckpointHistory:
                 ),
             )
         )
-    counts = Counter(each.status for each in told)
-    return CheckpointHistory(tuple(told), 0, dict(counts), (ReportedRestore(1, "checkpoints/chk-1/_metadata", 230.0),))
+    counts = Counter(each.status for each in reported)
+    return CheckpointHistory(
+        tuple(reported), 0, dict(counts), (ReportedRestore(1, "checkpoints/chk-1/_metadata", 230.0),)
+    )
 
 
 def run(

@@ -101,17 +101,17 @@ def test_notes_of_a_negative_control_do_not_stand_with_it() -> None:
 def test_notes_that_differ_in_numbers_and_lists_alone_are_told_once() -> None:
     lost = "7 records are lost: offset 1, offset 2"
     journal = with_runs(passing(1, ENDLESS), passing(2, ENDLESS.replace("source", "sum")), passing(3, lost))
-    told = notes.notes(journal)
-    assert [(note.words, len(note.runs)) for note in told] == [(ENDLESS, 2), (lost, 1)]
-    assert told[0].shown_in == "run barriers-alignment-sim-0001 and 1 more"
+    listed = notes.notes(journal)
+    assert [(note.words, len(note.runs)) for note in listed] == [(ENDLESS, 2), (lost, 1)]
+    assert listed[0].shown_in == "run barriers-alignment-sim-0001 and 1 more"
 
 
 def test_an_oracle_with_many_notes_hides_no_other() -> None:
     many = [passing(number, *("a: x", "b: x", "c: x")) for number in range(3)]
     other = run(journals.DELIVERY, 9, verdicts=(Verdict("LIVE", Outcome.PASS, information=("d",)),))
-    told = notes.notes(with_runs(*many, other))
-    assert [(note.oracle, note.words) for note in told[:2]] == [("COUNT", "a: x"), ("LIVE", "d")]
-    assert len(told) == 4
+    listed = notes.notes(with_runs(*many, other))
+    assert [(note.oracle, note.words) for note in listed[:2]] == [("COUNT", "a: x"), ("LIVE", "d")]
+    assert len(listed) == 4
 
 
 def test_what_was_found_is_not_said_again_where_an_oracle_could_not_decide_for_that_reason() -> None:
@@ -149,10 +149,10 @@ def test_notes_of_a_run_that_was_to_be_refuted_are_left_out() -> None:
 def test_notes_of_a_run_in_trouble_stand_with_the_trouble(reporter: str) -> None:
     refused = journals.refused()
     index = next(index for index, each in enumerate(refused.runs) if each.id == "barriers-alignment-sim-0040")
-    told = msgspec.structs.replace(
+    listed = msgspec.structs.replace(
         refused.runs[index], verdicts=(*refused.runs[index].verdicts, *passing(1, ENDLESS).verdicts)
     )
-    journal = msgspec.structs.replace(refused, runs=(*refused.runs[:index], told, *refused.runs[index + 1 :]))
+    journal = msgspec.structs.replace(refused, runs=(*refused.runs[:index], listed, *refused.runs[index + 1 :]))
     says = shown(journal)[reporter]
     assert ENDLESS in says
     assert "and no failure" not in says

@@ -25,10 +25,10 @@ def row(*milliseconds: float, faults: int = 0) -> Row:
     return Row("kill worker", Tier.PROCESS, "reference", 1, faults or len(samples), samples, ())
 
 
-def told(*values: float | None, outcome: Outcome = Outcome.PASS, tier: Tier = Tier.PROCESS) -> Journal:
+def journal_of(*values: float | None, outcome: Outcome = Outcome.PASS, tier: Tier = Tier.PROCESS) -> Journal:
     recoveries = tuple(Recovery(number, "kill worker", "worker 0", None, each) for number, each in enumerate(values))
-    told = run("a/case", 0, tier=tier, outcome=outcome, recoveries=recoveries)
-    return msgspec.structs.replace(journals.empty(), runs=(told,))
+    journal_of = run("a/case", 0, tier=tier, outcome=outcome, recoveries=recoveries)
+    return msgspec.structs.replace(journals.empty(), runs=(journal_of,))
 
 
 def places(found: Row, scale: Scale, class_: str) -> list[float]:
@@ -46,14 +46,14 @@ def test_systems_stand_side_by_side_under_each_fault() -> None:
 
 
 def test_tiers_are_told_apart() -> None:
-    runs = (*told(1.0).runs, *told(2.0, tier=Tier.CONTAINERS).runs)
+    runs = (*journal_of(1.0).runs, *journal_of(2.0, tier=Tier.CONTAINERS).runs)
     groups = recovery.groups(msgspec.structs.replace(journals.empty(), runs=runs))
     assert [group[0].tier for group in groups] == [Tier.PROCESS, Tier.CONTAINERS]
 
 
 def test_the_fault_that_was_measured_most_comes_first() -> None:
     rare = Recovery(0, "pause worker", "worker 0", None, 10.0)
-    [often] = told(1.0, 2.0).runs
+    [often] = journal_of(1.0, 2.0).runs
     runs = (msgspec.structs.replace(often, recoveries=(rare, *often.recoveries)),)
     groups = recovery.groups(msgspec.structs.replace(journals.empty(), runs=runs))
     assert [group[0].attack for group in groups] == ["kill worker", "pause worker"]
@@ -66,17 +66,17 @@ def test_the_figures_of_a_row() -> None:
 
 
 def test_a_fault_without_output_is_counted_and_has_no_dot() -> None:
-    [[found]] = recovery.groups(told(200.0, None, 300.0))
+    [[found]] = recovery.groups(journal_of(200.0, None, 300.0))
     assert (found.faults, found.values, found.untold) == (3, [200.0, 300.0], 1)
-    [[nothing]] = recovery.groups(told(None, None))
+    [[nothing]] = recovery.groups(journal_of(None, None))
     words = "not measured after 2 faults: no new output before the next one or the end"
     assert (nothing.median, nothing.in_words) == (None, words)
-    assert "Not measured after 2 more faults: no new output came" in page(told(None, None))
-    assert "Not measured" not in page(told(200.0))
+    assert "Not measured after 2 more faults: no new output came" in page(journal_of(None, None))
+    assert "Not measured" not in page(journal_of(200.0))
 
 
 def test_what_a_refuted_run_put_out_is_no_recovery() -> None:
-    wrong = told(200.0, outcome=Outcome.FAIL)
+    wrong = journal_of(200.0, outcome=Outcome.FAIL)
     assert recovery.groups(wrong) == []
     assert recovery.refuted(wrong) == 1
     assert 'id="recovery"' not in page(wrong)
@@ -85,9 +85,9 @@ def test_what_a_refuted_run_put_out_is_no_recovery() -> None:
 
 @pytest.mark.parametrize("value", [float("nan"), float("inf"), -1.0, 1e300])
 def test_a_time_that_is_none_is_no_sample(value: float) -> None:
-    [[found]] = recovery.groups(told(value, 5.0))
+    [[found]] = recovery.groups(journal_of(value, 5.0))
     assert found.values == [5.0]
-    assert "nan" not in page(told(value)).lower()
+    assert "nan" not in page(journal_of(value)).lower()
 
 
 @pytest.mark.parametrize(

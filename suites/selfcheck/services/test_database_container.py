@@ -72,5 +72,5 @@ def test_nobody_gets_in_without_the_password_and_nobody_sees_it(stack: Stack, se
     password = server.url("a").split(":")[2].split("@")[0]
     assert password in stack.secrets
     assert password not in server.container.log()
-    _, told = server.container.execute(["sh", "-c", "cat /proc/[0-9]*/cmdline /proc/1/environ"], user="postgres")
-    assert ("fsync" in told, "PATH=" in told, password in told) == (True, True, False)
+    _, seen = server.container.execute(["sh", "-c", "cat /proc/[0-9]*/cmdline /proc/1/environ"], user="postgres")
+    assert ("fsync" in seen, "PATH=" in seen, password in seen) == (True, True, False)

@@ -88,5 +88,5 @@ def test_nobody_gets_in_without_the_password_and_nobody_sees_it(stack: Stack, se
     password = server.login.password
     assert password in stack.secrets
     assert password not in server.container.log()
-    _, told = server.container.execute(["sh", "-c", "cat /proc/[0-9]*/cmdline"], user="rabbitmq")
-    assert (USER in server.login.user, "beam" in told, password in told) == (True, True, False)
+    _, visible = server.container.execute(["sh", "-c", "cat /proc/[0-9]*/cmdline"], user="rabbitmq")
+    assert (USER in server.login.user, "beam" in visible, password in visible) == (True, True, False)

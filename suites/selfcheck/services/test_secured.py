@@ -140,13 +140,13 @@ def test_java_is_told_the_same_and_finds_the_certificates_in_it(tmp_path: Path) 
         certificate=str(tmp_path / "crt"),
         key=str(tmp_path / "key"),
     )
-    told = java_settings(login)
-    assert told["sasl.jaas.config"] == (
+    given = java_settings(login)
+    assert given["sasl.jaas.config"] == (
         "org.apache.kafka.common.security.plain.PlainLoginModule required "
         r'username="team" password="a\"b\\c";'
     )
-    assert told["ssl.truststore.certificates"] == "-----ca-----"
-    assert told["ssl.keystore.key"] == "-----key-----"
+    assert given["ssl.truststore.certificates"] == "-----ca-----"
+    assert given["ssl.keystore.key"] == "-----key-----"
     assert client_settings(login)["sasl.password"] == 'a"b\\c'
     assert secrets_of(login) == {'a"b\\c', r"a\"b\\c", "-----key-----"}
     assert java_settings(Login()) == client_settings(Login()) == {}

@@ -56,13 +56,13 @@ def stack(relay: Relay, monkeypatch: pytest.MonkeyPatch) -> Iterator[Stack]:
 
 def test_each_link_leads_to_its_service_and_is_what_those_on_trial_are_told(stack: Stack, relay: Relay) -> None:
     queues = stack.queues.proxied
-    told = {
+    given = {
         KAFKA: stack.kafka.proxied,
         OBJECT_STORE: stack.object_store.proxied.removeprefix("http://"),
         DATABASE: stack.database.proxied,
         QUEUES: f"{queues.host}:{queues.port}",
     }
-    assert told == {name: f"{HOST}:{port + FURTHER}" for name, port in PROXIED.items()}
+    assert given == {name: f"{HOST}:{port + FURTHER}" for name, port in PROXIED.items()}
     assert relay.created == {name: (UPSTREAM[name], port + FURTHER) for name, port in PROXIED.items()}
 
 

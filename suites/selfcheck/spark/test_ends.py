@@ -38,10 +38,10 @@ LIMIT_S = 60.0
 
 
 def deploy(folder: Path, session: Session | None = None) -> SparkDeployment:
-    told = plan()
-    inputs = Synthetic().generate(told.workload.parameters, told.run_seed)
+    chosen = plan()
+    inputs = Synthetic().generate(chosen.workload.parameters, chosen.run_seed)
     folder.mkdir(exist_ok=True)
-    return SparkDeployment(told, inputs, Variant(), configure(told), folder, session or local_session())
+    return SparkDeployment(chosen, inputs, Variant(), configure(chosen), folder, session or local_session())
 
 
 def advance_to_a_checkpoint(deployment: SparkDeployment) -> None:

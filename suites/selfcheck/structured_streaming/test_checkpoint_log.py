@@ -135,8 +135,8 @@ def test_the_watermark_that_a_batch_runs_at_is_told_and_tells_batches_apart(log:
     for batch, (files, watermark_ms) in enumerate([("1", 0), ("1", 0), ("1", 500), ("2", 500)]):
         planned(folder, batch, [files], watermark_ms=watermark_ms)
         committed(folder, batch)
-    told = [event.watermark_ms for event in log.poll() if isinstance(event, CheckpointCompleted)]
-    assert told == [0, 0, 500, 500]
+    watermarks_ms = [event.watermark_ms for event in log.poll() if isinstance(event, CheckpointCompleted)]
+    assert watermarks_ms == [0, 0, 500, 500]
     assert log.telling(limit=9, retained=100) == (1, 2, 3)
 
 

@@ -78,13 +78,13 @@ def test_on_this_machine_each_stack_and_additions_have_a_session_until_it_is_clo
 def test_only_tables_of_files_need_more_than_the_image_has_on_its_class_path() -> None:
     served = additions_of(TableOutput(url="postgresql://", table="orders"))
     assert (served.among_containers, NOTHING.among_containers) == ({}, {})
-    told = additions_of(DeltaOutput()).among_containers
-    assert [jar.rpartition("/")[2].partition("-")[0] for jar in told["spark.jars"].split(",")] == [
+    added = additions_of(DeltaOutput()).among_containers
+    assert [jar.rpartition("/")[2].partition("-")[0] for jar in added["spark.jars"].split(",")] == [
         "delta",
         "delta",
         "iceberg",
     ]
-    assert "io.delta.sql.DeltaSparkSessionExtension" in told["spark.sql.extensions"]
+    assert "io.delta.sql.DeltaSparkSessionExtension" in added["spark.sql.extensions"]
 
 
 class Here:

@@ -85,11 +85,11 @@ def reached(gates: Gates) -> list[int]:
     """The gates that are reached next."""
     found: list[int] = []
 
-    def told() -> bool:
+    def reported() -> bool:
         found.extend(each.gate for each in gates.reached(DRIVER))
         return bool(found)
 
-    assert becomes(told)
+    assert becomes(reported)
     return found
 
 

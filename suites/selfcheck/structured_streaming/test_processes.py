@@ -91,8 +91,8 @@ def test_a_killed_harness_leaves_nothing_that_a_sweep_does_not_end(tmp_path: Pat
     with Started.python(DEPLOY_AND_PAUSE, tmp_path) as harness:
         session = Path(harness.read_line())
     assert labelled(session)
-    [told] = [each for each in lease.sweep() if str(session) in each]
-    assert told.startswith(f"{session}: removed, ")
+    [swept] = [each for each in lease.sweep() if str(session) in each]
+    assert swept.startswith(f"{session}: removed, ")
     StructuredStreaming().sweep(tmp_path, [])
     await_true(lambda: not labelled(session) and not labelled(tmp_path))
     assert not session.exists()

@@ -76,8 +76,8 @@ def test_a_certificate_as_it_was_made_is_confirmed_run_by_run(made: Path, capsys
     assert "contradicted" not in shown
     assert "not checked" not in shown
     assert execute(["verify", str(made), "--replay", "0", "--json", "--seed", "7"]) == 0
-    told = json.loads(capsys.readouterr().out)
-    assert (told["title"], told["seed"], told["exit_code"]) == ("REFUSED on sim", 7, 0)
+    printed = json.loads(capsys.readouterr().out)
+    assert (printed["title"], printed["seed"], printed["exit_code"]) == ("REFUSED on sim", 7, 0)
 
 
 def flip_title(folder: Path, _: str) -> None:

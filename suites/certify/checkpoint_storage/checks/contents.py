@@ -8,7 +8,7 @@ from holdfast.harness.spi.storage import Scope
 from holdfast.suites.certify.check import Check, Violation
 from holdfast.suites.certify.checkpoint_storage.bench import Bench
 from holdfast.suites.certify.outside.bench import MEBIBYTE, OUTLIVES_PROCESS, bytes_of, differs
-from holdfast.suites.certify.outside.telling import Act, Outcome
+from holdfast.suites.certify.outside.messages import Act, Outcome
 
 SIZES = (
     0, 1, 63, 64, 4_095, 4_096, 4_097, 100_000, MEBIBYTE, MEBIBYTE + 1, 5 * MEBIBYTE, 5 * MEBIBYTE + 1, 11 * MEBIBYTE,

@@ -10,7 +10,7 @@ from holdfast.harness.spi.storage import CheckpointStorage, Scope
 from holdfast.suites.certify.check import Check, Violation
 from holdfast.suites.certify.checkpoint_storage.bench import Bench
 from holdfast.suites.certify.outside.bench import EXCLUSIVE, MEBIBYTE, OUTLIVES_PROCESS, bytes_of
-from holdfast.suites.certify.outside.telling import Act
+from holdfast.suites.certify.outside.messages import Act
 
 CONTENT = bytes_of(300)
 MOST_STOPS = 60

@@ -9,7 +9,7 @@ from holdfast.harness.spi.storage import Scope
 from holdfast.suites.certify.check import Check, Violation
 from holdfast.suites.certify.checkpoint_storage.bench import Bench
 from holdfast.suites.certify.outside.bench import MEBIBYTE, OUTLIVES_PROCESS, bytes_of
-from holdfast.suites.certify.outside.telling import Act
+from holdfast.suites.certify.outside.messages import Act
 
 
 def published(bench: Bench) -> None:

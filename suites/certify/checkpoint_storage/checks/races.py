@@ -11,8 +11,8 @@ from holdfast.suites.certify.check import CannotTry, Check, Violation
 from holdfast.suites.certify.checkpoint_storage.bench import Bench
 from holdfast.suites.certify.outside.at_once import at_once
 from holdfast.suites.certify.outside.bench import EXCLUSIVE, OUTLIVES_PROCESS, bytes_of
+from holdfast.suites.certify.outside.messages import Act
 from holdfast.suites.certify.outside.standing import MOST_LINES, Lines
-from holdfast.suites.certify.outside.telling import Act
 
 MOST_STOPS = 40
 """Points at which a writer stands still; of more, evenly spread ones are taken."""
@@ -95,7 +95,7 @@ def overtaken_here(bench: Bench) -> None:
 def _require_one(bench: Bench, came_of_it: Sequence[object]) -> None:
     lost = [each for each in came_of_it if isinstance(each, Exception)]
     if others := [each for each in lost if not isinstance(each, FileExistsError)]:
-        raise Violation(bench.rule, f"who lost was told {others[0]!r}; FileExistsError is right.")
+        raise Violation(bench.rule, f"the loser got {others[0]!r}; FileExistsError is right.")
     if len(lost) != len(came_of_it) - 1:
         raise Violation(bench.rule, f"{len(came_of_it) - len(lost)} of {len(came_of_it)} writers won; one is right.")
 
@@ -128,7 +128,7 @@ def overtaken(bench: Bench) -> None:
             if isinstance(mine, Exception) == bool(their.error):
                 raise Violation(bench.rule, f"{what}: one got {mine!r}, the other {their.error or their}; one wins.")
             if "FileExistsError" not in (type(mine).__name__, their.error):
-                raise Violation(bench.rule, f"{what}: who lost was told {mine!r} or {their.error}.")
+                raise Violation(bench.rule, f"{what}: the loser got {mine!r} or {their.error}.")
         if isinstance(file, FileReference):
             bench.require_content(storage.streams(1, epoch), file, bytes_of(300, 2))
         elif written.reference is not None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from holdfast.suites.certify.check import Check, Violation
 from holdfast.suites.certify.file_system.bench import Bench
 from holdfast.suites.certify.outside.bench import MEBIBYTE, OUTLIVES_PROCESS, bytes_of
-from holdfast.suites.certify.outside.telling import Act
+from holdfast.suites.certify.outside.messages import Act
 
 SIZES = (0, 1, 4_095, 4_096, 4_097, 100_000, MEBIBYTE, MEBIBYTE + 1, 5 * MEBIBYTE, 5 * MEBIBYTE + 1, 11 * MEBIBYTE)
 """Around the sizes of buffers and of the parts of uploads."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from holdfast.suites.certify.check import Check, Violation
 from holdfast.suites.certify.file_system.bench import Bench, content_of
 from holdfast.suites.certify.outside.bench import MEBIBYTE, OUTLIVES_PROCESS, bytes_of, differs
-from holdfast.suites.certify.outside.telling import Act
+from holdfast.suites.certify.outside.messages import Act
 
 MOST_POINTS = 80
 """Of more, evenly spread ones are taken."""

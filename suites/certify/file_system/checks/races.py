@@ -10,8 +10,8 @@ from holdfast.suites.certify.check import CannotTry, Check, Violation
 from holdfast.suites.certify.file_system.bench import Bench, content_of
 from holdfast.suites.certify.outside.at_once import at_once
 from holdfast.suites.certify.outside.bench import EXCLUSIVE, OUTLIVES_PROCESS, bytes_of
+from holdfast.suites.certify.outside.messages import Act
 from holdfast.suites.certify.outside.standing import MOST_LINES, Lines
-from holdfast.suites.certify.outside.telling import Act
 
 MOST_STOPS = 40
 """Points at which a writer stands still; of more, evenly spread ones are taken."""
@@ -51,7 +51,7 @@ def overtaken(bench: Bench) -> None:
             if mine == (not their.error):
                 raise Violation(bench.rule, f"we {'won' if mine else 'lost'}, and it met {their.error or 'nothing'}.")
             if their.error not in ("", "FileExistsError"):
-                raise Violation(bench.rule, f"who lost was told {their.error}; FileExistsError is right.")
+                raise Violation(bench.rule, f"the loser got {their.error}; FileExistsError is right.")
         bench.require_content(files, path, ours if mine else theirs)
         number += width
 
@@ -76,7 +76,7 @@ def _require_content_of_one(bench: Bench, path: str, came_of_it: Sequence[object
     """One of several publications at once won, which wrote `bytes_of(300, its number)`."""
     won = [each for each, outcome in enumerate(came_of_it) if outcome is None]
     if others := [each for each in came_of_it if each is not None and not isinstance(each, FileExistsError)]:
-        raise Violation(bench.rule, f"who lost was told {others[0]!r}; FileExistsError is right.")
+        raise Violation(bench.rule, f"the loser got {others[0]!r}; FileExistsError is right.")
     if len(won) != 1:
         raise Violation(bench.rule, f"{len(won)} of {len(came_of_it)} writers won; one is right.")
     bench.require_content(bench.files(), path, bytes_of(300, won[0]))

@@ -142,7 +142,7 @@ def apart(bench: Bench) -> None:
 
 
 def lasting(bench: Bench, *, now_ms: float = START_MS) -> Life:
-    """A strategy that does not give up before a story ends, if its kind can be told so."""
+    """A strategy that does not give up before a story ends, if its kind has options for that."""
     kind = bench.description.kind
     return bench.life(LASTING.get(kind) if kind else None, now_ms=now_ms)
 

@@ -30,8 +30,8 @@ class Engine(engine.Engine):
 
     def command(self, worker: int) -> Sequence[str]:
         place = self.place
-        told = (place.folder, worker, place.partitions, place.digest_key)
-        return [sys.executable, str(self.program), *map(str, told)]
+        arguments = (place.folder, worker, place.partitions, place.digest_key)
+        return [sys.executable, str(self.program), *map(str, arguments)]
 
     def append(self, partition: int, offset: int, records: Sequence[tuple[str, int]]) -> None:
         with (self.place.folder / f"input-{partition}").open("a") as log:

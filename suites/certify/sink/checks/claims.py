@@ -1,4 +1,4 @@
-"""E2E-01: what is claimed, and what it is told."""
+"""E2E-01: what is claimed, and which options it takes."""
 
 from __future__ import annotations
 

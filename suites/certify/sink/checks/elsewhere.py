@@ -7,8 +7,8 @@ from collections.abc import Callable, Sequence
 from holdfast.harness.spi.errors import Fenced, Transient
 from holdfast.harness.spi.sink import Row
 from holdfast.suites.certify.check import CannotTry, Check, Violation
+from holdfast.suites.certify.outside.messages import Act, Report
 from holdfast.suites.certify.outside.sink_performer import prepared
-from holdfast.suites.certify.outside.telling import Act, Report
 from holdfast.suites.certify.outside.victims import Victims
 from holdfast.suites.certify.sink.bench import Bench
 from holdfast.suites.certify.sink.jobs import Job, Promise

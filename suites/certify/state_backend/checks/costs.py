@@ -1,4 +1,4 @@
-"""INC-08, SBK-11: what a backend costs, told beside something that everybody knows.
+"""INC-08, SBK-11: what a backend costs, reported beside something that everybody knows.
 
 Bytes are judged. Times are not: they are of this machine now, and stand there to be read.
 """
@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from hashlib import shake_128
-from time import perf_counter_ns  # noqa: TID251 - told, and never judged
+from time import perf_counter_ns  # noqa: TID251 - reported, and never judged
 
 from holdfast.harness.spi.state import Flag, Manifest, SnapshotKind
 from holdfast.suites.certify.check import Check, Violation

@@ -22,9 +22,9 @@ from holdfast.suites.selfcheck.oracles.lines import (
     dropped,
     failure,
     listed,
+    notified,
     published,
     task,
-    told,
     triggered,
 )
 
@@ -47,7 +47,7 @@ bad(
     triggered(1, *ALL), declined(1), acked(1, *ALL), published(1), completed(),
 )  # fmt: skip
 
-TOLD_OF_THE_ABORT = told(1, *ALL, completed=False)
+TOLD_OF_THE_ABORT = notified(1, *ALL, completed=False)
 
 near(
     "completed-after-decline", "aborted after decline",
@@ -60,19 +60,19 @@ near(
 )  # fmt: skip
 
 bad(
-    "abort-not-notified", "abort told to two of three",
-    triggered(1, *ALL), aborted(), told(1, *ALL[:2], completed=False), acked(1, ALL[0], outcome=AckOutcome.DISCARDED),
-    triggered(2, *ALL),
+    "abort-not-notified", "abort notified to two of three",
+    triggered(1, *ALL), aborted(), notified(1, *ALL[:2], completed=False),
+    acked(1, ALL[0], outcome=AckOutcome.DISCARDED), triggered(2, *ALL),
 )  # fmt: skip
 near(
-    "abort-not-notified", "abort told to all",
+    "abort-not-notified", "abort notified to all",
     triggered(1, *ALL), aborted(), TOLD_OF_THE_ABORT, acked(1, ALL[0], outcome=AckOutcome.DISCARDED),
     triggered(2, *ALL),
 )  # fmt: skip
 near(
     "abort-not-notified", "died while telling",
     triggered(1, *ALL), aborted(), TOLD_OF_THE_ABORT, triggered(2, *ALL), aborted(2),
-    told(2, *ALL[:1], completed=False), died("coordinator", "killed"), attempt(),
+    notified(2, *ALL[:1], completed=False), died("coordinator", "killed"), attempt(),
     acked(2, ALL[0], outcome=AckOutcome.UNKNOWN),
 )  # fmt: skip
 
@@ -150,7 +150,7 @@ def whole_of(checkpoint: int, source_bytes: int, *shared: events.SharedHandle) -
         *acked(checkpoint, *ALL),
         published(checkpoint),
         completed(checkpoint),
-        *told(checkpoint, *ALL),
+        *notified(checkpoint, *ALL),
     ]
 
 
@@ -161,7 +161,7 @@ def no_room(checkpoint: int, source_bytes: int, reason: str) -> list[Line]:
         *acked(checkpoint, ALL[0]),
         events.StateOverBudget(checkpoint=checkpoint, subtask=ALL[0], reason=reason),
         aborted(checkpoint, NO_ROOM),
-        *told(checkpoint, *ALL, completed=False),
+        *notified(checkpoint, *ALL, completed=False),
         triggered(checkpoint + 1, *ALL),
     ]
 

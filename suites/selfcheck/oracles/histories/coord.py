@@ -19,10 +19,10 @@ from holdfast.suites.selfcheck.oracles.lines import (
     drawn,
     failure,
     heard,
+    notified,
     published,
     snapshot,
     submitted,
-    told,
     trigger_sent,
     triggered,
 )
@@ -46,7 +46,7 @@ def whole(checkpoint: int) -> list[Line]:
         *acked(checkpoint, *ALL),
         published(checkpoint),
         completed(checkpoint),
-        *told(checkpoint, *ALL),
+        *notified(checkpoint, *ALL),
     ]
 
 
@@ -82,7 +82,7 @@ near(
 
 near("too-many-pending", "forced needs no slot", triggered(1, *ALL), triggered(2, *ALL, origin=CheckpointOrigin.FORCED))
 
-TOLD_OF_THE_ABORT = told(1, *ALL, completed=False)
+TOLD_OF_THE_ABORT = notified(1, *ALL, completed=False)
 
 bad("wrong-reason", "declined by nobody", triggered(1, *ALL), aborted(1, "declined"), TOLD_OF_THE_ABORT, whole(2))
 bad(
@@ -99,18 +99,18 @@ bad("not-subsumed", "older stays pending", triggered(1, *ALL), whole(2), trigger
 near(
     "not-subsumed", "older is subsumed",
     triggered(1, *ALL), triggered(2, *ALL), acked(2, *ALL), published(2), completed(2), aborted(1, "subsumed"),
-    TOLD_OF_THE_ABORT, told(2, *ALL), triggered(3, *ALL), options=TWO_AT_ONCE,
+    TOLD_OF_THE_ABORT, notified(2, *ALL), triggered(3, *ALL), options=TWO_AT_ONCE,
 )  # fmt: skip
 
 # Its files must stay until that is settled; another that waits for acks is subsumed.
 near(
     "not-subsumed", "older is being published",
     triggered(1, *ALL), acked(1, *ALL), triggered(2, *ALL), triggered(3, *ALL), acked(3, *ALL), published(3),
-    completed(3), aborted(2, "subsumed"), told(2, *ALL, completed=False), told(3, *ALL), triggered(4, *ALL),
+    completed(3), aborted(2, "subsumed"), notified(2, *ALL, completed=False), notified(3, *ALL), triggered(4, *ALL),
     options={**TWO_AT_ONCE, "execution.checkpointing.max-concurrent-checkpoints": "3"},
 )  # fmt: skip
 
-bad("notices-not-increasing", "older completion told later", whole(1), told(1, *ALL))
+bad("notices-not-increasing", "older completion told later", whole(1), notified(1, *ALL))
 near("notices-not-increasing", "completions told in order", whole(1), whole(2))
 
 bad(
@@ -179,11 +179,11 @@ near(
 
 bad(
     "notified-before-durable", "completed before publication",
-    triggered(1, *ALL), acked(1, *ALL), completed(), published(1), told(1, *ALL),
+    triggered(1, *ALL), acked(1, *ALL), completed(), published(1), notified(1, *ALL),
 )  # fmt: skip
 bad(
     "notified-before-durable", "told before publication",
-    triggered(1, *ALL), acked(1, *ALL), told(1, *ALL), published(1), completed(),
+    triggered(1, *ALL), acked(1, *ALL), notified(1, *ALL), published(1), completed(),
 )  # fmt: skip
 near("notified-before-durable", "told after publication", whole(1))
 
@@ -229,8 +229,8 @@ bad("slot-not-freed", "nothing after abort", triggered(1, *ALL), aborted(), TOLD
 near("slot-not-freed", "next after abort", triggered(1, *ALL), aborted(), TOLD_OF_THE_ABORT, triggered(2, *ALL))
 
 NEXT_IS_DRAWN: list[Line] = [
-    triggered(1, *ALL), aborted(), TOLD_OF_THE_ABORT, triggered(2, *ALL), aborted(2), told(2, *ALL, completed=False),
-    drawn(3), 400,
+    triggered(1, *ALL), aborted(), TOLD_OF_THE_ABORT, triggered(2, *ALL), aborted(2),
+    notified(2, *ALL, completed=False), drawn(3), 400,
 ]  # fmt: skip
 """After its abort the next checkpoint gets its id, which its coordinator writes down before it is triggered. That
 lasts until the end of the run, 400 ms later; for so long in this time somebody waited for a processor or a disk."""

@@ -34,12 +34,12 @@ from holdfast.suites.selfcheck.oracles.lines import (
     dropped,
     listed,
     mended,
+    notified,
     published,
     read_back,
     snapshot,
     submitted,
     switched,
-    told,
     triggered,
     written,
 )
@@ -223,12 +223,12 @@ DISCARDED: list[Line] = [attempt(), triggered(1, *ALL), ack_sent(ALL[0], 1, stat
 
 coord_near(
     "state-not-discarded", "the harness put back a file of an aborted one",
-    *DISCARDED, damaged(state_file(1), left=5), mended(state_file(1), 10), aborted(), told(1, *ALL, completed=False),
-    whole(2), listed(state_file(1)), job=FORWARD, parallelism=1,
+    *DISCARDED, damaged(state_file(1), left=5), mended(state_file(1), 10), aborted(),
+    notified(1, *ALL, completed=False), whole(2), listed(state_file(1)), job=FORWARD, parallelism=1,
 )  # fmt: skip
 coord_bad(
     "state-not-discarded", "the harness put back another file",
-    *DISCARDED, damaged(metadata(1), left=5), mended(metadata(1), 10), aborted(), told(1, *ALL, completed=False),
+    *DISCARDED, damaged(metadata(1), left=5), mended(metadata(1), 10), aborted(), notified(1, *ALL, completed=False),
     whole(2), listed(state_file(1)), job=FORWARD, parallelism=1,
 )  # fmt: skip
 

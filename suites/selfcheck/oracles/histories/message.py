@@ -20,12 +20,12 @@ from holdfast.suites.selfcheck.oracles.lines import (
     finish_received,
     finished,
     heard,
+    notified,
     published,
     received,
     stopped,
     switched,
     tasks,
-    told,
     trigger_received,
     trigger_sent,
     triggered,
@@ -100,23 +100,24 @@ near(
 # The former sends a notice of checkpoint 1, which a task receives or not.
 bad(
     "superseded-notified", "task hears of it",
-    superseded(on(FORMER, told(1, "sink[0]", completed=True), attempt=1), heard("sink[0]", completed=True)), options={},
+    superseded(on(FORMER, notified(1, "sink[0]", completed=True), attempt=1), heard("sink[0]", completed=True)),
+    options={},
 )  # fmt: skip
 bad(
     "superseded-notified", "task hears that what the successor found is aborted",
     superseded(
-        on(FORMER, told(1, "sink[0]", completed=False), attempt=1), heard("sink[0]", completed=False), found=(1,),
+        on(FORMER, notified(1, "sink[0]", completed=False), attempt=1), heard("sink[0]", completed=False), found=(1,),
     ),
     options={},
 )  # fmt: skip
 near(
     "superseded-notified", "task hears that what nobody found is aborted",
-    superseded(on(FORMER, told(1, "sink[0]", completed=False), attempt=1), heard("sink[0]", completed=False)),
+    superseded(on(FORMER, notified(1, "sink[0]", completed=False), attempt=1), heard("sink[0]", completed=False)),
     options={},
 )  # fmt: skip
 near(
     "superseded-notified", "nobody hears it",
-    superseded(on(FORMER, told(1, "sink[0]", completed=True), attempt=1)), options={},
+    superseded(on(FORMER, notified(1, "sink[0]", completed=True), attempt=1)), options={},
 )  # fmt: skip
 
 # --- MESSAGE: what was sent and what was taken, by subtasks and a coordinator that live -------------------------------
@@ -146,7 +147,7 @@ bad(
 )  # fmt: skip
 bad(
     "never-sent", "notice of the other kind",
-    *RUN_ALL, told(1, SOURCE, completed=False), [heard(SOURCE, completed=each) for each in (False, True)],
+    *RUN_ALL, notified(1, SOURCE, completed=False), [heard(SOURCE, completed=each) for each in (False, True)],
 )  # fmt: skip
 
 BEHIND_A_SUCCESSOR: list[Line] = [
@@ -206,7 +207,7 @@ near(
 
 bad("never-received", "trigger is lost", *RUN_ALL, trigger_sent(SOURCE))
 bad("never-received", "acknowledgement is lost", *RUN_ALL, ack_sent(SOURCE))
-bad("never-received", "notice is lost", *RUN_ALL, told(1, SOURCE))
+bad("never-received", "notice is lost", *RUN_ALL, notified(1, SOURCE))
 bad("never-received", "decline is lost", *RUN_ALL, decline_sent(SOURCE))
 bad("never-received", "splits are lost", *RUN_ALL, events.SplitsAssigned(subtask=SOURCE, splits=(1, 3)))
 bad("never-received", "end of a subtask is lost", *RUN_ALL, finished(SOURCE))

@@ -147,7 +147,7 @@ class Script:
         )
 
 
-def told(change: Change = lambda report: report, *, copied: str = "") -> list[Line]:
+def reported(change: Change = lambda report: report, *, copied: str = "") -> list[Line]:
     """Two checkpoints, one that is declined, a restart, and another one. Triggers of `copied` come twice."""
     script = Script(change, copied)
     script.attempt(None)
@@ -200,12 +200,12 @@ bad, near = exhibits("METRICS", end=RunEnd(reached=True))
 
 bad(
     "checkpoint-unreported", "failed one is left out",
-    told(lambda report: None if getattr(report, "status", None) is events.CheckpointStatus.FAILED else report),
+    reported(lambda report: None if getattr(report, "status", None) is events.CheckpointStatus.FAILED else report),
 )  # fmt: skip
 bad(
     "checkpoint-unreported",
     "beginning is left out",
-    told(
+    reported(
         lambda report: (
             None
             if isinstance(report, events.CheckpointStatistics)
@@ -218,124 +218,129 @@ bad(
 
 bad(
     "checkpoint-misreported", "trigger time is that of the end",
-    told(of_checkpoint(3, events.CheckpointStatus.COMPLETED, triggered_ms=200.0)),
+    reported(of_checkpoint(3, events.CheckpointStatus.COMPLETED, triggered_ms=200.0)),
 )  # fmt: skip
 bad(
     "checkpoint-misreported", "failure has no reason",
-    told(of_checkpoint(2, events.CheckpointStatus.FAILED, failure_reason="")),
+    reported(of_checkpoint(2, events.CheckpointStatus.FAILED, failure_reason="")),
 )  # fmt: skip
 bad(
     "checkpoint-misreported", "path is that of another",
-    told(of_checkpoint(3, events.CheckpointStatus.COMPLETED, path="chk-1/_metadata")),
+    reported(of_checkpoint(3, events.CheckpointStatus.COMPLETED, path="chk-1/_metadata")),
 )  # fmt: skip
-bad("checkpoint-misreported", "an ack too many", told(of_checkpoint(2, events.CheckpointStatus.FAILED, acknowledged=2)))
+bad(
+    "checkpoint-misreported",
+    "an ack too many",
+    reported(of_checkpoint(2, events.CheckpointStatus.FAILED, acknowledged=2)),
+)
 
 bad(
     "type-wrong", "aligned is said to have overtaken",
-    told(
+    reported(
         of_checkpoint(1, events.CheckpointStatus.COMPLETED, checkpoint_type=events.CheckpointType.UNALIGNED_CHECKPOINT),
     ),
 )  # fmt: skip
 
 bad(
     "duration-wrong", "lasted a millisecond less",
-    told(of_checkpoint(2, events.CheckpointStatus.FAILED, duration_ms=38.0)),
+    reported(of_checkpoint(2, events.CheckpointStatus.FAILED, duration_ms=38.0)),
 )  # fmt: skip
 
 bad(
     "counts-wrong", "failed is no part of the total",
-    told(of_checkpoint(2, events.CheckpointStatus.FAILED, counts=events.CheckpointCounts(0, 1, 0, 1, 1))),
+    reported(of_checkpoint(2, events.CheckpointStatus.FAILED, counts=events.CheckpointCounts(0, 1, 0, 1, 1))),
 )  # fmt: skip
 bad(
     "counts-wrong", "failed counts as completed",
-    told(of_checkpoint(2, events.CheckpointStatus.FAILED, counts=events.CheckpointCounts(0, 2, 0, 2, 0))),
+    reported(of_checkpoint(2, events.CheckpointStatus.FAILED, counts=events.CheckpointCounts(0, 2, 0, 2, 0))),
 )  # fmt: skip
 
 bad(
     "size-wrong", "inline state is left out",
-    told(of_checkpoint(1, events.CheckpointStatus.COMPLETED, full_bytes=FILE_BYTES)),
+    reported(of_checkpoint(1, events.CheckpointStatus.COMPLETED, full_bytes=FILE_BYTES)),
 )  # fmt: skip
-bad("size-wrong", "nothing is new in a part", told(of_part(3, "sum[0]", delta_bytes=0)))
+bad("size-wrong", "nothing is new in a part", reported(of_part(3, "sum[0]", delta_bytes=0)))
 
 bad(
     "restore-misreported", "restore is left out",
-    told(lambda report: None if isinstance(report, events.RestoreStatistics) else report),
+    reported(lambda report: None if isinstance(report, events.RestoreStatistics) else report),
 )  # fmt: skip
 bad(
     "restore-misreported", "restore has no path",
-    told(lambda report: replace(report, path="") if isinstance(report, events.RestoreStatistics) else report),
+    reported(lambda report: replace(report, path="") if isinstance(report, events.RestoreStatistics) else report),
 )  # fmt: skip
 
 bad(
     "restore-duration-wrong", "restore takes no time",
-    told(lambda report: replace(report, duration_ms=0.0) if isinstance(report, events.RestoreCompleted) else report),
+    reported(lambda each: replace(each, duration_ms=0.0) if isinstance(each, events.RestoreCompleted) else each),
 )  # fmt: skip
 bad(
     "restore-duration-wrong", "restore of another checkpoint ends",
-    told(lambda report: replace(report, checkpoint=7) if isinstance(report, events.RestoreCompleted) else report),
+    reported(lambda report: replace(report, checkpoint=7) if isinstance(report, events.RestoreCompleted) else report),
 )  # fmt: skip
 
 bad(
     "subtask-unreported", "part is left out",
-    told(lambda report: None if getattr(report, "subtask", "") == "source[1]" else report),
+    reported(lambda report: None if getattr(report, "subtask", "") == "source[1]" else report),
 )  # fmt: skip
 
-bad("start-delay-wrong", "clock starts with the barrier", told(of_part(1, "sum[0]", start_delay_ms=0.0)))
+bad("start-delay-wrong", "clock starts with the barrier", reported(of_part(1, "sum[0]", start_delay_ms=0.0)))
 
-bad("alignment-wrong", "alignment takes no time", told(of_part(3, "sum[0]", alignment_ms=0.0)))
+bad("alignment-wrong", "alignment takes no time", reported(of_part(3, "sum[0]", alignment_ms=0.0)))
 
-bad("held-bytes-wrong", "nothing is held", told(of_part(1, "sum[0]", held_bytes=0)))
+bad("held-bytes-wrong", "nothing is held", reported(of_part(1, "sum[0]", held_bytes=0)))
 
-bad("part-duration-wrong", "asynchronous part is left out", told(of_part(1, "source[0]", async_ms=0.0)))
-bad("part-duration-wrong", "end to end is that of the snapshot", told(of_part(1, "source[0]", end_to_end_ms=3.0)))
+bad("part-duration-wrong", "asynchronous part is left out", reported(of_part(1, "source[0]", async_ms=0.0)))
+bad("part-duration-wrong", "end to end is that of the snapshot", reported(of_part(1, "source[0]", end_to_end_ms=3.0)))
 
 bad(
     "idle-gap-wrong", "gap is counted from the trigger",
-    told(of_checkpoint(3, events.CheckpointStatus.IN_PROGRESS, idle_ms=45.0)),
+    reported(of_checkpoint(3, events.CheckpointStatus.IN_PROGRESS, idle_ms=45.0)),
 )  # fmt: skip
 bad(
     "idle-gap-wrong", "first checkpoint has a gap",
-    told(of_checkpoint(1, events.CheckpointStatus.IN_PROGRESS, idle_ms=0.0)),
+    reported(of_checkpoint(1, events.CheckpointStatus.IN_PROGRESS, idle_ms=0.0)),
 )  # fmt: skip
 
-near("checkpoint-unreported", "everything is reported", told())
+near("checkpoint-unreported", "everything is reported", reported())
 
-near("counts-wrong", "everything is reported", told())
+near("counts-wrong", "everything is reported", reported())
 
-near("restore-misreported", "everything is reported", told())
+near("restore-misreported", "everything is reported", reported())
 
-near("restore-duration-wrong", "everything is reported", told())
+near("restore-duration-wrong", "everything is reported", reported())
 
-near("subtask-unreported", "everything is reported", told())
+near("subtask-unreported", "everything is reported", reported())
 
 near(
     "checkpoint-misreported", "a busy machine read its clock earlier",
-    told(late_by(0.9)), end=RunEnd(reached=True, real_time=True),
+    reported(late_by(0.9)), end=RunEnd(reached=True, real_time=True),
 )  # fmt: skip
 
 near(
     "duration-wrong", "a busy machine recorded late",
-    told(of_checkpoint(2, events.CheckpointStatus.FAILED, duration_ms=40.0)), end=RunEnd(reached=True, real_time=True),
+    reported(of_checkpoint(2, events.CheckpointStatus.FAILED, duration_ms=40.0)),
+    end=RunEnd(reached=True, real_time=True),
 )  # fmt: skip
 
 near(
     "type-wrong", "all of it is new",
-    told(of_checkpoint(1, events.CheckpointStatus.COMPLETED, full_bytes=3 * INLINE_BYTES + FILE_BYTES)),
+    reported(of_checkpoint(1, events.CheckpointStatus.COMPLETED, full_bytes=3 * INLINE_BYTES + FILE_BYTES)),
 )  # fmt: skip
 
 near(
     "size-wrong", "all of it is new",
-    told(of_checkpoint(1, events.CheckpointStatus.COMPLETED, full_bytes=3 * INLINE_BYTES + FILE_BYTES)),
+    reported(of_checkpoint(1, events.CheckpointStatus.COMPLETED, full_bytes=3 * INLINE_BYTES + FILE_BYTES)),
 )  # fmt: skip
 
-near("start-delay-wrong", "synchronous part is the longer", told(of_part(1, "sum[0]", sync_ms=3.0, async_ms=0.0)))
+near("start-delay-wrong", "synchronous part is the longer", reported(of_part(1, "sum[0]", sync_ms=3.0, async_ms=0.0)))
 
-near("alignment-wrong", "synchronous part is the longer", told(of_part(1, "sum[0]", sync_ms=3.0, async_ms=0.0)))
+near("alignment-wrong", "synchronous part is the longer", reported(of_part(1, "sum[0]", sync_ms=3.0, async_ms=0.0)))
 
-near("held-bytes-wrong", "synchronous part is the longer", told(of_part(1, "sum[0]", sync_ms=3.0, async_ms=0.0)))
+near("held-bytes-wrong", "synchronous part is the longer", reported(of_part(1, "sum[0]", sync_ms=3.0, async_ms=0.0)))
 
-near("part-duration-wrong", "synchronous part is the longer", told(of_part(1, "sum[0]", sync_ms=3.0, async_ms=0.0)))
+near("part-duration-wrong", "synchronous part is the longer", reported(of_part(1, "sum[0]", sync_ms=3.0, async_ms=0.0)))
 
-near("alignment-wrong", "copy of a trigger comes behind the snapshot", told(copied="source[0]"))
+near("alignment-wrong", "copy of a trigger comes behind the snapshot", reported(copied="source[0]"))
 
-near("idle-gap-wrong", "gap is counted from the end", told())
+near("idle-gap-wrong", "gap is counted from the end", reported())

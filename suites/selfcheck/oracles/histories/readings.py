@@ -128,7 +128,7 @@ OFF = {UNALIGNED: ("false", Origin.DERIVED), MODE: ("AT_LEAST_ONCE", Origin.CODE
 Told = Mapping[str, tuple[str, Origin]]
 
 
-def told(changes: Told, *notes: tuple[NoteKind, str], without: str = "", max_parallelism: int = 0) -> list[Line]:
+def reported(changes: Told, *notes: tuple[NoteKind, str], without: str = "", max_parallelism: int = 0) -> list[Line]:
     """A submit of these options is answered with the defaults but for the changes."""
     values: dict[str, tuple[str, Origin]] = {
         key: (value, Origin.DEFAULT) for key, value in DEFAULTS[profile.FLINK_2].items()
@@ -142,45 +142,45 @@ def told(changes: Told, *notes: tuple[NoteKind, str], without: str = "", max_par
 
 bad, near = exhibits("CONFIG", expected=ExpectedEnd.ACCEPTED, options={})
 
-bad("max-parallelism-wrong", "key groups are not those of the formula", told({}, max_parallelism=64))
-near("max-parallelism-wrong", "key groups are as the plan says", told({}, max_parallelism=128))
+bad("max-parallelism-wrong", "key groups are not those of the formula", reported({}, max_parallelism=64))
+near("max-parallelism-wrong", "key groups are as the plan says", reported({}, max_parallelism=128))
 
-bad("value-wrong", "option is left at its default", told({}), options=GIVEN)
-bad("value-wrong", "option is not told", told({}, without=TIMEOUT))
+bad("value-wrong", "option is left at its default", reported({}), options=GIVEN)
+bad("value-wrong", "option is not told", reported({}, without=TIMEOUT))
 bad(
     "value-wrong", "option in its older spelling is not heard",
-    told({}), options={"state.checkpoints.num-retained": "2"},
+    reported({}), options={"state.checkpoints.num-retained": "2"},
 )  # fmt: skip
-near("value-wrong", "option is told in another unit", told({TIMEOUT: ("60000 ms", Origin.CODE)}), options=GIVEN)
+near("value-wrong", "option is told in another unit", reported({TIMEOUT: ("60000 ms", Origin.CODE)}), options=GIVEN)
 
-bad("origin-wrong", "option is said to be of the file", told({TIMEOUT: ("60000 ms", Origin.FILE)}), options=GIVEN)
+bad("origin-wrong", "option is said to be of the file", reported({TIMEOUT: ("60000 ms", Origin.FILE)}), options=GIVEN)
 near(
     "origin-wrong", "default that is also given is of the code",
-    told({TIMEOUT: ("600000 ms", Origin.CODE)}), options={TIMEOUT: "10 min"},
+    reported({TIMEOUT: ("600000 ms", Origin.CODE)}), options={TIMEOUT: "10 min"},
 )  # fmt: skip
 
-bad("warning-wrong", "option gives way in silence", told(OFF), options=COUNTED_UNALIGNED, claimed=AT_LEAST_ONCE)
-bad("warning-wrong", "nothing gives way and a warning says so", told({}, (NoteKind.WARNING, "interval-raised")))
+bad("warning-wrong", "option gives way in silence", reported(OFF), options=COUNTED_UNALIGNED, claimed=AT_LEAST_ONCE)
+bad("warning-wrong", "nothing gives way and a warning says so", reported({}, (NoteKind.WARNING, "interval-raised")))
 near(
     "warning-wrong", "option gives way with a warning",
-    told(OFF, (NoteKind.WARNING, "unaligned-switched-off")), options=COUNTED_UNALIGNED, claimed=AT_LEAST_ONCE,
+    reported(OFF, (NoteKind.WARNING, "unaligned-switched-off")), options=COUNTED_UNALIGNED, claimed=AT_LEAST_ONCE,
 )  # fmt: skip
 
 bad(
     "lint-wrong", "what cannot act is not pointed out",
-    told({"state.backend.async": ("false", Origin.CODE)}), options={"state.backend.async": "false"},
+    reported({"state.backend.async": ("false", Origin.CODE)}), options={"state.backend.async": "false"},
 )  # fmt: skip
 near(
     "lint-wrong", "what cannot act is pointed out",
-    told({"state.backend.async": ("false", Origin.CODE)}, (NoteKind.LINT, "synchronous-snapshots")),
+    reported({"state.backend.async": ("false", Origin.CODE)}, (NoteKind.LINT, "synchronous-snapshots")),
     options={"state.backend.async": "false"},
 )  # fmt: skip
 
 bad(
     "claimed-too-much", "exactly once is claimed without alignment",
-    told({MODE: ("AT_LEAST_ONCE", Origin.CODE)}), options={MODE: "AT_LEAST_ONCE"},
+    reported({MODE: ("AT_LEAST_ONCE", Origin.CODE)}), options={MODE: "AT_LEAST_ONCE"},
 )  # fmt: skip
-near("claimed-too-much", "less is claimed than could be kept", told({}), claimed=AT_LEAST_ONCE)
+near("claimed-too-much", "less is claimed than could be kept", reported({}), claimed=AT_LEAST_ONCE)
 
 # --- TREND: many checkpoints, one after the other ---------------------------------------------------------------------
 

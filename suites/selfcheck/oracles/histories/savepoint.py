@@ -18,6 +18,7 @@ from holdfast.suites.selfcheck.oracles.lines import (
     failure,
     in_flight,
     listed,
+    notified,
     operator_finished,
     published,
     savepoint_completed,
@@ -26,7 +27,6 @@ from holdfast.suites.selfcheck.oracles.lines import (
     snapshot,
     submitted,
     switched,
-    told,
     triggered,
 )
 
@@ -198,11 +198,11 @@ SAVED_WITHOUT_RECOVERY_POINT = savepoint_completed(4, METADATA.path, METADATA, F
 
 bad(
     "savepoint-commits", "a sink is told",
-    SUBMITS, stop_triggered(StopMode.GO_ON), SAVED_WITHOUT_RECOVERY_POINT, told(4, "sink[0]"),
+    SUBMITS, stop_triggered(StopMode.GO_ON), SAVED_WITHOUT_RECOVERY_POINT, notified(4, "sink[0]"),
 )  # fmt: skip
 near(
     "savepoint-commits", "a sink is told of the next checkpoint",
-    SUBMITS, stop_triggered(StopMode.GO_ON), SAVED_WITHOUT_RECOVERY_POINT, told(5, "sink[0]"),
+    SUBMITS, stop_triggered(StopMode.GO_ON), SAVED_WITHOUT_RECOVERY_POINT, notified(5, "sink[0]"),
 )  # fmt: skip
 
 bad(
@@ -218,7 +218,7 @@ near(
 undecided(
     "SAVEPOINT", "in version 1 14 it is a recovery point",
     submitted(), attempt(), switched(RUNNING), at("harness", injected("stop", "coordinator")), SUBMITS,
-    stop_triggered(StopMode.GO_ON), SAVED, told(4, "sink[0]"), failure(), attempt(4), options=OLDER,
+    stop_triggered(StopMode.GO_ON), SAVED, notified(4, "sink[0]"), failure(), attempt(4), options=OLDER,
     faults=(
         FaultSpec("stop", COORDINATOR, parameters={"target": "savepoints"}),
         FaultSpec("submit", COORDINATOR, parameters={}),

@@ -17,9 +17,9 @@ from holdfast.suites.selfcheck.oracles.lines import (
     dropped,
     heard,
     listed,
+    notified,
     published,
     savepoint_triggered,
-    told,
     triggered,
     written,
 )
@@ -61,7 +61,7 @@ def registered(checkpoint: int, *files: FileReference, uses: tuple[int, ...] = (
 
 
 def completes(checkpoint: int, *files: FileReference) -> list[Line]:
-    return [published(checkpoint, *files), completed(checkpoint), told(checkpoint, SUM), heard(SUM, checkpoint)]
+    return [published(checkpoint, *files), completed(checkpoint), notified(checkpoint, SUM), heard(SUM, checkpoint)]
 
 
 def whole(checkpoint: int, *files: FileReference, uses: tuple[int, ...] = (), new_ones: int = 1) -> list[Line]:

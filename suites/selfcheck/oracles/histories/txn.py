@@ -19,13 +19,13 @@ from holdfast.suites.selfcheck.oracles.lines import (
     completed,
     failure,
     heard,
+    notified,
     precommitted,
     published,
     snapshot,
     stopped,
     submitted,
     task,
-    told,
 )
 
 # --- TXN: one two-phase-commit sink of the forward job ----------------------------------------------------------------
@@ -45,7 +45,7 @@ def closed(checkpoint: int, *pending: int) -> list[Line]:
 
 
 def completes(checkpoint: int) -> list[Line]:
-    return [published(checkpoint), completed(checkpoint), told(checkpoint, SINK)]
+    return [published(checkpoint), completed(checkpoint), notified(checkpoint, SINK)]
 
 
 def commits(checkpoint: int, *, recovering: bool = False) -> list[Line]:

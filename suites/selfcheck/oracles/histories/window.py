@@ -50,7 +50,7 @@ FIRST = (row("a", 0, 0), row("b", 0, 1))
 SECOND = (row("a", 1, 2), row("b", 1, 3))
 
 
-def told(*rows: WindowRow, end: RunEnd | None = None) -> History:
+def history_of(*rows: WindowRow, end: RunEnd | None = None) -> History:
     """A unit for each row."""
     units = one_by_one(*rows)
     return story(job=WINDOW_SUM, inputs=_log(), units=units, end=end)

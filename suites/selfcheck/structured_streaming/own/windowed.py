@@ -15,8 +15,8 @@ def build(spark: SparkSession, endpoints: Any) -> Any:
     windows = endpoints.read(spark).withWatermark("time", "2 seconds").groupBy(F.window("time", "1 second"), "key")
     summed = windows.agg(F.sum("value").alias("value"), F.sum("weight").alias("digest"), F.count("*").alias("records"))
     # Spark keeps the sums that are written out, and in this order.
-    told = summed.select("key", F.expr(NUMBER.format("window")).alias("window"), "records", "digest", "value")
-    return endpoints.start(told.writeStream.format("parquet").option("path", endpoints.output))
+    shown = summed.select("key", F.expr(NUMBER.format("window")).alias("window"), "records", "digest", "value")
+    return endpoints.start(shown.writeStream.format("parquet").option("path", endpoints.output))
 
 
 def state(stored: DataFrame, partitions: int) -> DataFrame:

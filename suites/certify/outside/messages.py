@@ -12,7 +12,7 @@ LENGTH_BYTES = 8
 
 
 class Setting(msgspec.Struct, frozen=True):
-    """What a victim is told first: what to make, and where.
+    """The first message to a victim: what to make, and where.
 
     Attributes:
         performer: module that makes it, and calls it (victim.Performer).
@@ -54,7 +54,7 @@ class Act(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class Command(msgspec.Struct, frozen=True):
-    """What a fork is told.
+    """What a fork is to do.
 
     Attributes:
         acts: one after the other, on one thing.
@@ -96,8 +96,8 @@ class Report(msgspec.Struct, frozen=True):
     watched: bool = False
 
 
-class Told(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What a victim tells: ready, or lost because it found no factory; stopped, done, broken, ended."""
+class Answer(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What a victim answers: ready, or lost because it found no factory; stopped, done, broken, ended."""
 
     event: str
     where: str = ""

@@ -6,8 +6,8 @@ from typing import Any, cast
 
 import pytest
 
+from holdfast.harness.engine.site.answers import evidence_of
 from holdfast.harness.engine.site.foreign import WrongAnswer
-from holdfast.harness.engine.site.told import evidence_of
 from holdfast.harness.model.evidence import Evidence
 from holdfast.harness.spi.system import System
 
@@ -15,11 +15,11 @@ from holdfast.harness.spi.system import System
 class Telling:
     """As much of a system as is asked."""
 
-    def __init__(self, told: dict[Any, Any]) -> None:
-        self.told = told
+    def __init__(self, supplied: dict[Any, Any]) -> None:
+        self.supplied = supplied
 
     def evidence(self) -> dict[Any, Any]:
-        return self.told
+        return self.supplied
 
 
 def _asked(system: Telling) -> object:
@@ -28,14 +28,14 @@ def _asked(system: Telling) -> object:
 
 def test_an_equal_answer_of_the_same_system_is_right() -> None:
     system = Telling({"input_read": Evidence.NATIVE})
-    assert _asked(system) is _asked(system) is system.told
+    assert _asked(system) is _asked(system) is system.supplied
 
 
 @pytest.mark.parametrize(("kind", "value"), [("input_read", "some"), ("other", "native"), (1, Evidence.NATIVE)])
 def test_an_answer_that_has_become_wrong_is_refused(kind: object, value: object) -> None:
     system = Telling({"input_read": Evidence.NATIVE})
     _asked(system)
-    system.told[kind] = value
+    system.supplied[kind] = value
     with pytest.raises(WrongAnswer, match="evidence"):
         _asked(system)
 

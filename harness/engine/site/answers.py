@@ -1,4 +1,4 @@
-"""What a system tells, looked at where it comes in: an answer of another type than its contract says is the system's,
+"""What a system answers, looked at where it comes in: an answer of another type than its contract says is the system's,
 and not an error of what would trip over it later.
 """
 
@@ -31,12 +31,12 @@ from holdfast.harness.spi.system import (
 )
 from holdfast.harness.spi.words import text_of, words_of
 
-ToldT = TypeVar("ToldT")
+AnswerT = TypeVar("AnswerT")
 _LENGTH = 80
 _DEPLOYMENT = ("controls", "now_ms", "advance", "record", "feed_markers", "drained", "stop", "close")
 
 
-def require_told(system: System) -> None:
+def require_answers(system: System) -> None:
     """Refuse what a system says of itself where it is of another type than its contract says.
 
     Raises:
@@ -58,40 +58,45 @@ def require_told(system: System) -> None:
 
 
 def claims_of(system: System, plan: Plan) -> Claims:
-    """What a system claims under a plan; errors as of require_told."""
+    """What a system claims under a plan; errors as of require_answers."""
     claims: Claims = _valid(_called(system.claims, plan), Claims, "claims")
     return claims
 
 
 def account_of(system: System, plan: Plan) -> Sequence[OptionAccount]:
-    """Its account of every option of a plan; errors as of require_told, and what it refuses."""
-    told = _called(system.account, plan)
-    _require(told, isinstance(told, Sequence) and not isinstance(told, str), "account", "a sequence of OptionAccount")
-    return [_valid(each, OptionAccount, "account") for each in told]
+    """Its account of every option of a plan; errors as of require_answers, and what it refuses."""
+    reported = _called(system.account, plan)
+    _require(
+        reported,
+        isinstance(reported, Sequence) and not isinstance(reported, str),
+        "account",
+        "a sequence of OptionAccount",
+    )
+    return [_valid(each, OptionAccount, "account") for each in reported]
 
 
 def evidence_of(system: System) -> Mapping[str, Evidence]:
-    """By event kind, how it is supplied; errors as of require_told."""
+    """By event kind, how it is supplied; errors as of require_answers."""
     global _latest_evidence
-    told = _called(system.evidence)
+    reported = _called(system.evidence)
     answer, looked_at = _latest_evidence
-    if told is answer and told == looked_at:  # Runs of one system ask for the same constant.
-        return told
-    right = isinstance(told, Mapping) and all(isinstance(each, Evidence) for each in told.values())
-    _require(told, right and all(map(_is_text, told)), "evidence", "by event kind, an Evidence")
-    _latest_evidence = told, dict(told)
-    return told
+    if reported is answer and reported == looked_at:  # Runs of one system ask for the same constant.
+        return reported
+    right = isinstance(reported, Mapping) and all(isinstance(each, Evidence) for each in reported.values())
+    _require(reported, right and all(map(_is_text, reported)), "evidence", "by event kind, an Evidence")
+    _latest_evidence = reported, dict(reported)
+    return reported
 
 
 def configuration_of(system: ConfigurationAware, plan: Plan) -> EffectiveConfiguration:
-    """What would be in force for a plan; errors as of require_told, and what it refuses."""
-    told = _called(system.effective_configuration, plan)
-    configuration: EffectiveConfiguration = _valid(told, EffectiveConfiguration, "effective_configuration")
+    """What would be in force for a plan; errors as of require_answers, and what it refuses."""
+    reported = _called(system.effective_configuration, plan)
+    configuration: EffectiveConfiguration = _valid(reported, EffectiveConfiguration, "effective_configuration")
     return configuration
 
 
-def answer_of(call: Callable[..., ToldT], *arguments: Any, kind: type, of: type = object) -> ToldT:
-    """The answer of a call that a system may offer; errors as of require_told, and its own.
+def answer_of(call: Callable[..., AnswerT], *arguments: Any, kind: type, of: type = object) -> AnswerT:
+    """The answer of a call that a system may offer; errors as of require_answers, and its own.
 
     Args:
         call: of the system.
@@ -99,12 +104,12 @@ def answer_of(call: Callable[..., ToldT], *arguments: Any, kind: type, of: type 
         kind: of the answer.
         of: each thing in it, where it holds several.
     """
-    told = _called(call, *arguments)
-    each = told if isinstance(told, Collection) and not isinstance(told, str) else ()
-    right = isinstance(told, kind) and all(isinstance(one, of) for one in each)
+    reported = _called(call, *arguments)
+    each = reported if isinstance(reported, Collection) and not isinstance(reported, str) else ()
+    right = isinstance(reported, kind) and all(isinstance(one, of) for one in each)
     allowed = kind.__name__ if of is object else f"{kind.__name__} of {of.__name__}"
-    _require(told, right, getattr(call, "__name__", "a call"), allowed)
-    return told
+    _require(reported, right, getattr(call, "__name__", "a call"), allowed)
+    return reported
 
 
 def deployed(system: System, plan: Plan, inputs: InputLog, tier: Tier, folder: Path | None) -> Deployment:
@@ -123,21 +128,21 @@ class _Checked(Deployment):
 
     @property
     def controls(self) -> Controls:
-        told = self._inner.controls
-        _require(told, isinstance(told, Controls), "controls", "Controls")
-        return told
+        reported = self._inner.controls
+        _require(reported, isinstance(reported, Controls), "controls", "Controls")
+        return reported
 
     @property
     def now_ms(self) -> float:
-        told = self._inner.now_ms
-        _require(told, _is_finite(told), "now_ms", "a number of milliseconds")
-        return told
+        reported = self._inner.now_ms
+        _require(reported, _is_finite(reported), "now_ms", "a number of milliseconds")
+        return reported
 
     def advance(self, until_ms: float) -> Sequence[Event | GateReached]:
-        told = _called(self._inner.advance, until_ms)
-        right = isinstance(told, list | tuple) and all(isinstance(each, Event | GateReached) for each in told)
-        _require(told, right, "advance", "a sequence of Event and GateReached")
-        return told
+        reported = _called(self._inner.advance, until_ms)
+        right = isinstance(reported, list | tuple) and all(isinstance(each, Event | GateReached) for each in reported)
+        _require(reported, right, "advance", "a sequence of Event and GateReached")
+        return reported
 
     def record(self, event: Event) -> None:
         _called(self._inner.record, event)
@@ -146,31 +151,36 @@ class _Checked(Deployment):
         _called(self._inner.feed_markers)
 
     def drained(self) -> bool:
-        told = _called(self._inner.drained)
-        _require(told, isinstance(told, bool), "drained", "True or False")
-        return told
+        reported = _called(self._inner.drained)
+        _require(reported, isinstance(reported, bool), "drained", "True or False")
+        return reported
 
     def stop(self, *, audit: bool) -> Recording:
-        told = _called(self._inner.stop, audit=audit)
-        _require(told, isinstance(told, Recording), "stop", "a Recording")
-        _require(told.output, isinstance(told.output, Output), "stop", "a Recording whose output is an Output")
-        _require(told.problem, isinstance(told.problem, str), "stop", "a Recording whose problem is a text")
-        for each, kind in ((told.problem, str), (told.trace_hash, str), (told.dispatched, int), (told.ordered, bool)):
+        reported = _called(self._inner.stop, audit=audit)
+        _require(reported, isinstance(reported, Recording), "stop", "a Recording")
+        _require(reported.output, isinstance(reported.output, Output), "stop", "a Recording whose output is an Output")
+        _require(reported.problem, isinstance(reported.problem, str), "stop", "a Recording whose problem is a text")
+        for each, kind in (
+            (reported.problem, str),
+            (reported.trace_hash, str),
+            (reported.dispatched, int),
+            (reported.ordered, bool),
+        ):
             _valid(each, kind, "stop")
-        nodes = told.nodes
+        nodes = reported.nodes
         in_lists = isinstance(nodes, tuple | list) and all(isinstance(each, Sequence) for each in nodes)
         _require(nodes, in_lists, "stop", "a Recording with the events of each node")
         for node in nodes:
             for event in node:
                 _require(event, isinstance(event, Event), "stop", "a Recording of Event")
                 _valid(event, AnyEvent, "stop")
-        return told
+        return reported
 
     def close(self) -> None:
         _called(self._inner.close)
 
 
-def _called(call: Callable[..., ToldT], *arguments: Any, **named: Any) -> ToldT:
+def _called(call: Callable[..., AnswerT], *arguments: Any, **named: Any) -> AnswerT:
     """What a call returns; one that does not take these arguments is not the call of the contract."""
     try:
         return call(*arguments, **named)
@@ -180,16 +190,16 @@ def _called(call: Callable[..., ToldT], *arguments: Any, **named: Any) -> ToldT:
         raise WrongAnswer(f"cannot be called as its contract says: {error}") from error
 
 
-def _valid(told: Any, kind: Any, call: str) -> Any:
+def _valid(reported: Any, kind: Any, call: str) -> Any:
     """An answer, all of whose fields are of their types."""
     allowed = kind.__name__ if isinstance(kind, type) else "an event whose fields are of their types"
     if isinstance(kind, type):
-        _require(told, isinstance(told, kind), call, allowed)
+        _require(reported, isinstance(reported, kind), call, allowed)
     try:
-        _decoder(kind).decode(_ENCODER.encode(told))
+        _decoder(kind).decode(_ENCODER.encode(reported))
     except (msgspec.MsgspecError, TypeError, ValueError, OverflowError, UnicodeError) as error:
-        raise WrongAnswer(f"answered {_shown(told)} to {call}; allowed is {allowed} ({error})") from error
-    return told
+        raise WrongAnswer(f"answered {_shown(reported)} to {call}; allowed is {allowed} ({error})") from error
+    return reported
 
 
 def _decoder(kind: Any) -> msgspec.msgpack.Decoder[Any]:
@@ -204,23 +214,23 @@ _latest_evidence: tuple[object, Mapping[str, Evidence]] = (None, {})
 """The last answer that was right, and a copy of it as it was then."""
 
 
-def _is_text(told: object) -> bool:
+def _is_text(reported: object) -> bool:
     """Whether it is one that can be stored."""
-    return isinstance(told, str) and text_of(told) == told
+    return isinstance(reported, str) and text_of(reported) == reported
 
 
-def _is_finite(told: object) -> bool:
+def _is_finite(reported: object) -> bool:
     try:
-        return isinstance(told, int | float) and math.isfinite(told)
+        return isinstance(reported, int | float) and math.isfinite(reported)
     except OverflowError:  # A whole number beyond all of those with a point.
         return False
 
 
-def _require(told: object, right: bool, call: str, allowed: str) -> None:
+def _require(reported: object, right: bool, call: str, allowed: str) -> None:
     if not right:
-        raise WrongAnswer(f"answered {_shown(told)} to {call}; allowed is {allowed}")
+        raise WrongAnswer(f"answered {_shown(reported)} to {call}; allowed is {allowed}")
 
 
-def _shown(told: object) -> str:
-    text = " ".join(words_of(told, repr).split())
-    return f"{type(told).__name__} {text if len(text) <= _LENGTH else f'{text[:_LENGTH]}...'}"
+def _shown(reported: object) -> str:
+    text = " ".join(words_of(reported, repr).split())
+    return f"{type(reported).__name__} {text if len(text) <= _LENGTH else f'{text[:_LENGTH]}...'}"
