@@ -36,6 +36,7 @@ from holdfast.suites.selfcheck.oracles.lines import (
     heard,
     in_flight,
     metadata,
+    notified,
     published,
     put_back,
     savepoint_triggered,
@@ -43,7 +44,6 @@ from holdfast.suites.selfcheck.oracles.lines import (
     storage_failed,
     submitted,
     switched,
-    told,
     triggered,
 )
 from holdfast.suites.selfcheck.oracles.lines import snapshot as taken
@@ -88,7 +88,7 @@ coord_near(
 exhibits("FENCE")[0](
     "superseded-notified", "task hears of it behind an abort",
     message.superseded(
-        on(message.FORMER, told(1, "sink[0]", completed=True), attempt=1), heard("sink[0]", completed=False),
+        on(message.FORMER, notified(1, "sink[0]", completed=True), attempt=1), heard("sink[0]", completed=False),
         heard("sink[0]", completed=True),
     ),
     options={},
@@ -128,7 +128,7 @@ savepoint.bad(
 savepoint.bad(
     "savepoint-commits", "a sink is told and the job is to stop with it afterwards",
     savepoint.SUBMITS, savepoint.stop_triggered(StopMode.GO_ON), savepoint.SAVED_WITHOUT_RECOVERY_POINT,
-    told(4, "sink[0]"), savepoint_triggered(4, savepoint.FOLDER, StopMode.SUSPEND), savepoint.JOB_FINISHES,
+    notified(4, "sink[0]"), savepoint_triggered(4, savepoint.FOLDER, StopMode.SUSPEND), savepoint.JOB_FINISHES,
 )  # fmt: skip
 
 TAKEN_AGAIN = taken("sum[0]", state=summary([(0, 1)]))
