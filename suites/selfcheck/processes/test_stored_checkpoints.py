@@ -16,7 +16,6 @@ from holdfast.fixtures.storages.file_system import FileMedium
 from holdfast.fixtures.storages.on_medium import MediumStorage
 from holdfast.fixtures.storages.seal import SEAL_BYTES, Seal, writer_of
 from holdfast.harness.model.events import Event, ObjectDamaged, ObjectMended
-from holdfast.harness.spi.controls import Acting
 from holdfast.harness.spi.storage import Scope
 
 LAYOUT = FileLayout()
@@ -26,7 +25,7 @@ RECORDED: list[Event] = []
 
 
 def stored_in(folder: Path, recorded: list[Event] = RECORDED) -> StoredCheckpoints:
-    return StoredCheckpoints(folder, lambda events, at_ns: recorded.extend(events), Acting())
+    return StoredCheckpoints(folder, lambda event, at_ns: recorded.append(event), lambda what: None)
 
 
 def record(folder: Path, checkpoint: int, epoch: int = 1) -> None:
