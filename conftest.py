@@ -77,8 +77,8 @@ def pytest_cmdline_main(config: pytest.Config) -> None:
     option = config.option
     if hasattr(config, "workerinput") or option.collectonly or not config.pluginmanager.hasplugin("xdist"):
         return
-    asked = option.numprocesses is not None or option.dist != "no" or option.tx
-    if not asked and not option.usepdb and any(Path(each).is_dir() for each in config.args):
+    chosen = option.numprocesses is not None or option.dist != "no" or option.tx
+    if not chosen and not option.usepdb and any(Path(each).is_dir() for each in config.args):
         option.numprocesses = "logical"  # What xdist is to count.
         processors = config.hook.pytest_xdist_auto_num_workers(config=config)
         option.numprocesses = processors + processors // 2  # Many tests wait for processes of their own.

@@ -201,12 +201,12 @@ def operations(history: History, role: Role) -> list[Crossing]:
         )
     triggered = [(each.checkpoint, each) for each in history.of(events.CheckpointTriggered)]
     aborted = [(each.checkpoint, each) for each in history.of(events.CheckpointAborted)]
-    asked = _spans(triggered, [*((each.checkpoint, each) for each in history.of(events.CheckpointCompleted)), *aborted])
+    spans = _spans(triggered, [*((each.checkpoint, each) for each in history.of(events.CheckpointCompleted)), *aborted])
     if role is Role.STORAGE:
-        asked += _spans(
+        spans += _spans(
             [(each.checkpoint, each) for each in history.of(events.CheckpointDrawn)], [*triggered, *aborted]
         )
-    return asked
+    return spans
 
 
 def _messages(history: History) -> list[Crossing]:

@@ -164,7 +164,7 @@ def certify(
                     "--waivers": waivers,
                 }
             )
-            asked = part_request(
+            requested = part_request(
                 contract,
                 factory,
                 command=command,
@@ -175,7 +175,7 @@ def certify(
                 options=options,
                 tiers=tiers,
             )
-            return certify_part(asked, out, json=json, require_certified=bool(require))
+            return certify_part(requested, out, json=json, require_certified=bool(require))
     request = Request(
         command=command,
         system=system,

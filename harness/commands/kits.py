@@ -92,7 +92,7 @@ def part_request(
     options: Mapping[str, str] | None = None,
     tiers: frozenset[Tier] = frozenset(),
 ) -> KitRequest:
-    """What a kit is asked.
+    """What a kit is to check.
 
     Args:
         contract: name of the kit, such as `state-backend`.
@@ -123,7 +123,7 @@ def certify_part(
     """Run a kit, print a line for each rule, and write the certificate, also after an interruption.
 
     Args:
-        request: what it is asked.
+        request: what it is to check.
         out: where the folder of the report is made; of one that is resumed, that folder.
         json: print results.json and nothing else.
         require_certified: exit with 2 if the title is less.

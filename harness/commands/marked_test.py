@@ -76,7 +76,7 @@ def certify(name: str, mark: Mark, folder: Path, seed: int) -> str:
 
     Args:
         name: of the system, see registry.system.
-        mark: what is asked.
+        mark: what is to run.
         folder: takes the runs that are kept; what an earlier test left there goes.
         seed: first draw seed.
 

@@ -344,7 +344,7 @@ def bounded(job: Job, *sources: str) -> Job:
 
 
 COMMON_JOBS = {job.name: job for job in (KEYED_SUM, FORWARD, REBALANCE)}
-"""By name, what every runtime is asked to run."""
+"""By name, what every runtime must run."""
 JOBS = COMMON_JOBS | {
     job.name: job for job in (UNION, DIAMOND, JOIN, SELF_JOIN, BROADCAST, PIPELINE, STEPS, MINI_BATCH)
 }

@@ -34,20 +34,20 @@ def asked_topology(parameters: Mapping[str, int | str], former: Topology) -> Top
 
 
 @lru_cache(maxsize=64)
-def _topologies(first: Topology, asked: tuple[tuple[int, int], ...]) -> tuple[Topology, ...]:
-    return (first, *(Topology(*each) for each in asked))
+def _topologies(first: Topology, requested: tuple[tuple[int, int], ...]) -> tuple[Topology, ...]:
+    return (first, *(Topology(*each) for each in requested))
 
 
 @kept_for_the_latest_plan
 def topologies(plan: Plan) -> tuple[Topology, ...]:
     """By job, how wide it is. A job that is submitted without a word is as wide as the one before it."""
-    asked: list[tuple[int, int]] = []
+    requested: list[tuple[int, int]] = []
     latest = plan.topology
     for fault in plan.faults:
         if fault.kind == SUBMIT:
             latest = asked_topology(fault.parameters, latest)
-            asked.append((latest.parallelism, latest.max_parallelism))
-    return _topologies(plan.topology, tuple(asked))
+            requested.append((latest.parallelism, latest.max_parallelism))
+    return _topologies(plan.topology, tuple(requested))
 
 
 @kept_for_the_latest_plan
@@ -60,8 +60,8 @@ def widths(plan: Plan) -> tuple[int, ...]:
 
 def state_backends_of(plan: Plan) -> tuple[str, ...]:
     """Those that jobs are submitted with, if not with that of the one before."""
-    asked = (fault.parameters.get(STATE_BACKEND) for fault in plan.faults if fault.kind == SUBMIT)
-    return tuple(str(each) for each in asked if each)
+    requested = (fault.parameters.get(STATE_BACKEND) for fault in plan.faults if fault.kind == SUBMIT)
+    return tuple(str(each) for each in requested if each)
 
 
 def edited_edges(plan: Plan) -> tuple[str, ...]:

@@ -30,11 +30,11 @@ _PREFIXES = ("LC_", "PYTHON", "PYSPARK_", "SPARK_")
 
 def passed(environment: Mapping[str, str]) -> dict[str, str]:
     """What the system under test gets of an environment."""
-    asked = frozenset(environment.get(PASSED_ON, "").split(","))
+    passed_on = frozenset(environment.get(PASSED_ON, "").split(","))
     return {
         name: value
         for name, value in environment.items()
-        if name in _NAMES or name in asked or name.startswith(_PREFIXES)
+        if name in _NAMES or name in passed_on or name.startswith(_PREFIXES)
     }
 
 

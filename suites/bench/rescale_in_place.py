@@ -63,8 +63,8 @@ class Cluster:
         """Stop the job with a savepoint, and submit another."""
         stop = self._client.ask("POST", f"/jobs/{self._job}/stop", {"targetDirectory": self._savepoints})
         location = self._client.wait_for_savepoint(self._job, stop["request-id"])
-        asked = {"savepointPath": location, "parallelism": parallelism}
-        self._job = str(self._client.ask("POST", "/jobs", asked)["jobid"])
+        body = {"savepointPath": location, "parallelism": parallelism}
+        self._job = str(self._client.ask("POST", "/jobs", body)["jobid"])
 
     def wait(self, parallelism: int) -> None:
         """Wait until all tasks run at a parallelism."""

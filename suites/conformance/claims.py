@@ -7,7 +7,7 @@ from holdfast.harness.model.case import Decision
 from holdfast.harness.model.jobs import FORWARD, KEYED_SUM
 from holdfast.harness.model.target import COORDINATOR
 from holdfast.suites.conformance.plans import AT_LEAST_ONCE, EVERYWHERE, WORKERS, plan, with_needs
-from holdfast.suites.conformance.submissions import Options, question, refused, submitted
+from holdfast.suites.conformance.submissions import Options, case_of, refused, submitted
 
 ALIGNED: Options = {}
 TWO_PHASE: Options = {"sink.delivery-guarantee": "exactly-once"}
@@ -30,7 +30,7 @@ TOO_MUCH = [refused(state | sink | EXACTLY, job=job) for job, state, sink, most 
 BROKEN = (kill(WORKERS[0], after_checkpoint=1), kill(COORDINATOR, after_checkpoint=2))
 
 CASES = with_needs(
-    question(
+    case_of(
         [*KEPT, *MODEST, *UNCLAIMED],
         Decision("E2E-01", "CONFIG", ("claimed-too-much",), "claims-exactly-once"),
         id="claims/kept",
@@ -38,7 +38,7 @@ CASES = with_needs(
         method="Jobs with every pair of mode and sink are submitted, claiming the least of them, less, or nothing.",
         passes="Each is accepted, and no more is claimed than all of them keep.",
     ),
-    question(
+    case_of(
         TOO_MUCH,
         Decision("E2E-01", "LOUD", ("accepted-bad-option",), "allows-any-claim"),
         id="claims/too-much",
@@ -46,7 +46,7 @@ CASES = with_needs(
         method="Jobs that repeat, by their mode or by their sink, are submitted with a claim of exactly-once.",
         passes="Each is refused.",
     ),
-    question(
+    case_of(
         [
             plan(*BROKEN, job=job, options=state | sink | claim)
             for job, state, sink, claim in LATTICE

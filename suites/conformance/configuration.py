@@ -19,7 +19,7 @@ from holdfast.suites.conformance.plans import (
     plan,
     with_needs,
 )
-from holdfast.suites.conformance.submissions import Options, flat, question, refused, submitted
+from holdfast.suites.conformance.submissions import Options, case_of, flat, refused, submitted
 
 LIMITS = (
     (f"{CHECKPOINTING}.interval", "9 ms", "10 ms"),
@@ -115,7 +115,7 @@ NOT_REACHED = plan(
 NEVER_STARTED = plan(storage_error("reach-directory"), options=REACHED_BY_ALL, expected_end=ExpectedEnd.FAILED)
 
 CASES = with_needs(
-    question(
+    case_of(
         [refused(OPTIONS | options) for options in BEYOND],
         Decision("CFG-01", "LOUD", ("accepted-bad-option",), "accepts-any-option"),
         id="configuration/refused",
@@ -123,7 +123,7 @@ CASES = with_needs(
         method="A job is submitted with each option one step beyond its limit.",
         passes="Each is refused before anything starts.",
     ),
-    question(
+    case_of(
         [plan(options=options) for options in AT],
         Decision("CFG-01", "LOUD", ("refused-good-option",), "refuses-limits"),
         id="configuration/accepted",
@@ -131,7 +131,7 @@ CASES = with_needs(
         method="A job runs with each option exactly at its limit.",
         passes="None is refused.",
     ),
-    question(
+    case_of(
         [refused(options) for options in EXCLUSIVE],
         Decision("CFG-02", "LOUD", ("accepted-bad-option",), "allows-concurrent-unaligned"),
         id="configuration/unaligned-and-concurrent",
@@ -139,7 +139,7 @@ CASES = with_needs(
         method="A job is submitted with both, in either spelling.",
         passes="It is refused before anything starts.",
     ),
-    question(
+    case_of(
         [plan(options=UNALIGNED | AT_LEAST_ONCE), plan(options=UNALIGNED | AT_LEAST_ONCE | CONCURRENT)],
         Decision("CFG-02", "CONFIG", ("value-wrong",), "keeps-unaligned"),
         Decision("CFG-02", "CONFIG", ("warning-wrong",), "warns-of-nothing"),
@@ -149,7 +149,7 @@ CASES = with_needs(
         passes="It runs aligned by nothing, and a warning reports that the option is overridden.",
         tiers=EVERYWHERE,
     ),
-    question(
+    case_of(
         [plan(options=LONG_PAUSE), plan(options=LONG_PAUSE | CONCURRENT)],
         Decision("CFG-03", "CONFIG", ("value-wrong",), "keeps-short-interval"),
         Decision("CFG-03", "CONFIG", ("warning-wrong",), "warns-of-nothing"),
@@ -159,7 +159,7 @@ CASES = with_needs(
         passes="The interval in force is 100 ms, and warnings say what is odd.",
         tiers=EVERYWHERE,
     ),
-    question(
+    case_of(
         [submitted(profile | interval) for profile in PROFILES for interval in ({}, INTERVAL)],
         Decision("CFG-04", "CONFIG", ("value-wrong",), "knows-one-profile"),
         id="configuration/defaults",
@@ -167,7 +167,7 @@ CASES = with_needs(
         method="A job without options is submitted under each profile, and under none, without and with checkpoints.",
         passes="Every option has the default of the profile, which is flink-2.x where none is named.",
     ),
-    question(
+    case_of(
         [submitted({}, flag) for flag in FAIL_FLAGS],
         Decision("CFG-04", "CONFIG", ("value-wrong",), "forgets-fail-flag"),
         id="configuration/fail-flag",
@@ -175,11 +175,11 @@ CASES = with_needs(
         method="A program calls set_fail_on_checkpointing_errors with true or false.",
         passes="No failure is tolerated, or any number of them.",
     ),
-    question(
+    case_of(
         [
-            asked
+            submission
             for flag in FAIL_FLAGS
-            for asked in (
+            for submission in (
                 submitted(TOLERATED, flag),
                 submitted({}, flag, file=flat(TOLERATED)),
                 submitted({}, TOLERATE, flag),
@@ -192,7 +192,7 @@ CASES = with_needs(
         method="A program sets the flag, and a number is set by the program or by the cluster.",
         passes="The number is in force, and a warning reports so.",
     ),
-    question(
+    case_of(
         [submitted({DIRECTORY: directory}) for directory in DIRECTORIES] + [submitted({})],
         Decision("CFG-05", "CONFIG", ("value-wrong",), "stores-in-memory"),
         id="configuration/directories",
@@ -200,7 +200,7 @@ CASES = with_needs(
         method="A job is submitted with each form of a directory, and with none.",
         passes="The storage in force is the one that follows.",
     ),
-    question(
+    case_of(
         [refused({DIRECTORY: directory}) for directory in NO_DIRECTORIES],
         Decision("CFG-05", "LOUD", ("accepted-bad-option",), "allows-any-directory"),
         id="configuration/no-directories",
@@ -208,7 +208,7 @@ CASES = with_needs(
         method="A job is submitted with each of several texts that are no directory.",
         passes="Each is refused.",
     ),
-    question(
+    case_of(
         [NOT_REACHED],
         Decision("CFG-05", "LOUD", ("directory-not-named",), "takes-any-worker"),
         id="configuration/unreachable-directory",
@@ -217,7 +217,7 @@ CASES = with_needs(
         passes="The job fails, and reports which worker does not reach which directory.",
         tiers=EVERYWHERE,
     ),
-    question(
+    case_of(
         [NEVER_STARTED],
         Decision("CFG-05", "LOUD", ("directory-not-named",), "takes-any-worker"),
         id="configuration/unreachable-at-first",
@@ -225,7 +225,7 @@ CASES = with_needs(
         method="The first worker that registers does not reach the directory.",
         passes="The job fails, and reports which worker does not reach which directory.",
     ),
-    question(
+    case_of(
         [submitted(options) for options in WITHOUT_DIRECTORY],
         Decision("CFG-05", "CONFIG", ("warning-wrong",), "warns-of-nothing"),
         id="configuration/without-directory",
@@ -233,7 +233,7 @@ CASES = with_needs(
         method="A job is submitted with each such backend, in old and new names, and no directory.",
         passes="Coordinator memory is in force with its limit, and a warning names the key.",
     ),
-    question(
+    case_of(
         [submitted(options) for options in (*LINTED, *SPOTLESS)],
         Decision("CFG-06", "CONFIG", ("lint-wrong",), "lints-nothing"),
         id="configuration/lints",

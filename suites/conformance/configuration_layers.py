@@ -11,9 +11,9 @@ from holdfast.suites.conformance.submissions import (
     FLAT,
     NESTED,
     Options,
+    case_of,
     flat,
     nested,
-    question,
     refused,
     submitted,
 )
@@ -181,7 +181,7 @@ UNKNOWN_NAMES: list[Options] = [
 ]
 
 CASES = with_needs(
-    question(
+    case_of(
         [submitted(options) for options in GIVEN],
         Decision("CFG-07", "CONFIG", ("value-wrong",), "knows-newest-spelling"),
         id="configuration/spellings",
@@ -189,7 +189,7 @@ CASES = with_needs(
         method="A job is submitted with each key in either spelling and in both, and with each old backend.",
         passes="The value is in force under the newest key; an old backend is a pair of backend and storage.",
     ),
-    question(
+    case_of(
         [refused(options) for options in CONTRADICTORY],
         Decision("CFG-07", "LOUD", ("accepted-bad-option",), "takes-last-spelling"),
         id="configuration/contradictory-spellings",
@@ -197,7 +197,7 @@ CASES = with_needs(
         method="A job is submitted with each key in both spellings and two values.",
         passes="Each is refused.",
     ),
-    question(
+    case_of(
         [submitted({}, file=write(options)) for write in (flat, nested) for options in GIVEN],
         Decision("CFG-07", "CONFIG", ("value-wrong",), "ignores-file"),
         id="configuration/files",
@@ -205,7 +205,7 @@ CASES = with_needs(
         method="A job is submitted to a cluster with each of these options in either file.",
         passes="The value is in force, and reported to be of the file.",
     ),
-    question(
+    case_of(
         [
             submitted({}, file=ConfigurationFile(NESTED, NESTED_AS_USED)),
             submitted({}, file=ConfigurationFile(FLAT, FLAT_AS_USED)),
@@ -216,7 +216,7 @@ CASES = with_needs(
         method="A job is submitted to clusters whose files look like real ones.",
         passes="The options are in force, and a warning names the keys that are not the runtime's.",
     ),
-    question(
+    case_of(
         [refused({}, file=file) for file in UNREADABLE],
         Decision("CFG-07", "LOUD", ("accepted-bad-option",), "ignores-file"),
         id="configuration/unreadable-files",
@@ -224,7 +224,7 @@ CASES = with_needs(
         method="A job is submitted to clusters with such files.",
         passes="Each is refused.",
     ),
-    question(
+    case_of(
         [submitted({}, *calls) for calls in CALLS],
         Decision("CFG-08", "CONFIG", ("value-wrong",), "ignores-calls"),
         id="configuration/calls",
@@ -232,7 +232,7 @@ CASES = with_needs(
         method="A program is submitted for each call, with and without its optional arguments.",
         passes="The options in force are those that the call stands for.",
     ),
-    question(
+    case_of(
         [refused({}, call) for call in BAD_CALLS],
         Decision("CFG-08", "LOUD", ("accepted-bad-option",), "ignores-calls"),
         id="configuration/bad-calls",
@@ -240,7 +240,7 @@ CASES = with_needs(
         method="A program is submitted for each such call.",
         passes="Each is refused.",
     ),
-    question(
+    case_of(
         [plan(kill(WORKERS[0], after_checkpoint=1), options=SMALL_BATCHES, calls=PROGRAM)],
         Decision("CFG-08", "CONFIG", ("value-wrong",), "ignores-calls"),
         id="configuration/program",
@@ -249,11 +249,11 @@ CASES = with_needs(
         passes="It restarts, and the options of its program stay in force.",
         tiers=EVERYWHERE,
     ),
-    question(
+    case_of(
         [
-            asked
+            submission
             for code, cluster in CODE_WINS
-            for asked in (
+            for submission in (
                 submitted({}, file=flat(cluster)),
                 submitted(code, file=flat(cluster)),
                 submitted({}, *(Call("configure", pair) for pair in code.items()), file=nested(cluster)),
@@ -266,7 +266,7 @@ CASES = with_needs(
         method="Options are set by the job, by its cluster, and by both in the same and in different spellings.",
         passes="The first of them is in force, and its origin is reported.",
     ),
-    question(
+    case_of(
         [
             plan(
                 kill(WORKERS[0], after_checkpoint=1),
@@ -283,7 +283,7 @@ CASES = with_needs(
         passes="The job fails at the second failure.",
         tiers=EVERYWHERE,
     ),
-    question(
+    case_of(
         [refused(options) for options in UNKNOWN_NAMES],
         Decision("RST-07", "LOUD", ("accepted-bad-option",), "accepts-any-option"),
         id="configuration/unknown-names",

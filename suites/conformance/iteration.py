@@ -15,7 +15,7 @@ from holdfast.harness.model.topology import network_channels
 from holdfast.harness.model.verdict import Outcome
 from holdfast.harness.model.window import Window
 from holdfast.suites.conformance.plans import CHECKPOINTING, EVERYWHERE, WORKERS, plan, with_needs
-from holdfast.suites.conformance.submissions import Options, flat, question, refused, submitted
+from holdfast.suites.conformance.submissions import Options, case_of, flat, refused, submitted
 
 INTERVAL: Options = {f"{CHECKPOINTING}.interval": "1 s"}
 FORCED: Options = {"holdfast.force-checkpointing": "true"}
@@ -59,7 +59,7 @@ LATE = [_crashed(options, WAY_IN, 20) for options in ({}, CHAINED)]
 """The snapshot of one subtask of the loop comes long after that of the other."""
 
 CASES = with_needs(
-    question(
+    case_of(
         REFUSED,
         Decision("ITR-01", "LOUD", ("accepted-bad-option",), "allows-any-loop"),
         id="iteration/refused",
@@ -68,7 +68,7 @@ CASES = with_needs(
         "in one way where two are needed.",
         passes="Each is refused.",
     ),
-    question(
+    case_of(
         ACCEPTED,
         Decision("ITR-01", "LOUD", ("refused-good-option",), "refuses-every-loop"),
         Decision("ITR-02", "CONFIG", ("warning-wrong",), "warns-of-nothing"),

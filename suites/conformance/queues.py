@@ -11,7 +11,7 @@ from holdfast.harness.model.jobs import FORWARD, KEYED_SUM
 from holdfast.harness.model.plan import Topology
 from holdfast.harness.model.target import COORDINATOR
 from holdfast.suites.conformance.plans import RESTORED, WORKERS, gate, plan, with_needs
-from holdfast.suites.conformance.submissions import Options, question, refused, submitted
+from holdfast.suites.conformance.submissions import Options, case_of, refused, submitted
 
 QUEUES: Options = {"source.connector": "rabbitmq"}
 WITHOUT_IDS: Options = {**QUEUES, "source.correlation-ids": "false"}
@@ -63,7 +63,7 @@ CASES = with_needs(
         plan=REPEATED,
         tiers=(Tier.PROCESS,),
     ),
-    question(
+    case_of(
         TOO_MUCH,
         Decision("E2E-01", "LOUD", ("accepted-bad-option",), "claims-exact-queues"),
         id="queues/too-much",
@@ -71,7 +71,7 @@ CASES = with_needs(
         method="Jobs that read queues are submitted with a claim of exactly-once.",
         passes="Each is refused.",
     ),
-    question(
+    case_of(
         KEPT,
         Decision("E2E-01", "CONFIG", ("claimed-too-much",), "claims-exact-queues"),
         id="queues/kept",

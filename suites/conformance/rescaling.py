@@ -18,7 +18,7 @@ from holdfast.harness.model.topology import subtasks
 from holdfast.harness.model.window import Window
 from holdfast.suites.conformance.finishing import HALF
 from holdfast.suites.conformance.plans import CHECKPOINTING, EVERYWHERE, WORKERS, gate, plan, with_needs
-from holdfast.suites.conformance.submissions import question, submitted
+from holdfast.suites.conformance.submissions import case_of, submitted
 from holdfast.suites.conformance.unaligned import BUSY, FEW_BUFFERS, UNALIGNED
 
 SELDOM = {f"{CHECKPOINTING}.interval": "100 ms"}
@@ -42,10 +42,10 @@ def rescaled(
     groups = {"max_parallelism": key_groups} if key_groups else {}
     commands = [
         spec
-        for number, asked in enumerate({"parallelism": width, **groups} for width in then)
+        for number, parameters in enumerate({"parallelism": width, **groups} for width in then)
         for spec in (
             command("cancel", after_checkpoint=3 + 3 * number),
-            command("submit", asked, after_checkpoint=3 + 3 * number, at_event="checkpoint_retained"),
+            command("submit", parameters, after_checkpoint=3 + 3 * number, at_event="checkpoint_retained"),
         )
     ]
     return plan(
@@ -184,7 +184,7 @@ MANY_KEYS = {"partitions": 4, "records": 1_600, "keys": 160, "preloaded_percent"
 SIZES = rescaled(1, 2, 4, options=IN_FILES, records=MANY_KEYS)
 
 CASES = with_needs(
-    question(
+    case_of(
         DEFAULT_GROUPS,
         Decision("RSC-02", "CONFIG", ("max-parallelism-wrong",), "ignores-parallelism"),
         id="rescaling/default-max-parallelism",

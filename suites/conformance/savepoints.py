@@ -52,15 +52,15 @@ def _resumed(
     **fields: Any,
 ) -> Plan:
     """A job is stopped with a savepoint, and another goes on from that."""
-    asked: dict[str, int | str] = {"restore": 1}
+    parameters: dict[str, int | str] = {"restore": 1}
     if edit:
-        asked["edit"] = edit
+        parameters["edit"] = edit
     if parallelism:
-        asked["parallelism"] = parallelism
+        parameters["parallelism"] = parallelism
     return _plan(
         stop(how=how, drain=drain, after_checkpoint=3),
         *(fault for fault in faults if fault.kind == "move-savepoint"),
-        command("submit", asked, after_checkpoint=3, at_event="checkpoint_retained"),
+        command("submit", parameters, after_checkpoint=3, at_event="checkpoint_retained"),
         *(fault for fault in faults if fault.kind != "move-savepoint"),
         **fields,
     )

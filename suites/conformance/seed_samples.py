@@ -11,7 +11,7 @@ from holdfast.harness.model.plan import Bounds, ExpectedEnd, FaultSpec, Plan, Sc
 from holdfast.harness.model.target import STORAGE
 from holdfast.suites.conformance.plans import STATE_IN_FILES, WORKERS, plan, with_needs
 from holdfast.suites.conformance.samples import Sample, samples
-from holdfast.suites.conformance.submissions import question, submitted
+from holdfast.suites.conformance.submissions import case_of, submitted
 
 PROFILE = {"holdfast.profile": "flink-1.14"}
 """Of which the seeds speak."""
@@ -58,7 +58,7 @@ def run_of(sample: Sample) -> Plan:
 
 
 CASES = with_needs(
-    question(
+    case_of(
         [submitted(PROFILE, *sample.program, file=sample.cluster) for sample in samples()],
         Decision("CFG-09", "SAMPLES", ("sample-differs",), "ignores-calls"),
         Decision("CFG-09", "SAMPLES", ("sample-notes-differ",), "lints-nothing"),
@@ -67,7 +67,7 @@ CASES = with_needs(
         method="Each is submitted as it stands, under the profile of Flink 1.14.",
         passes="It is accepted, with the golden effective configuration, warnings and lints.",
     ),
-    question(
+    case_of(
         [submitted(profile) for profile in ({}, PROFILE, {"holdfast.profile": "flink-2.x"})],
         Decision("CFG-04", "SAMPLES", ("default-differs",), "knows-one-profile"),
         id="samples/defaults",
@@ -75,7 +75,7 @@ CASES = with_needs(
         method="A job without options is submitted under each profile, and under none.",
         passes="Every option that is listed has its listed default.",
     ),
-    question(
+    case_of(
         [tolerant(failing(3, after=1), end=ExpectedEnd.FAILED)],
         Decision("CFG-09", "LIVE", ("end-not-reached",), "tolerates-any-number"),
         id="samples/third-failure",
@@ -83,7 +83,7 @@ CASES = with_needs(
         method="Three checkpoints in a row fail, of a job that does not restart.",
         passes="The job fails with the third.",
     ),
-    question(
+    case_of(
         [tolerant(failing(2, after=1), failing(2, after=2), end=ExpectedEnd.RUNNING)],
         Decision("CFG-09", "LIVE", ("end-not-reached",), "never-forgives"),
         id="samples/success-in-between",
@@ -92,7 +92,7 @@ CASES = with_needs(
         passes="The job continues.",
     ),
     *(
-        question(
+        case_of(
             [run_of(sample)],
             # Without the calls there is no checkpoint, and so no kill, which the end of what stays down rests on.
             Decision(

@@ -13,7 +13,7 @@ from holdfast.harness.model.target import COORDINATOR
 from holdfast.harness.model.verdict import Outcome
 from holdfast.harness.model.window import Window
 from holdfast.suites.conformance.plans import AT_LEAST_ONCE, EVERYWHERE, WORKERS, plan, with_needs
-from holdfast.suites.conformance.submissions import Options, question, refused, submitted
+from holdfast.suites.conformance.submissions import Options, case_of, refused, submitted
 
 EXACTLY, AT_LEAST, AT_MOST = ({"holdfast.guarantee": f"{name}-once"} for name in ("exactly", "at-least", "at-most"))
 JOBS = tuple(map(over_sockets, (FORWARD, REBALANCE, KEYED_SUM)))
@@ -31,7 +31,7 @@ def _crashed(number: int, claim: Options) -> Plan:
 
 
 CASES = with_needs(
-    question(
+    case_of(
         TOO_MUCH,
         Decision("E2E-05", "LOUD", ("accepted-bad-option",), "trusts-sockets"),
         Decision("E2E-01", "LOUD", ("accepted-bad-option",), "trusts-sockets"),
@@ -41,7 +41,7 @@ CASES = with_needs(
         "claim of at-most-once where their mode or their sink repeats.",
         passes="Each is refused.",
     ),
-    question(
+    case_of(
         KEPT,
         Decision("E2E-05", "CONFIG", ("claimed-too-much",), "trusts-sockets"),
         id="sockets/kept",

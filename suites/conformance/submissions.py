@@ -43,6 +43,6 @@ def nested(options: Options) -> ConfigurationFile:
     return ConfigurationFile(NESTED, "\n".join(lines))
 
 
-def question(plans: Sequence[Plan], *decides: Decision, **words: Any) -> Case:
-    """A case that asks all of these plans."""
+def case_of(plans: Sequence[Plan], *decides: Decision, **words: Any) -> Case:
+    """A case that runs all of these plans."""
     return Case(decides=decides, plan=plans, **words)

@@ -20,7 +20,7 @@ from holdfast.suites.conformance.plans import (
     plan,
     with_needs,
 )
-from holdfast.suites.conformance.submissions import Options, question, refused, submitted
+from holdfast.suites.conformance.submissions import Options, case_of, refused, submitted
 
 TABLE: Options = {"sink.connector": "jdbc"}
 BY_KEY: Options = {**TABLE, "sink.delivery-guarantee": "at-least-once"}
@@ -78,7 +78,7 @@ _CASES = with_needs(
         plan=REPEATED,
         tiers=EVERYWHERE,
     ),
-    question(
+    case_of(
         OF_STATE,
         Decision("TPC-09", "LOUD", ("accepted-bad-option",), "claims-exact-by-key"),
         id="tables/claim-of-state",
@@ -86,7 +86,7 @@ _CASES = with_needs(
         method="Jobs with state and a table of upserts are submitted with a claim of exactly-once.",
         passes="Each is refused.",
     ),
-    question(
+    case_of(
         ALLOWED,
         Decision("TPC-09", "CONFIG", ("claimed-too-much",), "claims-exact-by-key"),
         id="tables/claims-kept",

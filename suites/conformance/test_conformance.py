@@ -1,4 +1,4 @@
-"""Every case that the reference runtime can be asked, on every tier of this machine; chaos has a room of its own."""
+"""Every case that applies to the reference runtime, on every tier of this machine; chaos has a room of its own."""
 
 from __future__ import annotations
 

@@ -59,10 +59,10 @@ def begun_now(request: Request | KitRequest, identity: str, waivers: Path | None
         identity: of it.
         waivers: their file.
     """
-    asked = msgspec.structs.replace(request, folder=Path()) if isinstance(request, Request) else request
+    requested = msgspec.structs.replace(request, folder=Path()) if isinstance(request, Request) else request
     return Begun(
         identity=identity,
-        request=asked,
+        request=requested,
         waivers=str(waivers.resolve()) if waivers is not None else "",
         sites=named_sites(),
         environment=passed_on(),
@@ -125,15 +125,15 @@ def read_begun(folder: Path) -> Begun | None:
 def named_by(begun: Begun) -> tuple[str, ...]:
     """What it names that a folder of somebody else must not choose for us: code that is neither registered nor ships
     with Holdfast, places where a kit stores something, services, variables, and which findings do not count."""
-    asked, sites = begun.request, begun.sites
+    requested, sites = begun.request, begun.sites
     named: list[str] = []
-    if isinstance(asked, Request) and registry.needs_trust(asked.system, repeats=True):
-        named.append(f"system {asked.system!r}")
-    if isinstance(asked, KitRequest):
-        if ":" in asked.factory and not _is_ours(asked.factory):
-            named.append(f"{asked.contract} {asked.factory!r}")
-        named += [f"location {asked.location!r}"] if asked.location else []
-        named += [f"option {key}={value}" for key, value in asked.options.items()]
+    if isinstance(requested, Request) and registry.needs_trust(requested.system, repeats=True):
+        named.append(f"system {requested.system!r}")
+    if isinstance(requested, KitRequest):
+        if ":" in requested.factory and not _is_ours(requested.factory):
+            named.append(f"{requested.contract} {requested.factory!r}")
+        named += [f"location {requested.location!r}"] if requested.location else []
+        named += [f"option {key}={value}" for key, value in requested.options.items()]
     services = (sites.kafka_bootstrap, sites.s3_endpoint, sites.spark_master, *sites.images, *sites.allow_faults_on)
     named += [f"service {each!r}" for each in services if each]
     named += [f"variable {each!r}" for each in begun.environment]
@@ -170,11 +170,11 @@ def begun_in(folder: Path, *, trust: bool) -> tuple[Begun, Request | KitRequest]
         )
     if identity_of(begun.request) != begun.identity:
         raise UsageError(f"{folder}: its results are of other code than there is now; begin anew.")
-    asked = begun.request
-    if isinstance(asked, KitRequest):
-        return begun, asked
+    requested = begun.request
+    if isinstance(requested, KitRequest):
+        return begun, requested
     # How many run at a time is of the machine, and not of what is certified.
-    return begun, msgspec.structs.replace(asked, folder=folder, jobs=min(asked.jobs, processors()))
+    return begun, msgspec.structs.replace(requested, folder=folder, jobs=min(requested.jobs, processors()))
 
 
 def code_of(system: str) -> str:
@@ -193,12 +193,12 @@ def code_of(system: str) -> str:
 def identity_of(request: Request | KitRequest) -> str:
     """Another one wherever results would not belong together; how many run at a time makes no difference."""
     if isinstance(request, Request):
-        asked: Request | KitRequest = msgspec.structs.replace(request, command="", folder=Path(), jobs=1)
+        requested: Request | KitRequest = msgspec.structs.replace(request, command="", folder=Path(), jobs=1)
         code = code_of(request.system)
     else:
-        asked = msgspec.structs.replace(request, command="")
+        requested = msgspec.structs.replace(request, command="")
         code = fingerprint(registry.kit(request.contract), registry.toolbox()) + _code_of_module(request.factory)
-    digest = hashlib.sha256(msgspec.json.encode(asked, order="deterministic", enc_hook=str))
+    digest = hashlib.sha256(msgspec.json.encode(requested, order="deterministic", enc_hook=str))
     digest.update(code.encode())
     return digest.hexdigest()
 

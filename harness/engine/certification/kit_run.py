@@ -35,7 +35,7 @@ SILENCE_LIMIT_S = 1_800.0
 
 
 class KitRequest(msgspec.Struct, frozen=True, tag="part"):
-    """What a kit is asked.
+    """What a kit is to check.
 
     Attributes:
         contract: name of the kit, such as `state-backend`.
@@ -79,7 +79,7 @@ class KitRequest(msgspec.Struct, frozen=True, tag="part"):
 
 class KitRun:
     """Attributes:
-        request: what is asked.
+        request: what it is to check.
         checks: that are over.
         waiting: that are not, in the order in which they run.
         refused: why none can run, one sentence; empty: they can.

@@ -180,8 +180,8 @@ class _Handler(BaseHTTPRequestHandler):
             case "GET", ["jobs", job]:
                 return cluster.ask(lambda: cluster.details(job))
             case "POST", ["jobs"]:
-                asked = self._submission(checked(body, Submission))
-                return cluster.ask(lambda: cluster.run(asked))
+                requested = self._submission(checked(body, Submission))
+                return cluster.ask(lambda: cluster.run(requested))
             case "POST", ["jobs", job, "savepoints"]:
                 wanted = checked(body, SavepointRequest)
                 command = CANCEL_WITH_SAVEPOINT if wanted.cancel_job else "savepoint"
@@ -216,13 +216,13 @@ class _Handler(BaseHTTPRequestHandler):
         return self.cluster.ask(lambda: self.cluster.savepoint(job, target, words, command))
 
     def _submission(self, wanted: Submission) -> dict[str, int | str]:
-        asked: dict[str, int | str] = {}
+        requested: dict[str, int | str] = {}
         if path := path_below(self.root, "savepointPath", wanted.savepoint_path):
-            asked["path"] = path
+            requested["path"] = path
         if wanted.allow_non_restored_state:
-            asked["ignore_unclaimed"] = 1
+            requested["ignore_unclaimed"] = 1
         if mode := claim_mode(wanted.claim_mode):
-            asked["claim_mode"] = mode
+            requested["claim_mode"] = mode
         if wanted.parallelism:
-            asked["parallelism"] = wanted.parallelism
-        return asked
+            requested["parallelism"] = wanted.parallelism
+        return requested

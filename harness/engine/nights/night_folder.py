@@ -102,8 +102,8 @@ def _made(folder: Path) -> bool:
 def identity_of(settings: Settings, seed: int) -> str:
     """Another one wherever results would not belong together."""
     sites, environment = settings.sites, settings.environment
-    asked = (settings.systems, settings.tiers, settings.budget_s, sites, environment, seed)
-    digest = hashlib.sha256(repr(asked).encode())
+    requested = (settings.systems, settings.tiers, settings.budget_s, sites, environment, seed)
+    digest = hashlib.sha256(repr(requested).encode())
     for name in settings.systems:
         digest.update(code_of(name).encode())
     return digest.hexdigest()

@@ -112,8 +112,8 @@ def _check_configuration(plan: Plan, system: System) -> None:
         "configuration_file": plan.configuration_file is not None,
         f"expected_end {plan.expected_end}": plan.expected_end is ExpectedEnd.ACCEPTED,
     }
-    for field, asked in wanted.items():
-        if asked and Capability.CONFIGURATION not in declared(system):
+    for field, demanded in wanted.items():
+        if demanded and Capability.CONFIGURATION not in declared(system):
             raise NotApplicable(f"system {system.name!r} does not declare {Capability.CONFIGURATION}, for {field}.")
 
 

@@ -74,8 +74,8 @@ def plan_in_words(plan: Plan) -> str:
 def setting_in_words(plan: Plan) -> str:
     """What ran, whatever breaks it: job, parallelism with what it becomes, the options that are no defaults with the
     file that they may be from, and the expected end unless it is to go on running."""
-    asked = [int(spec.parameters[PARALLELISM]) for spec in plan.faults if PARALLELISM in spec.parameters]
-    widths = [str(width) for width, _ in groupby([plan.topology.parallelism, *asked])]
+    requested = [int(spec.parameters[PARALLELISM]) for spec in plan.faults if PARALLELISM in spec.parameters]
+    widths = [str(width) for width, _ in groupby([plan.topology.parallelism, *requested])]
     given = texts(plan)
     version = given.get(profile.PROFILE, profile.FLINK_2)
     defaults = {key: option.default_of(version) for key, option in profile.OPTIONS.items()}

@@ -275,8 +275,8 @@ def mix_for(system: System, mix: Mix = SWARM, tier: Tier = Tier.SIM) -> Mix:
         "repeating_sink_percent": Capability.TWO_PHASE_COMMIT,
     }
     # Where none is accepted here, one that is accepted elsewhere tells best why.
-    asked = (tier, *system.capabilities)
-    jobs = next(filter(None, (accepted_jobs(system, mix, each) for each in asked)), {})
+    names = (tier, *system.capabilities)
+    jobs = next(filter(None, (accepted_jobs(system, mix, each) for each in names)), {})
     regional = {name: weight for name, weight in mix.regional_jobs.items() if _accepts(system, name, max(WIDTHS), tier)}
     keyed = {name: weight for name, weight in mix.keyed_jobs.items() if _accepts(system, name, max(WIDTHS), tier)}
     widths = {width for width in WIDTHS if all(_accepts(system, name, width, tier) for name in jobs)}

@@ -1,4 +1,4 @@
-"""What is asked of every peer and of Holdfast, and what they answer."""
+"""What every peer and Holdfast are to run, and what they report."""
 
 from __future__ import annotations
 

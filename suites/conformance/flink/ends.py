@@ -40,9 +40,9 @@ INCREMENTAL = {f"{CHECKPOINTING}.incremental": "true"}
 CLAIMED = {"execution.state-recovery.claim-mode": "CLAIM"}
 
 
-def _goes_on(behind: str = "savepoint_completed", **asked: int | str) -> FaultSpec:
+def _goes_on(behind: str = "savepoint_completed", **parameters: int | str) -> FaultSpec:
     """Another job, from what the last one has left."""
-    return command("submit", {"restore": 1, **asked}, after_checkpoint=3, at_event=behind)
+    return command("submit", {"restore": 1, **parameters}, after_checkpoint=3, at_event=behind)
 
 
 RESCALED = (
