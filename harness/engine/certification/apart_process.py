@@ -92,7 +92,7 @@ def blame(names: str, code: int, call: str, silent_s: float | None, *, disturbed
         code: exit code as subprocess gives it.
         call: that was under way, as last_call gives it.
         silent_s: it was ended because it was silent for so long; None: it ended otherwise.
-        disturbed: it was ended because it said what it never says.
+        disturbed: it was ended because it sent an unknown message.
     """
     if disturbed:
         return Blame(f"{names} {DISTURBED}{call}", True)

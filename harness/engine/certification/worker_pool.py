@@ -311,7 +311,7 @@ class _Worker(Generic[Key]):
         if entry_points.strangers_in(self.queue.settings.system):
             return self._lost_to(f"system {self.queue.settings.system}", _FIXTURES, code)
         if self._disturbed:
-            return WorkerLost("the worker process of the case said what it never says")
+            return WorkerLost("the worker process of the case sent an unknown message")
         if self._hangs:
             return WorkerLost(f"the worker process of the case hung: no run ended for {self._limit_s:.0f} s")
         if code == -SIGKILL:

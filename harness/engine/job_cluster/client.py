@@ -82,7 +82,7 @@ class ClusterClient:
         while not self.runs:
             if process.poll() is not None:
                 said = (self.folder / LOG).read_text(encoding="utf-8", errors="replace").strip().splitlines()
-                raise UsageError(f"the cluster did not start: {said[-1] if said else 'it says nothing'}")
+                raise UsageError(f"the cluster did not start: {said[-1] if said else 'its log is empty'}")
             if time.monotonic() > deadline:
                 process.kill()
                 raise UsageError(f"the cluster did not start within {START_S:.0f} s: see {self.folder / LOG}.")

@@ -186,7 +186,7 @@ class OutsideBench:
         error: type[Exception] | tuple[type[Exception], ...],
         call: Callable[..., object],
         *arguments: object,
-        says: str = "",
+        naming: str = "",
     ) -> None:
         """A call must raise one of these errors.
 
@@ -194,7 +194,7 @@ class OutsideBench:
             what: words for the call.
             error: the right ones.
             call, arguments: the call.
-            says: what the sentence must name.
+            naming: what the sentence must name.
         """
         self.step(what)
         right = error if isinstance(error, tuple) else (error,)
@@ -202,8 +202,8 @@ class OutsideBench:
         try:
             returned = call(*arguments)
         except right as raised:
-            if says not in str(raised):
-                raise Violation(self.rule, f"{what}: the error does not name {says!r}: {raised}") from raised
+            if naming not in str(raised):
+                raise Violation(self.rule, f"{what}: the error does not name {naming!r}: {raised}") from raised
         except Exception as other:
             raise Violation(self.rule, f"{what} raised {other!r}; {names} is right.") from other
         else:

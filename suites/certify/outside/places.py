@@ -31,7 +31,7 @@ def options(bench: OutsideBench) -> None:
         "make one with an option that it does not declare",
         ValueError,
         lambda: bench.make(bench.own, options={"holdfast.unknown-option": "1"}),
-        says="holdfast.unknown-option",
+        naming="holdfast.unknown-option",
     )
     given = bench.target.options
     defaults = {key: default for key, (default, _) in bench.description.options.items() if key not in given}

@@ -37,7 +37,7 @@ class Shell:
             check=False,
         )
 
-    def says(self, *words: str) -> str:
+    def prints(self, *words: str) -> str:
         """What a command prints that must work."""
         done = self.holdfast(*words)
         assert done.returncode == 0, done.stderr
@@ -77,21 +77,21 @@ def shell(tmp_path: Path) -> Iterator[Shell]:
 
 
 def test_the_command_lines_of_the_seed(shell: Shell) -> None:
-    shell.says("run", "-d")
+    shell.prints("run", "-d")
     (job, state), *_ = shell.states()
     assert state == "RUNNING"
 
-    printed = shell.says("savepoint", job, "target")
+    printed = shell.prints("savepoint", job, "target")
     assert Path(printed.removeprefix("Savepoint completed. Path: ").strip()).parent == shell.folder / "target"
 
-    printed = shell.says("stop", "--savepointPath", "target", job)
+    printed = shell.prints("stop", "--savepointPath", "target", job)
     savepoint = Path(printed.removeprefix("Savepoint completed. Path: ").strip())
     assert {"_metadata"} < {file.name for file in savepoint.iterdir()}
     assert shell.states() == [(job, "FINISHED")]
 
     elsewhere = shell.folder / "elsewhere"
     shutil.move(savepoint, elsewhere)
-    shell.says("run", "-s", str(elsewhere), "-n", "-d")
+    shell.prints("run", "-s", str(elsewhere), "-n", "-d")
     (_, _), (resumed, state) = shell.states()
     assert state == "RUNNING"
 
@@ -119,25 +119,25 @@ def test_the_command_lines_of_the_seed(shell: Shell) -> None:
 
 @pytest.mark.nightly
 def test_a_job_is_cancelled_and_a_path_that_leads_nowhere_is_named(shell: Shell) -> None:
-    shell.says("run", "-d")
+    shell.prints("run", "-d")
     (job, _), *_ = shell.states()
-    shell.says("cancel", job)
+    shell.prints("cancel", job)
     assert "nowhere/_metadata cannot be read" in shell.refuses("run", "-s", "nowhere", "-d")
     assert [state for _, state in shell.states()] == ["CANCELED", "FAILED"]
 
 
 @pytest.mark.nightly
 def test_in_1_14_a_job_is_cancelled_with_a_savepoint_and_goes_on_from_it(shell: Shell) -> None:
-    shell.says("run", "-d", "-D", "holdfast.profile=flink-1.14")
+    shell.prints("run", "-d", "-D", "holdfast.profile=flink-1.14")
     (job, _), *_ = shell.states()
     assert "which knows no resource requirements" in shell.answer(
         "PUT", f"/jobs/{job}/resource-requirements", bounds(1)
     )
-    printed = shell.says("cancel", "-s", "target", job)
+    printed = shell.prints("cancel", "-s", "target", job)
     savepoint = printed.partition("Savepoint stored in ")[2].strip().rstrip(".")
     assert Path(savepoint).parent == shell.folder / "target"
     assert shell.states() == [(job, "CANCELED")]
-    shell.says("run", "-s", savepoint, "-d")
+    shell.prints("run", "-s", savepoint, "-d")
     assert [state for _, state in shell.states()] == ["CANCELED", "RUNNING"]
 
 
@@ -155,7 +155,7 @@ def bounds(upper: int, lower: int = 1, *vertices: str) -> dict[str, Any]:
 
 @pytest.mark.nightly
 def test_a_running_job_goes_on_at_another_parallelism(shell: Shell) -> None:
-    shell.says("run", "-d", "-p", "2")
+    shell.prints("run", "-d", "-p", "2")
     (job, _), *_ = shell.states()
     path = f"/jobs/{job}/resource-requirements"
     assert shell.asks("GET", path) == bounds(2)
@@ -169,5 +169,5 @@ def test_a_running_job_goes_on_at_another_parallelism(shell: Shell) -> None:
     ClusterClient(shell.folder / "holdfast-jobs").wait_for_state(job, "RUNNING")
     assert {vertex["parallelism"] for vertex in shell.asks("GET", f"/jobs/{job}")["vertices"]} == {2}
     assert "3 subtasks at least are too many: the cluster has 2 slots" in shell.answer("PUT", path, bounds(3, 3))
-    shell.says("cancel", job)
+    shell.prints("cancel", job)
     assert "only a running job is rescaled" in shell.answer("PUT", path, bounds(1))

@@ -63,7 +63,7 @@ def _require_all_or_nothing(bench: Bench, storage: CheckpointStorage, epoch: int
         if found != b"metadata %d" % epoch:
             raise Violation(bench.rule, f"a checkpoint is there with {len(found)} bytes that nobody wrote.")
     if published != any(path.endswith("_metadata") for path in listed):
-        raise Violation(bench.rule, f"chk-{epoch} holds {listed}, and resolve says the opposite.")
+        raise Violation(bench.rule, f"chk-{epoch} holds {listed}, and resolve shows the opposite.")
     data = [path for path in listed if not path.endswith("_metadata")]
     if published and not data:
         raise Violation(bench.rule, "a checkpoint is published, and its file is not there.")

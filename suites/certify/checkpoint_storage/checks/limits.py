@@ -33,9 +33,9 @@ def longest(bench: Bench) -> None:
             stream.write(piece)
             stream.commit()
 
-        bench.refuses(f"write {limit + 1} bytes {what}", Full, call, says="max_file_bytes")
+        bench.refuses(f"write {limit + 1} bytes {what}", Full, call, naming="max_file_bytes")
         stream.cancel()
-    bench.refuses(f"finish with {limit + 1} bytes", Full, storage.finish, 1, epoch, content, says="max_file_bytes")
+    bench.refuses(f"finish with {limit + 1} bytes", Full, storage.finish, 1, epoch, content, naming="max_file_bytes")
     bench.refuses("resolve what did not fit", FileNotFoundError, lambda: storage.resolve("chk-1"))
     bench.require_files(storage, "", [each.path for each in kept])
     for reference in kept:
@@ -78,7 +78,7 @@ def inline(bench: Bench) -> None:
             f"a threshold of {wrong}",
             ValueError,
             lambda wrong=wrong: bench.storage(options={INLINE_THRESHOLD: wrong}),
-            says=INLINE_THRESHOLD,
+            naming=INLINE_THRESHOLD,
         )
 
 

@@ -71,7 +71,7 @@ def pointers(bench: Bench) -> None:
         unfinished.path, "chk-10/_metadata", "chk-1/_metadata/_metadata", "chk-1/data/_metadata", "../job/chk-1/x",
         "shared", "no where",
     ):  # fmt: skip
-        bench.refuses(f"resolve({bad!r})", FileNotFoundError, reader.resolve, bad, says=bad)
+        bench.refuses(f"resolve({bad!r})", FileNotFoundError, reader.resolve, bad, naming=bad)
 
 
 def _checkpoint(bench: Bench) -> tuple[str, list[tuple[FileReference, bytes]]]:

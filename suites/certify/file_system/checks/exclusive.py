@@ -79,7 +79,7 @@ def unchanged(bench: Bench) -> None:
     bench.require_paths(reader, "", ["a"])
     bench.require_content(reader, "a", b"content")
     if reader.describe() != files.describe():
-        raise Violation(bench.rule, "describe() says something else behind close().")
+        raise Violation(bench.rule, "describe() returns something else behind close().")
 
 
 CHECKS = (
