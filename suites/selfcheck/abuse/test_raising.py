@@ -189,17 +189,22 @@ def test_a_call_that_does_not_take_what_its_contract_gives_refutes_too(tmp_path:
     assert "raising:Narrow cannot be called as its contract says: " in reason
 
 
+def refuted_before_a_case(variant: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> str:
+    """What is printed of a system that is refused."""
+    command = ["certify", f"raising:System+{variant}", "--tier", "sim", "--rule", "BAR-09"]
+    assert cli.execute([*command, "--out", str(tmp_path)]) == 1
+    printed = capfd.readouterr()
+    assert "Traceback" not in printed.err
+    return printed.out
+
+
 @pytest.mark.parametrize(("moment", "how"), [("profile", "surrogate"), ("supplied_by_author", "surrogates")])
 @pytest.mark.share(2)
 def test_a_text_that_cannot_be_stored_is_none(
     moment: str, how: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     """The report could not be written."""
-    command = ["certify", f"raising:System+{moment}/{how}", "--tier", "sim", "--rule", "BAR-09"]
-    assert cli.execute([*command, "--out", str(tmp_path)]) == 1
-    shown = capfd.readouterr()
-    assert f" to {moment}; allowed is a t" in shown.out
-    assert "Traceback" not in shown.err
+    assert f" to {moment}; allowed is a t" in refuted_before_a_case(f"{moment}/{how}", tmp_path, capfd)
 
 
 @pytest.mark.parametrize("moment", ["account", "evidence", "certified_parts"])
@@ -207,11 +212,8 @@ def test_a_text_that_cannot_be_stored_is_none(
 def test_before_there_is_a_case_a_wrong_answer_refutes_too(
     moment: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    command = ["certify", f"raising:System+{moment}/number", "--tier", "sim", "--rule", "BAR-09"]
-    assert cli.execute([*command, "--out", str(tmp_path)]) == 1
-    shown = capfd.readouterr()
-    assert f"raising:System answered int 7 to {moment}; allowed is " in shown.out
-    assert "Traceback" not in shown.err
+    printed = refuted_before_a_case(f"{moment}/number", tmp_path, capfd)
+    assert f"raising:System answered int 7 to {moment}; allowed is " in printed
 
 
 @pytest.mark.parametrize("how", ["through-ours", "no-room", "no-memory"])
