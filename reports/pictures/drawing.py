@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from importlib import resources
+from typing import Any
 
 from markupsafe import Markup
 
@@ -24,14 +26,22 @@ from holdfast.reports.svg import element, number
 PADDING = 16.0
 NARROW = 760.0
 """What is not wider is not blown up to the width of the page."""
+_SHEETS: Mapping[type, Callable[[Any], tuple[list[Markup], float, float]]] = {
+    Film: film.sheet,
+    DrawnMachine: machine.sheet,
+    StreamPicture: stream.sheet,
+    PausePicture: pause.sheet,
+    RecoveryPicture: rewind.sheet,
+    RescalePicture: rescale.sheet,
+    LocalRecoveryPicture: local_recovery.sheet,
+    SharedPicture: shared.sheet,
+    FailurePicture: failure.sheet,
+}
+"""By kind of picture, what draws it: elements, width and height."""
 
 
 def standalone(picture: Picture) -> str:
-    """A picture as a file, in the colours that the style sheet falls back to.
-
-    Raises:
-        TypeError: nobody can draw this kind.
-    """
+    """A picture as a file, in the colours that the style sheet falls back to."""
     drawn, width, height = _drawn(picture)
     sheets = ("pictures.css", "failure.css") if isinstance(picture, FailurePicture) else ("pictures.css",)
     templates = resources.files("holdfast.reports").joinpath("templates")
@@ -66,22 +76,4 @@ def inline(picture: Picture) -> Markup:
 
 
 def _drawn(picture: Picture) -> tuple[list[Markup], float, float]:
-    if isinstance(picture, Film):
-        return film.sheet(picture)
-    if isinstance(picture, DrawnMachine):
-        return machine.sheet(picture)
-    if isinstance(picture, StreamPicture):
-        return stream.sheet(picture)
-    if isinstance(picture, PausePicture):
-        return pause.sheet(picture)
-    if isinstance(picture, RecoveryPicture):
-        return rewind.sheet(picture)
-    if isinstance(picture, RescalePicture):
-        return rescale.sheet(picture)
-    if isinstance(picture, LocalRecoveryPicture):
-        return local_recovery.sheet(picture)
-    if isinstance(picture, SharedPicture):
-        return shared.sheet(picture)
-    if isinstance(picture, FailurePicture):
-        return failure.sheet(picture)
-    raise TypeError(f"nobody draws a {type(picture).__name__}")
+    return _SHEETS[type(picture)](picture)
