@@ -158,16 +158,17 @@ class Feeder:
     def exhausted(self) -> bool:
         """Whether everything has arrived that may arrive yet."""
         theirs = ((self.fed[index], self._partitions[index]) for index in self._assigned)
-        return not self._under_way and all(fed == each.limit(healed=self.healed) for fed, each in theirs)
+        return not self._under_way and all(fed >= each.limit(healed=self.healed) for fed, each in theirs)
 
     def feed_markers(self) -> None:
         """Let the markers arrive, too."""
         self.healed = True
 
-    def preload(self) -> None:
-        """Append what is there before a system begins. Errors as of `advance`."""
+    def preload(self, whole: Sequence[int] = ()) -> None:
+        """Append what is there before a system begins: of these partitions everything. Errors as of `advance`."""
         for index in self._assigned:
-            self._feed(index, self._partitions[index].preloaded)
+            partition = self._partitions[index]
+            self._feed(index, len(partition) if index in whole else partition.preloaded)
         self.settle()
 
     def settle(self) -> int:

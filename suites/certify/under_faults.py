@@ -46,26 +46,32 @@ def tried_under_faults(
         why_not: why none can be tried; empty: each is.
         known: whether that is so; else each is inconclusive.
         not_for: by id of a case, why it alone does not apply.
-        tier: that they run on.
+        tier: that those run on which have it; others run on the simulator.
     """
     untried = why_not or lacking(tier)
     for case in cases:
         if checks and _id(case) not in checks:
             continue
+        on = _tier(case, tier)
         if reason := untried or not_for.get(case.id, ""):
             status = Status.NOT_APPLICABLE if known else Status.INCONCLUSIVE
-            result = case_not_run(case, tier, status, reason)
+            result = case_not_run(case, on, status, reason)
         else:
             with Lease("kit") as folder:
-                result = run_case(system, case, tier, first_seed=seed or 1, folder=folder)
-        yield _told(case, result, tuple(supplied), tier)
+                result = run_case(system, case, on, first_seed=seed or 1, folder=folder)
+        yield _told(case, result, tuple(supplied), on)
 
 
 def listed_cases(cases: Sequence[Case]) -> tuple[KitCheck, ...]:
     """As the command line knows them before they run."""
     return tuple(
-        KitCheck(_id(case), case.purpose, case.decides[0].rule, Status.UNTESTED, tier=Tier.PROCESS) for case in cases
+        KitCheck(_id(case), case.purpose, case.decides[0].rule, Status.UNTESTED, tier=_tier(case, Tier.PROCESS))
+        for case in cases
     )
+
+
+def _tier(case: Case, wanted: Tier) -> Tier:
+    return wanted if wanted in case.tiers else Tier.SIM
 
 
 def _id(case: Case) -> str:

@@ -13,7 +13,9 @@ from holdfast.faults.process import kill
 from holdfast.fixtures.feeders import FEEDERS
 from holdfast.harness.lease import Lease
 from holdfast.harness.model.case import Case, Decision, Tier
-from holdfast.harness.model.jobs import FORWARD, KEYED_SUM, REBALANCE, TUMBLING_SUM
+from holdfast.harness.model.job import Job
+from holdfast.harness.model.jobs import FORWARD, KEYED_SUM, REBALANCE, TUMBLING_SUM, bounded
+from holdfast.harness.model.plan import ExpectedEnd, Plan
 from holdfast.harness.model.target import COORDINATOR
 from holdfast.harness.model.window import Window
 from holdfast.harness.spi.source import Source, SourceContext, SourceFlag
@@ -50,6 +52,12 @@ BEHIND_THE_SNAPSHOT = tuple(
 )
 """Sources have taken their parts of a checkpoint, and it does not complete."""
 
+
+def _ending(job: Job) -> Plan:
+    """A job whose input ends."""
+    return plan(*DEATHS, job=bounded(job), expected_end=ExpectedEnd.FINISHED, records=BUSY)
+
+
 CASES = (
     Case(
         id="source/rows-under-faults",
@@ -84,6 +92,17 @@ CASES = (
         windows=(Window.RESTORED_STATE,),
         plan=plan(*DEATHS, job=TUMBLING_SUM, records=SPLITS),
         tiers=EVERYWHERE,
+    ),
+    Case(
+        id="source/ends-under-faults",
+        purpose="Does a source read all of an input that ends, and end, when workers and the coordinator die?",
+        method="All input is there when the job starts; both workers and the coordinator are killed.",
+        passes="The job finishes, and rows are those of the input, each once.",
+        decides=(Decision("E2E-05", "EXACT", ONCE, WRONG + "EndsWithOneSplit"),),
+        windows=(Window.RESTORED_STATE,),
+        plan=each_of([_ending(FORWARD), _ending(REBALANCE), _ending(KEYED_SUM)]),
+        runs=3,
+        tiers=(Tier.SIM,),  # Processes are at the end before anything is killed.
     ),
     Case(
         id="source/one-reader",
@@ -144,7 +163,7 @@ def trial(factory: str, connected: Connected) -> Trial:
         source = _source(factory, uri)
         described = source.describe()
         if SourceFlag.UNBOUNDED not in described.flags:
-            return Trial(why_not="it does not declare unbounded, and the runtime reads on for ever")
+            return Trial(Tier.SIM)  # The case of an input that ends is tried nowhere else.
         ours = FEEDERS.get(described.feeder)
         feeder = ours(folder_of(uri)) if ours is not None else source.feeder()
         feeder.append(0, [(b"probe", 0)])

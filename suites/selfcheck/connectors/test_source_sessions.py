@@ -11,7 +11,7 @@ from holdfast.fixtures.reference.connectors.source_sessions import HeldReader, S
 from holdfast.fixtures.reference.connectors.source_values import read_back, written
 from holdfast.fixtures.reference.protocol.checkpoints.completed_checkpoint_store import CompletedCheckpoint
 from holdfast.fixtures.reference.protocol.job.source_enumeration import HandedOut
-from holdfast.fixtures.reference.protocol.messages import SplitState, SubtaskState
+from holdfast.fixtures.reference.protocol.messages import HandOutSplits, SplitState, SubtaskState
 from holdfast.fixtures.sources.log import LogFeeder, LogSource
 from holdfast.fixtures.sources.position import Position
 from holdfast.fixtures.sources.reader import Reader
@@ -28,6 +28,7 @@ class Deck:
     def __init__(self, restored: EnumeratorState | None) -> None:
         self.left = [int(text) for text in restored.content.split()] if restored is not None else list(range(4))
         self.closed = False
+        self.ends = False
 
     def assign(self, readers: Sequence[int]) -> Mapping[int, Sequence[SourceSplit]]:
         dealt: dict[int, list[SourceSplit]] = {}
@@ -35,6 +36,9 @@ class Deck:
             dealt.setdefault(readers[place % len(readers)], []).append(split(number))
         self.left = [] if readers else self.left
         return dealt
+
+    def exhausted(self) -> bool:
+        return self.ends and not self.left
 
     def give_back(self, splits: Sequence[SourceSplit]) -> None:
         self.left += [int(each.id) for each in splits]
@@ -115,6 +119,29 @@ def test_what_it_was_handed_since_it_began_from_the_same_checkpoint_is_given_bac
     assert ids(operator.given["source[0]"]) == ["2"]
     operator.restore(READERS[:1], completed)
     assert deck.left == [2]
+
+
+def test_a_reader_is_told_that_no_more_come_until_it_confirms_that() -> None:
+    operator, [deck] = handed_out()
+    deck.ends = True
+    operator.assign(READERS)
+    assert operator.untold("source[0]") == HandOutSplits(0, "source[0]", 0, (split(0), split(2)), last=True)
+    operator.taken["source[0]"] = 2
+    assert operator.untold("source[0]") == HandOutSplits(0, "source[0]", 2, (), last=True)
+    operator.ended_confirmed.add("source[0]")
+    assert operator.untold("source[0]") is None
+
+
+def test_who_was_told_so_gets_nothing_of_a_reader_that_is_gone() -> None:
+    operator, [deck] = handed_out()
+    deck.ends = True
+    operator.assign(READERS)
+    assert all(operator.untold(reader) for reader in READERS)
+    operator.restore(READERS[:1], None)
+    operator.assign(READERS[1:])
+    assert (deck.left, operator.exhausted, ids(operator.given["source[1]"])) == ([0, 2], False, ["1", "3"])
+    operator.assign(READERS)
+    assert (operator.exhausted, ids(operator.given["source[0]"])) == (True, ["0", "2"])
 
 
 def test_it_does_not_begin_again_where_it_runs() -> None:

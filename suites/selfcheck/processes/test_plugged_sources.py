@@ -15,7 +15,8 @@ from holdfast.harness.engine.errors import UsageError
 from holdfast.harness.engine.site import registry
 from holdfast.harness.model.capability import Capability, Guarantee
 from holdfast.harness.model.case import Case, Tier
-from holdfast.harness.model.jobs import FORWARD, IDLE_SPLITS, KEYED_SUM, TUMBLING_SUM
+from holdfast.harness.model.jobs import FORWARD, IDLE_SPLITS, KEYED_SUM, TUMBLING_SUM, bounded
+from holdfast.harness.model.plan import ExpectedEnd
 from holdfast.harness.model.status import Status
 from holdfast.harness.model.target import COORDINATOR
 from holdfast.harness.model.verdict import Outcome
@@ -47,6 +48,7 @@ REFUTED = {
     "BeginsAtTheBatch": "source/rows-under-faults",
     "StateOfNothing": "source/sums-under-faults",
     "TimesLostOnRestore": "source/windows-under-faults",
+    "EndsWithOneSplit": "source/ends-under-faults",
     "TakesNothingBack": "source/one-reader",
     "AcknowledgesWithTheSnapshot": "source/behind-the-snapshot",
     "SplitsLostOnRestore": "source/rows-under-faults",
@@ -77,8 +79,10 @@ def test_what_cannot_be_plugged_in_is_one_sentence(variant: str, said: str) -> N
 def test_it_runs_on_the_simulator_and_on_processes_and_lacks_what_acts_on_our_log() -> None:
     files = plugged(FILES)
     assert set(files.capabilities) == {Tier.SIM, Tier.PROCESS}
-    lacking = {Capability.TRUNCATE_INPUT, Capability.LOSE_SPLITS, Capability.BOUNDED_INPUT}
+    lacking = {Capability.TRUNCATE_INPUT, Capability.LOSE_SPLITS}
     assert not any(lacking & offered for offered in files.capabilities.values())
+    for source, ends in ((FILES, True), (QUEUE, False)):
+        assert (Capability.BOUNDED_INPUT in plugged(source).capabilities[Tier.SIM]) is ends
     assert (files.supplied_by_author, plugged(OURS).supplied_by_author) == (("source",), ("source", "feeder"))
 
 
@@ -117,6 +121,13 @@ def test_a_job_that_starts_at_the_latest_reads_what_arrives_then(
     latest = plan(*RESTARTED, job=FORWARD, options={"scan.startup.mode": "latest-offset"})
     run = counting_run(latest, plugged(source), tier, tmp_path)
     assert run.outcome is outcome, run.reason
+
+
+@pytest.mark.parametrize("tier", TIERS)
+def test_a_job_whose_input_ends_finishes(tier: Tier, tmp_path: Path) -> None:
+    ending = plan(job=bounded(KEYED_SUM), expected_end=ExpectedEnd.FINISHED)
+    assert_passes(counting_run(ending, plugged(FILES), tier, tmp_path))
+    assert "source needs bounded, which source sqlite-queue does not" in plugged(QUEUE).objection(ending, tier)
 
 
 def test_event_times_need_input_that_is_read_again() -> None:
@@ -171,6 +182,7 @@ def test_no_case_that_applies_refutes_what_cannot_be_read_again() -> None:
     verdicts = {check.id: check.status for check in SourceKit().under_faults(TAKING, frozenset())}
     assert verdicts.pop("REC-02/behind-the-snapshot") is Status.NOT_APPLICABLE
     assert verdicts.pop("E2E-05/windows-under-faults") is Status.NOT_APPLICABLE
+    assert verdicts.pop("E2E-05/ends-under-faults") is Status.NOT_APPLICABLE
     assert set(verdicts.values()) == {Status.PASS}
 
 
@@ -189,14 +201,18 @@ def test_a_right_one_is_exact_under_faults(source: str, job: Any, tmp_path: Path
 @pytest.mark.parametrize("source", [FILES, QUEUE, OURS])
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.id)
 def test_no_case_refutes_a_right_one(source: str, case: Case, tier: Tier, tmp_path: Path) -> None:
-    result = run_case(f"reference+source={source}", case, tier, folder=tmp_path)
-    assert result.status is Status.PASS, result.reason
+    result = run_case(f"reference+source={source}", case, tier if tier in case.tiers else Tier.SIM, folder=tmp_path)
+    ends = case.id == "source/ends-under-faults"
+    expected = Status.PASS if source == FILES or not ends else Status.NOT_APPLICABLE
+    assert result.status is expected, result.reason
 
 
 @pytest.mark.parametrize("tier", TIERS)
 @pytest.mark.parametrize(("source", "case"), REFUTED.items())
 def test_a_wrong_one_is_refuted_by_its_case(source: str, case: str, tier: Tier, tmp_path: Path) -> None:
-    result = run_case(f"reference+source={WRONG}{source}", BY_ID[case], tier, folder=tmp_path)
+    tiers = BY_ID[case].tiers
+    on = tier if tier in tiers else Tier.SIM
+    result = run_case(f"reference+source={WRONG}{source}", BY_ID[case], on, folder=tmp_path)
     assert result.status is Status.FAIL, result.reason
 
 
