@@ -30,8 +30,9 @@ class MemberProcesses:
         self._member(target).kill(part)
 
     def pause(self, target: Target, part: str = "") -> None:
-        member = self._paused[target] = self._member(target)
+        member = self._member(target)
         member.pause(part)
+        self._paused[target] = member
 
     def resume(self, target: Target) -> None:
         """Let the one go on that was stopped for it, whatever the target is by now."""

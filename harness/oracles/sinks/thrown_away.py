@@ -42,7 +42,8 @@ def find_thrown_away(
         if left is None or transaction.aborted is not None:
             continue
         for event in by_subtask.get(left.subtask, ()):
-            if event.attempt <= left.attempt or transaction.name in kept.get(event.attempt, ()):
+            older = event.attempt > left.attempt and not evidence.is_behind(left, event)
+            if not older or transaction.name in kept.get(event.attempt, ()):
                 continue
             transaction.shown = evidence.shown_behind(transaction, event)
             if transaction.committed is None or transaction.shown or evidence.committed_behind(transaction, event):
@@ -86,12 +87,13 @@ class _Evidence:
         committed, tried, seen = transaction.committed, transaction.tried, self._seen.get(transaction.name)
         if committed is None or tried is None or (seen is not None and seen.time_ns <= start.time_ns):
             return False
-        if self._is_behind(tried, start):
+        if self.is_behind(tried, start):
             return True
         older_here = committed.attempt < start.attempt and committed.node == start.node
         return seen is None and older_here and committed.sequence > start.sequence
 
-    def _is_behind(self, event: events.Event, start: events.TransactionAborted) -> bool:
+    def is_behind(self, event: events.Event, start: events.TransactionAborted) -> bool:
+        """Whether an event certainly came behind a start."""
         if event.node == start.node:
             return event.sequence > start.sequence
         return event.time_ns - start.time_ns > (SKEW_NS if self._real_time else 0)

@@ -184,6 +184,17 @@ bad(
     "open-not-aborted", "only what came before is thrown away",
     attempt(), task(SINK), whole(1), cleared(), closed(2), restarted(1, 1), commits(1, recovering=True), parallelism=1,
 )  # fmt: skip
+ZOMBIE = on("worker-0.0", precommitted("t-2", 2, subtask=SINK), attempt=1)
+"""Who is taken for dead prepares a transaction that no checkpoint holds."""
+bad(
+    "open-not-aborted", "prepared on the same worker behind what throws the rest away",
+    attempt(), task(SINK), whole(1), restarted(1, 1), cleared(), ZOMBIE, commits(1, recovering=True), parallelism=1,
+)  # fmt: skip
+bad(
+    "open-not-aborted", "prepared elsewhere 200 ms behind what throws the rest away",
+    attempt(), task(SINK), whole(1), restarted(1, 1), on("worker-1.0", cleared()), 200.0, ZOMBIE,
+    commits(1, recovering=True), parallelism=1,
+)  # fmt: skip
 NARROWER = FaultSpec("submit", Target(Role.COORDINATOR), parameters={"parallelism": 1})
 
 NARROWED: list[Line] = [
