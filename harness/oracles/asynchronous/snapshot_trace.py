@@ -42,7 +42,6 @@ class Part(NamedTuple):
         acked, released: its ack, and the end of the version that it was written from.
         stored: when its state was durable, as far as the ack tells: the first of its files, or if not all of it is in
             files the ack itself.
-        given_up: the first news of how its checkpoint ended.
     """
 
     taken: SnapshotTaken
@@ -50,7 +49,6 @@ class Part(NamedTuple):
     acked: AckSent | None
     released: SnapshotReleased | None
     stored: FileWritten | AckSent | None
-    given_up: NotificationReceived | None
 
 
 class _Chain:
@@ -116,17 +114,17 @@ class SnapshotTrace:
     def _collected(self, history: History) -> dict[PartId, Part]:
         barriers, releases = by_part(history, BarrierSent).all, by_part(history, SnapshotReleased).first
         acks = by_part(history, AckSent).first
-        notices = by_part(history, NotificationReceived).first
         parts: dict[PartId, Part] = {}
         for key, taken in by_part(history, SnapshotTaken).first.items():
             acked = acks.get(key)
             stored = None if acked is None else self._stored(acked)
-            parts[key] = Part(taken, barriers.get(key, ()), acked, releases.get(key), stored, notices.get(key))
+            parts[key] = Part(taken, barriers.get(key, ()), acked, releases.get(key), stored)
         return parts
 
     def _stored(self, ack: AckSent) -> FileWritten | AckSent:
-        files = () if ack.inline_bytes else ack.files
-        writes = filter(None, (self._write_of(ack, file.path) for file in files))
+        if ack.inline_bytes or not ack.files:
+            return ack
+        writes = filter(None, [self._write_of(ack, file.path) for file in ack.files])
         return min(writes, key=attrgetter("sequence"), default=ack)
 
     def _write_of(self, ack: AckSent, path: str) -> FileWritten | None:
@@ -248,10 +246,12 @@ class SnapshotTrace:
 
     def given_up_before(self, failed: StorageFailed) -> bool:
         """Whether nobody waited any more for what could not be stored."""
-        for (_, subtask, checkpoint), part in self.parts.items():
+        notices = by_part(self._history, NotificationReceived).first
+        for key, part in self.parts.items():
+            _, subtask, checkpoint = key
             if (subtask, checkpoint, part.taken.node) == (failed.subtask, failed.checkpoint, failed.node):
                 stops = [event for event in self._stopped if (event.node, event.subtask) == (failed.node, subtask)]
-                signs = [part.given_up, *stops]
+                signs = [notices.get(key), *stops]
                 if any(sign and part.taken.sequence < sign.sequence < failed.sequence for sign in signs):
                     return True
         return False

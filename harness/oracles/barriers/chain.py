@@ -96,7 +96,7 @@ class _Trace:
         self.called = {member for members in layout.chains for member in members if not layout.inputs[member]}
         self.called.difference_update(layout.sources)
         self.chains: dict[tuple[int, str], _Chain] = {}
-        self.barriers = by_part(history, events.BarrierReceived).first
+        self.barriers = by_part(history, events.BarrierReceived).all
         self.triggers = by_part(history, events.TriggerReceived).first
         self.snapshots = by_part(history, events.SnapshotTaken).first
         handlers: dict[type[events.Event], Callable[[Any], None]] = {events.SnapshotTaken: self._snapshot_taken}
@@ -131,8 +131,9 @@ class _Trace:
             findings.check("crossed")
         elif self.layout.inputs.get(event.subtask):
             findings.check("without-barrier")
-            came = self.barriers.get(place), self.triggers.get(place)
-            if not any(each is not None and each.sequence < event.sequence for each in came):
+            barriers, trigger = self.barriers.get(place), self.triggers.get(place)
+            begun = barriers is not None and barriers[0].sequence < event.sequence
+            if not begun and (trigger is None or trigger.sequence > event.sequence):
                 message = f"{event.subtask} takes snapshot {event.checkpoint} without having received its barrier"
                 findings.violated("without-barrier", message, event)
         chain = self._chain(event.attempt, event.subtask)

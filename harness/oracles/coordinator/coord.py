@@ -217,7 +217,7 @@ def _judge_beginnings(history: History, findings: Findings) -> None:
     """Only a source begins by itself. Both events are of the subtask's own node; one that no barrier ever reaches has
     no channels of its own."""
     snapshots = by_part(history, events.SnapshotTaken).first
-    for part, barrier in by_part(history, events.BarrierReceived).first.items():
+    for part, (barrier, *_) in by_part(history, events.BarrierReceived).all.items():
         snapshot = snapshots.get(part)
         if snapshot is None or snapshot.node != barrier.node:
             continue

@@ -42,7 +42,6 @@ class FenceOracle:
         _judge_epochs(history, findings)
         tells_of_deletions = bool(history.of(events.FileDeleted))
         found = {(each.node, each.checkpoint) for each in history.of(events.MetadataPublished)}
-        heard = by_part(history, events.NotificationReceived).all
         triggers = {(each.attempt, each.checkpoint): each for each in history.of(events.TriggerReceived)}
         for claim, event in sayings_of_superseded(history):
             if isinstance(event, events.CoordinatorSuperseded):
@@ -63,7 +62,8 @@ class FenceOracle:
                 message = f"{event.node} completes checkpoint {event.checkpoint}, which {claim.node} did not find"
                 findings.violated("superseded-completed", message, claim, event)
             elif isinstance(event, events.NotificationSent):
-                same = (each for each in heard.get(part_of(event), ()) if each.completed is event.completed)
+                heard = by_part(history, events.NotificationReceived).all.get(part_of(event), ())
+                same = (each for each in heard if each.completed is event.completed)
                 received = next(same, None)
                 # What its successor did not find cannot complete any more, whoever says that it is aborted.
                 lost = not event.completed and (claim.node, event.checkpoint) not in found

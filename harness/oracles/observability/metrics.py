@@ -16,7 +16,7 @@ from holdfast.harness.model.plural import plural
 from holdfast.harness.model.verdict import Verdict
 from holdfast.harness.oracles.findings import Findings, replay
 from holdfast.harness.oracles.observability.reported_checkpoint import Checkpoint, DueReport, Life
-from holdfast.harness.oracles.observability.subtask_times import SubtaskTimes
+from holdfast.harness.oracles.observability.subtask_times import overtaking_parts, subtask_times
 from holdfast.harness.oracles.shared.clocks import Clocks
 from holdfast.harness.oracles.shared.exemptions import exemptions
 from holdfast.harness.oracles.shared.ledger import part_of
@@ -72,7 +72,7 @@ class _Reports:
         self.findings = findings
         exempt = exemptions(history)
         self.clocks = Clocks(history, exempt)
-        self.times = SubtaskTimes(history)
+        self.times, self.overtook = subtask_times(history), overtaking_parts(history)
         switches = alignment_timeout_ms(history.plan) > 0
         self.unaligned = CheckpointType.SWITCHED_CHECKPOINT if switches else CheckpointType.UNALIGNED_CHECKPOINT
         self.shared = shared_files(history)
@@ -117,7 +117,7 @@ class _Reports:
         ):
             return
         checkpoint.acknowledged[event.subtask] = event
-        part = self.times.of(part_of(event))
+        part = self.times.get(part_of(event))
         if part is None or event.subtask in self.forged:
             checkpoint.delta_bytes = checkpoint.full_bytes = None
         elif checkpoint.delta_bytes is not None and checkpoint.full_bytes is not None:
@@ -260,7 +260,7 @@ class _Reports:
         acks = due.checkpoint.acknowledged
         if event.status is events.CheckpointStatus.COMPLETED and self.forged.isdisjoint(acks):
             self.findings.check("type-wrong")
-            aligned = self.times.overtook.isdisjoint(map(part_of, acks.values()))
+            aligned = self.overtook.isdisjoint(map(part_of, acks.values()))
             was = CheckpointType.CHECKPOINT if aligned else self.unaligned
             if event.checkpoint_type is not was:
                 message = f"checkpoint {event.checkpoint} is reported as {event.checkpoint_type}, it was {was}"
@@ -321,7 +321,7 @@ class _Reports:
             self.findings.violated("subtask-unreported", message, event)
             return
         checkpoint.reported.add(event.subtask)
-        part = self.times.of(part_of(ack))
+        part = self.times.get(part_of(ack))
         if part is None or event.subtask in self.forged:
             return
         triggered, checks = checkpoint.triggered, self._check_time

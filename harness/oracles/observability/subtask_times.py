@@ -16,6 +16,8 @@ from holdfast.harness.model.events import (
 from holdfast.harness.model.history import History
 from holdfast.harness.oracles.shared.ledger import PartId, by_part, part_of
 
+_SEQUENCE, _HELD_BYTES = attrgetter("sequence"), attrgetter("held_bytes")
+
 
 class Times(NamedTuple):
     """A subtask's part in one checkpoint.
@@ -34,35 +36,27 @@ class Times(NamedTuple):
     acknowledged: AckSent
 
 
-class SubtaskTimes:
-    """The parts of all subtasks.
+def subtask_times(history: History) -> dict[PartId, Times]:
+    """Of the parts that were seen from their beginning to their acknowledgement."""
+    triggers = by_part(history, TriggerReceived).first  # A copy of a trigger begins and ends nothing
+    barriers, snapshots = by_part(history, BarrierReceived).all, by_part(history, SnapshotTaken).first
+    times: dict[PartId, Times] = {}
+    for part, ack in by_part(history, AckSent).first.items():
+        snapshot, trigger = snapshots.get(part), triggers.get(part)
+        if snapshot is None:
+            continue
+        came = barriers.get(part, ())
+        if came and came[-1].sequence > ack.sequence:
+            came = [each for each in came if each.sequence < ack.sequence]
+        steps: list[Event] = [*came, snapshot] if trigger is None else [trigger, *came, snapshot]
+        steps.sort(key=_SEQUENCE)
+        if steps[-1] is snapshot and len(steps) > 1 and steps[-2].time_ns >= snapshot.time_ns:
+            steps.pop()
+        times[part] = Times(steps[0], steps[-1], max(map(_HELD_BYTES, came), default=0), snapshot, ack)
+    return times
 
-    Attributes:
-        overtook: those whose barriers did, with the snapshot, or later in the buffers of its outputs.
-    """
 
-    def __init__(self, history: History) -> None:
-        self._triggers = by_part(history, TriggerReceived).first  # A copy of a trigger begins and ends nothing
-        self._barriers = by_part(history, BarrierReceived).all
-        self._snapshots, self._acks = by_part(history, SnapshotTaken).first, by_part(history, AckSent).first
-        self._known: dict[PartId, Times | None] = {}
-        self.overtook = {part_of(taken) for taken in history.of(SnapshotTaken) if taken.unaligned}
-        self.overtook |= {part_of(taken) for taken in history.of(ChannelStateTaken) if taken.channels}
-
-    def of(self, part: PartId) -> Times | None:
-        """A part that was seen from its beginning to its acknowledgement."""
-        if part not in self._known:
-            self._known[part] = self._times_of(part)
-        return self._known[part]
-
-    def _times_of(self, part: PartId) -> Times | None:
-        trigger, snapshot, ack = self._triggers.get(part), self._snapshots.get(part), self._acks.get(part)
-        if snapshot is None or ack is None:
-            return None
-        barriers = [each for each in self._barriers.get(part, ()) if each.sequence < ack.sequence]
-        arrivals: list[Event] = [*barriers, snapshot] if trigger is None else [trigger, *barriers, snapshot]
-        arrivals.sort(key=attrgetter("sequence"))
-        if arrivals[-1] is snapshot and len(arrivals) > 1 and arrivals[-2].time_ns >= snapshot.time_ns:
-            arrivals.pop()
-        held_bytes = max(map(attrgetter("held_bytes"), barriers), default=0)
-        return Times(arrivals[0], arrivals[-1], held_bytes, snapshot, ack)
+def overtaking_parts(history: History) -> set[PartId]:
+    """Those whose barriers overtook, with the snapshot, or later in the buffers of its outputs."""
+    parts = {part_of(taken) for taken in history.of(SnapshotTaken) if taken.unaligned}
+    return parts | {part_of(taken) for taken in history.of(ChannelStateTaken) if taken.channels}

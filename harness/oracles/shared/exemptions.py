@@ -68,7 +68,7 @@ class Exemptions:
             if mended.length is not None:
                 self._mended.setdefault(mended.path, []).append(history.position(mended))
         self._position = {id(event): place for place, event in enumerate(history.events)} if self._damaged else {}
-        self._published = by_checkpoint(history, events.MetadataPublished).first
+        self._published = by_checkpoint(history, events.MetadataPublished).first if self._damaged else {}
 
     # --- faults ---
 
@@ -213,7 +213,7 @@ class Exemptions:
         return (published.path, *(file.path for file in published.files)) if published else ()
 
     def _published_of(self, event: OfCheckpoint) -> events.MetadataPublished | None:
-        return self._published.get((self.job_of(event), event.checkpoint)) if self._damaged else None
+        return self._published.get((self.job_of(event), event.checkpoint))
 
     def _spoilt(self, position: int, paths: tuple[str, ...]) -> bool:
         return any(

@@ -6,8 +6,7 @@ of them it is the first: whoever did it again, found it again or was told again 
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+from collections.abc import Callable, Mapping, Sequence, Set
 from functools import cache
 from operator import attrgetter
 from typing import Any, Generic, TypeVar
@@ -32,20 +31,35 @@ class Entries(Generic[Thing, Kind]):
     Args:
         events: in causal order.
         thing_of: what one is of.
-
-    Attributes:
-        all: those of each thing, in causal order.
-        things: what there is one of.
-        first: the first one of each thing.
     """
 
-    def __init__(self, events: Iterable[Kind], thing_of: Callable[[Kind], Thing]) -> None:
-        found: defaultdict[Thing, list[Kind]] = defaultdict(list)
-        for event in events:
-            found[thing_of(event)].append(event)
-        self.all: Mapping[Thing, Sequence[Kind]] = dict(found)
-        self.things: Set[Thing] = self.all.keys()
-        self.first: Mapping[Thing, Kind] = {thing: events[0] for thing, events in self.all.items()}
+    def __init__(self, events: Sequence[Kind], thing_of: Callable[[Kind], Thing]) -> None:
+        self._events, self._thing_of = events, thing_of
+        self._all: dict[Thing, list[Kind]] | None = None
+        self._first: dict[Thing, Kind] | None = None
+
+    @property
+    def all(self) -> Mapping[Thing, Sequence[Kind]]:
+        """Those of each thing, in causal order."""
+        if self._all is None:
+            self._all = {}
+            for event in self._events:
+                self._all.setdefault(self._thing_of(event), []).append(event)
+        return self._all
+
+    @property
+    def first(self) -> Mapping[Thing, Kind]:
+        """The first one of each thing, in causal order."""
+        if self._first is None:
+            self._first = {}
+            for event in self._events:
+                self._first.setdefault(self._thing_of(event), event)
+        return self._first
+
+    @property
+    def things(self) -> Set[Thing]:
+        """What there is one of."""
+        return self.first.keys()
 
 
 def by_part(history: History, kind: type[Kind]) -> Entries[PartId, Kind]:
