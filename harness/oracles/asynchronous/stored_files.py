@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-
 from holdfast.harness.model import events
 from holdfast.harness.model.history import History
 from holdfast.harness.oracles.shared.exemptions import Exemptions
-from holdfast.harness.oracles.shared.ledger import CheckpointId, by_checkpoint, by_part, part_of
+from holdfast.harness.oracles.shared.ledger import by_checkpoint, by_part, part_of
 from holdfast.harness.oracles.shared.submissions import Submissions
 
 SETTLED = 2
@@ -73,15 +71,14 @@ def _left_folders(history: History) -> tuple[str, ...]:
     """Folders of savepoints whose end no coordinator reported: its successor does not look into what is the user's. An
     end in front of the trigger is that of another one with the same id, which was never durable."""
     triggered = by_checkpoint(history, events.SavepointTriggered).first
-    ends: defaultdict[CheckpointId, list[events.Event]] = defaultdict(list)
-    for kind in (events.CheckpointAborted, events.SavepointCompleted):
-        for savepoint, ended in by_checkpoint(history, kind).all.items():
-            ends[savepoint] += ended
-    return tuple(
-        trigger.folder
-        for savepoint, trigger in triggered.items()
-        if not any(history.position(end) > history.position(trigger) for end in ends[savepoint])
-    )
+    checkpoint_of = history.derived(Submissions).checkpoint_of
+    ended = {
+        savepoint
+        for end in history.of_kinds((events.CheckpointAborted, events.SavepointCompleted))
+        if (savepoint := checkpoint_of(end)) in triggered
+        and history.position(triggered[savepoint]) < history.position(end)
+    }
+    return tuple(triggered[savepoint].folder for savepoint in triggered.keys() - ended)
 
 
 def _unheard(history: History) -> set[str]:

@@ -9,6 +9,7 @@ from holdfast.suites.selfcheck.oracles.builder import Line, at, exhibits, input_
 from holdfast.suites.selfcheck.oracles.legal import summary
 from holdfast.suites.selfcheck.oracles.lines import (
     Barrier,
+    aborted,
     ack_sent,
     acked,
     attempt,
@@ -20,6 +21,7 @@ from holdfast.suites.selfcheck.oracles.lines import (
     heard,
     listed,
     published,
+    savepoint_triggered,
     sends,
     snapshot,
     stopped,
@@ -246,3 +248,19 @@ near(
     "aborted-file-left", "aborted file is gone",
     *LISTED, heard("sum[0]", completed=False), WRITTEN, released(), _completed(2, 3, 4), listed(),
 )  # fmt: skip
+
+IN_SAVEPOINT = events.FileReference("saved/5/state", 10, 1)
+
+
+def _savepoint(*before: Line, behind: tuple[Line, ...] = ()) -> list[Line]:
+    """A savepoint whose file lies there when three checkpoints have completed."""
+    return [
+        attempt(), *before, savepoint_triggered(5, "saved/5/"), snapshot("sum[0]", 5, state=summary(HELD)),
+        written(IN_SAVEPOINT, by=WORKER), ack_sent("sum[0]", 5, IN_SAVEPOINT), acked(5, "sum[0]"), *behind,
+        _completed(6, 7, 8), listed(IN_SAVEPOINT),
+    ]  # fmt: skip
+
+
+near("aborted-file-left", "of a savepoint whose end nobody reported", _savepoint())
+near("aborted-file-left", "of one whose id an aborted checkpoint had drawn before it", _savepoint(aborted(5)))
+bad("aborted-file-left", "of a savepoint that was aborted", _savepoint(aborted(5), behind=(aborted(5),)))
