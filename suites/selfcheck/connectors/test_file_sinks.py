@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
@@ -224,7 +225,9 @@ class Broker:
         self.committed(operator, attempt)
         self.visible[name] = content
 
-    def publish(self, operator: str, name: str, content: bytes) -> None:
+    def publish(self, operator: str, name: str, content: bytes, sent: Callable[[], None]) -> None:
+        assert name not in self.visible
+        sent()
         self.visible[name] = content
 
 
@@ -294,9 +297,12 @@ def test_what_is_not_there_is_lost(topic: Topic) -> None:
 def test_without_transactions_rows_are_in_the_topic_when_they_are_prepared(place: Place) -> None:
     broker = Broker()
     context = SinkContext(uri="", job="job", operator="sink-0", attempt=1)
-    sink = PlainKafkaSink(context, place.files_of, cast("Any", broker), UNWATCHED)
+    held: list[dict[str, bytes]] = []
+    world = SimpleNamespace(hold=lambda: held.append(dict(broker.visible)))
+    sink = PlainKafkaSink(context, place.files_of, cast("Any", broker), cast("Any", world))
     sink.begin((), now_ms=0)
     writer = sink.writer(0, now_ms=0)
     writer.write([Row(b"key", b"7")], now_ms=0)
     assert writer.prepare(7, now_ms=0) == ()
     assert (place.paths(), broker.visible) == ([], {NAME: b"7"})
+    assert held == [{}], "a gate holds what is on its way"
