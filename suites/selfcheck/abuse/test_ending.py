@@ -74,13 +74,14 @@ def test_workers_that_do_not_end_keep_no_report_from_being_written(
 
 
 def deaf(pid: int) -> bool:
-    """Whether a process has blocked its signals."""
+    """Whether a process has blocked its signals for good."""
     try:
         status = Path(f"/proc/{pid}/status").read_text()
     except OSError:
         return False
     blocked = next(line for line in status.splitlines() if line.startswith("SigBlk:"))
-    return bool(int(blocked.split()[1], 16) >> (signal.SIGQUIT - 1) & 1)
+    mask = int(blocked.split()[1], 16)
+    return bool(mask >> (signal.SIGQUIT - 1) & 1) and not mask >> (ending_late.STILL_HEARD - 1) & 1
 
 
 def ran(out: Path) -> bool:
