@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 from holdfast.harness.spi.errors import Transient
 
@@ -45,6 +46,16 @@ class FaultPoints:
     def disarm(self) -> None:
         """Nothing strikes any more."""
         self.strikes = self._meanwhile = None
+
+    @contextmanager
+    def passed_over(self) -> Iterator[None]:
+        """Points that are arrived at in here neither strike nor count."""
+        strikes, self.strikes, arrived = self.strikes, None, len(self.arrived)
+        try:
+            yield
+        finally:
+            self.strikes = strikes
+            del self.arrived[arrived:]
 
     def arrive(self, step: str) -> None:
         number = len(self.arrived)

@@ -102,7 +102,7 @@ class Bench(Place):
         Raises:
             Violation: of the bench's rule.
         """
-        left = (self._others or self.observer.committed_reader()).unfinished(job.name)
+        left = self.author_reader.unfinished(job.name)
         if left is not None:
             self.hit("counted-unfinished")
             if left > least:

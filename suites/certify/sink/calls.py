@@ -15,8 +15,9 @@ from holdfast.suites.certify.drawing import Step
 from holdfast.suites.certify.excerpt import excerpt
 from holdfast.suites.certify.fault_points import Crashed
 from holdfast.suites.certify.outside.sink_performer import OPERATOR
+from holdfast.suites.certify.sink.attempts import Attempt, Promise
 from holdfast.suites.certify.sink.bench import LATE, Bench
-from holdfast.suites.certify.sink.jobs import DONE, Attempt, Job, Promise
+from holdfast.suites.certify.sink.jobs import DONE, Job
 from holdfast.suites.certify.sink.row_calls import RowCalls
 
 NAMES = (
@@ -300,14 +301,15 @@ class Calls(RowCalls):
 
     def zombie(self, job: Job, which: int, how: int, what: int) -> None:
         """An attempt that is over goes on."""
-        if job.dead:
-            self._goes_on(job, job.dead[which % len(job.dead)], how, what)
+        if zombies := job.zombies:
+            self._goes_on(job, zombies[which % len(zombies)], how, what)
 
     def late_rows(self, job: Job, which: int, what: int, _: int) -> None:
         """It writes more than a buffer has room for."""
         if not job.dead:
             job.restart()
-        self._goes_on(job, job.dead[which % len(job.dead)], 0, what // 3 * 3)
+        zombies = job.zombies
+        self._goes_on(job, zombies[which % len(zombies)], 0, what // 3 * 3)
 
     def overtaken(self, job: Job, how: int, what: int, _: int) -> None:
         """An attempt begins that a newer one has overtaken."""
@@ -322,6 +324,7 @@ class Calls(RowCalls):
             self.check()
             if self._late(lambda: attempt.deploy(1)):
                 self._goes_on(job, attempt, how // 2, what)
+        attempt.end()
 
     def _goes_on(self, job: Job, old: Attempt, how: int, what: int) -> None:
         subtask = what % max(1, len(old.writers))
@@ -401,7 +404,7 @@ class Calls(RowCalls):
         for job in self.jobs:
             if self.bench.two_phase:
                 self._ask(job, [*job.aborted[:3], *job.committed, *job.aborted[3:]])
-            for old in job.dead[-3:]:
+            for old in job.zombies[-3:]:
                 for how in range(5):
                     self._goes_on(job, old, how, 1)
                 self.check()

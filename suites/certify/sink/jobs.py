@@ -1,110 +1,29 @@
-"""Jobs that write to a sink: their attempts, and what each of their checkpoints promises."""
+"""Jobs that write to a sink, and what each of their checkpoints promises."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
 from contextlib import suppress
-from typing import NamedTuple
+from itertools import chain
 
 from holdfast.harness.spi.errors import Transient
 from holdfast.harness.spi.sink import Committable, Outcome, OutcomeKind, Row, Sink, SinkFlag, SinkWriter
 from holdfast.suites.certify.check import Violation
 from holdfast.suites.certify.drawing import filled
 from holdfast.suites.certify.excerpt import excerpt
+from holdfast.suites.certify.sink.attempts import Attempt, Promise
 from holdfast.suites.certify.sink.place import Place
 
 DONE = frozenset({OutcomeKind.COMMITTED, OutcomeKind.ALREADY})
-MOST_CONTENT = 64 << 10
-"""Of bytes, of a committable: more are not some kilobytes."""
-SHOWN = 8
-"""Rows of a write that a step shows."""
 LONG = 40_000
 """Of a long row, in bytes: two of them are more than 64 KiB."""
 MOST_CALLS = 20
 """How often a call that raises Transient, or a commit that says RETRY, is repeated."""
 
-
-class Promise(NamedTuple):
-    """What one `prepare` returned, with the rows that it stands for, and the attempt and subtask whose they are."""
-
-    committables: tuple[Committable, ...]
-    rows: tuple[Row, ...]
-    attempt: int
-    subtask: int
-
-
-class Attempt:
-    """One attempt's sink objects: one for the coordinator, and one for each subtask or for all of them.
-
-    Attributes:
-        number: from 1.
-        sink: of the coordinator.
-        sinks: those of the subtasks.
-        writers: by subtask.
-        unprepared: by subtask, rows since its last `prepare`.
-        writes: whether its writers are not closed.
-    """
-
-    def __init__(self, place: Place, job: str, operator: str, number: int) -> None:
-        self.place = place
-        self.job = job
-        self.operator = operator
-        self.number = number
-        self.sink: Sink = place.sink(job, number, operator)
-        self.sinks: list[Sink] = []
-        self.writers: list[SinkWriter] = []
-        self.unprepared: list[list[Row]] = []
-        self.newest_checkpoint = 0
-        self.writes = True
-
-    def close_writers(self) -> None:
-        """They are not called any more."""
-        self.writes = False
-        for writer in self.writers:
-            writer.close()
-
-    def another_sink(self) -> Sink:
-        """One more object of this attempt."""
-        return self.place.sink(self.job, self.number, self.operator)
-
-    def deploy(self, parallelism: int, *, in_one: bool = False) -> None:
-        """Make the writers, each as in a process of its own, or all of them as in one."""
-        for _ in range(parallelism):
-            self.sinks.append(self.sinks[0] if in_one and self.sinks else self.another_sink())
-        for subtask, sink in enumerate(self.sinks):
-            self.writers.append(sink.writer(subtask, now_ms=self.place.now_ms))
-            self.unprepared.append([])
-
-    def write(self, subtask: int, rows: Sequence[Row]) -> None:
-        self.place.step(f"attempt {self.number}, subtask {subtask}: write {_shown(rows)}")
-        self.writers[subtask].write(rows, now_ms=self.place.now_ms)
-        self.unprepared[subtask].extend(rows)
-
-    def prepare(self, subtask: int, checkpoint: int, *, late: bool = False) -> Promise:
-        """
-        Args:
-            subtask: which prepares.
-            checkpoint: for which.
-            late: the attempt is over, so that it need not promise anything.
-
-        Raises:
-            Violation: TPC-01: it promises nothing, or what no checkpoint takes.
-        """
-        self.place.step(f"attempt {self.number}, subtask {subtask}: prepare({checkpoint})")
-        self.newest_checkpoint = max(checkpoint, self.newest_checkpoint)
-        committables = tuple(self.writers[subtask].prepare(checkpoint, now_ms=self.place.now_ms))
-        rows, self.unprepared[subtask] = tuple(self.unprepared[subtask]), []
-        if self.place.two_phase and rows and not committables and not late:
-            raise Violation("TPC-01", f"prepare() returned nothing for {len(rows)} rows.")
-        for each in committables:
-            if each.version != (right := self.place.description.committable_version):
-                raise Violation(
-                    "TPC-05", f"prepare() returned a committable of version {each.version}; {right} is right."
-                )
-            if len(each.content) > MOST_CONTENT:
-                raise Violation("TPC-01", f"a committable has {len(each.content)} bytes; some kilobytes are right.")
-        return Promise(committables, rows, self.number, subtask)
+MOST_LIVING = 48
+"""Sink objects at one place, each of which may hold a connection; more where the two newest attempts of each job alone
+have more."""
 
 
 class Job:
@@ -114,7 +33,7 @@ class Job:
         name: of the job.
         operator: whose sink it is.
         attempt: the newest.
-        dead: earlier attempts; their objects still work, as those of a process that was paused do.
+        dead: earlier attempts.
         pending: promises that no completed checkpoint holds, by checkpoint.
         completed: promises of the newest completed checkpoint that are not known to be committed.
         committed, aborted: other promises.
@@ -175,13 +94,26 @@ class Job:
         number = len(self.dead) + self._first_attempt
         self.place.step(f"{self.name}: attempt {number} with {parallelism} subtasks begins")
         self.parallelism = parallelism
+        self._make_room(parallelism)
         self.attempt = Attempt(self.place, self.name, self.operator, number)
-        for sink in (*(self.attempt.another_sink() for _ in range(times - 1)), self.attempt.sink):
+        for sink in chain((self.attempt.another_sink() for _ in range(times - 1)), [self.attempt.sink]):
             for _ in range(MOST_CALLS):
                 with suppress(Transient):
                     sink.begin(self.restored, now_ms=self.place.now_ms)
                     break
         self._look()
+
+    def _make_room(self, parallelism: int) -> None:
+        """Of the attempts that are over, the oldest end, where the next one would make too many objects."""
+        for old in self.zombies[:-1]:
+            if self.place.living + parallelism + 2 <= MOST_LIVING:
+                return
+            old.end()
+
+    @property
+    def zombies(self) -> list[Attempt]:
+        """Attempts that are over; their objects still work, as those of a process that was paused do."""
+        return [each for each in self.dead if each.living]
 
     @property
     def restored(self) -> list[Committable]:
@@ -194,6 +126,11 @@ class Job:
         self.dead.append(self.attempt)
         self.aborted += [promise for promises in self.pending.values() for promise in promises]
         self.pending.clear()
+
+    def end(self) -> None:
+        """All of its attempts end."""
+        for attempt in (*self.dead, *self.overtaken, self.attempt):
+            attempt.end()
 
     def restart(self, parallelism: int | None = None, *, skipped: int = 0) -> None:
         """Die, and begin again."""
@@ -379,8 +316,3 @@ def changed(committable: Committable, *, version: int | None = None, content: by
     return Committable(
         committable.version if version is None else version, committable.content if content is None else content
     )
-
-
-def _shown(rows: Sequence[Row]) -> str:
-    more = f" and {len(rows) - SHOWN} more" if len(rows) > SHOWN else ""
-    return f"{excerpt([row.value for row in rows[:SHOWN]])}{more}"

@@ -6,10 +6,10 @@ from collections import Counter
 from collections.abc import Sequence
 
 from holdfast.harness.lease import Lease
-from holdfast.harness.spi.sink import Row, Sink, SinkContext, SinkFactory, SinkFlag, SinkWriter
+from holdfast.harness.spi.sink import CommittedReader, Row, Sink, SinkContext, SinkFactory, SinkFlag, SinkWriter
 from holdfast.suites.certify.answers import Answers
 from holdfast.suites.certify.check import CannotTry, Violation
-from holdfast.suites.certify.closing import raised_by_closing
+from holdfast.suites.certify.closing import Closable, raised_by_closing
 from holdfast.suites.certify.connected import HERE, Connected, folder_of
 from holdfast.suites.certify.fault_points import FaultPoints
 from holdfast.suites.certify.outside import sink_performer
@@ -78,6 +78,8 @@ class Place:
         self._disk = Lease("kit")
         self.uri = connected.place(str(self._disk.room))
         self._sinks: list[Sink] = []
+        self._raised: list[Exception] = []
+        self._reader: CommittedReader | None = None
         self._victims: Victims | None = None
         try:
             self.observer = self.sink("observer", 1)
@@ -86,10 +88,9 @@ class Place:
             self.close()
             raise
         self.flags = self.description.flags
-        self._others = None if self.description.committed_reader else self.observer.committed_reader()
 
     def sink(self, job: str, attempt: int, operator: str = OPERATOR) -> Sink:
-        """Another sink object of an attempt; it is closed at the end of the check."""
+        """Another sink object of an attempt; it is closed at the end of the check, if it was not released before."""
         context = SinkContext(
             uri=self.uri,
             job=job,
@@ -101,6 +102,18 @@ class Place:
         made = self.answers.made(self.factory, Sink, context)
         self._sinks.append(made)
         return made
+
+    @property
+    def living(self) -> int:
+        """Number of sink objects that are not closed."""
+        return len(self._sinks)
+
+    def release(self, writers: Sequence[SinkWriter], sinks: Sequence[Sink]) -> None:
+        """Close what nobody calls any more, as a process does that ends; what that raises, `close` returns."""
+        with self.points.passed_over():
+            self._raised += raised_by_closing([*writers, *sinks], times=2)
+        for sink in sinks:
+            self._sinks.remove(sink)
 
     def elsewhere(self, job: str) -> Victims:
         """Other processes, in which a job goes on.
@@ -123,9 +136,16 @@ class Place:
     # ---------------------------------------------------------------- what is visible
     def rows(self) -> Sequence[Row]:
         """All visible rows, by our own reader where we know the format."""
-        if self._others is not None:
-            return self._others.rows()
+        if not self.description.committed_reader:
+            return self.author_reader.rows()
         return READERS[self.description.committed_reader](folder_of(self.uri))
+
+    @property
+    def author_reader(self) -> CommittedReader:
+        """The one that is the word of the sink's author."""
+        if self._reader is None:
+            self._reader = self.observer.committed_reader()
+        return self._reader
 
     def broken(self, fate: str, sentence: str) -> Violation:
         """What is seen is wrong with a row of that fate."""
@@ -148,7 +168,10 @@ class Place:
         try:
             if self._victims is not None:
                 self._victims.close()
-            return raised_by_closing([*self.written_by(), *self._sinks], times=2)
+            closed: list[Closable] = [*self.written_by(), *self._sinks]
+            if self._reader is not None:
+                closed.append(self._reader)
+            return [*self._raised, *raised_by_closing(closed, times=2)]
         finally:  # Though one of them may never return.
             self._disk.close()
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import ClassVar
 
 import msgspec
 import pytest
@@ -11,7 +12,14 @@ from msgspec.structs import replace
 
 from holdfast.fixtures.mutants.sinks import VARIANTS
 from holdfast.fixtures.sinks.files import FileSink
-from holdfast.fixtures.sinks.memory import MemoryLog, MemorySink, MemoryStagedTable, MemoryTable, MemoryWriter
+from holdfast.fixtures.sinks.memory import (
+    MemoryLog,
+    MemoryReader,
+    MemorySink,
+    MemoryStagedTable,
+    MemoryTable,
+    MemoryWriter,
+)
 from holdfast.fixtures.sinks.sqlite import SqliteSink, SqliteUpsertSink
 from holdfast.fixtures.sinks.transaction import Transaction
 from holdfast.harness import cli
@@ -31,6 +39,7 @@ from holdfast.suites.certify import sink
 from holdfast.suites.certify.check import CheckVerdict
 from holdfast.suites.certify.connected import Connected
 from holdfast.suites.certify.scaffolds.sink.wrong import WrongSink
+from holdfast.suites.certify.sink.bench import Bench
 from holdfast.suites.certify.sink.kit import judge
 from holdfast.suites.certify.sink.programs import PROGRAMS as PROGRAM_CHECKS
 from holdfast.suites.selfcheck.certify.refuting import refuting
@@ -306,3 +315,58 @@ class ClosesOnce(MemorySink):
 def test_a_sink_that_closes_once_is_refuted() -> None:
     verdict = judge(sink.CHECKS[0], ClosesOnce)
     assert (verdict.status, verdict.reason) == (Status.FAIL, "close() raised RuntimeError('the sink is closed')")
+
+
+@pytest.mark.parametrize("number", [0, 1])
+def test_what_the_end_of_an_attempt_raises_is_kept_and_no_fault_point_strikes_there(number: int) -> None:
+    bench = Bench(ClosesOnce, "TPC-06")
+    job = bench.job(parallelism=2)
+    bench.points.arm(number, crash=True)
+    job.end()
+    assert (bench.living, bench.points.arrived, bench.points.strikes) == (1, [], number)
+    assert [str(each) for each in bench.close()] == ["the sink is closed"] * 4
+
+
+class HoldsConnections(MemorySink):
+    """A near miss: each object and each reader holds a connection, and there are not many."""
+
+    most = 60
+    held: ClassVar[set[object]] = set()
+
+    def __init__(self, context: SinkContext) -> None:
+        super().__init__(context)
+        self.hold(self)
+
+    def hold(self, holder: object) -> None:
+        self.held.add(holder)
+        if len(self.held) > self.most:
+            raise RuntimeError("sorry, too many clients already")
+
+    def committed_reader(self) -> MemoryReader:
+        return _HoldsConnection(self)
+
+    def close(self) -> None:
+        self.held.discard(self)
+        super().close()
+
+
+class _HoldsConnection(MemoryReader):
+    def __init__(self, sink: HoldsConnections) -> None:
+        super().__init__(sink.place)
+        self.sink = sink
+        sink.hold(self)
+
+    def close(self) -> None:
+        self.sink.held.discard(self)
+        super().close()
+
+
+@pytest.mark.parametrize(
+    "check",
+    ["TPC-04/crashes", "TPC-05/errors", "TPC-06/late-begin", "TPC-06/names", "TPC-06/program", "RSC-05/program"],
+)
+def test_a_sink_of_few_connections_is_right(check: str) -> None:
+    HoldsConnections.held.clear()
+    verdict = judge(CHECKS[check], HoldsConnections)
+    assert verdict.status is Status.PASS, verdict.text
+    assert not HoldsConnections.held

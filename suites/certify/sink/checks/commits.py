@@ -5,8 +5,9 @@ from __future__ import annotations
 from holdfast.harness.spi.errors import Damaged, Incompatible
 from holdfast.harness.spi.sink import Committable, OutcomeKind, SinkFlag
 from holdfast.suites.certify.check import CannotTry, Check, Violation
+from holdfast.suites.certify.sink.attempts import Attempt
 from holdfast.suites.certify.sink.bench import Bench
-from holdfast.suites.certify.sink.jobs import DONE, Attempt, Job, changed
+from holdfast.suites.certify.sink.jobs import DONE, Job, changed
 
 TWO_PHASE = frozenset({SinkFlag.TWO_PHASE})
 FAULTS = TWO_PHASE | {SinkFlag.FAULT_POINTS}
@@ -32,6 +33,7 @@ def errors(bench: Bench) -> None:
         job.write(0)
         job.checkpoint()
         bench.check()
+        job.end()
 
 
 def versions(bench: Bench) -> None:

@@ -49,6 +49,7 @@ def _at_each_step(bench: Bench, *, crash: bool, first: int = 0) -> None:
         job.checkpoint()
         bench.check()
         bench.check_unfinished(job)
+        job.end()
         if not struck:
             break
         bench.hit("struck")

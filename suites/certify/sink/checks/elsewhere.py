@@ -10,8 +10,9 @@ from holdfast.suites.certify.check import CannotTry, Check, Violation
 from holdfast.suites.certify.outside.messages import Act, Report
 from holdfast.suites.certify.outside.sink_performer import prepared
 from holdfast.suites.certify.outside.victims import Victims
+from holdfast.suites.certify.sink.attempts import Promise
 from holdfast.suites.certify.sink.bench import Bench
-from holdfast.suites.certify.sink.jobs import Job, Promise
+from holdfast.suites.certify.sink.jobs import Job
 
 
 def another_process(bench: Bench) -> None:

@@ -7,9 +7,10 @@ from collections.abc import Callable
 from holdfast.harness.spi.sink import SinkFlag
 from holdfast.suites.certify.check import Check
 from holdfast.suites.certify.outside.sink_performer import OPERATOR
+from holdfast.suites.certify.sink.attempts import Attempt, Promise
 from holdfast.suites.certify.sink.bench import Bench
 from holdfast.suites.certify.sink.checks.commits import FAULTS, MOST_POINTS
-from holdfast.suites.certify.sink.jobs import Attempt, Job, Promise
+from holdfast.suites.certify.sink.jobs import Job
 
 UPSERTS = frozenset({SinkFlag.UPSERT, SinkFlag.FAULT_POINTS})
 Call = Callable[[], object]
@@ -147,6 +148,7 @@ def _at_each_step(bench: Bench, name: str, setting: Callable[[Job], tuple[Call, 
         bench.hit("stood-still")
         bench.check()
         _ends(bench, job)
+        job.end()
 
 
 def _ends(bench: Bench, job: Job) -> None:
