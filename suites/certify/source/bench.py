@@ -74,7 +74,8 @@ class Job:
         known: ids of all splits that were handed out, and not given back.
         ended: subtasks whose readers are at their ends.
         completed: the newest checkpoint.
-        parts: everything that is to be closed.
+        parts: readers and enumerators of the newest attempt, which are to be closed.
+        over: those of the attempt before it, which may still be called, as those of a process that was paused.
     """
 
     def __init__(self, bench: Bench, name: str, *, bounded: bool, latest: bool = False) -> None:
@@ -90,6 +91,7 @@ class Job:
         self.ended: set[int] = set()
         self.completed: Checkpoint | None = None
         self.parts: list[Closable] = []
+        self.over: list[Closable] = []
         self.enumerator: SplitEnumerator
 
     # ---------------------------------------------------------------- attempts
@@ -101,6 +103,8 @@ class Job:
             shift: how far the restored splits move from reader to reader.
         """
         self.attempt += 1
+        self.bench.release(self.over)
+        self.over, self.parts = self.parts, []
         self.bench.step(f"attempt {self.attempt} with {parallelism} readers")
         restored = self.completed
         self.read = list(restored.read) if restored else []
@@ -120,6 +124,11 @@ class Job:
     def restart(self, parallelism: int | None = None, *, shift: int = 0) -> None:
         """All of it dies and begins again from the newest checkpoint, or from the beginning."""
         self.start(parallelism or len(self.readers), shift=shift)
+
+    def end(self) -> None:
+        """All of it ends: nothing of it is called any more."""
+        self.bench.release([*self.over, *self.parts])
+        self.over, self.parts = [], []
 
     def restart_reader(self, subtask: int) -> None:
         """One reader dies alone: what it had at the checkpoint comes back, and what it got since is given back.
@@ -296,6 +305,7 @@ class Bench:
         self.unwanted: list[list[Record]] = []
         self.jobs: list[Job] = []
         self._partition_ms: dict[int, int] = {}
+        self._raised: list[Exception] = []
         self._disk = Lease("kit")
         self.uri = connected.place(str(self._disk.room))
         try:
@@ -367,6 +377,11 @@ class Bench:
         job.start(parallelism)
         return job
 
+    def release(self, parts: Sequence[Closable]) -> None:
+        """Close what nobody calls any more, as a process does that ends; what that raises, `close` returns."""
+        with self.points.passed_over():
+            self._raised += raised_by_closing(parts, times=2)
+
     # ---------------------------------------------------------------- what happened
     def step(self, step: str) -> None:
         self.steps.append(step)
@@ -379,6 +394,7 @@ class Bench:
         """Free everything; what was raised by what was closed."""
         self.points.disarm()
         try:
-            return raised_by_closing([*(part for job in self.jobs for part in job.parts), self.feeder], times=2)
+            parts = [part for job in self.jobs for part in (*job.over, *job.parts)]
+            return [*self._raised, *raised_by_closing([*parts, self.feeder], times=2)]
         finally:  # Though one of them may never return.
             self._disk.close()

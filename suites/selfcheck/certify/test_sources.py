@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import ClassVar
 
 import msgspec
 import pytest
@@ -11,7 +12,7 @@ from msgspec.structs import replace
 
 from holdfast.fixtures.mutants.sources import VARIANTS
 from holdfast.fixtures.sources.files import FileSource
-from holdfast.fixtures.sources.log import LogSource
+from holdfast.fixtures.sources.log import LogReader, LogSource
 from holdfast.fixtures.sources.objects import ObjectSource
 from holdfast.fixtures.sources.position import Position
 from holdfast.fixtures.sources.queue import QueueSource
@@ -233,3 +234,31 @@ class ClosesOnce(LogSource):
 def test_a_reader_that_closes_once_is_refuted() -> None:
     verdict = judge(CHECKS["REC-02/unread"], ClosesOnce)
     assert (verdict.status, verdict.reason) == (Status.FAIL, "close() raised RuntimeError('the reader is closed')")
+
+
+class HoldsConnections(LogSource):
+    """A near miss: each reader holds a connection, and there are not many."""
+
+    most = 24
+    held: ClassVar[set[Reader]] = set()
+
+    def reader(self, subtask: int) -> Reader:
+        made = _HoldsConnection(self, subtask)
+        self.held.add(made)
+        if len(self.held) > self.most:
+            raise RuntimeError("sorry, too many clients already")
+        return made
+
+
+class _HoldsConnection(LogReader):
+    def close(self) -> None:
+        HoldsConnections.held.discard(self)
+        super().close()
+
+
+@pytest.mark.parametrize("check", ["REC-02/errors", "REC-02/errors-between", "REC-02/resumes", "E2E-05/program"])
+def test_a_source_of_few_connections_is_right(check: str) -> None:
+    HoldsConnections.held.clear()
+    verdict = judge(CHECKS[check], HoldsConnections)
+    assert verdict.status is Status.PASS, verdict.text
+    assert not HoldsConnections.held

@@ -30,6 +30,7 @@ def resumes(bench: Bench) -> None:
             job.restart()
             job.drain()
             job.check()
+            job.end()
 
 
 def unread(bench: Bench) -> None:
@@ -92,6 +93,7 @@ def errors(bench: Bench) -> None:
         if not bench.points.struck:
             break
         bench.hit("failed-step")
+        job.end()
 
 
 def errors_between(bench: Bench) -> None:
@@ -107,6 +109,7 @@ def errors_between(bench: Bench) -> None:
         if not bench.points.struck:
             break
         bench.hit("failed-step")
+        job.end()
 
 
 def foreign(bench: Bench) -> None:
@@ -217,6 +220,7 @@ def not_publishable(bench: Bench) -> None:
         if not bench.points.struck:
             break
         bench.hit("failed-step")
+        job.end()
 
 
 RESTORED = ("restored",)
