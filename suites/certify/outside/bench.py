@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
+from itertools import count
 from typing import Any, ClassVar, TypeVar
 
 import numpy as np
@@ -66,6 +67,7 @@ class OutsideBench:
         self.flags: frozenset[str] = frozenset()
         self.options: Mapping[str, str] = target.options
         self._made: list[Any] = []
+        self._raised: list[Exception] = []
         self._victims: Victims | None = None
         self._relay: Relay | None = None
         self._patience_s = PATIENCE_S
@@ -96,6 +98,15 @@ class OutsideBench:
         made = self.answers.made(self.at, self.contract, *given)
         self._made.append(made)
         return made
+
+    def turns(self) -> Iterator[int]:
+        """Numbers from 0, without an end. What is made in one turn is closed before the next one; what that raises,
+        `close` returns."""
+        for number in count():
+            before = len(self._made)
+            yield number
+            self._raised += raised_by_closing(self._made[before:])
+            del self._made[before:]
 
     def leave(self, made: Any) -> None:
         """Store something of `own` by it."""
@@ -292,7 +303,7 @@ class OutsideBench:
             for thing in (self._victims, self._relay):
                 if thing is not None:
                     thing.close()
-            return raised_by_closing(self._made)
+            return [*self._raised, *raised_by_closing(self._made)]
         finally:  # Though one of them may never return.
             raised_by_closing(self._locations)
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from hashlib import sha256
 from pathlib import Path
+from typing import ClassVar
 from urllib.parse import unquote, urlsplit
 from zlib import crc32
 
@@ -146,6 +147,23 @@ class Rows:
 
     def close(self) -> None:
         self._closed = True
+
+
+class HoldsConnections(Rows):
+    """A near miss: each object holds a connection, and there are not many."""
+
+    most = 12
+    held: ClassVar[set[object]] = set()
+
+    def __init__(self, context: StorageContext) -> None:
+        super().__init__(context)
+        self.held.add(self)
+        if len(self.held) > self.most:
+            raise RuntimeError("sorry, too many clients already")
+
+    def close(self) -> None:
+        self.held.discard(self)
+        super().close()
 
 
 class Streams:

@@ -18,7 +18,7 @@ from holdfast.harness.spi.storage import CheckpointStorageFactory, StorageContex
 from holdfast.suites.certify import checkpoint_storage
 from holdfast.suites.certify.checkpoint_storage.kit import judge
 from holdfast.suites.selfcheck.certify.strange_mistakes import MISTAKES
-from holdfast.suites.selfcheck.certify.strange_storage import Rows
+from holdfast.suites.selfcheck.certify.strange_storage import HoldsConnections, Rows
 
 if TYPE_CHECKING:
     from holdfast.fixtures.services.broker_and_store import BrokerAndStore
@@ -186,3 +186,11 @@ def test_protocol_of_oss_on_minio(minio: Store, check: str, monkeypatch: pytest.
 @pytest.mark.parametrize("check", CHECKS)
 def test_a_foreign_object_store(versitygw: Store, check: str, monkeypatch: pytest.MonkeyPatch) -> None:
     versitygw.judged(monkeypatch, check)
+
+
+@pytest.mark.parametrize("check", ["STO-01/crashes", "STO-01/half-dropped", "STO-05/late", "STO-08/half-claimed"])
+def test_a_storage_of_few_connections_is_right(check: str) -> None:
+    HoldsConnections.held.clear()
+    verdict = judge(CHECKS[check], checkpoint_storage.target_of(HoldsConnections, "file:///dev/shm"))
+    assert verdict.status is Status.PASS, verdict.text
+    assert not HoldsConnections.held

@@ -22,7 +22,7 @@ def checkpoint(bench: Bench) -> None:
     """While a checkpoint is written and published."""
     victims = bench.victims
     number, width = -1, 1
-    while True:
+    for _ in bench.turns():
         epoch = bench.next_epoch()
         acts = [
             Act("claim", epoch=epoch),
@@ -75,8 +75,7 @@ def _require_all_or_nothing(bench: Bench, storage: CheckpointStorage, epoch: int
 def dropping(bench: Bench) -> None:
     """While a checkpoint is dropped: one that is still found has all of its files."""
     victims = bench.victims
-    number = 0
-    while True:
+    for number in bench.turns():
         storage, epoch = bench.coordinator()
         files = [bench.write(storage.streams(epoch, epoch), name, CONTENT) for name in ("a", "z")]
         pointer = storage.finish(epoch, epoch, b"metadata")
@@ -95,7 +94,6 @@ def dropping(bench: Bench) -> None:
         if not where:
             break
         bench.hit("died")
-        number += 1
 
 
 def claiming(bench: Bench) -> None:
@@ -104,8 +102,7 @@ def claiming(bench: Bench) -> None:
     storage, epoch = bench.coordinator()
     reference = bench.write(storage.streams(1, epoch), "state", CONTENT, Scope.SHARED)
     pointer = storage.finish(1, epoch, b"metadata")
-    number = 0
-    while True:
+    for number in bench.turns():
         epoch = bench.next_epoch()
         where = victims.kill([Act("claim", epoch=epoch)], number)
         bench.step(f"a process dies {where or 'nowhere'} while it claims {epoch}")
@@ -125,7 +122,6 @@ def claiming(bench: Bench) -> None:
         own = bench.write(reader.streams(epoch, epoch), "own", b"own")
         bench.require_content(reader.streams(epoch, epoch), own, b"own")
         reader.drop(epoch, epoch)
-        number += 1
 
 
 def leaks(bench: Bench) -> None:

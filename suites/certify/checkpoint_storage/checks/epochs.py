@@ -98,7 +98,7 @@ def late(bench: Bench) -> None:
     """An older attempt stands still anywhere in a commit or a finish, and goes on behind the claim of a newer one."""
     victims = bench.victims
     number, width = 0, 1
-    while True:
+    for _ in bench.turns():
         epoch = bench.next_epoch()
         checkpoint = epoch
         acts = [

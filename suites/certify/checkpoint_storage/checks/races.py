@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
+from itertools import islice
 
 from holdfast.harness.model.events import FileReference
 from holdfast.harness.spi.storage import CheckpointStorage, Scope
@@ -67,7 +68,7 @@ def overtaken_here(bench: Bench) -> None:
     if OUTLIVES_PROCESS in bench.flags:
         raise CannotTry("other processes overtake it")
     (storage, epoch), other, lines = bench.coordinator(), bench.storage(), Lines()
-    for number in range(MOST_LINES):
+    for number in islice(bench.turns(), MOST_LINES):
         streams = [each.streams(1, epoch).create(Scope.SHARED, f"{number}", b"%d" % salt)
                    for salt, each in enumerate((storage, other))]  # fmt: skip
         for salt, stream in enumerate(streams):
@@ -81,7 +82,7 @@ def overtaken_here(bench: Bench) -> None:
         [winner] = [each for each, outcome in enumerate(came_of_it) if not isinstance(outcome, Exception)]
         reference = bench.checked(came_of_it[winner], bytes_of(300, winner))  # type: ignore[arg-type]
         bench.require_content(bench.storage().streams(1, epoch), reference, bytes_of(300, winner))
-    for number in range(MOST_LINES):
+    for number in islice(bench.turns(), MOST_LINES):
         calls = [partial(each.finish, number + 1, epoch, b"%d" % salt) for salt, each in enumerate((storage, other))]
         came_of_it = lines.stand_still(number, *calls)
         if came_of_it is None:
