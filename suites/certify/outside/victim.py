@@ -17,7 +17,7 @@ from typing import Any, Protocol, cast
 
 import msgspec
 
-from holdfast.fixtures.host.foreign_calls import DATABASES, SYSTEM, origin_of
+from holdfast.fixtures.host.first_change import DATABASES, SYSTEM, origin_of
 from holdfast.suites.certify.outside.messages import (
     LENGTH_BYTES,
     Act,

@@ -263,7 +263,7 @@ IMPLEMENTATIONS: Mapping[str, tuple[Recognised, Mapping[str, str]]] = {
             "fixtures/services/container_life.py": "of a container",
             "fixtures/services/own_service.py": "what faults need of a service",
             "fixtures/services/processes/own_process.py": "a service through its lives",
-            "fixtures/services/processes/family.py": "a service whose children do the work",
+            "fixtures/services/processes/database.py": "a service whose children do the work",
         },
     ),
     "what is said of processes that were left": (

@@ -12,11 +12,9 @@ from pathlib import Path
 import pytest
 
 from holdfast.fixtures.services.database import USER
-from holdfast.fixtures.services.processes import database, unprivileged
-from holdfast.fixtures.services.processes.database import DatabaseProcess, missing_database
-from holdfast.fixtures.services.processes.family import Family
+from holdfast.fixtures.services.processes import database
+from holdfast.fixtures.services.processes.database import DatabaseProcess, Family, Unprivileged, missing_database
 from holdfast.fixtures.services.processes.own_process import Session
-from holdfast.fixtures.services.processes.unprivileged import Unprivileged
 from holdfast.harness.adapter.process_stat import children_by_parent, process_stat
 from holdfast.suites.selfcheck.marks import unless
 from holdfast.suites.selfcheck.services.listener import becomes
@@ -143,7 +141,7 @@ def test_what_is_missing_is_said_with_what_brings_it(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(database, "_binaries", lambda: tmp_path)
     monkeypatch.setitem(sys.modules, "psycopg", None)
     assert missing_database() == "package 'psycopg' is not installed: run pip install 'holdfast-chaos[tables]'."
-    monkeypatch.setattr(unprivileged, "_ACCOUNTS", ("no-such-account",))
+    monkeypatch.setattr(database, "_ACCOUNTS", ("no-such-account",))
     monkeypatch.setattr(os, "getuid", lambda: 0)
     with pytest.raises(OSError, match="there is no account no-such-account: add one"):
         Unprivileged()

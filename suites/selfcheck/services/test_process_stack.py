@@ -14,8 +14,7 @@ import pytest
 from holdfast.fixtures.services.own_service import OwnService
 from holdfast.fixtures.services.processes.broker import KafkaProcess
 from holdfast.fixtures.services.processes.installation import missing
-from holdfast.fixtures.services.processes.stack import ProcessStack
-from holdfast.fixtures.services.processes.store import StoreProcess
+from holdfast.fixtures.services.processes.stack import ProcessStack, StoreProcess
 from holdfast.fixtures.services.site import KAFKA, OBJECT_STORE
 from holdfast.fixtures.storages.s3 import client_of
 from holdfast.harness.spi.service import Site

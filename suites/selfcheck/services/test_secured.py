@@ -28,7 +28,7 @@ from holdfast.fixtures.services.object_client import object_client  # noqa: E402
 from holdfast.fixtures.services.object_store import GivenObjectStore  # noqa: E402
 from holdfast.fixtures.services.ports import LOOPBACK, free_port  # noqa: E402
 from holdfast.fixtures.services.processes.own_process import Session  # noqa: E402
-from holdfast.fixtures.services.processes.store import StoreProcess  # noqa: E402
+from holdfast.fixtures.services.processes.stack import StoreProcess  # noqa: E402
 from holdfast.suites.selfcheck.marks import unless  # noqa: E402
 from holdfast.suites.selfcheck.services.authority import Authority  # noqa: E402
 from holdfast.suites.selfcheck.services.secured_broker import (  # noqa: E402

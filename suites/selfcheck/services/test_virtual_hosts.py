@@ -45,7 +45,7 @@ pytestmark = [
 def versity() -> Iterator[OwnObjectStore]:
     from holdfast.fixtures.services.ports import LOOPBACK, free_port
     from holdfast.fixtures.services.processes.own_process import Session
-    from holdfast.fixtures.services.processes.store import StoreProcess
+    from holdfast.fixtures.services.processes.stack import StoreProcess
 
     with closing(Session()) as session:
         store = StoreProcess(session, port := free_port(), f"{LOOPBACK}:{port}")

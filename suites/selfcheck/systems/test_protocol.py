@@ -18,8 +18,13 @@ import pytest
 import holdfast.fixtures.systems
 from holdfast.fixtures.systems.json_lines import life as life_of_a_program
 from holdfast.fixtures.systems.json_lines.gates import Gates
-from holdfast.fixtures.systems.json_lines.identity_hash import SELF_TEST, identity_hash
-from holdfast.fixtures.systems.json_lines.introduction import Introduction, init_of, introduced
+from holdfast.fixtures.systems.json_lines.introduction import (
+    SELF_TEST,
+    Introduction,
+    identity_hash,
+    init_of,
+    introduced,
+)
 from holdfast.fixtures.systems.json_lines.life import Life
 from holdfast.fixtures.systems.json_lines.messages import Claim, Garbage, Hold, Message, Offer, Release, encode
 from holdfast.fixtures.systems.json_lines.points import Points
