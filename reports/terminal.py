@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path, PurePath
 
 from rich import box
@@ -14,8 +14,9 @@ from rich.text import Text
 from holdfast.harness.model.appearance import STATUS_STYLES, STATUS_WORDS
 from holdfast.harness.model.finding import Finding
 from holdfast.harness.model.journal import Journal, Status, SubjectReport, Title
+from holdfast.harness.model.window import MEANINGS
 from holdfast.harness.spi.reporter import OnTerminal
-from holdfast.reports import finding, notes, recovery, text, verdict, view, windows
+from holdfast.reports import finding, notes, recovery, text, verdict, view
 
 TITLE_STYLES = {
     Title.CERTIFIED: "bold green",
@@ -149,7 +150,7 @@ def _print_untried(journal: Journal, console: Console, verbose: bool) -> None:
     if not_chosen:
         were = "tiers that were" if len(not_chosen) > 1 else "a tier that was"
         sentences.append(f"{', '.join(not_chosen)}: {were} not chosen")
-    sentences += [view.not_applicable(journal), windows.missed(journal, 0 if verbose else SHOWN_WINDOWS)]
+    sentences += [view.not_applicable(journal), _windows_missed(journal, 0 if verbose else SHOWN_WINDOWS)]
     listed = list(filter(None, sentences))
     if listed:
         console.print("\nNot tried")
@@ -178,7 +179,7 @@ def _print_details(journal: Journal, console: Console) -> None:
     console.print(_every_rule(journal, console))
     _print_notes(notes.notes(journal), console)
     console.print()
-    if sentence := windows.hit(journal):
+    if sentence := _windows_hit(journal):
         _print_wrapped(console, sentence)
     for group in recovery.groups(journal):
         each = "; ".join(f"{row.system} {row.in_words}" for row in group)
@@ -332,3 +333,29 @@ def _print_subject(subject: SubjectReport, console: Console, verbose: bool) -> N
         _print_wrapped(console, line)
     if verbose or subject.title is not Title.CERTIFIED:
         _print_missing(subject.missing, console, verbose)
+
+
+def _windows_missed(journal: Journal, most: int) -> str:
+    """Which windows no run hit, and at most so many of them by name; 0: all."""
+    names = _in_order(journal.certificate.windows_missed)
+    shown = names[:most] if most else names
+    more = f" and {len(names) - len(shown)} more" if len(names) > len(shown) else ""
+    return f"windows that no run hit: {', '.join(shown)}{more}" if names else ""
+
+
+def _in_order(windows: Iterable[str]) -> list[str]:
+    """Those of the system itself come before those that a fault aimed at: cases demand only these."""
+    named = {window.value for window in MEANINGS}
+    return sorted(windows, key=lambda window: (window not in named, window))
+
+
+def _windows_hit(journal: Journal) -> str:
+    """How many runs hit which; empty if none hit one."""
+    found = journal.certificate.windows_hit
+    named = {window.value for window in MEANINGS}
+    ordered = sorted(found, key=lambda window: (window not in named, -found[window], window))
+    if not ordered:
+        return ""
+    first, *others = ordered
+    more = "".join(f", {name} in {text.count(found[name])}" for name in others)
+    return f"windows hit: {first} in {text.plural(found[first], 'run')}{more}"

@@ -6,9 +6,28 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Protocol
 
 from holdfast.harness.adapter.arrival import arrived, next_arrival_ms
-from holdfast.harness.adapter.delays import Delays
 from holdfast.harness.model.events import InputDelayed
 from holdfast.harness.model.records import InputLog
+
+
+class Delays:
+    """Since when each partition waits for a system that comes after no faster.
+
+    Args:
+        record: takes a delay when it is over.
+    """
+
+    def __init__(self, record: Callable[[InputDelayed], None]) -> None:
+        self._record = record
+        self._since_ns: dict[int, int] = {}
+
+    def note(self, partition: int, now_ms: float, *, waits: bool) -> None:
+        """Whether records of a partition wait that are due, at a time of the run."""
+        if waits:
+            self._since_ns.setdefault(partition, int(now_ms * 1e6))
+        elif partition in self._since_ns:
+            self._record(InputDelayed(partition=partition, since_ns=self._since_ns.pop(partition)))
+
 
 Record = tuple[str, int]
 _CHUNK_RECORDS = 10_000

@@ -6,18 +6,20 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import NamedTuple
 
 import msgspec
+from msgspec.structs import replace
 
 from holdfast.harness.engine.pictures.films import alignment_film, checkpoint_film, seven_steps, used_channels
-from holdfast.harness.engine.pictures.local_recovery import local_recovery_picture
 from holdfast.harness.engine.pictures.rescale import rescale_picture
-from holdfast.harness.engine.pictures.savepoint_life import savepoint_picture
 from holdfast.harness.engine.pictures.shared_files import shared_picture
 from holdfast.harness.engine.pictures.stage import Stage
 from holdfast.harness.engine.views.follow import follow
 from holdfast.harness.model import events, profile
 from holdfast.harness.model.history import History
 from holdfast.harness.model.picture import (
+    DrawnCopy,
     DrawnMachine,
+    DrawnRestore,
+    LocalRecoveryPicture,
     OffsetLine,
     PausedSpan,
     PausePicture,
@@ -29,6 +31,100 @@ from holdfast.harness.model.picture import (
 from holdfast.harness.model.state_machine import StateMachine
 from holdfast.harness.model.units import duration_ms
 from holdfast.harness.spi.system import SelfDescribing, System
+
+MARGIN = 1.6
+"""How much is shown, as a multiple of the time until the next job runs."""
+
+
+def savepoint_picture(history: History, offsets: Callable[[History], RecoveryPicture | None]) -> RecoveryPicture | None:
+    """The offsets of both jobs, with the savepoint between them.
+
+    Args:
+        history: of a run.
+        offsets: draws those of all attempts.
+    """
+    whole = offsets(history)
+    saved = history.of(events.SavepointCompleted)
+    if whole is None or not saved:
+        return None
+    start_ns = min(event.time_ns for event in history.events)
+    savepoint = saved[0]
+    at_ms = (savepoint.time_ns - start_ns) / _MILLISECOND_NS
+    resumed = [time for time, checkpoint in whole.restores if checkpoint == savepoint.checkpoint and time > at_ms]
+    if not resumed:
+        return None
+    shown_ms = min(resumed[0] * MARGIN, whole.duration_ms)
+    lines = (
+        replace(line, points=tuple(point for point in line.points if point[0] <= shown_ms)) for line in whole.lines
+    )
+    others = [each for each in whole.checkpoints if each[1] <= shown_ms and each[0] != savepoint.checkpoint]
+    return replace(
+        whole,
+        name="savepoint",
+        title=f"A savepoint: one job stops with savepoint {savepoint.checkpoint}, the next goes on from it",
+        duration_ms=shown_ms,
+        lines=tuple(line for line in lines if line.points),
+        phases=tuple((begin, min(end, shown_ms), words) for begin, end, words in whole.phases if begin < shown_ms),
+        checkpoints=(*others, (savepoint.checkpoint, at_ms, savepoint.positions)),
+        restores=((resumed[0], savepoint.checkpoint),),
+    )
+
+
+MARGIN_MS = 120.0
+"""Before the first restore and behind the last."""
+
+
+def local_recovery_picture(history: History) -> LocalRecoveryPicture | None:
+    """Around the first restores."""
+    used: list[events.LocalCopyUsed | events.LocalCopyRefused] = [
+        *history.of(events.LocalCopyUsed),
+        *history.of(events.LocalCopyRefused),
+    ]
+    written = history.of(events.LocalCopyWritten)
+    if not used or not written:
+        return None
+    start_ns = min(event.time_ns for event in history.events)
+
+    def at_ms(event: events.Event) -> float:
+        return (event.time_ns - start_ns) / _MILLISECOND_NS
+
+    restores = tuple(
+        DrawnRestore(
+            event.subtask,
+            event.checkpoint,
+            at_ms(event),
+            isinstance(event, events.LocalCopyUsed),
+            event.reason if isinstance(event, events.LocalCopyRefused) else "",
+        )
+        for event in sorted(used, key=lambda each: each.time_ns)
+    )
+    first_ms, last_ms = max(restores[0].at_ms - MARGIN_MS, 0.0), restores[-1].at_ms + MARGIN_MS
+    ends: dict[str, tuple[float, str]] = {}
+    for pruned in history.of(events.LocalCopiesPruned):
+        for path in pruned.paths:
+            ends.setdefault(path, (at_ms(pruned), ""))
+    for spoilt in history.of(events.LocalCopySpoilt):
+        ends.update({path: (at_ms(spoilt), spoilt.way) for path in spoilt.paths})
+    copies = tuple(
+        DrawnCopy(event.subtask, event.checkpoint, at_ms(event), *ends.get(event.path, (last_ms, "")))
+        for event in written
+    )
+    deaths = tuple(
+        (at_ms(event), event.dead_node.rpartition(".")[0])
+        for event in history.of(events.NodeDied)
+        if first_ms <= at_ms(event) <= last_ms
+    )
+    return LocalRecoveryPicture(
+        "local-recovery",
+        "Local copies of state, and what is restored from them",
+        first_ms,
+        last_ms,
+        tuple(sorted({event.subtask for event in written})),
+        tuple(copy for copy in copies if copy.end_ms >= first_ms and copy.start_ms <= last_ms),
+        restores,
+        deaths,
+    )
+
 
 MOST_SEGMENTS, MOST_POINTS = 4, 300
 _MILLISECOND_NS = 1_000_000

@@ -7,6 +7,7 @@ inconclusive and counted by its cause.
 
 from __future__ import annotations
 
+import msgspec
 from msgspec.structs import replace
 
 from holdfast.harness.engine.swarm.end import afresh, draw_policy, draw_user_end, rescaled
@@ -17,7 +18,6 @@ from holdfast.harness.engine.swarm.faults import (
     draw_shares,
     only,
 )
-from holdfast.harness.engine.swarm.layers import state_elsewhere
 from holdfast.harness.engine.swarm.mix import SWARM, Mix
 from holdfast.harness.engine.swarm.options import (
     MANY,
@@ -33,13 +33,13 @@ from holdfast.harness.engine.swarm.options import (
     strategy,
 )
 from holdfast.harness.engine.swarm.scene import Scene
-from holdfast.harness.engine.swarm.workload import draw_workload
 from holdfast.harness.model import profile
 from holdfast.harness.model.capability import Capability
-from holdfast.harness.model.job import STATEFUL, Job
+from holdfast.harness.model.configuration import Call, ConfigurationFile
+from holdfast.harness.model.job import STATEFUL, Job, VertexKind
 from holdfast.harness.model.jobs import BOUNDED_JOBS, ENDLESS_JOBS, JOBS, KEYED_JOBS, REDUCED, REGIONAL_JOBS
 from holdfast.harness.model.lossy_jobs import ITERATION, over_sockets
-from holdfast.harness.model.plan import Bounds, ExpectedEnd, FaultSpec, Plan, Topology
+from holdfast.harness.model.plan import Bounds, ExpectedEnd, FaultSpec, Plan, Topology, WorkloadSpec
 from holdfast.harness.oracles.output.settle_window import lengthened
 from holdfast.harness.sim.streams import Stream
 from holdfast.harness.spi.attack import PLAN_STREAM, Feature, Occasion
@@ -195,3 +195,86 @@ def _precluded(mix: Mix, faults: tuple[FaultSpec, ...]) -> frozenset[Feature]:
     return frozenset(
         each for spec in faults if spec.kind in precluding for each in precluding[spec.kind].precludes(spec)
     )
+
+
+FLAT, NESTED = "flink-conf.yaml", "config.yaml"
+_MAPPING = "execution"
+_OLDER_OF = {newest[0]: older for older, newest in profile.OLDER.items() if len(newest) == 1}
+_OVERRULED = {
+    profile.STRATEGY: "none",
+    profile.INTERVAL: "1 h",
+    profile.TIMEOUT: "10 ms",
+    profile.RETAINED: "9",
+    profile.DELIVERY: "at-least-once",
+}
+"""What a cluster may say in vain about options that the program states."""
+
+
+def state_elsewhere(plan: Plan, stream: Stream) -> Plan:
+    """The plan with the same configuration in several places: in the cluster's file, by calls, in older spellings, more
+    than once."""
+    places: dict[str, list[tuple[str, str]]] = {"code": [], "call": [], "file": []}
+    for key, text in [*plan.options.items(), (profile.PROFILE, stream.choice((profile.FLINK_1_14, profile.FLINK_2)))]:
+        place = stream.choice(("code", "call", "file", "file"))
+        places[place].append((_spelled(key, stream), text))
+        if place != "file" and key in _OVERRULED:
+            places["file"].append((_spelled(key, stream), _OVERRULED[key]))
+    write = stream.choice((_flat, _nested))
+    return msgspec.structs.replace(
+        plan,
+        options=dict(places["code"]),
+        calls=tuple(Call("configure", pair) for pair in places["call"]),
+        configuration_file=write(places["file"]),
+    )
+
+
+def _spelled(key: str, stream: Stream) -> str:
+    return stream.choice((key, _OLDER_OF.get(key, key)))
+
+
+def _flat(options: list[tuple[str, str]]) -> ConfigurationFile:
+    return ConfigurationFile(FLAT, "".join(f"{key}: {text}\n" for key, text in options))
+
+
+def _nested(options: list[tuple[str, str]]) -> ConfigurationFile:
+    """What belongs to the execution stands below it, the rest under keys with dots."""
+    below = f"{_MAPPING}."
+    inner = [f"  {key.removeprefix(below)}: {text}\n" for key, text in options if key.startswith(below)]
+    outer = [f"{key}: {text}\n" for key, text in options if not key.startswith(below)]
+    return ConfigurationFile(NESTED, "".join([*outer, *([f"{_MAPPING}:\n", *inner] if inner else [])]))
+
+
+_ARRIVAL_INTERVALS = (3, 5)
+_ARRIVAL_INTERVALS_OF_BOUNDED = (8, 10)
+"""The job must not be over before its faults have acted."""
+_BEFORE = (0, 25, 50)
+_BEFORE_LATEST = (25, 50, 100)
+"""How much of its partitions, but for an idle one, a job that starts at the latest offset never reads."""
+BACKLOG_TIMES = 4
+"""So many times as many records has a plan whose input is there before the job starts."""
+
+
+def draw_workload(scene: Scene, *, latest: bool) -> WorkloadSpec:
+    """A part is there at the start; the rest arrives over some checkpoints, so that faults find input unread."""
+    stream, mix = scene.stream, scene.mix
+    sources = len(scene.job.of_kind(VertexKind.SOURCE))
+    partitions = max(scene.topology.parallelism, sources) + stream.below(2)
+    records = stream.between(*mix.records) * (BACKLOG_TIMES if scene.backlog else 1)
+    before = _BEFORE_LATEST if latest else (75,) if scene.backlog else _BEFORE
+    preloaded_percent = (stream.fork("arrivals") if latest or scene.backlog else stream).choice(before)
+    arriving = records * (100 - preloaded_percent) // 100 // partitions if not latest else records // partitions
+    span_ms = scene.interval_ms * stream.between(
+        *(_ARRIVAL_INTERVALS_OF_BOUNDED if scene.job.bounded else _ARRIVAL_INTERVALS)
+    )
+    parameters: dict[str, int | str] = {
+        "records": records,
+        "keys": stream.between(*mix.keys),
+        "partitions": partitions,
+        "skew_percent": stream.choice((0, 0, 50, 80)),
+        "preloaded_percent": preloaded_percent,
+        "records_per_second": max(1, arriving * 1_000 // span_ms),
+    }
+    if latest:
+        parameters["idle_partition"] = stream.below(partitions)
+        parameters["starts_ms"] = scene.interval_ms * stream.between(1, 4) + stream.below(scene.interval_ms)
+    return WorkloadSpec("synthetic", parameters)

@@ -19,10 +19,9 @@ from holdfast.harness.model.history import History
 from holdfast.harness.model.job import VertexKind
 from holdfast.harness.model.records import CommittedRows, FoldColumns, FoldRow, Integers, Output
 from holdfast.harness.oracles.output.visibility import reordered, sighting
-from holdfast.harness.oracles.shared.fold_model import MASK, FoldModel
+from holdfast.harness.oracles.shared.fold_model import MASK, FoldModel, TopModel
 from holdfast.harness.oracles.shared.lineage import is_plain, keyed_input
 from holdfast.harness.oracles.shared.ruled_model import ruled_model
-from holdfast.harness.oracles.shared.top_model import TopModel
 
 NAMED = 3
 """How many rows of each kind a scan names."""

@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from holdfast.harness.engine.cases.case_status import case_result
-from holdfast.harness.engine.cases.claim_decisions import OF_OUTPUT, OF_STATE, is_decided
+from holdfast.harness.engine.cases.tally import OF_OUTPUT, OF_STATE, is_decided
 from holdfast.harness.engine.certification.certificate import certificate, rule_results
 from holdfast.harness.engine.executor.judge import judge, outcome_of
 from holdfast.harness.engine.executor.run import run_plan

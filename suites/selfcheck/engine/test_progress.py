@@ -12,8 +12,7 @@ import pytest
 from rich.console import Console
 
 from holdfast.harness.commands import progress
-from holdfast.harness.commands.progress import CaseProgress
-from holdfast.harness.commands.time_left import OTHER_COSTS_COUNT_S, TimeLeft
+from holdfast.harness.commands.progress import OTHER_COSTS_COUNT_S, CaseProgress, TimeLeft
 from holdfast.harness.engine.cases.case_status import case_not_run, case_result
 from holdfast.harness.engine.certification.request import Request
 from holdfast.harness.engine.certification.width import Width, first_widths

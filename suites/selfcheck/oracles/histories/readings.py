@@ -10,7 +10,7 @@ from holdfast.harness.model.checkpoint import FailureReason
 from holdfast.harness.model.configuration import EffectiveConfiguration, Note, NoteKind, Origin, Setting
 from holdfast.harness.model.events import InvariantChecked, JobConfigured, ReaderPolled, RowsChanged, RowsVisible
 from holdfast.harness.model.plan import ExpectedEnd
-from holdfast.harness.oracles.configuration.flink_defaults import DEFAULTS
+from holdfast.harness.oracles.configuration.configuration_model import DEFAULTS
 from holdfast.harness.oracles.coordinator.trend import FEWEST
 from holdfast.suites.selfcheck.oracles.builder import Line, exhibits, undecided
 from holdfast.suites.selfcheck.oracles.lines import (
