@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from holdfast.harness.adapter.child import Child
-from holdfast.harness.adapter.deaths import Deaths
 from holdfast.harness.adapter.last_words import how_it_ended
 from holdfast.harness.adapter.member import Member
 from holdfast.harness.adapter.nodes import Nodes
@@ -15,6 +14,59 @@ from holdfast.harness.model.events import LEFT, StateFound
 from holdfast.harness.model.evidence import Evidence
 from holdfast.harness.model.own_deaths import OwnDeaths
 from holdfast.harness.model.topology import node_name
+
+DEATHS_IN_A_ROW = 20
+"""So often a program may die by itself without having acknowledged anything meanwhile."""
+DEATHS_ALIKE = 5
+"""So often it may die in the same way before it acknowledges anything at all."""
+
+
+class Deaths:
+    """Those of one run.
+
+    Attributes:
+        at_once: those in the same way up to the last one, if the program has acknowledged nothing in any life; else
+            None.
+    """
+
+    def __init__(self) -> None:
+        self._in_a_row = 0
+        self._last = ""
+        self._progressed = False
+        self.at_once: OwnDeaths | None = None
+
+    def add(self, ended: str, last_words: str) -> OwnDeaths:
+        """Count one; returns it.
+
+        Args:
+            ended: how, such as `exit code 3`.
+            last_words: what it wrote last; may be empty.
+        """
+        self._in_a_row += 1
+        died = OwnDeaths(1, ended, last_words)
+        self._last = died.cause
+        if not self._progressed:
+            alike = self.at_once is not None and self.at_once.alike(died)
+            times = self.at_once.times + 1 if self.at_once is not None and alike else 1
+            self.at_once = OwnDeaths(times, ended, last_words)
+        return died
+
+    def acknowledge(self) -> None:
+        """The program has acknowledged a record."""
+        self._in_a_row, self._progressed, self.at_once = 0, True, None
+
+    def complaint(self) -> str:
+        """Why it is not started again, in words; empty: it is."""
+        if self.at_once is not None and self.at_once.times >= DEATHS_ALIKE:
+            return (
+                f"died by itself {self.at_once.times} times before it acknowledged anything, each time with "
+                f"{self.at_once.cause}"
+            )
+        if self._in_a_row >= DEATHS_IN_A_ROW:
+            times = f"{self._in_a_row} times in a row"
+            return f"died by itself {times} without an acknowledgement, the last time with {self._last}"
+        return ""
+
 
 RESTART_DELAY_MS = 100
 """How long its environment takes to start it again."""

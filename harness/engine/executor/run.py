@@ -8,16 +8,16 @@ closed.
 
 from __future__ import annotations
 
+import gc
 import os
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import nullcontext, suppress
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
 
 import msgspec
 
 from holdfast.harness.engine.errors import UsageError
 from holdfast.harness.engine.executor import run_folder
-from holdfast.harness.engine.executor.collector import rare_collections
 from holdfast.harness.engine.executor.conductor import NEVER, Conductor
 from holdfast.harness.engine.executor.judge import judge, on_its_word, outcome_of, proved, unclaimed
 from holdfast.harness.engine.executor.markers import with_markers
@@ -42,6 +42,26 @@ from holdfast.harness.oracles.output.settle_window import lengthened
 from holdfast.harness.oracles.shared.stated_options import texts
 from holdfast.harness.spi.fault import AnyFault, UndoRecord
 from holdfast.harness.spi.system import ConfigurationAware, DiedAtOnce, Recording, System
+
+ALLOCATIONS = 100_000
+"""Net allocations of containers between two looks at the youngest."""
+
+
+@contextmanager
+def rare_collections() -> Iterator[None]:
+    """Let the cyclic collector look that rarely, in the whole process, to the end of the block: a run on the simulator
+    keeps many objects and makes few that only it finds, so looking as often as by default takes a twentieth of the
+    time."""
+    youngest, *older = gc.get_threshold()
+    if not 0 < youngest < ALLOCATIONS:  # It is off, or as rare already.
+        yield
+        return
+    gc.set_threshold(ALLOCATIONS, *older)
+    try:
+        yield
+    finally:
+        gc.set_threshold(youngest, *older)
+
 
 REAL_SLICE_MS = 100
 """Longest step where steps take real time: how late an interruption may be heard."""

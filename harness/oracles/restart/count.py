@@ -9,7 +9,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from holdfast.harness.model import events, profile
-from holdfast.harness.model.events import OVER, JobSwitched, RecoveryFailed, RestartScheduled
+from holdfast.harness.model.events import (
+    OVER,
+    FailureCounted,
+    JobStatus,
+    JobSwitched,
+    RecoveryFailed,
+    RestartScheduled,
+)
 from holdfast.harness.model.history import History
 from holdfast.harness.model.topology import process_of
 from holdfast.harness.model.verdict import Verdict
@@ -17,8 +24,6 @@ from holdfast.harness.oracles.findings import Findings, replay
 from holdfast.harness.oracles.restart.failed_checkpoints import FailedCheckpoints
 from holdfast.harness.oracles.restart.failing_record import FailingRecords, judge_records
 from holdfast.harness.oracles.restart.restart_model import Exponential, Objection, RestartModel, Unknown, restart_model
-from holdfast.harness.oracles.restart.silent_worker import CLAUSES as OF_SILENCE
-from holdfast.harness.oracles.restart.silent_worker import judge_silence
 from holdfast.harness.oracles.restart.statuses import CLAUSES as OF_STATUSES
 from holdfast.harness.oracles.restart.statuses import judge_statuses
 from holdfast.harness.oracles.restart.unexplained_error import CLAUSES as OF_ERRORS
@@ -27,8 +32,44 @@ from holdfast.harness.oracles.shared.attempts import members
 from holdfast.harness.oracles.shared.coordinator_lives import followed_lives
 from holdfast.harness.oracles.shared.exemptions import Exemptions, exemptions
 from holdfast.harness.oracles.shared.layout import Layouts
-from holdfast.harness.oracles.shared.options import NS_PER_MS
+from holdfast.harness.oracles.shared.options import NS_PER_MS, milliseconds
 from holdfast.harness.oracles.shared.submissions import Submissions
+
+_OF_SILENCE: Mapping[str, str] = {
+    "silence-not-noticed": "a worker of a running job is paused beyond the heartbeat timeout and is not declared dead"
+}
+INTERVAL_MS = 10_000
+TIMEOUT_MS = 50_000
+"""Of heartbeats, unless the plan says otherwise."""
+SLACK_MS = 100
+
+
+def judge_silence(history: History, exempt: Exemptions, findings: Findings) -> None:
+    """Each pause of a worker that lasts longer than its last answer may be old, while nobody dies, and the coordinator
+    lives that said that the job runs.
+
+    On the simulator only, whose harness and coordinator have one clock.
+    """
+    if not exempt.punctual or exempt.superseded:
+        return
+    interval_ms = milliseconds(history.plan, profile.HEARTBEAT_INTERVAL, INTERVAL_MS)
+    timeout_ms = milliseconds(history.plan, profile.HEARTBEAT_TIMEOUT, TIMEOUT_MS)
+    allowed_ns = (timeout_ms + 2 * interval_ms + SLACK_MS) * NS_PER_MS
+    for pause, until_ns in exempt.paused_workers():
+        before = [event for event in history.of(JobSwitched) if event.time_ns <= pause.time_ns]
+        if until_ns - pause.time_ns <= allowed_ns or not before or before[-1].status is not JobStatus.RUNNING:
+            continue
+        deaths_ns = exempt.deaths_ns({before[-1].node})
+        deaths_ns += [each for each in exempt.deaths_ns(exempt.dead) if each >= pause.time_ns]
+        if any(each <= until_ns for each in deaths_ns):
+            continue
+        findings.check("silence-not-noticed")
+        counted = any(pause.time_ns < event.time_ns <= until_ns for event in history.of(FailureCounted))
+        if not counted and not any(pause.time_ns < event.time_ns <= until_ns for event in history.of(JobSwitched)):
+            silent_ms = (until_ns - pause.time_ns) // NS_PER_MS
+            message = f"{pause.target} is paused for {silent_ms} ms, and nobody counts a failure"
+            findings.violated("silence-not-noticed", message, pause)
+
 
 OF_RECOVERIES: Mapping[str, str] = {
     "recovery-fails-twice": "a recovery that has failed fails once more before the restart that it leads to is due"
@@ -83,7 +124,7 @@ class CountOracle:
         "without-jitter": "delays that must be spread are all the same number",
         "failure-not-counted": "a worker that runs tasks dies and no failure of that attempt is counted",
         **OF_RECOVERIES,
-        **OF_SILENCE,
+        **_OF_SILENCE,
         **OF_ERRORS,
         **OF_STATUSES,
     }

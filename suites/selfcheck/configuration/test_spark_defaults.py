@@ -9,7 +9,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from holdfast.fixtures.systems.structured_streaming.defaults_file import Line, lines_of
+from holdfast.fixtures.systems.structured_streaming.effective_configuration import Line, lines_of
 from holdfast.fixtures.systems.structured_streaming.known_keys import KNOWN, RISKS
 from holdfast.harness import cli
 from holdfast.harness.commands.configuration import MOST_LINES, ODD

@@ -7,8 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from holdfast.harness.engine.executor.collector import ALLOCATIONS, rare_collections
-from holdfast.harness.engine.executor.run import run_plan
+from holdfast.harness.engine.executor.run import ALLOCATIONS, rare_collections, run_plan
 from holdfast.harness.model.case import Tier
 from holdfast.suites.selfcheck.engine.scripted import Checkpoints, ScriptedSystem, plan, toolbox
 

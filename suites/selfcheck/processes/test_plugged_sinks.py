@@ -10,8 +10,7 @@ import pytest
 from holdfast.faults.process import kill
 from holdfast.fixtures.reference.connectors.polled_table import PolledTable
 from holdfast.fixtures.reference.connectors.units import TableUnits
-from holdfast.fixtures.tables.own_reader import OwnReader
-from holdfast.fixtures.tables.row_files import RowFiles
+from holdfast.fixtures.tables.row_files import OwnReader, RowFiles
 from holdfast.harness import cli
 from holdfast.harness.engine.errors import UsageError
 from holdfast.harness.engine.site import registry

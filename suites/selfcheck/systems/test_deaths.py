@@ -6,7 +6,7 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from holdfast.harness.adapter.deaths import DEATHS_ALIKE, DEATHS_IN_A_ROW, Deaths
+from holdfast.harness.adapter.worker import DEATHS_ALIKE, DEATHS_IN_A_ROW, Deaths
 from holdfast.harness.engine.cases.case_run import run_case
 from holdfast.harness.engine.cases.deaths_at_once import RUNS_ALIKE, DeathsAtOnce
 from holdfast.harness.engine.cases.swarm_case import case_for
