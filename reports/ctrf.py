@@ -32,7 +32,6 @@ class CtrfReporter:
     writes = "ctrf.json"
 
     def render(self, journal: Journal, folder: Path) -> Path:
-        """Write `ctrf.json`."""
         encoded = msgspec.json.format(msgspec.json.encode(_document(journal)), indent=2)
         return write_file(folder / self.writes, encoded.decode() + "\n")
 

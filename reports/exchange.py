@@ -138,7 +138,6 @@ def _results(journal: Journal) -> tuple[RuleResult | CaseResult, ...]:
 
 
 def id_of(result: RuleResult | CaseResult) -> str:
-    """The id of its test."""
     return result.rule.id if isinstance(result, RuleResult) else _case_id(result.case, result.tier)
 
 

@@ -54,7 +54,6 @@ class HtmlReporter:
         _environment()
 
     def render(self, journal: Journal, folder: Path) -> Path:
-        """Write `report.html`."""
         return write_file(folder / self.writes, page(journal, read_details(folder, _drawn(journal))))
 
 

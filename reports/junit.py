@@ -27,7 +27,6 @@ class JunitReporter:
     writes = "junit.xml"
 
     def render(self, journal: Journal, folder: Path) -> Path:
-        """Write `junit.xml`."""
         root = _document(journal)
         ElementTree.indent(root)
         written = ElementTree.tostring(root, encoding="unicode")

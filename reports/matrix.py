@@ -62,7 +62,6 @@ class MatrixBadges:
 
 
 def page(matrix: Matrix) -> str:
-    """The page as text."""
     style = Markup("\n" + "".join(map(pages.asset, STYLE_SHEETS)))
     template = _environment().get_template("matrix.html.j2")
     return template.render(matrix=matrix, style=style, style_hash=pages.hash_of(style))

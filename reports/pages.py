@@ -41,7 +41,6 @@ def environment() -> Environment:
 
 @cache
 def asset(name: str) -> str:
-    """A file of `templates/`."""
     return resources.files("holdfast.reports").joinpath("templates", name).read_text(encoding="utf-8")
 
 

@@ -29,7 +29,6 @@ class SummaryReporter:
     writes = "summary.md"
 
     def render(self, journal: Journal, folder: Path) -> Path:
-        """Write `summary.md`."""
         return write_file(folder / self.writes, summary(journal))
 
 

@@ -31,7 +31,6 @@ def element(tag: str, *children: object, **attributes: Value | None) -> Markup:
 
 
 def group(children: Iterable[Markup], **attributes: Value | None) -> Markup:
-    """A `g` element."""
     return element("g", Markup("").join(children), **attributes)
 
 

@@ -61,7 +61,6 @@ class TerminalReporter:
     writes = ""
 
     def render(self, shown: OnTerminal, folder: Path) -> Path:
-        """Print it."""
         render_summary(*shown)
         return folder
 

@@ -48,8 +48,6 @@ _STEPS = (
 
 @dataclass(frozen=True, slots=True)
 class _Axis:
-    """Time to x."""
-
     duration: float
 
     def x(self, time: float) -> float:

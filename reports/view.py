@@ -111,7 +111,6 @@ def total_runs(journal: Journal) -> int:
 
 
 def runs_of(case: CaseResult) -> int:
-    """All runs of a case."""
     return case.runs_passed + case.runs_failed + case.runs_inconclusive
 
 

@@ -176,7 +176,6 @@ class Engine(ABC):
 
     @property
     def capabilities(self) -> Mapping[Tier, frozenset[str]]:
-        """See spi.system.System."""
         able: set[str] = {*_ABLE, *self.offers}
         able |= {_OF_LINKS[link.role] for link in self.links}
         if self.workers > 1:
@@ -404,7 +403,6 @@ class EngineDeployment(ProcessDeployment):
 
 
 def _declared(links: Links, declared: Mapping[Target, str]) -> LinkOf:
-    """The links that an engine has declared."""
 
     def of(target: Target) -> tuple[Links, str]:
         if target not in declared:

@@ -31,7 +31,6 @@ class ArmedGates:
 
     @property
     def holds(self) -> bool:
-        """Whether a gate holds the process."""
         return self._holding is not None
 
     def arm(self, gate: Gate) -> int:

@@ -38,5 +38,4 @@ def how_it_ended(exit_code: int, words: str = "") -> str:
 
 
 def last_line(text: str) -> str:
-    """The last line of a text that is not empty."""
     return text.strip().rpartition("\n")[2]

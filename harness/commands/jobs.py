@@ -89,7 +89,6 @@ def run_job(
 
 
 def list_jobs(folder: Path, *, token_file: Path | None = None) -> int:
-    """Print the jobs of a cluster."""
     for job in _client(folder, token_file).ask("GET", "/jobs")["jobs"]:
         consoles.results().print(f"{job['jid']} : {job['name']} ({job['state']})", soft_wrap=True)
     return 0

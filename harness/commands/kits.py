@@ -203,7 +203,6 @@ class _Made:
             run.restore(check)
 
     def add(self, check: KitCheck) -> None:
-        """A check is over."""
         elapsed_s = self.log.elapsed_s + monotonic() - self._start_s
         self.log.add(LoggedCheck(elapsed_s, self._request.name, check))
 

@@ -51,7 +51,6 @@ class Stream:
         return low + int(self._next() * (high - low + 1))
 
     def choice(self, items: Sequence[Item]) -> Item:
-        """One of the items."""
         self.draws += 1
         return items[int(self._next() * len(items))]
 

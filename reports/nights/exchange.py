@@ -31,7 +31,6 @@ class NightJunitReporter:
     writes = "junit.xml"
 
     def render(self, latest: LatestNight, folder: Path) -> Path:
-        """Write `junit.xml`."""
         root = ElementTree.Element("testsuites", name=f"Holdfast: night {text.clean(latest.night.name)}")
         totals: Counter[str] = Counter()
         for system, path in _files(latest.night, folder, self.writes):
@@ -53,7 +52,6 @@ class NightCtrfReporter:
     writes = "ctrf.json"
 
     def render(self, latest: LatestNight, folder: Path) -> Path:
-        """Write `ctrf.json`."""
         night = latest.night
         reports = [
             (system, msgspec.json.decode(path.read_bytes())) for system, path in _files(night, folder, self.writes)

@@ -23,12 +23,10 @@ class NightPageReporter:
     writes = "report.html"
 
     def render(self, latest: LatestNight, folder: Path) -> Path:
-        """Write `report.html`."""
         return write_file(folder / self.writes, page(latest.night))
 
 
 def page(night: Night) -> str:
-    """The page as text."""
     style = Markup("\n" + "".join(map(pages.asset, STYLE_SHEETS)))
     return (
         _environment()

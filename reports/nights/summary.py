@@ -21,7 +21,6 @@ class NightSummaryReporter:
     writes = "summary.md"
 
     def render(self, latest: LatestNight, folder: Path) -> Path:
-        """Write `summary.md`."""
         return write_file(folder / self.writes, "".join(_lines(latest.night)))
 
 

@@ -35,7 +35,6 @@ class TrendReporter:
     writes = "trend.html"
 
     def render(self, found: AllNights, folder: Path) -> Path:
-        """Write `trend.html`."""
         nights = found.nights
         reported = {each.name for each in nights if (folder / each.name / NightPageReporter.writes).is_file()}
         return write_file(folder / self.writes, page(nights, reported))

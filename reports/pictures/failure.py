@@ -96,7 +96,6 @@ class _Layout:
 
     @staticmethod
     def y(line: int) -> float:
-        """Of a line."""
         return TOP + ROW * line
 
 
@@ -109,12 +108,10 @@ def _crosses(shaft: tuple[Point, Point], x: float, y: float, half: float) -> boo
 
 
 def names_width(picture: FailurePicture) -> float:
-    """Of the drawing with the names."""
     return max(len(one_line(name, MOST_NAME)) for name in picture.lines) * NAME_CHARACTER + 14
 
 
 def label_width(step: DiagramStep, *, wrong: bool) -> float:
-    """Of the words beside a step."""
     return len(step.label) * (BOLD_CHARACTER if wrong or step.witness else CHARACTER)
 
 

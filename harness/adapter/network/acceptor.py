@@ -30,7 +30,6 @@ _ACCEPTED_A_TURN = 16
 
 
 def make_token() -> bytes:
-    """A token for a run."""
     return secrets.token_bytes(TOKEN_BYTES)
 
 

@@ -18,7 +18,6 @@ _BEFORE_BYTES = 8 << 20
 
 
 def write_journal(path: Path, journal: Journal) -> None:
-    """The journal as `results.json`."""
     write_readable(path, journal)
 
 

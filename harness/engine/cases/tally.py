@@ -125,7 +125,6 @@ class Tally:
         self.plans = hashlib.sha256()
 
     def add(self, result: RunResult) -> None:
-        """Count a run."""
         self.runs += 1
         self.deaths_at_once.add(result)
         self.lacks = self.lacks or result.lacks

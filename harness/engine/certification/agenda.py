@@ -102,7 +102,6 @@ class Agenda:
         return sorted(((case, tier) for case in self._cases for tier in case.tiers), key=key)
 
     def is_drawn(self, case: Case) -> bool:
-        """Whether its plans are drawn."""
         return bool(case.plan_for(self.first_seed).draw_seed)
 
     def demanded(self, case: Case, tier: Tier) -> int:

@@ -47,7 +47,6 @@ class Entry:
         return self.case_run is None and self.result is None
 
     def take(self, ended: RunEnded) -> None:
-        """Count a run."""
         self.tally.add(ended.result)
         if ended.kept is not None:
             self.kept.append(ended.kept)

@@ -91,7 +91,6 @@ def _refuted(
 
 
 def _violations(finding: Finding) -> tuple[Violation, ...]:
-    """In causal order."""
     return (*([finding.cause] if finding.cause is not None else []), *finding.consequences)
 
 

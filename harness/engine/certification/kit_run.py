@@ -151,7 +151,6 @@ class KitRun:
         return msgspec.structs.replace(check, status=Status.INCONCLUSIVE, reason=reason)
 
     def restore(self, check: KitCheck) -> None:
-        """A check is over."""
         self.checks.append(check)
         self.waiting = [each for each in self.waiting if each.id != check.id]
 

@@ -22,7 +22,6 @@ _OF_RESCALES = (
 
 
 def windows_hit(history: History) -> frozenset[Window]:
-    """The windows that a run hit."""
     return frozenset(_found(history))
 
 

@@ -257,7 +257,6 @@ class Cluster:
         return {}
 
     def overview(self) -> Answer:
-        """All jobs."""
         return {
             "jobs": [
                 {"jid": job.job, "name": job.name, "state": job.state, "start-time": job.started_ms}

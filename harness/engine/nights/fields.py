@@ -80,7 +80,6 @@ class Fields:
         return value
 
     def fields(self, name: str) -> Fields:
-        """The fields of a table."""
         return Fields(self.table(name), f"{self._source}: {name}")
 
     def each(self, name: str) -> Iterable[Fields]:

@@ -61,7 +61,6 @@ class NightFolder:
         remove_owner(self.path)
 
     def of(self, system: str) -> Path:
-        """The folder of the certificate of a system."""
         return self.path / folder_name(system)
 
     def finished(self, system: str) -> SystemNight | None:

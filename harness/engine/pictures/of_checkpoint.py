@@ -12,7 +12,6 @@ COLOURS = ("#4477aa", "#ee6677", "#228833", "#ccbb44", "#66ccee", "#aa3377")
 
 
 def picture_of(checkpoint: InspectedCheckpoint) -> str:
-    """An SVG picture."""
     rows: list[str] = []
     y = 64
     largest = max((part.length for each in checkpoint.operators for part in each.subtasks), default=0) or 1

@@ -75,7 +75,6 @@ def _check_lengthened(plan: Plan, most_ms: int, longest: str) -> None:
 
 
 def _numbers(place: str, value: Any) -> Iterator[tuple[str, int | float]]:
-    """Each number with its place."""
     if isinstance(value, dict):
         for name, each in value.items():
             yield from _numbers(f"{place}.{name}" if place else str(name), each)

@@ -64,7 +64,6 @@ class Interruption:
         return EXIT_CODE_BASE + signal.Signals[self.signal].value
 
     def hear(self, number: int, _frame: FrameType | None) -> None:
-        """The handler."""
         _heard.append(number)
         for tell in self.followers:
             tell(number)
@@ -127,7 +126,6 @@ class OwnSignals:
         return EXIT_CODE_BASE + self._number if self._number else 0
 
     def hear(self, number: int, _frame: FrameType | None) -> None:
-        """The handler."""
         _heard.append(number)
         again_s = monotonic() - self._heard_s if self._number else ONE_PRESS_S
         self._number = self._number or number

@@ -75,7 +75,6 @@ def toolbox() -> Toolbox:
 
 
 def _faults() -> dict[str, AnyFault]:
-    """By kind."""
     from holdfast.harness.spi.fault import registered_faults
 
     entry_points.things("faults")  # what cannot be imported is said by name
@@ -235,7 +234,6 @@ def scaffold(kind: str) -> Scaffold:
 
 
 def formats() -> tuple[str, ...]:
-    """The names of formats that have a schema."""
     return tuple(sorted({*_OUR_FORMATS, *_formats_of_systems()}))
 
 
@@ -334,7 +332,6 @@ def mutants() -> tuple[Mutant, ...]:
 
 @cache
 def cases_by_module() -> Mapping[str, Sequence[Case]]:
-    """By module, its cases."""
     return entry_points.by_module(suites.brought("cases"))
 
 

@@ -17,7 +17,6 @@ _NAME = re.compile(r"[A-Za-z_][A-Za-z_0-9]*")
 
 
 def passed_on() -> tuple[str, ...]:
-    """Their names."""
     return tuple(filter(None, os.environ.get(PASSED_ON, "").split(",")))  # noqa: TID251 - the edge
 
 

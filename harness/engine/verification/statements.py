@@ -74,7 +74,6 @@ class Statements:
         self.all.append(Statement(Kind.CONTRADICTED, sentence))
 
     def of(self, kind: Kind) -> list[str]:
-        """The sentences of a kind."""
         return [each.sentence for each in self.all if each.kind is kind]
 
     def compare_words(self, what: str, stated: object, found: object) -> None:

@@ -27,7 +27,6 @@ CLAUSES = {
 
 
 def named(element: int) -> str:
-    """An element of a channel in words."""
     if element < 0:
         return f"barrier {~element}"
     origin, position = divmod(element, ORIGIN)

@@ -305,5 +305,4 @@ def _drawn_again(checkpoint: Checkpoint, event: End) -> bool:
 
 
 def _restored_name(event: events.AttemptStarted | events.TaskStarted) -> str:
-    """What is restored, in words."""
     return "nothing" if event.restored_checkpoint is None else f"checkpoint {event.restored_checkpoint}"

@@ -87,7 +87,6 @@ class LastState:
 
     @property
     def layout(self) -> Layout:
-        """Of the last job."""
         events = self.history.of(AttemptStarted)
         return self._layouts.of(events[-1]) if events else self._layouts.at(0)
 

@@ -55,7 +55,6 @@ class Scan(msgspec.Struct, frozen=True):
     unfinished: dict[str, int | None]
 
     def row(self, position: int) -> FoldRow:
-        """The row at a position."""
         return self._find(position)[1]
 
     def line(self, position: int) -> str:

@@ -166,5 +166,4 @@ def _ones(words: Words) -> int:
 
 
 def _sum(words: Words) -> int:
-    """Sum of the counters."""
     return _ones(words) + _ones(words & _HIGH)

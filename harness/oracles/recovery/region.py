@@ -62,7 +62,6 @@ class RegionOracle:
 
 
 def regions(plan: Plan, layout: Layout) -> tuple[frozenset[str], ...]:
-    """The regions of a job of a plan."""
     if texts(plan).get(profile.FAILOVER, "").lower() == "full":
         return (frozenset(layout.subtasks),)
     root = {subtask: subtask for subtask in layout.subtasks}

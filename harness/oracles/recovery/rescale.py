@@ -102,7 +102,6 @@ class _Trace:
         self._calm_ns = max((event.time_ns + SKEW_NS for event in disturbing), default=0)
 
     def follow(self, event: events.Event) -> None:
-        """Take the next event."""
         if isinstance(event, events.FaultInjected):
             self._acted(event)
             return

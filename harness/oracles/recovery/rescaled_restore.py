@@ -122,7 +122,6 @@ class RescaledRestores:
         return taken is not None and self._max_parallelism(taken) != self._max_parallelism(restoring)
 
     def _max_parallelism(self, event: Event) -> int:
-        """The max parallelism of the job of an event."""
         jobs = topologies(self._history.plan)
         return jobs[min(max(self._submissions.of(event), 1), len(jobs)) - 1].max_parallelism
 

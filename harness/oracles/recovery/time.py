@@ -60,7 +60,6 @@ class TimeOracle:
 
 
 def named(timer: Timer) -> str:
-    """A timer in words."""
     return f"{timer[0]!r} of {timer[1]} ms"
 
 

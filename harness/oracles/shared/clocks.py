@@ -38,8 +38,6 @@ class Range(NamedTuple):
 
 
 class Clocks:
-    """The readings of a history."""
-
     def __init__(self, history: History, exempt: Exemptions) -> None:
         exact = exempt.exact_clocks
         self._history = history

@@ -165,7 +165,6 @@ class FoldModel:
         return lane
 
     def offsets(self, key: str, partition: int) -> Integers:
-        """The offsets of a key's records in a partition."""
         each, code = self.partitions[partition], self.codes[key]
         offsets: Integers = each.offsets[each.starts[code] : each.stops[code]]
         return offsets

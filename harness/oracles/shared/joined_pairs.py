@@ -52,7 +52,6 @@ class JoinedPairs:
         return pair in self.must
 
     def fits(self, pair: Window, sums: Sums) -> bool:
-        """Whether a pair may have these sums."""
         return self.must[pair] == sums
 
     def due(self) -> Iterator[Window]:

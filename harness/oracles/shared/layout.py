@@ -168,7 +168,6 @@ class Layouts:
         self._rescaled = history.derived(Rescales) if widths(plan) else None
 
     def of(self, event: Event) -> Layout:
-        """The layout of the job of an event."""
         return self.at(event.attempt)
 
     def at(self, attempt: int) -> Layout:

@@ -68,12 +68,10 @@ def by_part(history: History, kind: type[Kind]) -> Entries[PartId, Kind]:
 
 
 def by_checkpoint(history: History, kind: type[Kind]) -> Entries[CheckpointId, Kind]:
-    """By the checkpoint of a job."""
     return history.derived(_entries(kind, _checkpoint_of))
 
 
 def by_path(history: History, kind: type[Kind]) -> Entries[str, Kind]:
-    """By the path of an object in the storage."""
     return history.derived(_entries(kind, _path_of))
 
 

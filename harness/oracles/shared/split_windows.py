@@ -66,7 +66,6 @@ class SplitWindows:
         return window in self.must
 
     def fits(self, window: Window, sums: Sums) -> bool:
-        """Whether a window may have these sums."""
         possible = {self.must[window]}
         for some in self.may.get(window, ()):
             prefixes = [(0, 0)]
@@ -167,7 +166,6 @@ def source_of(job: Job, split: int) -> Vertex:
 
 
 def records_of(plan: Plan, inputs: InputLog, split: int) -> list[Record]:
-    """The records of a split, in order."""
     job, digest_key = plan.job, plan.digest_key
     source, partition = source_of(job, split), inputs.partitions[split]
     first = inputs.first_offsets[split] if inputs.first_offsets else 0

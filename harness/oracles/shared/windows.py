@@ -72,7 +72,6 @@ def open_since(inputs: InputLog, watermark_ms: int) -> tuple[int, ...]:
 
 
 def named(window: Window) -> str:
-    """A window in words."""
     return f"window {window[1]} of key {window[0]!r}"
 
 
@@ -94,7 +93,6 @@ class JobWindows:
         return window in self.must
 
     def fits(self, window: Window, sums: Sums) -> bool:
-        """Whether a window may have these sums."""
         return self.must[window] == sums
 
     def due(self) -> Iterator[Window]:
