@@ -72,7 +72,7 @@ class ListPart(InputFault):
         return int(spec.parameters.get("partition", 0))
 
 
-def list_part(partition: int, duration_ms: int = 0, after_checkpoint: int = 0) -> FaultSpec:
-    """Listings leave a partition out; without a duration until every other fault has acted."""
+def list_part(partition: int, after_checkpoint: int = 0) -> FaultSpec:
+    """Listings leave a partition out until every other fault has acted."""
     schedule = Schedule(after_checkpoint=after_checkpoint)
-    return FaultSpec("list-part", SOURCE_SYSTEM, schedule, duration_ms, {"partition": partition})
+    return FaultSpec("list-part", SOURCE_SYSTEM, schedule, parameters={"partition": partition})

@@ -110,7 +110,8 @@ def page(journal: Journal, details: Mapping[str, RunDetails] | None = None) -> s
             scope_sentence=verdict.scope_sentence(journal),
             title_meaning=verdict.TITLE_MEANINGS[journal.title],
             title_meanings=verdict.TITLE_MEANINGS,
-            anchor_of=_run_anchors(journal),
+            # Numbered: two odd ids can look alike once a link can name them.
+            anchor_of={run.id: f"run-{index}-{text.slug(run.id)}" for index, run in enumerate(journal.runs)},
             guarantees=_guarantees(journal),
             noted=notes.notes(journal),
             recoveries=recoveries,
@@ -283,11 +284,6 @@ def _group(case: CaseResult | None, name: str, tier: Tier, held: list[RunResult]
         "runs": held[:MOST_RUNS_OF_A_CASE],
         "left_out": max(len(held) - MOST_RUNS_OF_A_CASE, 0),
     }
-
-
-def _run_anchors(journal: Journal) -> dict[str, str]:
-    """A fragment for each run; numbered, because two odd ids can look alike once a link can name them."""
-    return {run.id: f"run-{index}-{text.slug(run.id)}" for index, run in enumerate(journal.runs)}
 
 
 def _guarantees(journal: Journal) -> list[tuple[str, str, str]]:

@@ -44,9 +44,9 @@ def colour(wanted: str) -> str:
     return wanted if _COLOUR.fullmatch(wanted) else FALLBACK_COLOUR
 
 
-def finite(value: float, otherwise: float = 0.0) -> float:
+def finite(value: float) -> float:
     """A number that can be drawn."""
-    return value if math.isfinite(value) else otherwise
+    return value if math.isfinite(value) else 0.0
 
 
 def _escaped(value: Value) -> Markup:

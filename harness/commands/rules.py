@@ -49,7 +49,8 @@ def show_rules(name: str, root: Path, areas: Sequence[str] = (), statuses: Seque
     Raises:
         UsageError: there is no such rule or area.
     """
-    journal = _last_certified(root)
+    stored = root / LATEST / RESULTS
+    journal = read_journal(stored) if stored.is_file() else None
     cases = registry.cases()
     results = _results(cases, journal)
     console = consoles.results(soft_wrap=False)
@@ -73,11 +74,6 @@ def show_rules(name: str, root: Path, areas: Sequence[str] = (), statuses: Seque
     console.print(_table(listed, console) if console.width >= WIDE else _stack(listed, console))
     console.print(_summary(listed))
     return 0
-
-
-def _last_certified(root: Path) -> Journal | None:
-    stored = root / LATEST / RESULTS
-    return read_journal(stored) if stored.is_file() else None
 
 
 def _results(cases: Sequence[Case], journal: Journal | None) -> tuple[RuleResult, ...]:

@@ -59,16 +59,11 @@ class Kin:
         for pid in (*self._seen, *_processes()):
             if not _holds(pid, inode):
                 continue
-            if self._owns(pid):
+            if label_of(pid) is not None or self._root in _lineage(pid) or pid in _lineage(self._root):
                 self._seen = [pid, *(each for each in self._seen if each != pid)][:_MOST_SEEN]
                 return True
             stranger = True
         return not stranger
-
-    def _owns(self, pid: int) -> bool:
-        if label_of(pid) is not None:
-            return True
-        return self._root in _lineage(pid) or pid in _lineage(self._root)
 
 
 def _lineage(pid: int) -> Iterator[int]:

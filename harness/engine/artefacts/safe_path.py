@@ -25,18 +25,14 @@ def inside(folder: Path, name: str) -> Path:
     return folder / name
 
 
-def require_regular(path: Path, *, follow: bool = False) -> Path:
+def require_regular(path: Path) -> Path:
     """The path itself; nothing there is no objection.
 
-    Args:
-        path: of a file.
-        follow: allow that it is a link to one; only where a user named it.
-
     Raises:
-        UsageError: it is something else, and is not touched.
+        UsageError: it is something else than a file, such as a link to one, and is not touched.
     """
     try:
-        require_regular_mode(path, follow=follow)
+        require_regular_mode(path, follow=False)
     except OutsideFileError as error:
         raise UsageError(f"{path}: {error}.") from error
     return path

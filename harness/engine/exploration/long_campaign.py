@@ -140,14 +140,10 @@ class LongCampaign:
     def exit_code(self) -> int:
         """0 no alarm stands, 1 a run failed, 4 harness or oracle broke, 2 seeds are missing or too few runs passed."""
         alarms = self.open_alarms().values()
-        if any(map(_is_failure, alarms)):
+        if any(not each.startswith(HARNESS_ERROR) and CRASHED not in each for each in alarms):
             return 1
         if alarms:
             return 4
         total = self.total()
         enough = not list(self.ledger.missing(self.wanted)) and total.passed >= LEAST_PASSED * total.drawn
         return 0 if enough else 2
-
-
-def _is_failure(alarm: str) -> bool:
-    return not alarm.startswith(HARNESS_ERROR) and CRASHED not in alarm

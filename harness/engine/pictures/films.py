@@ -89,7 +89,7 @@ def alignment_film(history: History) -> Film | None:
     unblocked = places.of(events.ChannelUnblocked, [subtask])
     snapshot = places.of(events.SnapshotTaken, [subtask])
     blocked = [channel_ends(name)[0] for name in _blocked(history, alignment)]
-    after = _processed_after(history, unblocked[-1] if unblocked else alignment.last, subtask, inputs)
+    after = _processed_after(history, unblocked[-1] if unblocked else alignment.last, inputs)
     late = channel_ends(history.events[alignment.last].channel)[0]  # type: ignore[attr-defined]
     moments = (
         (
@@ -177,7 +177,7 @@ def seven_steps(history: History) -> Film | None:
         (alignment.first + 2, f"4. {subtask} receives the first barrier."),
         (alignment.last, "5. Alignment: what is behind a barrier waits, the other input continues."),
         (
-            _processed_after(history, unblocked[-1] if unblocked else alignment.last, subtask, inputs),
+            _processed_after(history, unblocked[-1] if unblocked else alignment.last, inputs),
             "6. All barriers are there: snapshot, the barrier is sent on, what waited is processed.",
         ),
         (
@@ -221,8 +221,8 @@ def _blocked(history: History, alignment: Alignment) -> list[str]:
     ]
 
 
-def _processed_after(history: History, place: int, subtask: str, inputs: Sequence[str]) -> int:
-    """Just after the first batch that a subtask processed behind a place."""
+def _processed_after(history: History, place: int, inputs: Sequence[str]) -> int:
+    """Just after the first batch from one of these channels that was processed behind a place."""
     for number in range(place, len(history.events)):
         event = history.events[number]
         if isinstance(event, events.BatchProcessed) and event.channel in inputs:

@@ -146,7 +146,7 @@ def raised_by(names: Sequence[str], error: BaseException) -> str:
     packages = {_package(name) for name in names}
     call = place = owner = ""
     for frame, line in walk_tb(error.__traceback__):
-        if _ships(frame):
+        if f"{frame.f_globals.get('__name__', '')}.".startswith(SHIPPED):
             call = place = owner = ""
         elif _is_of(packages, frame):
             call = call or frame.f_code.co_name
@@ -160,10 +160,6 @@ def raised_by(names: Sequence[str], error: BaseException) -> str:
 
 def _package(name: str) -> str:
     return name.partition(":")[0].partition(".")[0]
-
-
-def _ships(frame: FrameType) -> bool:
-    return f"{frame.f_globals.get('__name__', '')}.".startswith(SHIPPED)
 
 
 def _is_of(packages: set[str], frame: FrameType) -> bool:

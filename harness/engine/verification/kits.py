@@ -47,7 +47,9 @@ def compare_kit(name: str, kit: str, stated: Journal, checks: Sequence[KitCheck]
         floor=floor_of(registry.kit(kit.partition(" ")[0])),
     )
     found = msgspec.structs.replace(found, **{field: getattr(stated, field) for field in _OF_THE_SENDER})
-    stated = _without_commands(stated)
+    # What repeats a finding names options, and where the report was made: both are the sender's.
+    bare = tuple(msgspec.structs.replace(each, next=None) for each in stated.findings)
+    stated = msgspec.structs.replace(stated, findings=bare)
     agree = [
         _compare_part(name, kit, stated, statements),
         _compare_choice(name, kit, stated, checks, left_out, statements),
@@ -64,12 +66,6 @@ def compare_kit(name: str, kit: str, stated: Journal, checks: Sequence[KitCheck]
             f"that {untried} of {plural(len(checks), 'check')} of {name} do not apply to what it declares"
         )
     statements.believe(f"commands, versions, times and seed of {name}")
-
-
-def _without_commands(journal: Journal) -> Journal:
-    """What repeats a finding names options, and where the report was made: both are the sender's."""
-    found = tuple(msgspec.structs.replace(each, next=None) for each in journal.findings)
-    return msgspec.structs.replace(journal, findings=found)
 
 
 def _compare_part(name: str, kit: str, stated: Journal, statements: Statements) -> bool:

@@ -51,7 +51,7 @@ class LoudOracle:
     def judge(self, history: History) -> Verdict:
         findings = Findings(self.name, self.clauses)
         _judge_options(history, findings)
-        starts = _Starts(history, findings)
+        starts = _Starts(findings)
         replay(
             history,
             {
@@ -104,7 +104,7 @@ _Snapshot = events.MetadataPublished | events.SavepointCompleted
 class _Starts:
     """What could have been restored when an attempt started: the coordinator's events alone, in its order."""
 
-    def __init__(self, history: History, findings: Findings) -> None:
+    def __init__(self, findings: Findings) -> None:
         self.findings = findings
         self.participants: dict[int, int] = {}
         self.latest: events.CheckpointCompleted | None = None
