@@ -12,19 +12,34 @@ from holdfast.faults.lives import draw_lives
 from holdfast.faults.momentary import Momentary
 from holdfast.faults.network import draw_slow
 from holdfast.faults.restarts import draw_struck_region, draw_struck_restart
-from holdfast.harness.model import events
 from holdfast.harness.model.capability import Capability
 from holdfast.harness.model.consequence import Consequence
 from holdfast.harness.model.events import (
     BY_HARNESS,
     LEFT,
+    AcknowledgementHeld,
+    AckReceived,
+    AckSent,
+    AttemptStarted,
+    BarrierSent,
+    ChannelStateTaken,
     CheckpointCompleted,
     CheckpointTriggered,
+    CommitTried,
     Event,
+    FinishReceived,
     NodeDied,
     NodeStarted,
+    NotificationSent,
+    ProgramHeld,
     RowsVisible,
+    SharedStateRegistered,
+    SnapshotTaken,
     SourceEmitted,
+    SplitsLeft,
+    TaskStarted,
+    TaskStopped,
+    TriggerSent,
 )
 from holdfast.harness.model.history import History
 from holdfast.harness.model.plan import FaultSpec, Gate, Schedule
@@ -304,18 +319,18 @@ def pause(target: Target, duration_ms: int, **when: Any) -> FaultSpec:
     return FaultSpec("pause", target, Schedule(**when), duration_ms)
 
 
-LAST_STEPS: dict[str, type[events.Event] | tuple[type[events.Event], ...]] = {
-    "send-trigger": events.TriggerSent,
-    "send-barrier": events.BarrierSent,
-    "write-state": (events.SnapshotTaken, events.ChannelStateTaken),
-    "pre-commit": events.SnapshotTaken,
-    "acknowledge": (events.AckSent, events.AcknowledgementHeld),
-    "publish-metadata": (events.AckReceived, events.SharedStateRegistered, events.SplitsLeft),
-    "notify": events.NotificationSent,
-    "commit": events.CommitTried,
-    "deploy": (events.AttemptStarted, events.FinishReceived),
-    "restored": events.TaskStarted,
-    "cancelled": events.TaskStopped,
+LAST_STEPS: dict[str, type[Event] | tuple[type[Event], ...]] = {
+    "send-trigger": TriggerSent,
+    "send-barrier": BarrierSent,
+    "write-state": (SnapshotTaken, ChannelStateTaken),
+    "pre-commit": SnapshotTaken,
+    "acknowledge": (AckSent, AcknowledgementHeld),
+    "publish-metadata": (AckReceived, SharedStateRegistered, SplitsLeft),
+    "notify": NotificationSent,
+    "commit": CommitTried,
+    "deploy": (AttemptStarted, FinishReceived),
+    "restored": TaskStarted,
+    "cancelled": TaskStopped,
 }
 """By effect, the step, or one of those, that comes right before it. An intent is recorded before it is tried: an ack as
 sent before the message leaves. Of an effect that is not named here nothing more can be proved than that the process
@@ -328,12 +343,12 @@ def died_in_window(history: History, node: str, gate: Gate) -> bool:
     expected = LAST_STEPS.get(gate.effect)
     last = next((event for event in reversed(history.events) if event.node == node), None)
     if expected is None:
-        named = history.of(events.ProgramHeld)
-        return not named or (isinstance(last, events.ProgramHeld) and last.gate == gate.effect)
+        named = history.of(ProgramHeld)
+        return not named or (isinstance(last, ProgramHeld) and last.gate == gate.effect)
     return last is not None and isinstance(last, expected) and _of_vertex(last, gate.vertex)
 
 
-def _of_vertex(step: events.Event, vertex: str) -> bool:
+def _of_vertex(step: Event, vertex: str) -> bool:
     """Whether a step is one of a vertex; of any if it is not said, or if the step names none."""
     place = getattr(step, "channel", None) or getattr(step, "subtask", None)
     return not vertex or place is None or place.startswith(f"{vertex}[")

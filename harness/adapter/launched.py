@@ -12,9 +12,9 @@ from pathlib import Path
 
 from holdfast.harness.adapter.last_words import last_words
 from holdfast.harness.adapter.process import Process, end_group
-from holdfast.harness.adapter.surroundings import surroundings
 from holdfast.harness.label import NAME
 from holdfast.harness.spi.outside_files import read_end
+from holdfast.harness.spi.surroundings import passed
 
 _LAUNCHER = Path(__file__).with_name("launch.py")
 
@@ -50,7 +50,7 @@ class Launched(Process):
                 stdout=subprocess.PIPE if talks else written,
                 stderr=written,
                 cwd=folder,
-                env={**surroundings(), **(environment or {})},
+                env={**passed(os.environ), **(environment or {})},
                 bufsize=0,
                 start_new_session=True,
             )

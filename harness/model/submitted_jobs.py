@@ -2,13 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from functools import lru_cache
+from collections.abc import Callable, Mapping
+from functools import lru_cache, wraps
+from typing import TypeVar
 
 from holdfast.harness.model.edited_job import edited
 from holdfast.harness.model.job import Job
-from holdfast.harness.model.latest_plan import kept_for_the_latest_plan
 from holdfast.harness.model.plan import Plan, Topology
+
+Fact = TypeVar("Fact")
+
+
+def kept_for_the_latest_plan(fact: Callable[[Plan], Fact]) -> Callable[[Plan], Fact]:
+    """Keep the fact of the latest plan: a run asks for it some hundred times.
+
+    The plan is known by its identity, since to hash one takes longer than most facts. It is a value: nobody changes it.
+    """
+    latest: tuple[Plan, Fact] | None = None
+
+    @wraps(fact)
+    def kept(plan: Plan) -> Fact:
+        nonlocal latest
+        found = latest  # once, since another thread may run another plan
+        if found is None or found[0] is not plan:
+            found = latest = (plan, fact(plan))
+        return found[1]
+
+    return kept
+
 
 _MOST = 32_768
 STOP = "stop"

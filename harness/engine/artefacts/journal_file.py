@@ -1,4 +1,4 @@
-"""The Journal as `results.json`."""
+"""The Journal as `results.json`, and the details of a run as `details.json`."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from holdfast.harness.engine.artefacts.files import read_content, write_readable
 from holdfast.harness.engine.errors import UsageError
 from holdfast.harness.model.journal import RESULTS_VERSION, Journal
 from holdfast.harness.model.rule import Source, SourceKind
+from holdfast.harness.model.run_details import RunDetails
 from holdfast.harness.spi.outside_files import OutsideFileError, require_length
 
 _BEFORE_BYTES = 8 << 20
@@ -49,3 +50,14 @@ def _as_of_now(raw: bytes, source: str) -> bytes:
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError, LookupError, TypeError, AttributeError):
         return raw  # What is wrong with it is named when it is decoded.
     return msgspec.json.encode({**content, "version": RESULTS_VERSION})
+
+
+DETAILS = "details.json"
+
+
+def write_details(folder: Path, details: RunDetails) -> str:
+    """Store what there is beside a run; the name of the file, or an empty text if there is nothing to store."""
+    if details == RunDetails():
+        return ""
+    write_readable(folder / DETAILS, details)
+    return DETAILS

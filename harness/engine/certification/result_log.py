@@ -17,7 +17,7 @@ from typing import Self
 
 import msgspec
 
-from holdfast.harness.engine.artefacts.details_file import DETAILS
+from holdfast.harness.engine.artefacts.journal_file import DETAILS
 from holdfast.harness.engine.artefacts.safe_path import inside
 from holdfast.harness.engine.certification.run_store import RUNS
 from holdfast.harness.engine.errors import UsageError

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import msgspec
 
-from holdfast.harness.engine.artefacts.details_file import write_details
 from holdfast.harness.engine.artefacts.history_files import MANIFEST
+from holdfast.harness.engine.artefacts.journal_file import write_details
 from holdfast.harness.engine.artefacts.owner import remove_owner
 from holdfast.harness.engine.artefacts.plan_file import read_plan_file
 from holdfast.harness.engine.artefacts.stored_run import HISTORY, close_run_folder, discard_run_folder, store_run

@@ -5,10 +5,10 @@ A drawn plan is valid by construction and does not come here.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 
 from holdfast.harness.engine.errors import NotApplicable, UsageError
-from holdfast.harness.engine.plans.check_job import check_job
+from holdfast.harness.engine.plans.check_job import check_job, listed, require
 from holdfast.harness.engine.plans.sizes import check_sizes
 from holdfast.harness.engine.site.answers import account_of, answer_of, evidence_of
 from holdfast.harness.engine.site.entry_points import unknown
@@ -44,15 +44,15 @@ def check_plan(plan: Plan, system: System, tier: Tier, tools: Toolbox) -> None:
     lacking = demands(plan.job) - declared(system)
     if lacking:
         raise NotApplicable(
-            f"system {system.name!r} does not declare {_listed(lacking)}, which job {plan.job.name} needs."
+            f"system {system.name!r} does not declare {listed(lacking)}, which job {plan.job.name} needs."
         )
     finishes = plan.expected_end is ExpectedEnd.FINISHED
-    _require(
+    require(
         plan.job.bounded or not finishes or any(fault.kind == STOP for fault in plan.faults),
         f"expected_end is {plan.expected_end}, but job {plan.job.name} has a source whose input never ends: "
         f"make every source bounded, or {STOP} it.",
     )
-    _require(
+    require(
         not plan.job.bounded or plan.expected_end is not ExpectedEnd.RUNNING,
         f"expected_end is {plan.expected_end}, but the input of job {plan.job.name} ends: expect "
         f"{ExpectedEnd.FINISHED}.",
@@ -65,12 +65,12 @@ def check_plan(plan: Plan, system: System, tier: Tier, tools: Toolbox) -> None:
     _check_input(plan, tools)
     if tier not in system.capabilities:
         raise NotApplicable(
-            f"system {system.name!r} does not run on tier {tier}; it runs on {_listed(system.capabilities)}."
+            f"system {system.name!r} does not run on tier {tier}; it runs on {listed(system.capabilities)}."
         )
     if objection := _objection(plan, system, tier):
         raise NotApplicable(objection)
     if plan.expected_end in (ExpectedEnd.REFUSED, ExpectedEnd.ACCEPTED):
-        _require(
+        require(
             not plan.faults,
             f"faults has {len(plan.faults)} entries, but a plan that is to be {plan.expected_end} starts nothing: "
             "remove them.",
@@ -151,23 +151,23 @@ def _check_input(plan: Plan, tools: Toolbox) -> None:
         fault = tools.faults[spec.kind]
         assert isinstance(fault, InputBound)
         beyond = fault.beyond_input(spec, inputs)
-        _require(not beyond, f"faults[{index}].{beyond}")
+        require(not beyond, f"faults[{index}].{beyond}")
 
 
 def _check_fault(place: str, spec: FaultSpec, plan: Plan, system: System, tier: Tier, tools: Toolbox) -> None:
     fault = tools.faults.get(spec.kind)
     if fault is None:
         raise unknown("fault", spec.kind, tools.faults)
-    _require(
+    require(
         spec.target.role in fault.roles,
-        f"{place}.target.role is {spec.target.role}; a {spec.kind} hits {_listed(fault.roles)}: choose one of these.",
+        f"{place}.target.role is {spec.target.role}; a {spec.kind} hits {listed(fault.roles)}: choose one of these.",
     )
     _check_target(f"{place}.target", spec.target, plan)
     _check_parameters(
         f"{place}.parameters", spec.parameters, {name: kind for name, (kind, _) in fault.parameters.items()}
     )
     _in_range(f"{place}.duration_ms", spec.duration_ms, 0)
-    _require(
+    require(
         fault.lasting or not spec.duration_ms,
         f"{place}.duration_ms is {spec.duration_ms}, but a {spec.kind} does not last: set it to 0.",
     )
@@ -192,7 +192,7 @@ def _check_contract(place: str, spec: FaultSpec, fault: ContractBound, system: S
         beyond = fault.beyond(spec, contract)
     except ValueError as error:
         raise UsageError(f"{place}.parameters: {error}") from error
-    _require(not beyond, f"{place} ({spec.kind}) goes beyond the message contract of system {system.name!r}: {beyond}")
+    require(not beyond, f"{place} ({spec.kind}) goes beyond the message contract of system {system.name!r}: {beyond}")
 
 
 def _check_schedule(place: str, schedule: Schedule, plan: Plan, system: System, tier: Tier) -> None:
@@ -213,11 +213,11 @@ def _check_schedule(place: str, schedule: Schedule, plan: Plan, system: System, 
         raise NotApplicable(f"{place}.at_event is {schedule.at_event!r}, which system {system.name!r} does not report.")
     if schedule.at_time_ms is not None:
         _in_range(f"{place}.at_time_ms", schedule.at_time_ms, 0)
-        _require(
+        require(
             tier is Tier.SIM,
             f"{place}.at_time_ms is {schedule.at_time_ms}, but only tier {Tier.SIM} can keep a time: use progress.",
         )
-        _require(schedule.gate is None, f"{place} has a gate and at_time_ms: remove one of the two.")
+        require(schedule.gate is None, f"{place} has a gate and at_time_ms: remove one of the two.")
     if schedule.gate is not None:
         _check_gate(f"{place}.gate", schedule.gate, plan, system, tier)
 
@@ -225,13 +225,13 @@ def _check_schedule(place: str, schedule: Schedule, plan: Plan, system: System, 
 def _check_gate(place: str, gate: Gate, plan: Plan, system: System, tier: Tier) -> None:
     _check_capability(Capability.GATES, place, system, tier)
     if gate.effect not in system.gates:
-        raise NotApplicable(f"{place}.effect is {gate.effect!r}; system {system.name!r} has {_listed(system.gates)}.")
+        raise NotApplicable(f"{place}.effect is {gate.effect!r}; system {system.name!r} has {listed(system.gates)}.")
     _in_range(f"{place}.occurrence", gate.occurrence, 1)
     _check_target(f"{place}.target", gate.target, plan)
     vertices = [vertex.name for vertex in plan.job.vertices]
-    _require(
+    require(
         not gate.vertex or gate.vertex in vertices,
-        f"{place}.vertex is {gate.vertex!r}; the vertices are {_listed(vertices)}: use one of these, or none.",
+        f"{place}.vertex is {gate.vertex!r}; the vertices are {listed(vertices)}: use one of these, or none.",
     )
 
 
@@ -252,7 +252,7 @@ def _check_parameters(place: str, parameters: Mapping[str, int | str], kinds: Ma
         if name not in kinds:
             allowed = known_names(name, sorted(kinds), "allowed are")
             raise UsageError(f"{place} has {name!r}; {allowed}: remove or rename it.")
-        _require(
+        require(
             type(value) is kinds[name],
             f"{place}.{name} is {value!r}: give {'a whole number' if kinds[name] is int else 'a text'}.",
         )
@@ -260,13 +260,4 @@ def _check_parameters(place: str, parameters: Mapping[str, int | str], kinds: Ma
 
 def _in_range(place: str, value: int, low: int, high: int | None = None) -> None:
     allowed = f"at least {low}" if high is None else f"{low} to {high}"
-    _require(value >= low and (high is None or value <= high), f"{place} is {value}; allowed is {allowed}: change it.")
-
-
-def _require(condition: bool, sentence: str) -> None:
-    if not condition:
-        raise UsageError(sentence)
-
-
-def _listed(names: Iterable[object]) -> str:
-    return ", ".join(sorted(map(str, names)))
+    require(value >= low and (high is None or value <= high), f"{place} is {value}; allowed is {allowed}: change it.")

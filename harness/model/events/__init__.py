@@ -88,16 +88,17 @@ from holdfast.harness.model.events.job import (
     RestartRefused,
     RestartScheduled,
 )
-from holdfast.harness.model.events.local_copy import (
-    LocalCopiesPruned,
-    LocalCopyRefused,
-    LocalCopySpoilt,
-    LocalCopyUsed,
-    LocalCopyWritten,
-    LocalDiskListed,
-    StateFileRead,
+from holdfast.harness.model.events.output import (
+    CommitFailed,
+    CommitTried,
+    InvariantChecked,
+    ReaderPolled,
+    RowsChanged,
+    RowsVisible,
+    TransactionAborted,
+    TransactionCommitted,
+    TransactionPrecommitted,
 )
-from holdfast.harness.model.events.output import InvariantChecked, ReaderPolled, RowsChanged, RowsVisible
 from holdfast.harness.model.events.program import (
     AcknowledgementHeld,
     InputAcknowledged,
@@ -140,8 +141,15 @@ from holdfast.harness.model.events.statistics import (
 from holdfast.harness.model.events.storage import (
     FileDeleted,
     FileWritten,
+    LocalCopiesPruned,
+    LocalCopyRefused,
+    LocalCopySpoilt,
+    LocalCopyUsed,
+    LocalCopyWritten,
+    LocalDiskListed,
     ObjectDamaged,
     ObjectMended,
+    StateFileRead,
     StorageFailed,
     StorageSlowed,
 )
@@ -163,13 +171,6 @@ from holdfast.harness.model.events.timers import (
     RecordsDropped,
     TimersFired,
     TimersSet,
-)
-from holdfast.harness.model.events.transaction import (
-    CommitFailed,
-    CommitTried,
-    TransactionAborted,
-    TransactionCommitted,
-    TransactionPrecommitted,
 )
 
 AnyEvent = (

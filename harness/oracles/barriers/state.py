@@ -27,8 +27,7 @@ from holdfast.harness.model.verdict import Verdict
 from holdfast.harness.oracles.barriers.held_state import judge_held, judge_places
 from holdfast.harness.oracles.barriers.open_windows import CLAUSES, judge_open_windows
 from holdfast.harness.oracles.findings import Findings
-from holdfast.harness.oracles.shared.claimed_snapshots import claimed_snapshots
-from holdfast.harness.oracles.shared.dropped_checkpoints import dropped_checkpoints
+from holdfast.harness.oracles.shared.claimed_snapshots import claimed_snapshots, dropped_checkpoints
 from holdfast.harness.oracles.shared.exemptions import exemptions
 from holdfast.harness.oracles.shared.layout import Layouts
 from holdfast.harness.oracles.shared.ledger import CheckpointId, by_checkpoint

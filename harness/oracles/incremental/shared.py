@@ -16,8 +16,7 @@ from holdfast.harness.oracles.findings import Findings
 from holdfast.harness.oracles.incremental.file_uses import FileUses
 from holdfast.harness.oracles.incremental.registration import REGISTERED, judge_registration
 from holdfast.harness.oracles.shared.exemptions import exemptions
-from holdfast.harness.oracles.shared.leftovers import settled, undisturbed_listing
-from holdfast.harness.oracles.shared.storage_looks import storage_looks
+from holdfast.harness.oracles.shared.storage_looks import settled, storage_looks, undisturbed_listing
 
 LEFT = {
     "left-behind": "a shared file stays in the storage though no checkpoint reaches it any more",

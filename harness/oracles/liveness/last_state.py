@@ -21,9 +21,8 @@ from holdfast.harness.model.events import (
 )
 from holdfast.harness.model.history import History
 from holdfast.harness.model.topology import process_of
-from holdfast.harness.oracles.shared.attempts import members
 from holdfast.harness.oracles.shared.exemptions import exemptions
-from holdfast.harness.oracles.shared.layout import Layout, Layouts
+from holdfast.harness.oracles.shared.layout import Layout, Layouts, members
 from holdfast.harness.oracles.shared.options import NS_PER_MS
 
 PATIENCE_NS = 500 * NS_PER_MS

@@ -12,7 +12,7 @@ from holdfast.harness.model import events
 from holdfast.harness.model.history import History
 from holdfast.harness.model.plural import plural
 from holdfast.harness.oracles.findings import Findings
-from holdfast.harness.oracles.recovery.summaries import differ
+from holdfast.harness.oracles.recovery.operator_state import differ
 from holdfast.harness.oracles.shared.recorded import Recorded
 
 CLAUSES: Mapping[str, str] = {

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
-from holdfast.harness.model.events import AttemptStarted, ListSummary, SnapshotTaken, TaskStarted
+from holdfast.harness.model.events import AttemptStarted, ListSummary, SnapshotTaken, StateSummary, TaskStarted
 from holdfast.harness.model.history import History
 from holdfast.harness.oracles.findings import Findings
 from holdfast.harness.oracles.shared.layout import Layouts
@@ -142,3 +142,21 @@ def _runs(wanted: Sequence[int], given: Sequence[tuple[int, ...]]) -> bool:
         not run or any(text[start : start + len(run)] == run for start in range(len(text) - len(run) + 1))
         for run in given
     )
+
+
+def differ(one: StateSummary | None, other: StateSummary | None) -> bool:
+    """Whether two summaries contradict each other; what only one of them tells does not."""
+    if one is None or other is None:
+        return False
+    if one.entries is not None and other.entries is not None and one.entries != other.entries:
+        return True
+    if one.broadcast is not None and other.broadcast is not None and one.broadcast != other.broadcast:
+        return True
+    if _split(one) != _split(other):
+        return True
+    return (one.keys, one.records, one.value, one.digest) != (other.keys, other.records, other.value, other.digest)
+
+
+def _split(state: StateSummary) -> list[ListSummary]:
+    """List state that no other subtask may be given."""
+    return [each for each in state.lists if each.mode == SPLIT]

@@ -14,13 +14,11 @@ from holdfast.harness.oracles.findings import Findings
 from holdfast.harness.oracles.recovery.moved_state import CLAUSES as MOVED
 from holdfast.harness.oracles.recovery.moved_state import judge_moves
 from holdfast.harness.oracles.recovery.operator_state import CLAUSES as OPERATOR_STATE
-from holdfast.harness.oracles.recovery.operator_state import judge_operator_state
+from holdfast.harness.oracles.recovery.operator_state import differ, judge_operator_state
 from holdfast.harness.oracles.recovery.rescaled_restore import CLAUSES, RescaledRestores
-from holdfast.harness.oracles.recovery.summaries import differ
-from holdfast.harness.oracles.shared.attempts import members
-from holdfast.harness.oracles.shared.claimed_snapshots import claimed_snapshots
-from holdfast.harness.oracles.shared.dropped_checkpoints import dropped_checkpoints
+from holdfast.harness.oracles.shared.claimed_snapshots import claimed_snapshots, dropped_checkpoints
 from holdfast.harness.oracles.shared.exemptions import exemptions
+from holdfast.harness.oracles.shared.layout import members
 from holdfast.harness.oracles.shared.options import gives_again
 from holdfast.harness.oracles.shared.recorded import Recorded
 from holdfast.harness.oracles.shared.submissions import Submissions

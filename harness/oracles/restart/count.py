@@ -28,10 +28,9 @@ from holdfast.harness.oracles.restart.statuses import CLAUSES as OF_STATUSES
 from holdfast.harness.oracles.restart.statuses import judge_statuses
 from holdfast.harness.oracles.restart.unexplained_error import CLAUSES as OF_ERRORS
 from holdfast.harness.oracles.restart.unexplained_error import judge_errors
-from holdfast.harness.oracles.shared.attempts import members
 from holdfast.harness.oracles.shared.coordinator_lives import followed_lives
 from holdfast.harness.oracles.shared.exemptions import Exemptions, exemptions
-from holdfast.harness.oracles.shared.layout import Layouts
+from holdfast.harness.oracles.shared.layout import Layouts, members
 from holdfast.harness.oracles.shared.options import NS_PER_MS, milliseconds
 from holdfast.harness.oracles.shared.submissions import Submissions
 

@@ -10,13 +10,11 @@ from holdfast.harness.model import events
 from holdfast.harness.model.events import FileDeleted, FileWritten, StorageListed
 from holdfast.harness.model.history import History
 from holdfast.harness.oracles.findings import Findings
-from holdfast.harness.oracles.shared.claimed_snapshots import claimed_snapshots
-from holdfast.harness.oracles.shared.dropped_checkpoints import dropped_checkpoints
+from holdfast.harness.oracles.shared.claimed_snapshots import claimed_snapshots, dropped_checkpoints
 from holdfast.harness.oracles.shared.exemptions import Exemptions
 from holdfast.harness.oracles.shared.ledger import by_path
-from holdfast.harness.oracles.shared.leftovers import settled, undisturbed_listing
 from holdfast.harness.oracles.shared.shared_files import shared_files
-from holdfast.harness.oracles.shared.storage_looks import Look, storage_looks
+from holdfast.harness.oracles.shared.storage_looks import Look, settled, storage_looks, undisturbed_listing
 
 DELETED = {"deleted-still-stored": "a file that was reported as deleted is in the storage afterwards"}
 

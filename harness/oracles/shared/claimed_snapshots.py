@@ -10,6 +10,7 @@ from holdfast.harness.model.checkpoint import ClaimMode
 from holdfast.harness.model.events import (
     CheckpointAudited,
     CheckpointCompleted,
+    CheckpointDropped,
     CoordinatorClaimed,
     Event,
     FileDeleted,
@@ -124,3 +125,28 @@ def claims(plan: Plan) -> bool:
 def claimed_snapshots(history: History) -> ClaimedSnapshots:
     """Worked out once, however many oracles ask."""
     return history.derived(ClaimedSnapshots)
+
+
+class DroppedCheckpoints:
+    """Checkpoints of a history that their job has dropped: nobody needs to restore one any more. Whether they may be
+    dropped is for REACH to judge, and what is left of them for RETAIN.
+
+    Attributes:
+        first: by checkpoint, the event that dropped it first.
+    """
+
+    def __init__(self, history: History) -> None:
+        self._identity = claimed_snapshots(history).identity
+        self.first: dict[Identity, CheckpointDropped] = {}
+        for event in history.of(CheckpointDropped):
+            self.first.setdefault(self._identity(event, event.checkpoint), event)
+
+    def before(self, history: History, audit: CheckpointAudited) -> bool:
+        """Whether a checkpoint was dropped before it was audited."""
+        dropped = self.first.get(self._identity(audit, audit.checkpoint))
+        return dropped is not None and history.position(dropped) < history.position(audit)
+
+
+def dropped_checkpoints(history: History) -> DroppedCheckpoints:
+    """Worked out once, however many oracles ask."""
+    return history.derived(DroppedCheckpoints)

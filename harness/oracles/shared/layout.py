@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections.abc import Iterable
 from functools import lru_cache
 
 from msgspec.structs import replace
 
-from holdfast.harness.model.events import AttemptStarted, Event, JobSubmitted
+from holdfast.harness.model.events import AttemptStarted, Event, FailureCounted, JobSubmitted
 from holdfast.harness.model.history import History
 from holdfast.harness.model.job import STATEFUL, Job, Partitioning, VertexKind
 from holdfast.harness.model.plan import Topology
@@ -180,3 +181,16 @@ class Layouts:
         job, topology = self._jobs[place]
         topology = replace(topology, parallelism=self._rescaled.at(attempt, topology.parallelism))
         return _layout(job, topology, chaining=chained(self._plan))
+
+
+def members(history: History, event: AttemptStarted | FailureCounted) -> tuple[str, ...]:
+    """The subtasks that an attempt is one of, or that go down with a failure."""
+    return event.subtasks or history.derived(Layouts).of(event).subtasks
+
+
+def newest_attempts(history: History, attempts: Iterable[AttemptStarted]) -> dict[str, int]:
+    """By subtask, the last of these attempts that it is in."""
+    newest: dict[str, int] = {}
+    for attempt in attempts:
+        newest.update(dict.fromkeys(members(history, attempt), attempt.attempt))
+    return newest

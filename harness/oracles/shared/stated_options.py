@@ -11,8 +11,8 @@ from typing import NamedTuple
 
 from holdfast.harness.model import profile
 from holdfast.harness.model.configuration import Call, ConfigurationFile, Origin
-from holdfast.harness.model.latest_plan import kept_for_the_latest_plan
 from holdfast.harness.model.plan import Plan
+from holdfast.harness.model.submitted_jobs import kept_for_the_latest_plan
 
 _FROM_1_14 = {*profile.OLDER, profile.FAIL_ON_ERRORS}
 _BACKEND_KEYS = (profile.BACKEND, *profile.OPTIONS[profile.BACKEND].older)

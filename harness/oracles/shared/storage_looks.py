@@ -16,7 +16,10 @@ from holdfast.harness.model.events import (
     Event,
     FileDeleted,
     MetadataPublished,
+    StorageFailed,
+    StorageListed,
     StorageObserved,
+    StorageSlowed,
 )
 from holdfast.harness.model.history import History
 
@@ -82,3 +85,27 @@ def _looks_of(stated: list[Event], observations: list[StorageObserved]) -> Itera
         deleted = [each for each in deleted if each.sequence > completed.sequence]
         retained = {each: metadata for each, metadata in known.items() if metadata.sequence < completed.sequence}
         yield Look(observed, completed, retained, before)
+
+
+SETTLED = 2
+"""So many checkpoints complete behind the last use of a file until it must be gone: one may have been pending then, and
+its completion begins the deletion."""
+
+
+def undisturbed_listing(history: History) -> StorageListed | None:
+    """What was in the storage at the end; None: nobody looked, or a deletion failed or took long."""
+    listings = history.of(StorageListed)
+    hindered: list[StorageFailed | StorageSlowed] = [
+        *history.of(StorageFailed),
+        *history.of(StorageSlowed),
+    ]
+    disturbed = any("delete" in event.operation for event in hindered)
+    return listings[-1] if listings and not disturbed else None
+
+
+def settled(history: History, since: Event) -> bool:
+    """Whether the same coordinator has completed enough checkpoints behind an event."""
+    position = history.position(since)
+    completed = history.of(CheckpointCompleted)
+    later = [each for each in completed if each.node == since.node and history.position(each) > position]
+    return len(later) >= SETTLED

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from holdfast.harness.engine.swarm.draw import draw_plan
-from holdfast.harness.model.latest_plan import kept_for_the_latest_plan
 from holdfast.harness.model.plan import Plan
+from holdfast.harness.model.submitted_jobs import kept_for_the_latest_plan
 
 
 def test_a_fact_is_worked_out_once_while_the_plan_is_the_same() -> None:
