@@ -14,10 +14,10 @@ from holdfast.harness.engine.certification.run_store import RUNS, replay_command
 from holdfast.harness.engine.errors import UsageError
 from holdfast.harness.engine.plans.words import plan_in_words
 from holdfast.harness.engine.site.plan_code import code_named_by, strangers
-from holdfast.harness.engine.verification.keep import keep as keep_run
 from holdfast.harness.engine.verification.sent import SentCertificate
 from holdfast.harness.engine.verification.statements import Kind
 from holdfast.harness.engine.verification.verify import exit_code
+from holdfast.harness.engine.verification.verify import keep as keep_run
 from holdfast.harness.engine.verification.verify import verify as verify_certificate
 from holdfast.harness.model.rule import Subject
 

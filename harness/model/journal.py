@@ -20,8 +20,20 @@ from holdfast.harness.model.rule import Rule
 from holdfast.harness.model.status import STATUS_RANK as STATUS_RANK
 from holdfast.harness.model.status import Status as Status
 from holdfast.harness.model.title import Title as Title
-from holdfast.harness.model.usage import Usage
 from holdfast.harness.model.verdict import Outcome, Verdict
+
+
+class Usage(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Of all its processes together.
+
+    Attributes:
+        processor_s: processor time.
+        peak_memory_mb: memory at the moment when it was most; 0: not known.
+    """
+
+    processor_s: float
+    peak_memory_mb: float
+
 
 RESULTS_VERSION = 6
 """5: a rule has its sources as plain text, and does not say why it matters."""

@@ -9,7 +9,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from holdfast.harness.model.usage import Usage
+from holdfast.harness.model.journal import Usage
 
 EVERY_S = 1.0
 """Between two looks at the processes."""
