@@ -121,17 +121,19 @@ class SimulatedDisk:
 
         Args:
             changes: what it was about to do.
-            share: how far it came, in [0, 1): measured over the changes, an append counting by its bytes.
+            share: how far it came, in [0, 1). An append weighs as much as all that it may stand between, whatever its
+                length: about half of the deaths leave a part of a file, and the others fall between two changes.
         """
-        lengths = [len(each.more[0]) + 1 if each.method is SimulatedDisk.append else 1 for each in changes]
-        budget = int(share * (sum(lengths) + 1))
-        for each, length in zip(changes, lengths, strict=True):
-            if budget >= length:
-                each.method(self, each.path, *each.more)
-            elif budget and each.method is SimulatedDisk.append:
-                self.append(each.path, each.more[0][:budget])
-            budget = max(budget - length, 0)
-            if not budget:
+        weights = [len(changes) if each.method is SimulatedDisk.append else 1 for each in changes]
+        left = share * (sum(weights) + 1)
+        for (method, path, more), weight in zip(changes, weights, strict=True):
+            if left >= weight:
+                method(self, path, *more)
+            elif method is SimulatedDisk.append:
+                content = more[0]
+                self.append(path, content[: int(left / weight * (len(content) + 1))])
+            left -= weight
+            if left < 0:
                 return
 
     def lose_power(self) -> None:

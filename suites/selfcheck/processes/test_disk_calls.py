@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
+from holdfast.fixtures.reference.drivers.gates import DURING, DURING_GATES
 from holdfast.fixtures.reference.drivers.processes import deployment
 from holdfast.fixtures.reference.drivers.simulated.storage import StorageClient
 from holdfast.fixtures.reference.protocol.storage.storage_world import Failure
@@ -32,20 +33,21 @@ FAILS = FaultSpec(
     duration_ms=1_500,
     parameters={"operation": "publish-metadata", "occurrences": 1},
 )
-GIVEN_UP = FaultSpec("kill", WORKER, after(1, Gate("write-state", WORKER)))
 PLANS = {"killed": plan(KILLED, LOST), "undisturbed": plan(), "failing": plan(FAILS)}
 SEEDS = 8
-"""Runs in the simulator for each plan."""
+"""Runs in the simulator for each plan, and for each operation in which a process dies."""
+OF_COMMITS = 32
+"""Runs for a death in a commit: the next one begins an attempt or not, and finds nothing, a part, or all of it."""
 pytestmark = pytest.mark.xdist_group("disk-calls")
 """One process simulates the plans for all."""
 
 
-def simulated(plan: Plan, variant: str = "") -> list[Watched]:
+def simulated(plan: Plan, variant: str = "", seeds: int = SEEDS) -> list[Watched]:
     """What the simulated nodes do."""
     watch = Watch()
     with pytest.MonkeyPatch.context() as patch:
         watch.begin(patch)
-        for seed in range(SEEDS):
+        for seed in range(seeds):
             run_plan(replace(plan, run_seed=seed), ReferenceSystem(variant), toolbox())
     return watch.operations
 
@@ -64,10 +66,18 @@ def strangers(expected: list[Watched], found: list[Watched]) -> set[tuple[str, .
     return {(name, *shape) for name, some in shapes(found).items() for shape in some - known.get(name, set())}
 
 
+def dying_in(gate: str) -> Plan:
+    """Whoever carries out the operation of a gate dies in it."""
+    dies = WORKER if gate.removeprefix(DURING) in ("write-state", "pre-commit", "commit") else COORDINATOR
+    return plan(FaultSpec("kill", dies, after(1, Gate(gate, dies))))
+
+
 @pytest.fixture(scope="module")
 def in_simulator() -> dict[str, list[Watched]]:
-    """By plan, what the simulated nodes do. On a busy machine any kill may come before state is written."""
-    return {name: simulated(plan) for name, plan in {**PLANS, "given-up": plan(GIVEN_UP)}.items()}
+    """By plan, what the simulated nodes do. On a busy machine a kill comes in front of any operation or within it."""
+    deaths = {gate: dying_in(gate) for gate in (*DURING_GATES, "write-state")}
+    seeds = {"during-commit": OF_COMMITS}
+    return {name: simulated(plan, seeds=seeds.get(name, SEEDS)) for name, plan in {**PLANS, **deaths}.items()}
 
 
 @pytest.mark.parametrize("name", PLANS)

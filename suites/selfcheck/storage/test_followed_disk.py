@@ -56,8 +56,10 @@ def test_what_failed_on_the_copy_is_no_change() -> None:
     ("share", "left"),
     [
         (0.0, {}),
-        (0.5, {UPLOAD: CONTENT[:5]}),
-        (0.8, {UPLOAD: CONTENT}),
+        (0.3, {UPLOAD: CONTENT[:3]}),
+        (0.55, {UPLOAD: CONTENT[:7]}),
+        (0.63, {UPLOAD: CONTENT}),
+        (0.87, {UPLOAD: CONTENT}),
         (0.999, {PATH: CONTENT}),
     ],
 )
