@@ -267,6 +267,19 @@ def test_no_compiled_class_remembers_a_property(compiled: list[Path]) -> None:
     assert not [path for path in compiled if "cached_property" in (ROOT / path).read_text()]
 
 
+def bytes_cast(path: Path) -> Iterator[int]:
+    """Lines of a module that take something for bytes."""
+    for node in ast.walk(ast.parse((ROOT / path).read_text())):
+        match node:
+            case ast.Call(ast.Name("cast"), [kind, _]) if "bytes" in ast.unparse(kind):
+                yield node.lineno
+
+
+def test_no_compiled_module_takes_lent_memory_for_bytes(compiled: list[Path]) -> None:
+    """Compiled, a cast to a type that is built in is looked at, and a view of memory is refused (medium.TakesLent)."""
+    assert not {path: lines for path in compiled if (lines := [*bytes_cast(path)])}
+
+
 def test_a_struct_of_an_imported_base_is_one(compiled: list[Path], tmp_path: Path) -> None:
     assert CONFIGURATION not in compiled
     options = tmp_path / "harness/model/options.py"
