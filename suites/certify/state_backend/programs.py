@@ -15,6 +15,7 @@ from holdfast.suites.certify.check import Check
 from holdfast.suites.certify.drawing import MANY, Program, play_apart, play_drawn, program_of
 from holdfast.suites.certify.state_backend.bench import Bench
 from holdfast.suites.certify.state_backend.calls import Calls
+from holdfast.suites.certify.state_backend.world import LITTLE_PATIENCE_S
 
 WORK: Mapping[str, int] = {
     "put": 12, "merge": 5, "remove": 5, "clear": 2, "spread": 1, "get": 2, "scan": 3, "finish_scans": 2, "timers": 6,
@@ -69,7 +70,13 @@ def play(bench: Bench, theme: Theme) -> None:
                 calls.make(step)
             calls.end()
 
-        play_apart(bench, Bench(bench.factory, bench.other, bench.rule, bench.seed), calls)
+        own = Bench(bench.factory, bench.other, bench.rule, bench.seed)
+        own.thread.patience_s = bench.thread.patience_s
+        try:
+            play_apart(bench, own, calls)
+        finally:
+            if own.thread.blocked:
+                bench.thread.patience_s = LITTLE_PATIENCE_S
 
     play_drawn(bench, bench.rule, theme.programs, draw, played)
 

@@ -11,9 +11,9 @@ from typing import Any
 
 from holdfast.suites.certify.check import Violation
 
-PATIENCE_S = 20.0
-"""How long an operation of the storage waits for the task thread, which does not need the upload thread for
-anything."""
+PATIENCE_S, LITTLE_PATIENCE_S = 20.0, 0.3
+"""How long an operation of the storage waits for the task thread, which does not need the upload thread for anything:
+until that is seen to be otherwise, and in smaller programs behind that."""
 
 
 class UploadThread:
@@ -25,6 +25,7 @@ class UploadThread:
         strangers: operations of the storage on a thread that is neither this one nor the task thread.
         on_task_thread: operations of the storage on the task thread while `guarded`.
         blocked: the task thread was stuck while an operation was held, so it was let go.
+        patience_s: how long it may be stuck.
     """
 
     def __init__(self) -> None:
@@ -39,6 +40,7 @@ class UploadThread:
         self.strangers: list[str] = []
         self.on_task_thread: list[str] = []
         self.blocked = False
+        self.patience_s = PATIENCE_S
 
     def arrive(self, operation: str) -> None:
         """Called by the storage before each operation."""
@@ -50,7 +52,7 @@ class UploadThread:
             self.strangers.append(operation)
         elif self._stepping:
             self._reached.release()
-            if not self._go.acquire(timeout=0 if self.blocked else PATIENCE_S):
+            if not self._go.acquire(timeout=0 if self.blocked else self.patience_s):
                 self.blocked = True
 
     @property

@@ -106,10 +106,10 @@ class RocksDictSnapshot:
         name = f"copy-{context.operator}-{context.subtask}-{context.attempt}-{self.checkpoint}"
         if cancelled():
             raise CancelledError
-        database = opened(self.path)
         places: dict[int, Extent] = {}
         offset = 0
         stream = streams.create(Scope.EXCLUSIVE, name, f"{context.job}/{name}".encode())
+        database = opened(self.path)
         try:
             for group in context.key_groups:
                 content = msgspec.msgpack.encode(list(pairs_of(database, group.to_bytes(2))))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from threading import Semaphore
 
 import pytest
 
@@ -23,7 +24,7 @@ from holdfast.harness.spi.state import KeyedStateBackendFactory, Manifest, Snaps
 from holdfast.harness.spi.storage import CheckpointStreamFactory
 from holdfast.suites.certify import state_backend
 from holdfast.suites.certify.check import CheckVerdict
-from holdfast.suites.certify.state_backend import world
+from holdfast.suites.certify.state_backend import programs, world
 from holdfast.suites.certify.state_backend.kit import judge
 from holdfast.suites.selfcheck.certify.refuting import refuting
 
@@ -193,6 +194,24 @@ def test_each_variant_is_in_the_table() -> None:
 @pytest.mark.share(2)
 def test_it_is_refuted_by_its_check(variant: str, check: str) -> None:
     refuted(variant, check)
+
+
+def test_whoever_was_held_up_is_not_waited_for_as_long_in_smaller_programs(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The certificate of a backend with one lock took longer than its limit."""
+    waited_s: list[float] = []
+
+    class Noting(Semaphore):
+        def acquire(self, blocking: bool = True, timeout: float | None = None) -> bool:
+            if timeout:
+                waited_s.append(timeout)
+            return super().acquire(blocking, timeout)
+
+    monkeypatch.setattr(world, "Semaphore", Noting)
+    monkeypatch.setattr(programs, "LITTLE_PATIENCE_S", 0.01)
+    refuted("one-lock", KILLED_BY["one-lock"])
+    known = waited_s.index(0.01)
+    assert set(waited_s[:known]) == {world.PATIENCE_S}
+    assert set(waited_s[known:]) == {0.01}
 
 
 @pytest.mark.nightly
