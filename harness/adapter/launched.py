@@ -7,7 +7,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from pathlib import Path
 
 from holdfast.harness.adapter.last_words import last_words
@@ -54,7 +54,11 @@ class Launched(Process):
                 bufsize=0,
                 start_new_session=True,
             )
-        super().__init__(self._started.pid)
+        with ExitStack() as begun:
+            begun.enter_context(self._started)
+            begun.callback(self._started.kill)
+            super().__init__(self._started.pid)
+            begun.pop_all()
         self._log = log
 
     def pause(self) -> None:

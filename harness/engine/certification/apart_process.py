@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from multiprocessing import Pipe
 from multiprocessing.connection import Connection
 from signal import SIG_BLOCK, SIG_SETMASK, SIGKILL, Signals, pthread_sigmask
@@ -53,22 +54,24 @@ def begin(
     """
     path = python_path(sys.path)
     connection, theirs = Pipe()
-    with socket(fileno=os.dup(connection.fileno())) as ours:
-        ours.setsockopt(SOL_SOCKET, SO_RCVTIMEO, pack("ll", MESSAGE_LIMIT_S, 0))
-    held = pthread_sigmask(SIG_BLOCK, signals())
-    try:
-        process = subprocess.Popen(
-            [sys.executable, "-P", "-c", program, str(theirs.fileno()), *arguments],
-            env={**environment, "PYTHONPATH": path},
-            stdin=subprocess.DEVNULL,
-            stdout=stdout,
-            stderr=stderr,
-            pass_fds=[theirs.fileno()],
-            start_new_session=True,  # Signals of the terminal are for the process that waits, which hands them on.
-        )
-    finally:
-        pthread_sigmask(SIG_SETMASK, held)
-        theirs.close()
+    with ExitStack() as opened, theirs:
+        opened.enter_context(connection)
+        with socket(fileno=os.dup(connection.fileno())) as ours:
+            ours.setsockopt(SOL_SOCKET, SO_RCVTIMEO, pack("ll", MESSAGE_LIMIT_S, 0))
+        held = pthread_sigmask(SIG_BLOCK, signals())
+        try:
+            process = subprocess.Popen(
+                [sys.executable, "-P", "-c", program, str(theirs.fileno()), *arguments],
+                env={**environment, "PYTHONPATH": path},
+                stdin=subprocess.DEVNULL,
+                stdout=stdout,
+                stderr=stderr,
+                pass_fds=[theirs.fileno()],
+                start_new_session=True,  # Signals of the terminal are for the process that waits, which hands them on.
+            )
+        finally:
+            pthread_sigmask(SIG_SETMASK, held)
+        opened.pop_all()
     return Begun(process, connection)
 
 

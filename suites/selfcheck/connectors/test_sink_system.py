@@ -25,7 +25,7 @@ from holdfast.harness.model.events import StorageFailed
 from holdfast.harness.model.job import Contract
 from holdfast.harness.model.records import IdentityRow
 from holdfast.harness.spi.errors import Damaged, Transient
-from holdfast.harness.spi.sink import Committable, Outcome, OutcomeKind, Row, SinkFactory
+from holdfast.harness.spi.sink import Committable, Outcome, OutcomeKind, Row, SinkContext, SinkFactory
 from holdfast.suites.conformance.plans import plan
 from holdfast.suites.selfcheck.storing import TestWorld, outcome_of
 
@@ -214,6 +214,39 @@ def test_each_sink_object_has_a_thread_of_its_own(world: World) -> None:
     process.close()
     assert [len(each) for each in threads.values()] == [1, 1]
     assert threading.get_ident() not in set.union(*threads.values())
+
+
+@pytest.mark.parametrize("fails", ["the sink that commits", "the beginning"])
+def test_an_attempt_that_cannot_begin_leaves_nothing_open(world: World, fails: str) -> None:
+    """The sink that writes stayed open, and its thread, where the one that commits could not be made."""
+    opened: list[object] = []
+    sinks = count(1)
+
+    class Lane(SameThread):
+        def __init__(self) -> None:
+            opened.append(self)
+
+        def close(self) -> None:
+            opened.remove(self)
+
+    class Counted(MemorySink):
+        def begin(self, restored: Sequence[Committable], *, now_ms: int) -> None:
+            if fails == "the beginning":
+                raise Transient("no answer")
+
+        def close(self) -> None:
+            opened.remove(self)
+
+    def factory(context: SinkContext) -> Counted:
+        if next(sinks) == 2 and fails == "the sink that commits":
+            raise Transient("no answer")
+        opened.append(Counted(context))
+        return opened[-1]  # type: ignore[return-value]
+
+    process = world.process(factory, Lane)
+    with pytest.raises(OSError, match="no answer"):
+        world.precommit(process, SINK, 1, 1)
+    assert opened == []
 
 
 def test_a_thread_of_its_own_knows_what_is_under_way_where_it_is_asked() -> None:
