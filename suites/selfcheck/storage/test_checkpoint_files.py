@@ -29,6 +29,7 @@ from holdfast.fixtures.reference.protocol.storage.files import Files, permitted_
 from holdfast.fixtures.reference.protocol.storage.job_storage import JobStorage, StoredJob
 from holdfast.fixtures.reference.protocol.storage.job_storages import JobStorages
 from holdfast.fixtures.reference.protocol.storage.operation import Call, Operation
+from holdfast.fixtures.reference.protocol.storage.state_writing import StateWriting
 from holdfast.fixtures.storages.file_system import FileMedium
 from holdfast.fixtures.storages.on_medium import MediumStorage
 from holdfast.harness.spi.errors import Full, Transient
@@ -56,7 +57,7 @@ class Encoding(TestWorld):
 def put(files: CheckpointFiles) -> None:
     """Store what was in flight to a task of epoch 1."""
     effect = WriteState(1, "sum[0]", CHECKPOINT, b"in flight" * 1_000, StatePart.CHANNELS, epoch=1)
-    writing = files.writing(effect, Call(Encoding(), "write-state", ""), 0)
+    writing = StateWriting(files, Encoding(), effect, Call(Encoding(), "write-state", ""), 0)
     outcome_of(Operation("write-state", writing.begin(lambda written: ())))
 
 
