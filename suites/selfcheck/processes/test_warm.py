@@ -20,6 +20,7 @@ import msgspec
 from holdfast.fixtures.reference.drivers.processes.deployment import PRELOAD
 from holdfast.fixtures.reference.drivers.processes.file_log import write_log
 from holdfast.fixtures.reference.drivers.processes.run_context import RunContext, RunSettings
+from holdfast.fixtures.reference.operators.read_run import ReadRun
 from holdfast.fixtures.reference.parts import Variant
 from holdfast.harness.adapter.network.sockets import Address
 from holdfast.fixtures.workloads.synthetic import Synthetic
@@ -37,7 +38,7 @@ run = RunContext(RunSettings(plan, Variant(), str(folder), Address("", 0), (), {
 imported = set(sys.modules)
 offset, key, value = run.log.read(0, 0, 10)
 operators = {name: run.operator(descriptor, run.graph, 1) for name, descriptor in run.graph.tasks.items()}
-batch = operators["source[0]"].process(run.representation.read(0, offset, key, value))
+batch = operators["source[0]"].process(run.representation.read(ReadRun(0, offset, key, value)))
 run.representation.from_arrow(run.representation.to_arrow(batch))
 for operator in operators.values():
     operator.open()
