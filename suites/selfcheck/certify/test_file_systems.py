@@ -18,8 +18,8 @@ from holdfast.harness.model.status import Status
 from holdfast.suites.certify import file_system
 from holdfast.suites.certify.file_system.kit import judge
 from holdfast.suites.certify.outside.kit import AT_ONCE
-from holdfast.suites.selfcheck.certify.refuting import refuting
 from holdfast.suites.selfcheck.certify.simulated_disks import simulated_files
+from holdfast.suites.selfcheck.certify.written import refuting
 from holdfast.suites.selfcheck.object_stores import BUCKET, TIERS, object_store
 from holdfast.suites.spec import load_rules
 

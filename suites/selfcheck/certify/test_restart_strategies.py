@@ -26,7 +26,7 @@ from holdfast.suites.certify import restart_strategy
 from holdfast.suites.certify.check import CheckVerdict
 from holdfast.suites.certify.restart_strategy.checks import DIRECTED
 from holdfast.suites.certify.restart_strategy.kit import judge
-from holdfast.suites.selfcheck.certify.refuting import refuting
+from holdfast.suites.selfcheck.certify.written import refuting
 
 RIGHT: tuple[RestartStrategyFactory, ...] = (NoRestart, FixedDelay, FailureRate, ExponentialDelay)
 CHECKS = {check.id: check for check in restart_strategy.CHECKS}

@@ -42,7 +42,7 @@ from holdfast.suites.certify.scaffolds.sink.wrong import WrongSink
 from holdfast.suites.certify.sink.bench import Bench
 from holdfast.suites.certify.sink.kit import judge
 from holdfast.suites.certify.sink.programs import PROGRAMS as PROGRAM_CHECKS
-from holdfast.suites.selfcheck.certify.refuting import refuting
+from holdfast.suites.selfcheck.certify.written import refuting
 
 RIGHT: tuple[SinkFactory, ...] = (MemorySink, MemoryLog, MemoryStagedTable, FileSink, SqliteSink, SqliteUpsertSink)
 CHECKS = {check.id: check for check in sink.CHECKS}

@@ -27,7 +27,7 @@ from holdfast.suites.certify import source
 from holdfast.suites.certify.check import CheckVerdict
 from holdfast.suites.certify.scaffolds.source.right import Source as Example
 from holdfast.suites.certify.source.kit import judge
-from holdfast.suites.selfcheck.certify.refuting import refuting
+from holdfast.suites.selfcheck.certify.written import refuting
 
 RIGHT: tuple[SourceFactory, ...] = (LogSource, FileSource, ObjectSource, QueueSource, QueueTable)
 CHECKS = {check.id: check for check in source.CHECKS}

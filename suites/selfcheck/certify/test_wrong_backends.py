@@ -26,7 +26,7 @@ from holdfast.suites.certify import state_backend
 from holdfast.suites.certify.check import CheckVerdict
 from holdfast.suites.certify.state_backend import programs, world
 from holdfast.suites.certify.state_backend.kit import judge
-from holdfast.suites.selfcheck.certify.refuting import refuting
+from holdfast.suites.selfcheck.certify.written import refuting
 
 CHECKS = {check.id: check for check in state_backend.CHECKS}
 EVERYWHERE = frozenset({"INC-02", "INC-03", "ASY-01", "SBK-05"})

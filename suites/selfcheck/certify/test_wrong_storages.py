@@ -13,8 +13,8 @@ from holdfast.harness.model.status import Status
 from holdfast.suites.certify import checkpoint_storage
 from holdfast.suites.certify.check import CheckVerdict
 from holdfast.suites.certify.checkpoint_storage.kit import judge
-from holdfast.suites.selfcheck.certify.refuting import refuting
 from holdfast.suites.selfcheck.certify.strange_mistakes import MISTAKES
+from holdfast.suites.selfcheck.certify.written import refuting
 
 CHECKS = {check.id: check for check in checkpoint_storage.CHECKS}
 KILLED_BY = {

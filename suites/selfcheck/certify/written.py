@@ -1,4 +1,4 @@
-"""What `holdfast new` writes, and what `holdfast certify` makes of it there."""
+"""What `holdfast new` writes, what `holdfast certify` makes of it there, and what every kit must find."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import msgspec
 
 from holdfast.harness import cli
 from holdfast.harness.model.journal import Journal, Status
+from holdfast.suites.certify.check import CheckVerdict
 
 HOLDFAST = str(Path(sys.executable).with_name("holdfast"))
 """The command itself: run as a module, Python would add the current folder for it."""
@@ -41,3 +42,10 @@ def rule_of(twin: Path) -> str:
 def statuses(journal: Journal, status: Status) -> set[str]:
     """Rules of that status."""
     return {each.rule.id for each in journal.rules if each.status is status}
+
+
+def refuting(verdict: CheckVerdict, *rules: str) -> CheckVerdict:
+    """A verdict by which a part is wrong, and violates the rule of the check, or one of these."""
+    assert verdict.status is Status.FAIL, verdict.text
+    assert verdict.rule in {verdict.check.rule, *rules}, verdict.text
+    return verdict
