@@ -16,16 +16,17 @@ from itertools import takewhile
 from pathlib import Path
 from signal import SIGKILL
 from tempfile import gettempdir
-from time import monotonic, sleep  # noqa: TID251 - how long what was told to end takes
+from time import monotonic, sleep  # noqa: TID251 - how long a child takes to end
 from types import FrameType
 from typing import Any, NamedTuple
 
+from holdfast.harness.adapter.process_stat import process_stat
 from holdfast.harness.label import end_if_labelled, label_of, labelled
 
 PATIENCE_S = 1.0
-"""How long what was told to end may take to do so."""
+"""How long a child may take to end by itself."""
 _STARTS = frozenset({"os.fork", "os.forkpty", "os.posix_spawn", "os.spawn", "os.system", "subprocess.Popen"})
-"""What Python tells those who listen, of what starts a process."""
+"""Audit events of Python for what starts a process."""
 _KIT = str(Path(__file__).parent) + os.sep
 _STANDARD_LIBRARY = str(Path(os.__file__).parent) + os.sep
 _PACKAGES = f"{os.sep}site-packages{os.sep}"
@@ -199,7 +200,10 @@ def _program(pid: int) -> str:
     if command == Path("/proc/self/cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace").strip():
         return "a fork of its process"
     if not command:
-        return "a process that ended and was not waited for"
+        stat = process_stat(pid)
+        if stat is None or stat.state == "Z":
+            return "a process that ended and was not waited for"
+        return "a process without a command line, which may still be loading its program"
     return command if len(command) <= _SHOWN else f"{command[:_SHOWN]}..."
 
 
@@ -228,7 +232,7 @@ def _listen() -> None:
         if event in _STARTS:
             _note()
 
-    theirs.fork_exec = noted  # Of multiprocessing, which tells nobody.
+    theirs.fork_exec = noted  # Of multiprocessing, which raises no audit event.
     sys.addaudithook(hear)
 
 

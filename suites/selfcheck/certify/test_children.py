@@ -74,7 +74,7 @@ def before() -> Iterator[frozenset[int]]:
     yield before
     for process in _started:
         process.kill()
-        process.wait()
+        process.communicate()
     _started.clear()
 
 
@@ -97,6 +97,11 @@ def start() -> None:
     _started.append(subprocess.Popen(SLEEPS))
 
 
+def start_without_command() -> None:
+    """As one looks that is still loading its program: it lives, and has no command line."""
+    _started.append(subprocess.Popen([""], executable="/bin/cat", stdin=subprocess.PIPE))
+
+
 def fork_by_multiprocessing() -> None:
     multiprocessing.get_context("fork").Process(target=FOREVER.wait).start()
 
@@ -111,6 +116,7 @@ def spawn_by_multiprocessing() -> None:
         (fork, "a fork of its process"),
         (fork_and_return, "a "),  # It may have come to its end by then.
         (fork_and_end, "a process that ended and was not waited for"),
+        (start_without_command, "a process without a command line, which may still be loading its program"),
         (start, f"{sys.executable} -c import time"[:50]),
         (fork_by_multiprocessing, "a fork of its process"),
         (spawn_by_multiprocessing, ""),
