@@ -39,11 +39,11 @@ def start_time(pid: int) -> int:
 def this_process() -> str:
     """The owner that this process is, as text."""
     pid = os.getpid()
-    return f"{pid}:{start_time(pid)}@{_place()}"
+    return f"{pid}:{start_time(pid)}@{this_place()}"
 
 
 @cache
-def _place() -> str:
+def this_place() -> str:
     """Where a pid means this process: one space of pids on one machine. Two containers, or two machines, may share a
     folder for temporary files or a Docker engine, and see no process of each other."""
     space = ""
@@ -59,22 +59,24 @@ def _place() -> str:
 
 
 def lives(owner: str) -> bool:
-    """Whether an owner lives, or may live: one of another place cannot be asked. One without a place, as earlier
-    versions wrote it, is of this one. No other text does."""
+    """Whether an owner lives, or may live; see process_lives. No other text does."""
     found = _OWNER.fullmatch(owner)
     if found is None:
         return False
     pid, started, place = found.groups()
-    return place not in (None, _place()) or process_lives(int(pid), int(started))
+    return process_lives(int(pid), int(started), place or "")
 
 
-def process_lives(pid: int, started: int) -> bool:
-    """Whether a process of this place lives.
+def process_lives(pid: int, started: int, place: str) -> bool:
+    """Whether a process lives, or may live: of another place that cannot be known.
 
     Args:
         pid: its number.
         started: see start_time.
+        place: see this_place; empty, as earlier versions wrote it: this one.
     """
+    if place not in ("", this_place()):
+        return True
     if not started:  # The time was not known.
         return not Path("/proc/self/stat").exists() and _responds(pid)
     return started == start_time(pid)

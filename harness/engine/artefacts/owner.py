@@ -14,21 +14,23 @@ import msgspec
 from holdfast.harness.engine.artefacts.files import read_content, write_atomically
 from holdfast.harness.engine.artefacts.safe_path import require_regular
 from holdfast.harness.engine.errors import UsageError
-from holdfast.harness.lease import process_lives, start_time
+from holdfast.harness.lease import process_lives, start_time, this_place
 
 OURS: Final = "holdfast"
-_FILE = "owner.json"
+FILE = "owner.json"
 _Pid = Annotated[int, msgspec.Meta(ge=1, le=2**31 - 1)]
 _Ticks = Annotated[int, msgspec.Meta(ge=0)]
+_Place = Annotated[str, msgspec.Meta(pattern="^([0-9a-f]{12})?$")]
 
 
 class Owner(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A process of ours. A pid alone may belong to somebody else by now; with the start time it cannot (0: not
-    known)."""
+    """A process of ours. A pid alone may belong to somebody else by now; with the start time (0: not known) and the
+    place it cannot."""
 
     pid: _Pid
     start_time: _Ticks
     owner: Literal["holdfast"]
+    place: _Place = ""
 
 
 def claim(folder: Path) -> bool:
@@ -48,23 +50,23 @@ def claim(folder: Path) -> bool:
 def write_owner(folder: Path) -> None:
     """This process works in a folder that no other one knows of."""
     pid = os.getpid()
-    write_atomically(folder / _FILE, msgspec.json.encode(Owner(pid, start_time(pid), OURS)))
+    write_atomically(folder / FILE, msgspec.json.encode(Owner(pid, start_time(pid), OURS, this_place())))
 
 
 def remove_owner(folder: Path) -> None:
     """The work in a folder is done."""
-    (folder / _FILE).unlink(missing_ok=True)
+    (folder / FILE).unlink(missing_ok=True)
 
 
 def owner_of(folder: Path) -> Owner | None:
     """Who works, or worked, in a folder; None: nothing there says that it is one of ours."""
     try:
-        return msgspec.json.decode(read_content(require_regular(folder / _FILE)), type=Owner)
+        return msgspec.json.decode(read_content(require_regular(folder / FILE)), type=Owner)
     except (UsageError, msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
         return None
 
 
 def owner_lives(folder: Path) -> bool:
-    """Whether the process that works in a folder still lives."""
+    """Whether the process that works in a folder still lives, or may live: see process_lives."""
     owner = owner_of(folder)
-    return owner is not None and process_lives(owner.pid, owner.start_time)
+    return owner is not None and process_lives(owner.pid, owner.start_time, owner.place)

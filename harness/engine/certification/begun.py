@@ -12,6 +12,7 @@ from pathlib import Path
 import msgspec
 
 from holdfast.harness.engine.artefacts.files import read_content, write_atomically
+from holdfast.harness.engine.artefacts.owner import FILE as OWNER
 from holdfast.harness.engine.artefacts.owner import claim, owner_lives, remove_owner
 from holdfast.harness.engine.artefacts.safe_path import require_regular
 from holdfast.harness.engine.certification.kit_run import KitRequest
@@ -28,7 +29,10 @@ from holdfast.harness.spi.parts import part_factories
 
 FILE = "begun.json"
 _REFERENCE = re.compile(r"[\w.]+:\w+")
-IN_USE = "another process still fills it; wait for its end, or interrupt it."
+IN_USE = (
+    "another process still fills it; wait for its end, or interrupt it; if it was killed in another container, remove "
+    f"{OWNER} there."
+)
 
 
 class Begun(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):

@@ -19,6 +19,7 @@ import msgspec
 
 from holdfast.harness.engine.artefacts.decode import decode
 from holdfast.harness.engine.artefacts.files import read_content
+from holdfast.harness.engine.artefacts.owner import FILE as OWNER
 from holdfast.harness.engine.artefacts.owner import claim, remove_owner
 from holdfast.harness.engine.artefacts.safe_path import require_regular
 from holdfast.harness.engine.errors import UsageError
@@ -103,7 +104,8 @@ class Ledger:
             ) from error
         if not claim(folder):
             raise UsageError(
-                f"{folder}: a campaign is running in it; wait for its end or choose another one with --out."
+                f"{folder}: a campaign is running in it; wait for its end or choose another one with --out; if it was "
+                f"killed in another container, remove {OWNER} there."
             )
         try:
             for entry in self._read():

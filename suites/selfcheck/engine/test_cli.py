@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 import shlex
 import subprocess
@@ -11,11 +10,12 @@ from pathlib import Path
 
 import msgspec
 import pytest
+from msgspec.structs import replace
 
 from holdfast.harness import cli
 from holdfast.harness.commands import console as consoles
 from holdfast.harness.commands.folders import free_folder, new_folder
-from holdfast.harness.engine.artefacts.owner import OURS, Owner, owner_lives
+from holdfast.harness.engine.artefacts.owner import OURS, Owner, claim, owner_lives, owner_of
 from holdfast.harness.engine.artefacts.plan_file import write_plan
 from holdfast.harness.engine.artefacts.stored_run import open_run_folder
 from holdfast.harness.engine.errors import UsageError
@@ -26,7 +26,7 @@ from holdfast.harness.model.verdict import Outcome, Verdict
 from holdfast.suites.selfcheck.marks import sweeps
 from holdfast.suites.selfcheck.printed_commands import commands_by_file
 
-REFERENCE_PLAN = msgspec.structs.replace(draw_plan(3), faults=draw_plan(3).faults[:1])
+REFERENCE_PLAN = replace(draw_plan(3), faults=draw_plan(3).faults[:1])
 
 
 @pytest.fixture
@@ -215,10 +215,22 @@ def test_sweep_removes_what_a_killed_harness_left_and_nothing_else(
     assert "nothing to sweep" in capsys.readouterr().out
 
 
-def test_an_owner_is_known_by_its_start_time_too(tmp_path: Path) -> None:
+def test_an_owner_is_known_by_its_start_time_and_its_place_too(tmp_path: Path) -> None:
+    """Of another container nobody here can know whether it lives, so its folder is neither taken nor swept."""
     folder = open_run_folder(tmp_path / "run", REFERENCE_PLAN)
-    (folder / "owner.json").write_bytes(msgspec.json.encode(Owner(os.getpid(), 1, OURS)))
-    assert not owner_lives(folder)
+    ours = owner_of(folder)
+    assert ours is not None
+    for owner, lives in (
+        (ours, True),
+        (replace(ours, place=""), True),
+        (replace(ours, start_time=1), False),
+        (replace(ours, start_time=1, place="0123456789ab"), True),
+    ):
+        (folder / "owner.json").write_bytes(msgspec.json.encode(owner))
+        assert owner_lives(folder) is lives
+        assert claim(folder) is not lives
+    assert cli.execute(["sweep", str(tmp_path)]) == 0
+    assert folder.exists()
 
 
 @pytest.mark.parametrize("columns", [80, 200])
