@@ -31,20 +31,6 @@ def end_labelled(folder: Path) -> int:
     return sum(end_if_labelled(pid, folder) for pid in labelled(folder))
 
 
-def sweep_labelled(whose: str, folder: Path) -> list[str]:
-    """End what carries the label of a folder, or of one below it.
-
-    Args:
-        whose: processes these are, in words.
-        folder: whose label.
-
-    Returns:
-        What was found and done, one sentence each.
-    """
-    ended = end_labelled(folder)
-    return [f"ended {ended} {'process' if ended == 1 else 'processes'} of {whose}."] if ended else []
-
-
 def labelled(folder: Path) -> Sequence[int]:
     """The pids of all processes but this one that carry the label of a folder, or of one below it."""
     if sys.platform != "linux":

@@ -25,7 +25,6 @@ from holdfast.harness.adapter.reader import Reader
 from holdfast.harness.adapter.recorder import Recorder
 from holdfast.harness.adapter.relay_process import RelayProcess
 from holdfast.harness.adapter.worker import Worker
-from holdfast.harness.label import sweep_labelled
 from holdfast.harness.model.capability import EXACTLY_ONCE, Capability, Claims, Guarantee, OutputMode
 from holdfast.harness.model.case import Tier
 from holdfast.harness.model.events import InputAcknowledged, ProgramReady
@@ -38,7 +37,6 @@ from holdfast.harness.model.topology import process_name, subtask_name
 from holdfast.harness.spi.code import SystemCode
 from holdfast.harness.spi.controls import Controls
 from holdfast.harness.spi.controls.process import MembershipControl, ProcessControl
-from holdfast.harness.spi.fault import UndoRecord
 from holdfast.harness.spi.system import Deployment, OptionAccount, OptionUse, Recording
 
 STATE = "state"
@@ -201,10 +199,6 @@ class Engine(ABC):
             OptionAccount(key, OptionUse.APPLIED if key in self.applied else OptionUse.UNSUPPORTED)
             for key in plan.options
         ]
-
-    def sweep(self, folder: Path, undos: Sequence[UndoRecord]) -> Sequence[str]:
-        """See spi.system.Sweeper. What was paused is gone like the rest."""
-        return sweep_labelled(self.name, folder.resolve() / STATE)
 
     def deploy(self, plan: Plan, inputs: InputLog, tier: Tier, folder: Path | None) -> Deployment:
         if folder is None:

@@ -212,10 +212,11 @@ def declared(system: System) -> frozenset[str]:
 
 @runtime_checkable
 class Sweeper(Protocol, metaclass=Offered):
-    """What an adapter may have beside System, where a run can outlive a harness that was killed."""
+    """What an adapter may have beside System, where more than processes can outlive a harness that was killed."""
 
     def sweep(self, folder: Path, undos: Sequence[UndoRecord]) -> Sequence[str]:
-        """Undo and end what a run left behind. Called from another process than the one that began the run.
+        """Undo and end what a run left behind. Called from another process than the one that began the run, when all
+        processes are gone that carried the label of its folder.
 
         Args:
             folder: that `deploy` was given.

@@ -24,6 +24,7 @@ from holdfast.harness.engine.site import registry
 from holdfast.harness.engine.site.foreign import foreign, in_words
 from holdfast.harness.label import end_labelled
 from holdfast.harness.lease import is_own_folder
+from holdfast.harness.model.plural import plural
 from holdfast.harness.spi.fault import UndoRecord
 from holdfast.harness.spi.system import Sweeper
 
@@ -85,9 +86,8 @@ def sweep_lost(root: Path, system: str = "") -> None:
         name = _system_of(folder)
         if own and name and name not in own:
             continue  # An earlier harness left it.
-        end_labelled(folder.resolve())
         try:
-            list(_swept(folder, system) if system else ())
+            list(_swept(folder, system))
         except Exception:  # Only its adapter knows what else is left.
             continue
         if not any(each.is_mount() for each in folder.rglob("*")):
@@ -108,7 +108,9 @@ def _system_of(folder: Path) -> str:
 
 
 def _swept(folder: Path, name: str) -> Iterator[str]:
-    """Through the adapter, because only it knows how its system is found again from a folder."""
+    """End what carries the label of a run, and have its adapter see to the rest, because only that knows of it."""
+    if ended := end_labelled(folder.resolve()):
+        yield f"{folder}: {plural(ended, 'process', 'processes')} ended."
     try:
         system = registry.system(name)
     except UsageError as error:

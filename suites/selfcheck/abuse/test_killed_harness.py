@@ -65,7 +65,7 @@ def test_what_a_program_left_running_is_ended_by_the_sweep(
     running.wait_gone("json_lines", twin.name, "reader_process")
     assert [process.command for process in running.living()] == ["sleep 60 "]
     [part] = out.iterdir()
-    assert swept(out, capsys) == [f"{part}: ended 1 process of the program.", f"{part}: removed."]
+    assert swept(out, capsys) == [f"{part}: 1 process ended.", f"{part}: removed."]
     assert running.left() == []
     assert swept(out, capsys) == [f"{out}: nothing to sweep."]
 

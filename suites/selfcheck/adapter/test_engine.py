@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import signal
 from collections.abc import Sequence
 from contextlib import ExitStack, closing
@@ -215,15 +214,13 @@ def test_the_right_engine_passes_what_engines_are_asked(case: Case, tmp_path: Pa
 
 
 @pytest.mark.nightly
-def test_a_sweep_ends_what_a_killed_harness_left(tmp_path: Path) -> None:
+def test_all_processes_of_a_run_are_found_by_the_label_of_its_folder(tmp_path: Path) -> None:
     deployment = deployed(Engine(), tmp_path / "run", TWO)
     partitions: set[int] = set()
     while len(partitions) < 2:  # Each worker has come to its work.
         happened = deployment.advance(deployment.now_ms + 20)
         partitions |= {event.partition for event in happened if isinstance(event, InputAcknowledged)}
-    [said] = Engine().sweep(tmp_path / "run", [])
-    assert re.search(r"ended [23] processes", said), "the reader may not have begun"
-    assert end_labelled((tmp_path / "run" / "state").resolve()) == 0
+    assert end_labelled((tmp_path / "run").resolve()) in (2, 3), "the reader may not have begun"
     deployment.close()
 
 

@@ -266,19 +266,10 @@ IMPLEMENTATIONS: Mapping[str, tuple[Recognised, Mapping[str, str]]] = {
             "fixtures/services/processes/database.py": "a service whose children do the work",
         },
     ),
-    "what is said of processes that were left": (
-        calls("sweep_labelled"),
-        {
-            "harness/adapter/engine.py": "of an engine",
-            "fixtures/systems/flink/system.py": "of Flink",
-            "fixtures/systems/json_lines/system.py": "of a program",
-            "fixtures/systems/reference.py": "of the reference",
-            "fixtures/systems/structured_streaming/system.py": "of what reads the output of Spark",
-        },
-    ),
     "sweep of what carries a label": (
         calls("end_labelled"),
         {
+            "harness/engine/artefacts/sweep.py": "of what is left of a run whose harness was killed",
             "harness/lease.py": "of what is left of a killed process",
             "harness/adapter/deployment.py": "of an engine that ends in good order",
         },
@@ -359,7 +350,7 @@ IMPLEMENTATIONS: Mapping[str, tuple[Recognised, Mapping[str, str]]] = {
 
 @cache
 def modules() -> Sequence[tuple[str, ast.Module]]:
-    sources = source_files("harness/lease.py", "harness/adapter", "fixtures")
+    sources = source_files("harness/lease.py", "harness/engine/artefacts/sweep.py", "harness/adapter", "fixtures")
     return [(path, ast.parse(source)) for path, source in sources]
 
 

@@ -14,7 +14,7 @@ from holdfast.fixtures.systems.structured_streaming.local_host import session_he
 from holdfast.fixtures.systems.structured_streaming.system import StructuredStreaming
 from holdfast.fixtures.workloads.synthetic import Synthetic
 from holdfast.harness import lease
-from holdfast.harness.label import NAME, variables_of
+from holdfast.harness.label import NAME, end_labelled, variables_of
 from holdfast.harness.model.case import Tier
 from holdfast.harness.model.jobs import KEYED_SUM
 from holdfast.harness.model.plan import Plan, WorkloadSpec
@@ -93,7 +93,6 @@ def test_a_killed_harness_leaves_nothing_that_a_sweep_does_not_end(tmp_path: Pat
     assert labelled(session)
     [swept] = [each for each in lease.sweep() if str(session) in each]
     assert swept.startswith(f"{session}: removed, ")
-    StructuredStreaming().sweep(tmp_path, [])
+    end_labelled(tmp_path)
     await_true(lambda: not labelled(session) and not labelled(tmp_path))
     assert not session.exists()
-    assert not StructuredStreaming().sweep(tmp_path, [])
