@@ -18,7 +18,7 @@ from typing import Any, BinaryIO
 
 import msgspec
 
-from holdfast.harness.adapter.polled_output import Watch, look_until_asked
+from holdfast.harness.adapter.polled_output import Watch, asked_by
 from holdfast.harness.adapter.reader import CommittedLog, CommittedTable, Reader, Row
 from holdfast.harness.model.events import ReaderPolled
 from holdfast.harness.model.records import FoldRow
@@ -209,8 +209,7 @@ def main() -> None:
     output, say = OutputReader(watch_of(settings.reader)), partial(_say, reports)
     watch = Watch(output, settings.interval_ms, idle_per_look=0, patience_s=_LAST_READ_LIMIT_S)
     try:
-        look_until_asked(watch, say, orders)
-        changes, polled = watch.finish()
+        changes, polled = watch.look_until_asked(say, asked_by(orders))
         say([*changes, polled])
     except (OSError, ValueError) as error:
         say([Unreadable(str(error))])

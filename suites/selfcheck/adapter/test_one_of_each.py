@@ -148,6 +148,17 @@ def advances_a_system(module: ast.Module) -> bool:
     )
 
 
+def looks_for_the_last_time(module: ast.Module) -> bool:
+    """Whether it has an output looked at for the last time."""
+    return any(
+        isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Attribute)
+        and node.func.attr == "poll"
+        and any(keyword.arg == "final" for keyword in node.keywords)
+        for node in ast.walk(module)
+    )
+
+
 def _given_a_value(module: ast.Module) -> Iterator[str]:
     """The names that are, with a type or without, alone or with others."""
     for node in ast.walk(module):
@@ -218,20 +229,9 @@ IMPLEMENTATIONS: Mapping[str, tuple[Recognised, Mapping[str, str]]] = {
         {"harness/adapter/committed_output.py": "the one"},
     ),
     "who asks for the last look": (mentions("last_look_limit_s"), {"harness/adapter/reader_owner.py": "the one"}),
-    "when a reader looks, and gaps between looks": (
-        calls("Watch"),
-        {
-            "harness/adapter/reader_process.py": "of tables and logs of engines",
-            "fixtures/pipelines/output/reader.py": "of the output of pipelines",
-            "fixtures/reference/drivers/processes/reader.py": "of the output of the reference",
-        },
-    ),
-    "loop of a process that only reads": (
-        calls("look_until_asked"),
-        {
-            "harness/adapter/reader_process.py": "of tables and logs of engines",
-            "fixtures/pipelines/output/reader.py": "of the output of pipelines; the reader of the reference has timers",
-        },
+    "when a reader looks, gaps between looks, and the last look": (
+        looks_for_the_last_time,
+        {"harness/adapter/polled_output.py": "the one"},
     ),
     "how long a gap is": (defines("MOST_INTERVALS"), {"harness/adapter/polled_output.py": "the one"}),
     "start of a process": (

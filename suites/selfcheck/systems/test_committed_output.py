@@ -254,6 +254,19 @@ class TestWatch:
         assert watch.finish() == ([], ReaderPolled(polls=1, interval_ms=0))
         assert now[0] == 240 + 4 * 100
 
+    def test_it_looks_when_that_is_due_until_the_last_look_is_asked_for(self, now: list[int]) -> None:
+        """Also where whoever waits has something else to do meanwhile."""
+        looked: list[int] = []
+
+        def asked(limit_s: float) -> bool:
+            now[0] += min(15, round(limit_s * 1_000))
+            return now[0] >= 155
+
+        output = Answering()
+        self.watch(output).look_until_asked(lambda seen: looked.append(now[0]), asked)
+        assert looked == [100, 120, 140]
+        assert output.polls == 4
+
     def test_at_the_last_look_it_waits_for_an_answer_as_long_as_it_is_patient(self, now: list[int]) -> None:
         output = Answering()
         output.answers = False
