@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from holdfast.harness.adapter.crew import Crew
 from holdfast.harness.adapter.member import Member
-from holdfast.harness.adapter.worker import Worker
+from holdfast.harness.adapter.worker import Crew, Worker
 from holdfast.harness.model.target import COORDINATOR, Target
 
 

@@ -6,10 +6,9 @@ from pathlib import Path
 
 from holdfast.harness.adapter.child import wait_for
 from holdfast.harness.adapter.committed_output import CommittedOutput
-from holdfast.harness.adapter.crew import Crew
 from holdfast.harness.adapter.recorder import Recorder
 from holdfast.harness.adapter.stand import Stand
-from holdfast.harness.adapter.worker import Worker
+from holdfast.harness.adapter.worker import Crew, Worker
 from holdfast.harness.label import end_labelled
 from holdfast.harness.spi.controls import Controls
 from holdfast.harness.spi.system import Recording

@@ -3,10 +3,54 @@
 from __future__ import annotations
 
 import math
-from typing import Generic, TypeVar
+from typing import Generic, Protocol, TypeVar
 
-from holdfast.harness.adapter.life import Mortal
 from holdfast.harness.adapter.nodes import Nodes
+
+
+class Mortal(Protocol):
+    """What can die, and is held by a Member."""
+
+    @property
+    def dead(self) -> bool: ...
+
+    @property
+    def paused(self) -> bool:
+        """Whether it was stopped by us."""
+
+    def pause(self) -> None:
+        """Stop it; returns when it stands still.
+
+        Raises:
+            OSError: it does not in time.
+        """
+
+    def resume(self) -> None:
+        """Let it go on. Idempotent."""
+
+    def end(self) -> int | None:
+        """End it with all that it started; returns its exit code, negative for a signal, where that is known.
+        Idempotent."""
+
+
+class Life(Mortal, Protocol):
+    """One life of a program, from its start to its death: of a process here, or in a container."""
+
+    @property
+    def pid(self) -> int:
+        """Of its first process, as this machine numbers it."""
+
+    def lines(self) -> list[bytes]:
+        """The whole lines that it has said since the last call; none, where somebody else takes them."""
+
+    def end(self) -> int: ...
+
+    def close(self) -> None:
+        """End it and free what it took. Idempotent."""
+
+    def last_words(self) -> str:
+        """The last line of its log."""
+
 
 KILLED = "kill"
 ALife = TypeVar("ALife", bound=Mortal)

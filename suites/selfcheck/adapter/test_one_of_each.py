@@ -257,7 +257,7 @@ IMPLEMENTATIONS: Mapping[str, tuple[Recognised, Mapping[str, str]]] = {
         {
             "harness/adapter/process.py": "the one",
             "harness/adapter/launched.py": "the one, of a process that leads a group of ours",
-            "harness/adapter/life.py": "what it does, wherever it runs",
+            "harness/adapter/member.py": "what it does, wherever it runs",
             "fixtures/systems/structured_streaming/session.py": "a driver program, which is two processes",
             "fixtures/services/container.py": "of a container, by the engine",
             "fixtures/services/container_life.py": "of a container",
@@ -303,7 +303,7 @@ IMPLEMENTATIONS: Mapping[str, tuple[Recognised, Mapping[str, str]]] = {
             "fixtures/systems/structured_streaming/lives.py": "a driver program, and executors that Spark starts",
         },
     ),
-    "who raises that it died at once": (calls("DiedAtOnce"), {"harness/adapter/crew.py": "the one"}),
+    "who raises that it died at once": (calls("DiedAtOnce"), {"harness/adapter/worker.py": "the one"}),
     "who kills and pauses what stands": (
         defines_method("alive", "kill", "pause", "resume"),
         {

@@ -8,8 +8,7 @@ from typing import cast
 
 from holdfast.fixtures.systems.flink.cluster import MASTER, Cluster, FlinkProcess
 from holdfast.fixtures.systems.flink.log import Line, LogTail
-from holdfast.harness.adapter import life as harness_life
-from holdfast.harness.adapter.member import Member
+from holdfast.harness.adapter import member
 from holdfast.harness.adapter.nodes import Nodes
 from holdfast.harness.adapter.recorder import Recorder
 from holdfast.harness.model.jobs import KEYED_SUM
@@ -112,11 +111,11 @@ class ScriptedProcess(FlinkProcess):
 
     def __init__(self, name: str, log: ScriptedLog | None = None) -> None:
         self.log = cast("LogTail", log or ScriptedLog())
-        Member.__init__(self, name, Nodes(Recorder()), 100)
+        member.Member.__init__(self, name, Nodes(Recorder()), 100)
         self.start()
 
     def start(self) -> None:
-        self.life = cast("harness_life.Life", Life())
+        self.life = cast("member.Life", Life())
         self.begin(self.life)
 
     def last_words(self) -> str:
