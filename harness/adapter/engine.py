@@ -15,7 +15,6 @@ from holdfast.harness.adapter.arrival import PATIENCE_MS
 from holdfast.harness.adapter.child import Child
 from holdfast.harness.adapter.committed_output import CommittedOutput
 from holdfast.harness.adapter.controls import CrewProcesses
-from holdfast.harness.adapter.deployment import ProcessDeployment
 from holdfast.harness.adapter.links import LinkOf, Links, Strangers, offer_links
 from holdfast.harness.adapter.log_feeder import Calls, LogFeeder
 from holdfast.harness.adapter.nodes import Nodes
@@ -23,6 +22,7 @@ from holdfast.harness.adapter.place import Place
 from holdfast.harness.adapter.reader import Reader
 from holdfast.harness.adapter.recorder import Recorder
 from holdfast.harness.adapter.relay_process import RelayProcess
+from holdfast.harness.adapter.stand import ProcessDeployment
 from holdfast.harness.adapter.worker import Crew, Worker
 from holdfast.harness.model.capability import EXACTLY_ONCE, Capability, Claims, Guarantee, OutputMode
 from holdfast.harness.model.case import Tier

@@ -14,7 +14,6 @@ from typing import TypeVar
 import msgspec
 
 from holdfast.harness.adapter.child import Child, wait_for
-from holdfast.harness.adapter.last_words import how_it_ended
 from holdfast.harness.adapter.network import relay
 from holdfast.harness.adapter.network.carrier import Impairments
 from holdfast.harness.adapter.network.relay import (
@@ -31,6 +30,7 @@ from holdfast.harness.adapter.network.relay import (
     Said,
 )
 from holdfast.harness.adapter.network.sockets import LOOPBACK, Address
+from holdfast.harness.adapter.process import how_it_ended
 
 _ANSWER_LIMIT_S = 10.0
 Answered = TypeVar("Answered", Listening, Answer)

@@ -5,10 +5,15 @@ from __future__ import annotations
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from pathlib import Path
 from typing import ClassVar
 
+from holdfast.harness.adapter.child import wait_for
+from holdfast.harness.adapter.committed_output import CommittedOutput
 from holdfast.harness.adapter.links import Strangers
 from holdfast.harness.adapter.recorder import HARNESS, Recorder
+from holdfast.harness.adapter.worker import Crew, Worker
+from holdfast.harness.label import end_labelled
 from holdfast.harness.model.events import Event
 from holdfast.harness.model.records import InputLog, Output
 from holdfast.harness.spi.controls import Controls
@@ -112,3 +117,73 @@ class Stand(ABC):
             problem=self.problem or problem,
             expected=expected,
         )
+
+
+class ProcessDeployment(Stand):
+    """A Stand of workers and what reads their output: all over pipes, no threads. Subclasses feed, and say when
+    everything has taken effect.
+
+    Args:
+        crew: the processes.
+        committed: reads their output.
+        recorder: takes what is seen.
+        controls: what faults act on.
+        label: the folder whose label all processes of the engine carry.
+    """
+
+    def __init__(
+        self,
+        crew: Crew[Worker],
+        committed: CommittedOutput,
+        recorder: Recorder,
+        controls: Controls,
+        label: Path,
+    ) -> None:
+        self._recorder, self.controls = recorder, controls
+        self._crew = crew
+        self._committed = committed
+        self._label = label
+
+    @property
+    def problem(self) -> str:
+        return self._crew.problem or self._committed.problem
+
+    def hear(self) -> None:
+        self._crew.hear()
+        self._committed.hear()
+
+    def require_well(self) -> None:
+        """
+        Raises:
+            DiedAtOnce: a worker ended by itself before it did anything.
+            OSError: one said what it must not, fell silent, or is of no use otherwise.
+        """
+        self._crew.require_started()
+        super().require_well()
+
+    def tend(self) -> None:
+        self._crew.tend()
+
+    @property
+    def next_ms(self) -> float:
+        return self._crew.next_ms
+
+    def wait(self, limit_s: float) -> None:
+        wait_for([self._committed.child, *self._crew.children], limit_s)
+
+    def stop(self, *, audit: bool) -> Recording:
+        """See the Protocol; there is nothing to audit."""
+        if not self._committed.problem:
+            self._committed.finish()
+        self.end_workers()
+        self._committed.close()
+        return self.recording(self._committed.output)
+
+    def end_workers(self) -> None:
+        """End them in good order."""
+        self._crew.close()
+
+    def close(self) -> None:
+        self._crew.close()
+        self._committed.close()
+        end_labelled(self._label)  # what left the group of its worker

@@ -8,9 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.harness.adapter import launched
-from holdfast.harness.adapter.child import Child
-from holdfast.harness.adapter.launched import Launched
+from holdfast.harness.adapter.child import Child, Launched
 from holdfast.harness.adapter.process import end_group
 from holdfast.harness.adapter.process_stat import process_stat
 from holdfast.suites.selfcheck.services.listener import becomes
@@ -46,7 +44,7 @@ def outlived(monkeypatch: pytest.MonkeyPatch) -> None:
         end_group(leader)
         raise OSError(f"process {leader} outlives SIGKILL for 5 s.")
 
-    monkeypatch.setattr(launched, "end_group", ends_late)
+    monkeypatch.setattr("holdfast.harness.adapter.child.end_group", ends_late)
 
 
 @pytest.mark.usefixtures("outlived")

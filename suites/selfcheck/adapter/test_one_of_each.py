@@ -228,7 +228,7 @@ IMPLEMENTATIONS: Mapping[str, tuple[Recognised, Mapping[str, str]]] = {
         names_a_class("CommittedOutput"),
         {"harness/adapter/committed_output.py": "the one"},
     ),
-    "who asks for the last look": (mentions("last_look_limit_s"), {"harness/adapter/reader_owner.py": "the one"}),
+    "who asks for the last look": (mentions("last_look_limit_s"), {"harness/adapter/committed_output.py": "the one"}),
     "when a reader looks, gaps between looks, and the last look": (
         looks_for_the_last_time,
         {"harness/adapter/polled_output.py": "the one"},
@@ -237,7 +237,7 @@ IMPLEMENTATIONS: Mapping[str, tuple[Recognised, Mapping[str, str]]] = {
     "start of a process": (
         mentions("Popen"),
         {
-            "harness/adapter/launched.py": "the one",
+            "harness/adapter/child.py": "the one",
             "fixtures/reference/drivers/processes/spawner.py": "of the zygote, which outlives its thread",
             "fixtures/services/processes/installation.py": "of a tool that installs, which ends by itself",
             "fixtures/images/debian.py": "of a tool that makes images, which ends by itself",
@@ -250,13 +250,13 @@ IMPLEMENTATIONS: Mapping[str, tuple[Recognised, Mapping[str, str]]] = {
     ),
     "who stops a process": (
         mentions("SIGSTOP"),
-        {"harness/adapter/process.py": "the one", "harness/adapter/launched.py": "of the rest of its group"},
+        {"harness/adapter/process.py": "the one", "harness/adapter/child.py": "of the rest of its group"},
     ),
     "life of a process": (
         stands_still_and_goes_on,
         {
             "harness/adapter/process.py": "the one",
-            "harness/adapter/launched.py": "the one, of a process that leads a group of ours",
+            "harness/adapter/child.py": "the one, of a process that leads a group of ours",
             "harness/adapter/member.py": "what it does, wherever it runs",
             "fixtures/systems/structured_streaming/session.py": "a driver program, which is two processes",
             "fixtures/services/container.py": "of a container, by the engine",
@@ -271,7 +271,7 @@ IMPLEMENTATIONS: Mapping[str, tuple[Recognised, Mapping[str, str]]] = {
         {
             "harness/engine/artefacts/sweep.py": "of what is left of a run whose harness was killed",
             "harness/lease.py": "of what is left of a killed process",
-            "harness/adapter/deployment.py": "of an engine that ends in good order",
+            "harness/adapter/stand.py": "of an engine that ends in good order",
         },
     ),
     "how it is known that an owner lives": (
@@ -281,11 +281,11 @@ IMPLEMENTATIONS: Mapping[str, tuple[Recognised, Mapping[str, str]]] = {
     "last words": (
         takes_the_last_line,
         {
-            "harness/adapter/last_words.py": "the one",
+            "harness/adapter/process.py": "the one",
             "fixtures/systems/flink/output.py": "the whole lines of a file that grows",
         },
     ),
-    "how a process ended, in words": (calls_attribute("Signals"), {"harness/adapter/last_words.py": "the one"}),
+    "how a process ended, in words": (calls_attribute("Signals"), {"harness/adapter/process.py": "the one"}),
     "who starts again what has died": (
         waits_before_a_restart,
         {

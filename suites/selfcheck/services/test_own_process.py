@@ -13,7 +13,6 @@ import pytest
 from holdfast.fixtures.services.ports import free_port
 from holdfast.fixtures.services.processes.own_process import OwnProcess, Session
 from holdfast.harness import lease
-from holdfast.harness.adapter import launched
 from holdfast.harness.adapter.process import end_group
 from holdfast.harness.adapter.process_stat import process_stat
 from holdfast.suites.selfcheck.marks import sweeps
@@ -127,7 +126,7 @@ def test_one_that_outlives_sigkill_keeps_a_session_from_nothing(port: int, monke
     other = OwnProcess(session, "idle", ["/bin/sleep", "60"])
     for each in (process, other):
         each.start()
-    monkeypatch.setattr(launched, "end_group", ends_late)
+    monkeypatch.setattr("holdfast.harness.adapter.child.end_group", ends_late)
     session.close()
     assert not any(each.running for each in (process, other))
     assert not session.folder.exists()
