@@ -11,10 +11,10 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from holdfast.harness.adapter.arrival import PATIENCE_MS
 from holdfast.harness.adapter.child import Child
 from holdfast.harness.adapter.committed_output import CommittedOutput
 from holdfast.harness.adapter.controls import CrewProcesses
+from holdfast.harness.adapter.feeder import PATIENCE_MS
 from holdfast.harness.adapter.links import LinkOf, Links, Strangers, offer_links
 from holdfast.harness.adapter.log_feeder import Calls, LogFeeder
 from holdfast.harness.adapter.nodes import Nodes

@@ -14,8 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Protocol
 
 from holdfast.harness.adapter.holds import Holds
-from holdfast.harness.adapter.network.carrier import Impairments
-from holdfast.harness.adapter.network.pipe import Impairment
+from holdfast.harness.adapter.network.pipe import Impairment, Impairments
 from holdfast.harness.model.events import ConnectionsRefused
 from holdfast.harness.model.target import Target
 from holdfast.harness.spi.controls import NOBODY, Acting, Controls

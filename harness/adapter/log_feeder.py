@@ -6,8 +6,7 @@ import time
 from collections.abc import Callable, Sequence
 from functools import partial
 
-from holdfast.harness.adapter.arrival import PATIENCE_MS, Window
-from holdfast.harness.adapter.feeder import Appender, Feeder, Record, Records
+from holdfast.harness.adapter.feeder import PATIENCE_MS, Appender, Feeder, Record, Records, Window
 from holdfast.harness.adapter.recorder import HARNESS, SOURCE, Recorder
 from holdfast.harness.model.events import SourceEmitted
 from holdfast.harness.model.plural import plural
@@ -29,7 +28,7 @@ class LogFeeder:
         appender: appends records to the log.
         recorder: takes what is appended.
         subtask: name of the source.
-        patience_ms: see arrival.Window; longer for an engine that persists rarely, or takes long to start.
+        patience_ms: see feeder.Window; longer for an engine that persists rarely, or takes long to start.
 
     Attributes:
         problem: why it is not known that the engine could read what was appended; set by `finish`, empty: it is known.

@@ -15,7 +15,7 @@ import msgspec
 
 from holdfast.harness.adapter.child import Child, wait_for
 from holdfast.harness.adapter.network import relay
-from holdfast.harness.adapter.network.carrier import Impairments
+from holdfast.harness.adapter.network.pipe import Impairments
 from holdfast.harness.adapter.network.relay import (
     Answer,
     Ask,
@@ -44,7 +44,7 @@ class RelayProcess:
         folder: the label of the process.
         log: takes its standard error.
         host: of this machine, where links listen.
-        token, guarded: see Carrier.
+        token, guarded: see relay.Carrier.
 
     Raises:
         ValueError: a target is no `host:port`.

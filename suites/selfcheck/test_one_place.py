@@ -59,7 +59,7 @@ READERS: Mapping[str, str] = {
     "fixtures/tables/sqlite_table.py": "opened behind require_regular_mode; its rows are read within limits",
     "fixtures/workloads/flights_file.py": "opened behind require_regular_mode; it looks at the footer first",
     "harness/label.py": OWN_KERNEL,
-    "harness/adapter/network/peer.py": OWN_KERNEL,
+    "harness/adapter/network/acceptor.py": OWN_KERNEL,
     "harness/adapter/process_stat.py": OWN_KERNEL,
     "harness/adapter/recorder.py": "makes a new file",
     "harness/adapter/reader_process.py": "its standard input, which the harness holds",

@@ -11,9 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.harness.adapter.network.acceptor import MOST_WAITING, TOKEN_BYTES, Acceptor, make_token
+from holdfast.harness.adapter.network.acceptor import MOST_WAITING, TOKEN_BYTES, Acceptor, Peer, make_token, peer_of
 from holdfast.harness.adapter.network.loop import Loop
-from holdfast.harness.adapter.network.peer import Peer, peer_of
 from holdfast.harness.adapter.network.sockets import Address, address_of, call, listen
 
 LIMIT_S = 30.0

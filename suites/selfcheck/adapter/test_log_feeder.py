@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from holdfast.harness.adapter.arrival import LEAST_WINDOW_RECORDS
-from holdfast.harness.adapter.feeder import Records
+from holdfast.harness.adapter.feeder import LEAST_WINDOW_RECORDS, Records
 from holdfast.harness.adapter.log_feeder import LogFeeder
 from holdfast.harness.adapter.recorder import HARNESS, SOURCE, Recorder
 from holdfast.harness.model.events import InputDelayed, SourceEmitted

@@ -199,7 +199,6 @@ IMPLEMENTATIONS: Mapping[str, tuple[Recognised, Mapping[str, str]]] = {
         calls("arrived"),
         {
             "harness/adapter/feeder.py": "the one",
-            "harness/adapter/arrival.py": "says when the next record arrives",
             "fixtures/reference/drivers/processes/input_pages.py": "records that a surge had more arrive than usual",
         },
     ),

@@ -15,9 +15,8 @@ import pytest
 from holdfast.harness.adapter.links import CUT
 from holdfast.harness.adapter.network import pipe
 from holdfast.harness.adapter.network.acceptor import make_token
-from holdfast.harness.adapter.network.carrier import Impairments
 from holdfast.harness.adapter.network.loop import Loop
-from holdfast.harness.adapter.network.pipe import NOTHING, Impairment
+from holdfast.harness.adapter.network.pipe import NOTHING, Impairment, Impairments
 from holdfast.harness.adapter.network.sockets import LOOPBACK, address_of, call, listen
 from holdfast.harness.adapter.relay_process import RelayProcess
 from holdfast.suites.selfcheck.services.listener import becomes

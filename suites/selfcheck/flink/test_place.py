@@ -15,8 +15,7 @@ from holdfast.fixtures.systems.flink import configuration, services
 from holdfast.fixtures.systems.flink.cluster import MASTER, FlinkProcess
 from holdfast.fixtures.systems.flink.place import THIS_MACHINE, Door
 from holdfast.fixtures.systems.flink.system import Flink
-from holdfast.harness.adapter.network.carrier import Impairments
-from holdfast.harness.adapter.network.pipe import NOTHING, Impairment
+from holdfast.harness.adapter.network.pipe import NOTHING, Impairment, Impairments
 from holdfast.harness.model import profile
 from holdfast.harness.model.case import Tier
 from holdfast.harness.model.plan import FaultSpec, Plan

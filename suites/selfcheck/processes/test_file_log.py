@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 from holdfast.fixtures.reference.drivers.processes.file_log import FileAppender, FileLog, write_log
-from holdfast.harness.adapter.arrival import arrived
-from holdfast.harness.adapter.feeder import Arrived, Feeder
+from holdfast.harness.adapter.feeder import Arrived, Feeder, arrived
 from holdfast.harness.model.records import InputLog, Partition
 
 

@@ -13,8 +13,7 @@ from holdfast.fixtures.reference.drivers.processes.controls.link import relayed_
 from holdfast.fixtures.reference.drivers.processes.controls.reach import Reach
 from holdfast.fixtures.reference.drivers.processes.supervisor import Supervisor
 from holdfast.harness.adapter.links import LinksOfTargets
-from holdfast.harness.adapter.network.carrier import Impairments
-from holdfast.harness.adapter.network.pipe import NOTHING
+from holdfast.harness.adapter.network.pipe import NOTHING, Impairments
 from holdfast.harness.adapter.relay_process import RelayProcess
 from holdfast.harness.model.jobs import KEYED_SUM
 from holdfast.harness.model.plan import Topology

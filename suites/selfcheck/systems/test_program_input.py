@@ -8,7 +8,7 @@ import numpy as np
 
 from holdfast.fixtures.systems.json_lines.messages import Ack
 from holdfast.fixtures.systems.json_lines.program_input import BATCH_RECORDS, ProgramInput
-from holdfast.harness.adapter.arrival import PATIENCE_MS, WINDOW_RECORDS, WINDOW_SHARE
+from holdfast.harness.adapter.feeder import PATIENCE_MS, WINDOW_RECORDS, WINDOW_SHARE
 from holdfast.harness.model.records import InputLog, Partition
 
 
