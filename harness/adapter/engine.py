@@ -17,7 +17,7 @@ from holdfast.harness.adapter.controls import CrewProcesses
 from holdfast.harness.adapter.feeder import PATIENCE_MS
 from holdfast.harness.adapter.links import LinkOf, Links, Strangers, offer_links
 from holdfast.harness.adapter.log_feeder import Calls, LogFeeder
-from holdfast.harness.adapter.nodes import Nodes
+from holdfast.harness.adapter.member import Nodes
 from holdfast.harness.adapter.place import Place
 from holdfast.harness.adapter.reader import Reader
 from holdfast.harness.adapter.recorder import Recorder

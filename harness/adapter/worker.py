@@ -7,8 +7,7 @@ from pathlib import Path
 from typing import Generic, TypeVar
 
 from holdfast.harness.adapter.child import Child
-from holdfast.harness.adapter.member import Member
-from holdfast.harness.adapter.nodes import Nodes
+from holdfast.harness.adapter.member import Member, Nodes
 from holdfast.harness.adapter.process import how_it_ended
 from holdfast.harness.adapter.recorder import HARNESS
 from holdfast.harness.model.events import LEFT, StateFound

@@ -6,8 +6,7 @@ import math
 
 import pytest
 
-from holdfast.harness.adapter.member import Member
-from holdfast.harness.adapter.nodes import Nodes
+from holdfast.harness.adapter.member import Member, Nodes
 from holdfast.harness.adapter.recorder import Recorder
 from holdfast.harness.model.events import NodeDied, NodeStarted
 

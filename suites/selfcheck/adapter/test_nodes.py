@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from holdfast.harness.adapter.nodes import Nodes
+from holdfast.harness.adapter.member import Nodes
 from holdfast.harness.adapter.recorder import HARNESS, Recorder
 from holdfast.harness.model.events import FaultStruck, NodeDied, NodeStarted
 

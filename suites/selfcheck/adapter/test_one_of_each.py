@@ -313,7 +313,7 @@ IMPLEMENTATIONS: Mapping[str, tuple[Recognised, Mapping[str, str]]] = {
     "who records deaths": (
         calls("NodeDied"),
         {
-            "harness/adapter/nodes.py": "the one",
+            "harness/adapter/member.py": "the one",
             "fixtures/reference/drivers/simulated/host.py": "the simulator's",
         },
     ),

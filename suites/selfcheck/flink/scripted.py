@@ -9,7 +9,6 @@ from typing import cast
 from holdfast.fixtures.systems.flink.cluster import MASTER, Cluster, FlinkProcess
 from holdfast.fixtures.systems.flink.log import Line, LogTail
 from holdfast.harness.adapter import member
-from holdfast.harness.adapter.nodes import Nodes
 from holdfast.harness.adapter.recorder import Recorder
 from holdfast.harness.model.jobs import KEYED_SUM
 from holdfast.harness.model.plan import FaultSpec, Plan, WorkloadSpec
@@ -111,7 +110,7 @@ class ScriptedProcess(FlinkProcess):
 
     def __init__(self, name: str, log: ScriptedLog | None = None) -> None:
         self.log = cast("LogTail", log or ScriptedLog())
-        member.Member.__init__(self, name, Nodes(Recorder()), 100)
+        member.Member.__init__(self, name, member.Nodes(Recorder()), 100)
         self.start()
 
     def start(self) -> None:

@@ -31,7 +31,7 @@ from holdfast.fixtures.systems.json_lines.points import Points
 from holdfast.fixtures.systems.json_lines.program_input import ProgramInput
 from holdfast.fixtures.systems.json_lines.run import Run
 from holdfast.harness import cli
-from holdfast.harness.adapter.nodes import Nodes
+from holdfast.harness.adapter.member import Nodes
 from holdfast.harness.adapter.recorder import Recorder
 from holdfast.harness.model.events import CheckpointCompleted, StateRestored
 from holdfast.harness.model.evidence import Evidence
