@@ -1,4 +1,5 @@
-"""Each mechanism of what runs as processes has one implementation; every other is listed here, with the reason."""
+"""Each mechanism of what runs as processes has one implementation; every other is listed here, with the reason. The
+base that holds them stays small."""
 
 from __future__ import annotations
 
@@ -11,6 +12,8 @@ import pytest
 from holdfast.suites.selfcheck.source_files import source_files
 
 Recognised = Callable[[ast.Module], bool]
+MOST_FILES, MOST_LINES, LONGEST_FILE_LINES = 30, 5_200, 500
+"""Of the base."""
 
 
 def stamps_events(module: ast.Module) -> bool:
@@ -357,6 +360,13 @@ def modules() -> Sequence[tuple[str, ast.Module]]:
 def test_each_mechanism_has_one_implementation(mechanism: str) -> None:
     recognised, listed = IMPLEMENTATIONS[mechanism]
     assert {name for name, module in modules() if recognised(module)} == listed.keys()
+
+
+def test_the_base_stays_small() -> None:
+    lines = {name: len(source.splitlines()) for name, source in source_files("harness/adapter")}
+    assert len(lines) <= MOST_FILES
+    assert sum(lines.values()) <= MOST_LINES
+    assert [name for name, number in lines.items() if number > LONGEST_FILE_LINES] == []
 
 
 @pytest.mark.parametrize(
