@@ -346,6 +346,33 @@ IMPLEMENTATIONS: Mapping[str, tuple[Recognised, Mapping[str, str]]] = {
         },
     ),
     "service that goes down and up": (has_method("take_down"), {"fixtures/services/service_controls.py": "the one"}),
+    "links as faults reach them": (has_method("black_hole"), {"harness/adapter/links.py": "the one"}),
+    "relay": (
+        has_method("impair"),
+        {
+            "harness/adapter/relay_process.py": "the one",
+            "harness/adapter/network/relay.py": "its other end, in a process of its own",
+            "fixtures/services/toxiproxy.py": "Toxiproxy, between containers",
+        },
+    ),
+    "stack of services": (
+        stands_on("BrokerAndStore"),
+        {
+            "fixtures/services/stack.py": "what it runs in: containers",
+            "fixtures/services/processes/stack.py": "what it runs in: processes",
+        },
+    ),
+    "session": (
+        names_a_class("Session"),
+        {
+            "fixtures/services/session.py": "the one of services",
+            "fixtures/services/container.py": "what those in containers have besides",
+            "fixtures/services/processes/own_process.py": "what those that are processes have besides",
+            "fixtures/reference/drivers/spark/session.py": "a driver program of the reference, which asks for runs",
+            "fixtures/systems/structured_streaming/session.py": "a driver program of queries, which is told in lines",
+            "fixtures/reference/operators/session_sum.py": "a window of a job",
+        },
+    ),
     "names of nodes that are ours": (names_the_harness, {"harness/adapter/recorder.py": "the one"}),
 }
 
