@@ -20,6 +20,7 @@ from pathlib import Path
 
 from holdfast.harness.adapter.process_stat import process_stat
 from holdfast.harness.label import end_labelled
+from holdfast.harness.model.plural import plural
 from holdfast.harness.spi.outside_files import read_outside
 
 _OWNER = re.compile(r"([0-9]+):([0-9]+)(?:@([0-9a-f]{12}))?")
@@ -141,10 +142,15 @@ def abandoned() -> Sequence[Path]:
 def sweep() -> Iterator[str]:
     """Remove those, and end what carries one as its label; what was done, one sentence each."""
     for folder, note in _abandoned():
-        ended = end_labelled(folder)
+        ended = end_left(folder)
         removed = "removed" if _remove(folder, note) else "cannot be removed whole"
-        others = f", {ended} {'process' if ended == 1 else 'processes'} ended" if ended else ""
-        yield f"{folder}: {removed}{others}."
+        yield f"{folder}: {removed}{', ' if ended else ''}{ended}."
+
+
+def end_left(folder: Path) -> str:
+    """End what carries the label of a folder, or of one below it; what was done, in words; empty: nothing."""
+    ended = end_labelled(folder)
+    return f"{plural(ended, 'process', 'processes')} ended" if ended else ""
 
 
 def _remove(folder: Path, note: str) -> bool:

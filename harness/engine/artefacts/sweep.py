@@ -22,9 +22,7 @@ from holdfast.harness.engine.errors import UsageError
 from holdfast.harness.engine.executor.run_folder import CONTROL, PLAN, UNDO, WORK
 from holdfast.harness.engine.site import registry
 from holdfast.harness.engine.site.foreign import foreign, in_words
-from holdfast.harness.label import end_labelled
-from holdfast.harness.lease import is_own_folder
-from holdfast.harness.model.plural import plural
+from holdfast.harness.lease import end_left, is_own_folder
 from holdfast.harness.spi.fault import UndoRecord
 from holdfast.harness.spi.system import Sweeper
 
@@ -109,8 +107,8 @@ def _system_of(folder: Path) -> str:
 
 def _swept(folder: Path, name: str) -> Iterator[str]:
     """End what carries the label of a run, and have its adapter see to the rest, because only that knows of it."""
-    if ended := end_labelled(folder.resolve()):
-        yield f"{folder}: {plural(ended, 'process', 'processes')} ended."
+    if ended := end_left(folder.resolve()):
+        yield f"{folder}: {ended}."
     try:
         system = registry.system(name)
     except UsageError as error:

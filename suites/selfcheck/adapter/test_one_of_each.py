@@ -271,7 +271,6 @@ IMPLEMENTATIONS: Mapping[str, tuple[Recognised, Mapping[str, str]]] = {
     "sweep of what carries a label": (
         calls("end_labelled"),
         {
-            "harness/engine/artefacts/sweep.py": "of what is left of a run whose harness was killed",
             "harness/lease.py": "of what is left of a killed process",
             "harness/adapter/stand.py": "of an engine that ends in good order",
         },
@@ -379,7 +378,7 @@ IMPLEMENTATIONS: Mapping[str, tuple[Recognised, Mapping[str, str]]] = {
 
 @cache
 def modules() -> Sequence[tuple[str, ast.Module]]:
-    sources = source_files("harness/lease.py", "harness/engine/artefacts/sweep.py", "harness/adapter", "fixtures")
+    sources = source_files("harness/lease.py", "harness/adapter", "fixtures")
     return [(path, ast.parse(source)) for path, source in sources]
 
 
