@@ -20,7 +20,7 @@ from holdfast.fixtures.pipelines.output.outgoing import PARQUET_FILES
 from holdfast.fixtures.pipelines.output.reader import InFolder
 from holdfast.fixtures.reference.drivers.processes import spawner, speakers, supervisor
 from holdfast.fixtures.systems.structured_streaming import deployment
-from holdfast.harness.adapter.launched import Launched
+from holdfast.harness.adapter.child import Launched
 from holdfast.harness.adapter.network.acceptor import make_token
 from holdfast.harness.engine.certification.apart_process import begin
 from holdfast.harness.model.job import Contract

@@ -50,7 +50,7 @@ READERS: Mapping[str, str] = {
     "fixtures/services/ourselves.py": OWN_PACKAGE,
     "fixtures/services/processes/installation.py": "programs that are to be run",
     "fixtures/services/processes/java_classes.py": OWN_PACKAGE,
-    "fixtures/systems/flink/compiled.py": "makes a new file",
+    "fixtures/systems/flink/our_job.py": "makes a new file",
     "fixtures/systems/flink/rest.py": "a job that is to be run",
     "fixtures/systems/structured_streaming/batch_answer.py": "what read_outside has read",
     "fixtures/systems/structured_streaming/batch_query.py": "in the driver program, what the harness has written",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from holdfast.faults.damage import damage
 from holdfast.faults.input import poison
 from holdfast.faults.process import kill, pause
-from holdfast.fixtures.systems.flink.damaged_checkpoint import PART
+from holdfast.fixtures.systems.flink.stored import PART
 from holdfast.harness.model.case import Case, Tier
 from holdfast.harness.model.plan import ExpectedEnd, Topology
 from holdfast.harness.model.target import COORDINATOR

@@ -23,8 +23,8 @@ from holdfast.fixtures.pipelines.output.file_formats import FileRows
 from holdfast.fixtures.pipelines.output.files import LocalFiles
 from holdfast.fixtures.pipelines.output.locations import DiskFolder
 from holdfast.fixtures.pipelines.output.outgoing import FileFormat, FilesOutput
+from holdfast.fixtures.systems.flink.connectors import PartFiles
 from holdfast.fixtures.systems.flink.log import LogTail
-from holdfast.fixtures.systems.flink.output import PartFiles
 from holdfast.fixtures.systems.flink.stored import StoredCheckpoints
 from holdfast.fixtures.systems.json_lines.store import STATE, Store
 from holdfast.fixtures.systems.json_lines.workers import Workers

@@ -116,7 +116,7 @@ class Broker:
 @pytest.fixture
 def topic(monkeypatch: pytest.MonkeyPatch) -> Callable[..., tuple[Any, Broker, Feeder]]:
     """An appender to a topic, the producer behind it, and a feeder of nine records."""
-    module = pytest.importorskip("holdfast.fixtures.services.topic_appender")
+    module = pytest.importorskip("holdfast.fixtures.services.topics")
     monkeypatch.setattr(module, "Producer", Broker)
 
     def made(**options: Any) -> tuple[Any, Broker, Feeder]:

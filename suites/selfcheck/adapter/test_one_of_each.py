@@ -215,7 +215,7 @@ IMPLEMENTATIONS: Mapping[str, tuple[Recognised, Mapping[str, str]]] = {
     "producer into a topic": (
         calls("Producer"),
         {
-            "fixtures/services/topic_appender.py": "the one of the harness",
+            "fixtures/services/topics.py": "the one of the harness",
             "fixtures/reference/connectors/kafka_committer.py": "of the sink of the reference, which is on trial",
         },
     ),
@@ -283,7 +283,7 @@ IMPLEMENTATIONS: Mapping[str, tuple[Recognised, Mapping[str, str]]] = {
         takes_the_last_line,
         {
             "harness/adapter/process.py": "the one",
-            "fixtures/systems/flink/output.py": "the whole lines of a file that grows",
+            "fixtures/systems/flink/connectors.py": "the whole lines of a file that grows",
         },
     ),
     "how a process ended, in words": (calls_attribute("Signals"), {"harness/adapter/process.py": "the one"}),

@@ -49,3 +49,17 @@ def test_what_is_required_or_of_no_extra_is_an_error(tmp_path: Path, imported: s
 
 def test_another_tier_is_not_meant_by_a_required_one(tmp_path: Path) -> None:
     assert run_pytest(tmp_path, "toxiproxy", "-n", "0", "--holdfast-require-tier=sim")[0] == 5
+
+
+def test_no_system_needs_a_client_of_services_or_containers_before_a_plan_does() -> None:
+    absent = ("boto3", "confluent_kafka", "docker", "minio", "testcontainers", "toxiproxy")
+    systems = (
+        "flink.jar_system",
+        "json_lines.system",
+        "kafka_streams.system",
+        "reference",
+        "structured_streaming.system",
+    )
+    lines = [f"import sys\nsys.modules.update(dict.fromkeys({absent}))"]
+    lines += [f"import holdfast.fixtures.systems.{name}" for name in systems]
+    subprocess.run([sys.executable, "-c", "\n".join(lines)], check=True)

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from holdfast.fixtures.services.processes.java_classes import missing_java
-from holdfast.fixtures.systems.flink import class_archive
-from holdfast.fixtures.systems.flink.class_archive import ClassArchive
+from holdfast.fixtures.systems.flink import place
+from holdfast.fixtures.systems.flink.place import ClassArchive
 from holdfast.suites.selfcheck.started import Started
 
 
@@ -51,7 +51,7 @@ def test_one_that_was_cut_off_is_not_used(tmp_path: Path, monkeypatch: pytest.Mo
     jcmd = tmp_path / "jcmd"
     jcmd.write_text('#!/bin/sh\necho half > "$4"\nexit 1\n')
     jcmd.chmod(0o755)
-    monkeypatch.setattr(class_archive, "tool_of_java", lambda name: str(jcmd))
+    monkeypatch.setattr(place, "tool_of_java", lambda name: str(jcmd))
     archive.make(1)
     assert not archive.path.exists()
     assert list(archive.path.parent.glob("flink-*")) == []

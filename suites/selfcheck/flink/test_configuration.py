@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from holdfast.fixtures.systems.flink import configuration
+from holdfast.fixtures.systems.flink.connectors import PartFiles
 from holdfast.fixtures.systems.flink.log import LogTail
-from holdfast.fixtures.systems.flink.output import PartFiles
 from holdfast.fixtures.systems.flink.system import Flink
 from holdfast.harness.commands.services import install_flink
 from holdfast.harness.engine.errors import UsageError

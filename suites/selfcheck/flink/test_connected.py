@@ -9,9 +9,8 @@ import pytest
 from holdfast.fixtures.services.object_store import Keys
 from holdfast.fixtures.services.provider import SiteServices
 from holdfast.fixtures.services.site import KAFKA, OBJECT_STORE
-from holdfast.fixtures.systems.flink import configuration, connectors, object_storage, services
-from holdfast.fixtures.systems.flink.connectors import INPUT, OUTPUT, Files
-from holdfast.fixtures.systems.flink.output import fold_row_of
+from holdfast.fixtures.systems.flink import configuration, deployment, object_storage, services
+from holdfast.fixtures.systems.flink.connectors import INPUT, OUTPUT, Files, fold_row_of
 from holdfast.fixtures.systems.flink.stored import StoredCheckpoints
 from holdfast.fixtures.systems.flink.system import Flink
 from holdfast.harness.model import profile
@@ -159,7 +158,7 @@ def test_what_a_silent_store_holds_is_not_known_and_what_it_lists_is_not_made_up
 
 
 def test_files_are_the_ends_where_no_topic_is_named(tmp_path: Path) -> None:
-    ends = connectors.connectors_of(a_plan({}), 2, tmp_path, "", None)
+    ends = deployment.connectors_of(a_plan({}), 2, tmp_path, "", None)
     assert isinstance(ends, Files)
     ends.append(1, 0, [("key", 3)])
     assert (tmp_path / INPUT / "partition-1.log").read_text() == "key\t3\n"
@@ -168,7 +167,7 @@ def test_files_are_the_ends_where_no_topic_is_named(tmp_path: Path) -> None:
 
 def test_a_row_of_a_topic_is_a_line_as_in_files() -> None:
     pytest.importorskip("confluent_kafka")
-    from holdfast.fixtures.systems.flink.connectors import TopicLines
+    from holdfast.fixtures.systems.flink.topics import TopicLines
 
     assert TopicLines.decoded(None, b"key\t3\t7\t1\t0") == fold_row_of("key\t3\t7\t1\t0")  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="a row is 'key'"):

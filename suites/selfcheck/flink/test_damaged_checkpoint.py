@@ -7,9 +7,8 @@ from pathlib import Path
 import pytest
 
 from holdfast.fixtures.host.kept_file import KeptFile, keep
-from holdfast.fixtures.systems.flink import damaged_checkpoint
-from holdfast.fixtures.systems.flink.damaged_checkpoint import DamagedCheckpoint
-from holdfast.fixtures.systems.flink.stored import StoredCheckpoints
+from holdfast.fixtures.systems.flink import stored
+from holdfast.fixtures.systems.flink.stored import DamagedCheckpoint, StoredCheckpoints
 from holdfast.harness.model.events import Event, ObjectDamaged, ObjectMended
 from holdfast.harness.spi.controls.absence import TargetAbsent
 
@@ -91,7 +90,7 @@ def test_a_file_that_flink_deletes_meanwhile_is_not_damaged(
         path.unlink()
         return kept
 
-    monkeypatch.setattr(damaged_checkpoint, "keep", keep_and_delete)
+    monkeypatch.setattr(stored, "keep", keep_and_delete)
     with pytest.raises(FileNotFoundError):
         damaged.damage("state", way)
     assert not recorded

@@ -9,8 +9,7 @@ import pytest
 
 from holdfast.fixtures.systems.flink import hearing
 from holdfast.fixtures.systems.flink.cluster import MASTER, Cluster
-from holdfast.fixtures.systems.flink.hearing import Hearing
-from holdfast.fixtures.systems.flink.lives import Lives
+from holdfast.fixtures.systems.flink.hearing import Hearing, Lives
 from holdfast.fixtures.systems.flink.log import Line
 from holdfast.harness.adapter.recorder import Recorder
 from holdfast.harness.model.events import (

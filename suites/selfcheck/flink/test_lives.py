@@ -12,8 +12,7 @@ import pytest
 
 from holdfast.fixtures.systems.flink import hearing
 from holdfast.fixtures.systems.flink.cluster import MASTER, Cluster
-from holdfast.fixtures.systems.flink.hearing import Hearing
-from holdfast.fixtures.systems.flink.lives import Lives
+from holdfast.fixtures.systems.flink.hearing import Hearing, Lives
 from holdfast.fixtures.systems.flink.log import Line
 from holdfast.fixtures.systems.flink.master_log import MasterLog
 from holdfast.fixtures.systems.flink.stored import StoredCheckpoints

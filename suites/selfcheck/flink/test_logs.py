@@ -8,9 +8,8 @@ from pathlib import Path
 import pytest
 
 from holdfast.fixtures.systems.flink.job_log import Dated, Deployed
-from holdfast.fixtures.systems.flink.log import Line
+from holdfast.fixtures.systems.flink.log import Line, reason_in
 from holdfast.fixtures.systems.flink.master_log import MasterLog
-from holdfast.fixtures.systems.flink.reasons import reason_in
 from holdfast.fixtures.systems.flink.stored import StoredCheckpoints
 from holdfast.harness.model import events
 from holdfast.harness.model.checkpoint import FailureReason

@@ -84,7 +84,7 @@ def stack(tmp_path: Path) -> Iterator[AStack]:
 
 
 def in_containers(stack: AStack) -> Any:
-    from holdfast.fixtures.systems.flink.containers import InContainers
+    from holdfast.fixtures.systems.flink.place import InContainers
 
     return InContainers(stack)  # type: ignore[arg-type]
 

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.fixtures.systems.flink.job_arguments import uncompiled
+from holdfast.fixtures.systems.flink.connectors import PartFiles
 from holdfast.fixtures.systems.flink.job_log import Dated
 from holdfast.fixtures.systems.flink.log import Line
 from holdfast.fixtures.systems.flink.master_log import MasterLog
-from holdfast.fixtures.systems.flink.output import PartFiles
+from holdfast.fixtures.systems.flink.our_job import uncompiled
 from holdfast.fixtures.systems.flink.stored import StoredCheckpoints
 from holdfast.fixtures.systems.flink.tasks import Tasks
 from holdfast.fixtures.systems.flink.worker_log import WorkerLog

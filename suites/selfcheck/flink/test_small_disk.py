@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.fixtures.systems.flink import small_disk
-from holdfast.fixtures.systems.flink.small_disk import SmallDisk, missing, unmount
+from holdfast.fixtures.systems.flink import stored
+from holdfast.fixtures.systems.flink.stored import SmallDisk, no_small_disk, unmount
 
 
 def test_nothing_can_be_written_while_it_is_full(tmp_path: Path) -> None:
-    if reason := missing():
+    if reason := no_small_disk():
         pytest.skip(reason)
     folder = tmp_path / "checkpoints"
     try:
@@ -38,7 +38,7 @@ def test_nothing_can_be_written_while_it_is_full(tmp_path: Path) -> None:
 
 def test_it_remembers_that_it_was_filled(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What Flink writes of it is read when its room may have been given back."""
-    monkeypatch.setattr(small_disk, "_run", lambda *command: None)
+    monkeypatch.setattr(stored, "_run", lambda *command: None)
     disk = SmallDisk(tmp_path / "checkpoints")
     assert not disk.filled
     disk._filler = Path("/dev/full")
