@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 
 from holdfast.fixtures.pipelines.output.files import LocalFiles
-from holdfast.fixtures.systems.structured_streaming.checkpoint_log import CheckpointLog, FileNotes, TopicNotes
-from holdfast.fixtures.systems.structured_streaming.log_watch import LogWatch
+from holdfast.fixtures.systems.structured_streaming.checkpoint_log import CheckpointLog, FileNotes, LogWatch, TopicNotes
 from holdfast.harness.adapter.recorder import SOURCE, Recorder
 from holdfast.harness.model.events import CheckpointCompleted, CheckpointTriggered, SourceEmitted
 from holdfast.suites.selfcheck.structured_streaming.spark_files import committed, planned

@@ -19,8 +19,7 @@ from holdfast.fixtures.pipelines.declaration import Declaration, declaration_of
 from holdfast.fixtures.pipelines.input.fed_records import FedRecords, line_of
 from holdfast.fixtures.pipelines.input.input_files import fed_by_files
 from holdfast.fixtures.systems.structured_streaming.driver import imported
-from holdfast.fixtures.systems.structured_streaming.missing_package import missing_package
-from holdfast.fixtures.systems.structured_streaming.said_error import innermost, sentence_of
+from holdfast.fixtures.systems.structured_streaming.said_error import innermost, missing_package, sentence_of
 from holdfast.fixtures.workloads.synthetic import Synthetic
 from holdfast.harness.engine.executor.markers import with_markers
 from holdfast.harness.model.capability import AT_LEAST_ONCE

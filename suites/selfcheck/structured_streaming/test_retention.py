@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import pytest
 
-from holdfast.fixtures.systems.structured_streaming.retention import TopicRetention
+from holdfast.fixtures.systems.structured_streaming.controls import TopicRetention
 from holdfast.fixtures.systems.structured_streaming.system import StructuredStreaming
 from holdfast.harness.model.case import Tier
 from holdfast.harness.model.events import InputTruncated

@@ -16,10 +16,10 @@ from holdfast.fixtures.pipelines.output.outgoing import (
     TableOutput,
     TopicOutput,
 )
+from holdfast.fixtures.systems.structured_streaming.lives import QUIET_MS, Superseded
 from holdfast.fixtures.systems.structured_streaming.messages import Ended, Stop
+from holdfast.fixtures.systems.structured_streaming.pipeline import bears_late_writes
 from holdfast.fixtures.systems.structured_streaming.session import Session
-from holdfast.fixtures.systems.structured_streaming.suited import bears_late_writes
-from holdfast.fixtures.systems.structured_streaming.superseded import QUIET_MS, Superseded
 from holdfast.harness.adapter.recorder import Recorder
 from holdfast.harness.model.capability import AT_LEAST_ONCE, Guarantee
 from holdfast.harness.model.events import Event, JobStatus, JobSwitched, NodeDied

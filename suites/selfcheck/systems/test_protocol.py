@@ -25,11 +25,10 @@ from holdfast.fixtures.systems.json_lines.introduction import (
     init_of,
     introduced,
 )
-from holdfast.fixtures.systems.json_lines.life import Life
+from holdfast.fixtures.systems.json_lines.life import Life, Run
 from holdfast.fixtures.systems.json_lines.messages import Claim, Garbage, Hold, Message, Offer, Release, encode
 from holdfast.fixtures.systems.json_lines.points import Points
 from holdfast.fixtures.systems.json_lines.program_input import ProgramInput
-from holdfast.fixtures.systems.json_lines.run import Run
 from holdfast.harness import cli
 from holdfast.harness.adapter.member import Nodes
 from holdfast.harness.adapter.recorder import Recorder
