@@ -202,7 +202,7 @@ IMPLEMENTATIONS: Mapping[str, tuple[Recognised, Mapping[str, str]]] = {
         calls("arrived"),
         {
             "harness/adapter/feeder.py": "the one",
-            "fixtures/reference/drivers/processes/input_pages.py": "records that a surge had more arrive than usual",
+            "fixtures/reference/drivers/processes/file_log.py": "records that a surge had more arrive than usual",
         },
     ),
     "window of what is unanswered": (

@@ -34,7 +34,7 @@ def inputs(preloaded: int = 10) -> InputLog:
 
 
 def feeder_of(connectors: Connectors, **changed: int) -> Feeder:
-    from holdfast.fixtures.reference.connectors.input_topic import topic_feeder
+    from holdfast.fixtures.reference.connectors.kafka_log import topic_feeder
 
     feeder, preload = topic_feeder(connectors, inputs(**changed))
     preload()

@@ -8,7 +8,7 @@ import pytest
 
 from holdfast.fixtures.reference.drivers.controls.newest import WrongClocks
 from holdfast.fixtures.reference.drivers.controls.targets import Targets
-from holdfast.fixtures.reference.drivers.processes.clocks import Clocks
+from holdfast.fixtures.reference.drivers.processes.shared_pages import Clocks
 from holdfast.fixtures.reference.drivers.wall_clock import WallClock
 from holdfast.harness.model.events import NodeStarted
 from holdfast.harness.model.plan import FaultSpec

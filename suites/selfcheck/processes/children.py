@@ -9,7 +9,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from holdfast.fixtures.reference.drivers.processes.leash import Leash
+from holdfast.fixtures.reference.drivers.processes.host import Leash
 from holdfast.fixtures.reference.protocol.messages import TriggerCheckpoint
 from holdfast.harness.adapter.network.loop import Loop
 from holdfast.harness.adapter.recorder import Lines, LogFile, Recorder

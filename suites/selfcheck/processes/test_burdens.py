@@ -8,7 +8,7 @@ import pytest
 
 from holdfast.fixtures.reference.drivers.controls.newest import BurdenedTasks
 from holdfast.fixtures.reference.drivers.controls.targets import Targets
-from holdfast.fixtures.reference.drivers.processes.burdens import Burdens
+from holdfast.fixtures.reference.drivers.processes.shared_pages import Burdens
 from holdfast.harness.model.target import Role, Target
 from holdfast.harness.spi.controls import NOBODY, Acting
 from holdfast.suites.conformance.plans import plan

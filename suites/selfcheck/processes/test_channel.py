@@ -13,10 +13,11 @@ import pytest
 
 from holdfast.fixtures.reference.drivers.processes.channel import (
     InputChannel,
+    Mark,
+    Open,
     OutputChannel,
     opening,
 )
-from holdfast.fixtures.reference.drivers.processes.channel_messages import Mark, Open
 from holdfast.fixtures.reference.drivers.processes.connection import Connection
 from holdfast.fixtures.reference.drivers.processes.framing import (
     LARGEST_PAYLOAD,
@@ -25,7 +26,7 @@ from holdfast.fixtures.reference.drivers.processes.framing import (
     FrameReader,
     header,
 )
-from holdfast.fixtures.reference.drivers.processes.local_channel import LocalChannel
+from holdfast.fixtures.reference.drivers.processes.hosted_task import LocalChannel
 from holdfast.fixtures.reference.operators.batches import Batch, from_arrow, to_arrow
 from holdfast.fixtures.reference.operators.partial_sums import PartialSums
 from holdfast.fixtures.reference.protocol.channels.buffers import InputBuffers

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from holdfast.fixtures.reference.drivers.processes.hosted_task import HostedTask
-from holdfast.fixtures.reference.drivers.processes.local_channel import LocalChannel
+from holdfast.fixtures.reference.drivers.processes.hosted_task import HostedTask, LocalChannel
 from holdfast.fixtures.reference.operators.batches import size_bytes
 from holdfast.fixtures.reference.protocol.channels.buffers import OutputBuffers
 from holdfast.fixtures.reference.protocol.execution_graph import execution_graph

@@ -9,8 +9,7 @@ import pytest
 
 from holdfast.fixtures.reference.connectors.arrival_clock import NORMAL_PERCENT
 from holdfast.fixtures.reference.drivers.controls.input import InputFaults
-from holdfast.fixtures.reference.drivers.processes.file_log import FileLog, write_log
-from holdfast.fixtures.reference.drivers.processes.input_pages import InputPages
+from holdfast.fixtures.reference.drivers.processes.file_log import FileLog, InputPages, write_log
 from holdfast.harness.model.records import InputLog, Partition
 from holdfast.suites.selfcheck.faults.scene import NotedHarness
 

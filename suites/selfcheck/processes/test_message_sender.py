@@ -12,12 +12,12 @@ import pytest
 from holdfast.fixtures.reference.drivers.message_faults import MessageFaults
 from holdfast.fixtures.reference.drivers.outbox import Message, Outbox
 from holdfast.fixtures.reference.drivers.processes.connection import Connection
-from holdfast.fixtures.reference.drivers.processes.message_orders import (
+from holdfast.fixtures.reference.drivers.processes.message_sender import (
     DISTURB_MESSAGES,
     RESTORE_MESSAGES,
     MessageOrders,
+    MessageSender,
 )
-from holdfast.fixtures.reference.drivers.processes.message_sender import MessageSender
 from holdfast.fixtures.reference.parts import REFERENCE
 from holdfast.fixtures.reference.protocol.messages import (
     CancelTasks,
