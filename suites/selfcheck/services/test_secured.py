@@ -80,20 +80,23 @@ def test_a_broker_lets_in_who_can_prove_it_and_trusts_its_authority(broker: Secu
 @unless(NO_BROKER)
 def test_topics_are_fed_and_read_there(broker: SecuredBroker, tmp_path: Path) -> None:
     from confluent_kafka import Producer
+    from confluent_kafka.admin import AdminClient
 
     from holdfast.fixtures.pipelines.output.kept_rows import KeptRows
     from holdfast.fixtures.pipelines.output.outgoing import TopicOutput
     from holdfast.fixtures.pipelines.output.topic_output import TopicLook
-    from holdfast.fixtures.systems.structured_streaming.topics import create_topic, delete_topic
+    from holdfast.fixtures.services.topics import delete_topics, make_topics
 
     login = client_settings(broker.access())
-    create_topic(broker.secured, "holdfast-secured", 1, login)
-    producer = Producer({**login, "bootstrap.servers": broker.secured, "log_level": 0})
+    client = {**login, "bootstrap.servers": broker.secured, "log_level": 0}
+    admin = AdminClient(client)
+    make_topics(admin, {"holdfast-secured": 1})
+    producer = Producer(client)
     producer.produce("holdfast-secured", b'{"partition": 0, "offset": 0}')
     assert not producer.flush(ANSWER_S)
     with closing(TopicLook(broker.secured, "holdfast-secured", TopicOutput(), (), KeptRows(tmp_path), login)) as look:
         assert look.poll(final=True)
-    delete_topic(broker.secured, "holdfast-secured", login)
+    delete_topics(admin, ["holdfast-secured"])
 
 
 @pytest.mark.nightly
