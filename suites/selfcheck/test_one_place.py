@@ -141,7 +141,7 @@ CONNECTORS = {
     "harness/engine/job_cluster/endpoint.py": "HTTP, which carries the token in a header",
     "harness/engine/site/machine.py": "asks whether Docker answers",
     "fixtures/images/daemon.py": "asks whether Docker answers",
-    "fixtures/services/given_spark.py": "asks whether a Spark master answers",
+    "fixtures/services/spark_cluster.py": "asks whether a Spark master answers",
     "fixtures/services/worker_probe.py": "asks whether an executor reaches an address; it says nothing",
     "fixtures/systems/flink/cluster.py": "asks whether Flink's endpoint answers",
 }

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.fixtures.services.processes.preparation import java
+from holdfast.fixtures.services.processes.installation import java
 from holdfast.harness.engine.site import machine
 from holdfast.harness.model.case import Tier
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from holdfast.fixtures.pipelines.output.unit_versions import Seen, UnitVersions
+from holdfast.fixtures.pipelines.output.pipeline_output import Seen, UnitVersions
 from holdfast.harness.model.events import RowsChanged, RowsVisible
 
 
