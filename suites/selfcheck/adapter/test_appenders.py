@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from holdfast.fixtures.pipelines.input.fed_records import FedRecords
+from holdfast.fixtures.pipelines.input.feeder import InputFiles
 from holdfast.fixtures.pipelines.input.incoming import Incoming
-from holdfast.fixtures.pipelines.input.input_files import InputFiles
 from holdfast.fixtures.reference.drivers.processes.file_log import FileAppender, write_log
 from holdfast.fixtures.systems.flink.connectors import Files
 from holdfast.harness.adapter.feeder import Appender, Arrived, Feeder

@@ -9,9 +9,14 @@ import pyarrow.parquet as pq
 import pytest
 
 from holdfast.fixtures.pipelines.input.fed_records import FedRecords
-from holdfast.fixtures.pipelines.input.feeder import IDLE_INTERVAL_MS, QueryFeeder
+from holdfast.fixtures.pipelines.input.feeder import (
+    FILE_INTERVAL_MS,
+    IDLE_INTERVAL_MS,
+    InputFiles,
+    QueryFeeder,
+    fed_by_files,
+)
 from holdfast.fixtures.pipelines.input.incoming import Incoming
-from holdfast.fixtures.pipelines.input.input_files import FILE_INTERVAL_MS, InputFiles, fed_by_files
 from holdfast.fixtures.workloads.synthetic import Synthetic
 from holdfast.harness.adapter.feeder import Records
 from holdfast.harness.engine.executor.markers import MARKER_KEY, with_markers

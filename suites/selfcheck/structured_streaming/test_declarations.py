@@ -13,11 +13,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from holdfast.fixtures.pipelines.answer.expected_answer import declared_rows
-from holdfast.fixtures.pipelines.answer.invariants import checked
+from holdfast.fixtures.pipelines.answer.expected_answer import checked, declared_rows
 from holdfast.fixtures.pipelines.declaration import Declaration, declaration_of
 from holdfast.fixtures.pipelines.input.fed_records import FedRecords, line_of
-from holdfast.fixtures.pipelines.input.input_files import fed_by_files
+from holdfast.fixtures.pipelines.input.feeder import fed_by_files
 from holdfast.fixtures.systems.structured_streaming.driver import imported
 from holdfast.fixtures.systems.structured_streaming.said_error import innermost, missing_package, sentence_of
 from holdfast.fixtures.workloads.synthetic import Synthetic

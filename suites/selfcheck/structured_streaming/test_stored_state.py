@@ -12,8 +12,8 @@ import pytest
 from holdfast.fixtures.host.installed_spark import quick_java
 from holdfast.fixtures.pipelines.declaration import Declaration
 from holdfast.fixtures.pipelines.input.fed_records import FedRecords
+from holdfast.fixtures.pipelines.input.feeder import InputFiles, fed_by_files
 from holdfast.fixtures.pipelines.input.incoming import Incoming
-from holdfast.fixtures.pipelines.input.input_files import InputFiles, fed_by_files
 from holdfast.fixtures.pipelines.loading import load
 from holdfast.fixtures.pipelines.output.files import LocalFiles
 from holdfast.fixtures.pipelines.rows.our_records import FIRST_WINDOW
