@@ -5,12 +5,16 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import msgspec
+import pytest
 
 from holdfast.harness import cli
 from holdfast.harness.model.journal import Journal, Status
+from holdfast.suites.certify import drawing
 from holdfast.suites.certify.check import CheckVerdict
 
 HOLDFAST = str(Path(sys.executable).with_name("holdfast"))
@@ -42,6 +46,14 @@ def rule_of(twin: Path) -> str:
 def statuses(journal: Journal, status: Status) -> set[str]:
     """Rules of that status."""
     return {each.rule.id for each in journal.rules if each.status is status}
+
+
+@contextmanager
+def unshrunk() -> Iterator[None]:
+    """Drawn programs that fail stay as they were drawn: where it is enough that one fails, shrinking it costs most."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(drawing, "TRIES", 0)
+        yield
 
 
 def refuting(verdict: CheckVerdict, *rules: str) -> CheckVerdict:
