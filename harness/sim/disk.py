@@ -6,8 +6,12 @@ gave. A removal is durable at once.
 
 from __future__ import annotations
 
+from bisect import bisect_left, insort
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
+
+_LAST = "\U0010ffff"
+"""Behind every character that a path has."""
 
 
 class FileChange(NamedTuple):
@@ -32,10 +36,11 @@ class SimulatedDisk:
         changes: counts every change, so that a reader can tell at once that nothing happened.
     """
 
-    __slots__ = ("_durable", "_noted", "_synced", "changes", "files")
+    __slots__ = ("_durable", "_noted", "_paths", "_synced", "changes", "files")
 
     def __init__(self) -> None:
         self.files: dict[str, bytes] = {}
+        self._paths: list[str] = []
         self.changes = 0
         self._synced: dict[str, bytes] = {}
         self._durable: set[str] = set()
@@ -50,15 +55,18 @@ class SimulatedDisk:
         Returns:
             Its changes, each noted behind its success: what failed there is none.
         """
-        files, synced, durable, changes = self.files, self._synced, self._durable, self.changes
-        self.files, self._synced, self._durable = dict(files), {}, set()
+        files, paths = self.files, self._paths
+        synced, durable, changes = self._synced, self._durable, self.changes
+        self.files, self._paths = dict(files), list(paths)
+        self._synced, self._durable = {}, set()
         noted: list[FileChange] = []
         self._noted = noted
         try:
             act()
         finally:
             self._noted = None
-            self.files, self._synced, self._durable, self.changes = files, synced, durable, changes
+            self.files, self._paths = files, paths
+            self._synced, self._durable, self.changes = synced, durable, changes
         return noted
 
     def create(self, path: str) -> None:
@@ -69,7 +77,7 @@ class SimulatedDisk:
         """
         if path in self.files:
             raise FileExistsError(f"{path} exists already.")
-        self.files[path] = b""
+        self._add(path, b"")
         self._note(SimulatedDisk.create, path)
 
     def append(self, path: str, content: bytes | memoryview) -> None:
@@ -99,8 +107,8 @@ class SimulatedDisk:
         """
         if target in self.files:
             raise FileExistsError(f"{target} exists already.")
-        self.files[target] = self.read(path)
-        del self.files[path]
+        self._add(target, self.read(path))
+        self._drop(path)
         self._synced[target] = self._synced.get(path, b"")
         self._durable.add(target)
         self._forget(path)
@@ -108,7 +116,8 @@ class SimulatedDisk:
 
     def remove(self, path: str) -> None:
         """Remove a file; what is gone already is no error."""
-        self.files.pop(path, None)
+        if path in self.files:
+            self._drop(path)
         self._forget(path)
         self._note(SimulatedDisk.remove, path)
 
@@ -139,7 +148,8 @@ class SimulatedDisk:
     def lose_power(self) -> None:
         """What is not durable is gone."""
         kept = {path: self._synced.get(path, b"") for path in self._durable}
-        self.files, self._synced, self._durable = kept, dict(kept), set(kept)
+        self.files, self._paths = kept, sorted(kept)
+        self._synced, self._durable = dict(kept), set(kept)
         self.changes += 1
 
     def put(self, path: str, content: bytes | None) -> None:
@@ -147,9 +157,19 @@ class SimulatedDisk:
         if content is None:
             self.remove(path)
             return
+        if path not in self.files:
+            insort(self._paths, path)
         self.files[path] = self._synced[path] = content
         self._durable.add(path)
         self.changes += 1
+
+    def _add(self, path: str, content: bytes) -> None:
+        self.files[path] = content
+        insort(self._paths, path)
+
+    def _drop(self, path: str) -> None:
+        del self.files[path]
+        del self._paths[bisect_left(self._paths, path)]
 
     def _note(self, method: Callable[..., None], path: str, *more: Any) -> None:
         self.changes += 1
@@ -171,4 +191,6 @@ class SimulatedDisk:
 
     def below(self, prefix: str) -> list[str]:
         """Paths that begin with a prefix, in ascending order."""
-        return sorted([path for path in self.files if path.startswith(prefix)])
+        paths = self._paths
+        first = bisect_left(paths, prefix)
+        return paths[first : bisect_left(paths, prefix + _LAST, first)]
