@@ -70,8 +70,7 @@ def require_place_for(names: Sequence[str]) -> None:
         raise NotHere(names)
 
 
-@contextmanager
-def foreign(whose: str) -> Iterator[None]:
+class foreign:  # noqa: N801 - used like a function
     """Within, code runs that is not ours.
 
     Args:
@@ -80,15 +79,21 @@ def foreign(whose: str) -> Iterator[None]:
     Raises:
         ForeignError: it tried to end this process.
     """
-    try:
-        yield
-    except Exception:
-        raise
-    except BaseException as error:
-        if _passes(error):
-            raise
+
+    __slots__ = ("_whose",)
+
+    def __init__(self, whose: str) -> None:
+        self._whose = whose
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: object, error: BaseException | None, traceback: object) -> None:
+        if error is None or isinstance(error, Exception) or _passes(error):
+            return
         raise ForeignError(
-            f"{whose} raised {in_words(error)}, which would end the harness without a verdict; raise an error instead."
+            f"{self._whose} raised {in_words(error)}, which would end the harness without a verdict; raise an error "
+            "instead."
         ) from error
 
 
