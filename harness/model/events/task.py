@@ -41,8 +41,8 @@ class InputRead(Event, tag="input_read"):
     its requests name no attempt; a socket hands out whatever comes next. There a statement about positions rests on
     the word of the system under test. Records that it skips or repeats show in the committed output all the same.
 
-    Of a source behind the SPI the runtime tells every batch, by the numbers that its records carry: it knows no
-    positions, and emits none."""
+    Of a source behind the SPI the runtime tells every batch, by the numbers that its records carry: unless the source
+    is its own, it knows no positions, and emits none."""
 
     subtask: str
     partition: int

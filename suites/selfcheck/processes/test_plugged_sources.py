@@ -36,6 +36,7 @@ QUEUE = "holdfast.fixtures.sources.sqlite_queue:QueueTable"
 OURS = "holdfast.suites.selfcheck.processes.unknown_source:UnknownSource"
 TAKING = "holdfast.suites.selfcheck.processes.taking_source:TakingQueue"
 MEMORY = "holdfast.fixtures.sources.log:LogSource"
+LATE = "holdfast.suites.selfcheck.processes.late_source:LateSource"
 LOSING = "holdfast.fixtures.sources.queue:QueueSource@memory:///losing"
 EARLIEST = "holdfast.fixtures.mutants.sources.enumerators:StartsAtTheEarliest"
 WRONG = "holdfast.fixtures.mutants.sources.plugged:"
@@ -89,6 +90,7 @@ def test_it_runs_on_the_simulator_and_on_processes_and_lacks_what_acts_on_our_lo
 def test_no_order_is_claimed_and_what_cannot_be_read_again_may_be_lost() -> None:
     assert plugged(FILES).claims(plan(job=FORWARD)).output == {Guarantee.NO_LOSS, Guarantee.NO_DUPLICATE}
     assert plugged(LOSING).claims(plan(job=FORWARD)).output == {Guarantee.NO_DUPLICATE}
+    assert plugged(MEMORY).claims(plan(job=FORWARD)).output == set(Guarantee)
 
 
 @pytest.mark.parametrize(
@@ -214,6 +216,18 @@ def test_a_wrong_one_is_refuted_by_its_case(source: str, case: str, tier: Tier, 
     on = tier if tier in tiers else Tier.SIM
     result = run_case(f"reference+source={WRONG}{source}", BY_ID[case], on, folder=tmp_path)
     assert result.status is Status.FAIL, result.reason
+
+
+@pytest.mark.parametrize(("source", "outcome"), [(MEMORY, Outcome.PASS), (LATE, Outcome.FAIL)])
+def test_where_a_source_stands_is_judged_if_its_splits_are_the_partitions(
+    source: str, outcome: Outcome, tmp_path: Path
+) -> None:
+    run = counting_run(plan(*RESTARTED, job=KEYED_SUM), plugged(source), Tier.SIM, tmp_path)
+    assert run.outcome is outcome, run.reason
+    judged = {f"{each.oracle}/{clause}" for each in run.verdicts for clause, count in each.checked.items() if count}
+    assert {"CUT/source-position", "RESTORE/position-differs", "RESTORE/read-elsewhere"} <= judged
+    refuted = {f"{each.oracle}/{anomaly.clause}" for each in run.verdicts for anomaly in each.anomalies}
+    assert ("CUT/source-position" in refuted) is (source == LATE)
 
 
 def test_a_surge_on_the_simulator_lets_its_input_come_early(tmp_path: Path) -> None:
