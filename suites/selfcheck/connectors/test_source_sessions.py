@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from holdfast.fixtures.reference.connectors.source_sessions import HeldReader, SourceSessions
 from holdfast.fixtures.reference.connectors.source_values import read_back, written
@@ -15,6 +16,7 @@ from holdfast.fixtures.reference.protocol.messages import HandOutSplits, SplitSt
 from holdfast.fixtures.sources.log import LogFeeder, LogSource
 from holdfast.fixtures.sources.position import Position
 from holdfast.fixtures.sources.reader import Reader
+from holdfast.harness.model.events import SplitsAssigned, SplitsLeft
 from holdfast.harness.spi.errors import Damaged, Transient
 from holdfast.harness.spi.source import Batch, EnumeratorState, ReaderStatus, SourceContext, SourceRecord, SourceSplit
 from holdfast.suites.selfcheck.connectors.inputs import TWO_PARTITIONS
@@ -46,6 +48,10 @@ class Deck:
     def snapshot(self, checkpoint: int) -> EnumeratorState:
         return EnumeratorState(1, " ".join(map(str, self.left)).encode())
 
+    def partitions(self, splits: Sequence[SourceSplit], state: EnumeratorState | None = None) -> tuple[int, ...]:
+        waiting = self.left if state is not None else []
+        return (*(int(each.id) for each in splits), *waiting)
+
     def close(self) -> None:
         self.closed = True
 
@@ -75,7 +81,7 @@ def checkpoint(operator: HandedOut, number: int, received: Sequence[int]) -> Com
         reader: SubtaskState(reader, source=SplitState(tuple(operator.given[reader][:count]), received=count))
         for reader, count in zip(READERS, received, strict=True)
     }
-    states["source"] = operator.part(number, states)
+    states["source"] = SubtaskState("source", source=operator.part(number, states))
     return CompletedCheckpoint(number, tuple(states.values()), ())
 
 
@@ -142,6 +148,20 @@ def test_who_was_told_so_gets_nothing_of_a_reader_that_is_gone() -> None:
     assert (deck.left, operator.exhausted, ids(operator.given["source[1]"])) == ([0, 2], False, ["1", "3"])
     operator.assign(READERS)
     assert (operator.exhausted, ids(operator.given["source[0]"])) == (True, ["0", "2"])
+
+
+def test_the_history_tells_who_is_handed_which_splits_and_what_a_checkpoint_leaves() -> None:
+    operator, [deck] = handed_out()
+    handed = operator.untold("source[0]")
+    assert handed is not None
+    assert operator.assigned(replace(handed, attempt=2)) == [
+        SplitsAssigned(attempt=2, subtask="source[0]", splits=(0, 2))
+    ]
+    deck.left = [7]
+    part = checkpoint(operator, 1, (2, 1)).state_of("source")
+    assert part is not None
+    assert part.source is not None
+    assert operator.left(1, 2, part.source) == [SplitsLeft(attempt=2, checkpoint=1, vertex="source", splits=(3, 7))]
 
 
 def test_it_does_not_begin_again_where_it_runs() -> None:
