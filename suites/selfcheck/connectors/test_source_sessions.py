@@ -116,6 +116,24 @@ def test_a_reader_that_restarts_alone_gives_back_what_it_was_handed_behind_the_c
     assert ids(operator.given["source[1]"]) == ["1", "3", "2"]
 
 
+def test_a_coordinator_that_takes_over_deploys_readers_one_by_one_from_a_checkpoint() -> None:
+    before, _ = handed_out()
+    completed = checkpoint(before, 1, (2, 2))
+    made: list[Deck] = []
+
+    def make(vertex: str, attempt: int, restored: EnumeratorState | None) -> Deck:
+        made.append(Deck(restored))
+        return made[-1]
+
+    operator = HandedOut("source", READERS, make)
+    operator.restore(READERS[1:], completed)
+    operator.restore(READERS[:1], completed)
+    operator.begin(5)
+    operator.assign(READERS)
+    assert [deck.left for deck in made] == [[]]
+    assert operator.given == {reader: [] for reader in READERS}
+
+
 def test_what_it_was_handed_since_it_began_from_the_same_checkpoint_is_given_back_too() -> None:
     """How many it had been handed is counted anew in each attempt."""
     operator, [deck] = handed_out()
