@@ -10,13 +10,15 @@ import pytest
 from holdfast.faults.input import surge
 from holdfast.faults.process import kill
 from holdfast.faults.truncation import truncate
+from holdfast.faults.user import rescale
 from holdfast.harness.engine.cases.case_run import run_case
 from holdfast.harness.engine.errors import UsageError
+from holdfast.harness.engine.executor.run import Run
 from holdfast.harness.engine.site import registry
 from holdfast.harness.model.capability import Capability, Guarantee
 from holdfast.harness.model.case import Case, Tier
 from holdfast.harness.model.jobs import FORWARD, IDLE_SPLITS, KEYED_SUM, TUMBLING_SUM, bounded
-from holdfast.harness.model.plan import ExpectedEnd
+from holdfast.harness.model.plan import ExpectedEnd, Topology
 from holdfast.harness.model.status import Status
 from holdfast.harness.model.target import COORDINATOR
 from holdfast.harness.model.verdict import Outcome
@@ -221,9 +223,29 @@ def test_a_wrong_one_is_refuted_by_its_case(source: str, case: str, tier: Tier, 
 def test_where_a_source_stands_is_judged_if_its_splits_are_the_partitions(tmp_path: Path) -> None:
     run = counting_run(plan(*RESTARTED, job=KEYED_SUM), plugged(MEMORY), Tier.SIM, tmp_path)
     assert_passes(run)
-    judged = {f"{each.oracle}/{clause}" for each in run.verdicts for clause, count in each.checked.items() if count}
+    judged = judged_by(run)
     assert {"CUT/source-position", "RESTORE/position-differs", "RESTORE/read-elsewhere"} <= judged
     assert {f"COORD/{clause}" for clause in ("split-lost", "split-twice", "split-mistaken")} <= judged
+
+
+def test_where_a_split_ended_is_known_at_another_parallelism(tmp_path: Path) -> None:
+    """One ends long before the others, and a snapshot holds it no more."""
+    short = {"partitions": 5, "records": 1600, "idle_partition": 0, "idle_records": 8}
+    ending = plan(
+        rescale(3, after_checkpoint=1),
+        job=bounded(KEYED_SUM),
+        topology=Topology(2),
+        records=short,
+        expected_end=ExpectedEnd.FINISHED,
+    )
+    run = counting_run(ending, plugged(MEMORY), Tier.SIM, tmp_path)
+    assert_passes(run)
+    assert {"COORD/split-lost", "RESTORE/rescaled-positions-differ"} <= judged_by(run)
+
+
+def judged_by(run: Run) -> set[str]:
+    """The clauses that had something to decide."""
+    return {f"{each.oracle}/{clause}" for each in run.verdicts for clause, count in each.checked.items() if count}
 
 
 @pytest.mark.parametrize(
