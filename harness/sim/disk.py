@@ -7,7 +7,7 @@ gave. A removal is durable at once.
 from __future__ import annotations
 
 from bisect import bisect_left, insort
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 _LAST = "\U0010ffff"
@@ -32,19 +32,23 @@ class SimulatedDisk:
     """Files by path.
 
     Attributes:
-        files: content by path.
         changes: counts every change, so that a reader can tell at once that nothing happened.
     """
 
-    __slots__ = ("_durable", "_noted", "_paths", "_synced", "changes", "files")
+    __slots__ = ("_durable", "_files", "_noted", "_paths", "_synced", "changes")
 
     def __init__(self) -> None:
-        self.files: dict[str, bytes] = {}
+        self._files: dict[str, bytes] = {}
         self._paths: list[str] = []
         self.changes = 0
         self._synced: dict[str, bytes] = {}
         self._durable: set[str] = set()
         self._noted: list[FileChange] | None = None
+
+    @property
+    def files(self) -> Mapping[str, bytes]:
+        """Content by path."""
+        return self._files
 
     def followed(self, act: Callable[[], object]) -> list[FileChange]:
         """Let a process that dies go on, over a copy of the files.
@@ -55,9 +59,9 @@ class SimulatedDisk:
         Returns:
             Its changes, each noted behind its success: what failed there is none.
         """
-        files, paths = self.files, self._paths
+        files, paths = self._files, self._paths
         synced, durable, changes = self._synced, self._durable, self.changes
-        self.files, self._paths = dict(files), list(paths)
+        self._files, self._paths = dict(files), list(paths)
         self._synced, self._durable = {}, set()
         noted: list[FileChange] = []
         self._noted = noted
@@ -65,7 +69,7 @@ class SimulatedDisk:
             act()
         finally:
             self._noted = None
-            self.files, self._paths = files, paths
+            self._files, self._paths = files, paths
             self._synced, self._durable, self.changes = synced, durable, changes
         return noted
 
@@ -75,7 +79,7 @@ class SimulatedDisk:
         Raises:
             FileExistsError: the path is taken.
         """
-        if path in self.files:
+        if path in self._files:
             raise FileExistsError(f"{path} exists already.")
         self._add(path, b"")
         self._note(SimulatedDisk.create, path)
@@ -86,7 +90,7 @@ class SimulatedDisk:
         Raises:
             FileNotFoundError: it is not there.
         """
-        self.files[path] = self.read(path) + content
+        self._files[path] = self.read(path) + content
         self._note(SimulatedDisk.append, path, content)
 
     def sync(self, path: str) -> None:
@@ -105,7 +109,7 @@ class SimulatedDisk:
             FileExistsError: the target is taken.
             FileNotFoundError: the file is not there.
         """
-        if target in self.files:
+        if target in self._files:
             raise FileExistsError(f"{target} exists already.")
         self._add(target, self.read(path))
         self._drop(path)
@@ -116,14 +120,14 @@ class SimulatedDisk:
 
     def remove(self, path: str) -> None:
         """Remove a file; what is gone already is no error."""
-        if path in self.files:
+        if path in self._files:
             self._drop(path)
         self._forget(path)
         self._note(SimulatedDisk.remove, path)
 
     def exists(self, path: str) -> bool:
         """Whether there is something at a path."""
-        return path in self.files
+        return path in self._files
 
     def crash(self, changes: Sequence[FileChange], share: float) -> None:
         """Make a part of some changes, as a process that dies in the middle does.
@@ -148,7 +152,7 @@ class SimulatedDisk:
     def lose_power(self) -> None:
         """What is not durable is gone."""
         kept = {path: self._synced.get(path, b"") for path in self._durable}
-        self.files, self._paths = kept, sorted(kept)
+        self._files, self._paths = kept, sorted(kept)
         self._synced, self._durable = dict(kept), set(kept)
         self.changes += 1
 
@@ -157,18 +161,18 @@ class SimulatedDisk:
         if content is None:
             self.remove(path)
             return
-        if path not in self.files:
+        if path not in self._files:
             insort(self._paths, path)
-        self.files[path] = self._synced[path] = content
+        self._files[path] = self._synced[path] = content
         self._durable.add(path)
         self.changes += 1
 
     def _add(self, path: str, content: bytes) -> None:
-        self.files[path] = content
+        self._files[path] = content
         insort(self._paths, path)
 
     def _drop(self, path: str) -> None:
-        del self.files[path]
+        del self._files[path]
         del self._paths[bisect_left(self._paths, path)]
 
     def _note(self, method: Callable[..., None], path: str, *more: Any) -> None:
@@ -185,9 +189,9 @@ class SimulatedDisk:
         Raises:
             FileNotFoundError: it is not there.
         """
-        if path not in self.files:
+        if path not in self._files:
             raise FileNotFoundError(f"{path} is not there.")
-        return self.files[path]
+        return self._files[path]
 
     def below(self, prefix: str) -> list[str]:
         """Paths that begin with a prefix, in ascending order."""
