@@ -2,8 +2,8 @@
 
 A file of this folder is a sample: what it is from, the text of its `flink-conf.yaml` or the calls of its program, and
 what is then in force besides the defaults of Flink 1.14, of which these speak. The figures are written by hand.
-`defaults-*.toml` are the defaults as the documentation of a version has them, also by hand: nothing else could refute
-the profile, of which both the reference runtime and its oracle take theirs.
+`defaults.toml` has the defaults as the documentation of each version has them, and those of our own options, also by
+hand: nothing else could refute the profile, of which both the reference runtime and its oracle take theirs.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import msgspec
 
 from holdfast.harness.model.configuration import Call, ConfigurationFile
 
-DEFAULTS = "defaults-"
+DEFAULTS = "defaults.toml"
 
 
 class Sample(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -54,11 +54,20 @@ def samples() -> tuple[Sample, ...]:
     return tuple(
         msgspec.structs.replace(msgspec.toml.decode(entry.read_bytes(), type=Sample), name=entry.name[:-5])
         for entry in sorted(files(__name__).iterdir(), key=lambda entry: entry.name)
-        if entry.name.endswith(".toml") and not entry.name.startswith(DEFAULTS)
+        if entry.name.endswith(".toml") and entry.name != DEFAULTS
     )
 
 
-@cache
 def defaults(profile: str) -> dict[str, str]:
-    """The defaults of a profile."""
-    return msgspec.toml.decode(files(__name__).joinpath(f"{DEFAULTS}{profile}.toml").read_bytes(), type=dict[str, str])
+    """The defaults of Flink in a profile."""
+    return {**_defaults()["both"], **_defaults()[profile]}
+
+
+def own_defaults() -> dict[str, str]:
+    """Those of options of ours, and where ours is meant to differ from Flink's."""
+    return _defaults()["ours"]
+
+
+@cache
+def _defaults() -> dict[str, dict[str, str]]:
+    return msgspec.toml.decode(files(__name__).joinpath(DEFAULTS).read_bytes(), type=dict[str, dict[str, str]])
