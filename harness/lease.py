@@ -1,4 +1,4 @@
-"""Leases: what outlives a process that is killed says whose it was, so that a sweep finds it, and nothing else.
+"""Leases: what outlives a process that is killed names its owner, so that a sweep finds it, and nothing else.
 
 A lease is a temporary folder with a note of its owner, and the label of all processes that are started for it.
 """

@@ -59,7 +59,7 @@ def remove_owner(folder: Path) -> None:
 
 
 def owner_of(folder: Path) -> Owner | None:
-    """Who works, or worked, in a folder; None: nothing there says that it is one of ours."""
+    """Who works, or worked, in a folder; None: no record there is one of ours."""
     try:
         return msgspec.json.decode(read_content(require_regular(folder / FILE)), type=Owner)
     except (UsageError, msgspec.MsgspecError, UnicodeDecodeError, RecursionError):

@@ -1,4 +1,4 @@
-"""A process of ours in which somebody else's code runs: how it is begun, and what is said of its end."""
+"""A process of ours in which somebody else's code runs: how it is begun, and what is reported of its end."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def begin(
 
 
 class Blame(NamedTuple):
-    """What is said of somebody else's code when its process is lost.
+    """What is reported of somebody else's code when its process is lost.
 
     Attributes:
         sentence: without a full stop.

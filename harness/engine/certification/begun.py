@@ -56,7 +56,7 @@ class Begun(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tru
 
 
 def begun_now(request: Request | KitRequest, identity: str, waivers: Path | None = None) -> Begun:
-    """What begins now, with what the user said about services and variables.
+    """What begins now, with what the user set for services and variables.
 
     Args:
         request: what is certified.

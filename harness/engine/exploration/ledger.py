@@ -63,7 +63,7 @@ class Retrial(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="retr
 
 
 class Withdrawal(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="withdrawal", kw_only=True):
-    """The plan of a seed demanded too much, so its alarm says nothing; a person gave the reason."""
+    """The plan of a seed demanded too much, so its alarm counts for nothing; a person gave the reason."""
 
     version: int = LEDGER_VERSION
     seed: int
@@ -83,7 +83,7 @@ class Ledger:
     Attributes:
         chunks: all that were written.
         alarms: by seed, code and what was alarming when its plan ran last; empty if nothing was.
-        withdrawn: by seed, why its alarm says nothing.
+        withdrawn: by seed, why its alarm counts for nothing.
 
     Raises:
         UsageError: the folder cannot be made, belongs to another system or to a campaign that is running, or holds a
