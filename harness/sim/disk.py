@@ -134,17 +134,19 @@ class SimulatedDisk:
 
         Args:
             changes: what it was about to do.
-            share: how far it came, in [0, 1). An append weighs as much as all that it may stand between, whatever its
-                length: about half of the deaths leave a part of a file, and the others fall between two changes.
+            share: how far it came, in [0, 1). Each place in front of a change, and the one behind the last, weighs the
+                same, and the inside of an append as much as all of these but one, whatever its length: of an operation
+                with one append, about half of the deaths leave a part of a file.
         """
-        weights = [len(changes) if each.method is SimulatedDisk.append else 1 for each in changes]
+        inside = len(changes)
+        weights = [1 + inside if each.method is SimulatedDisk.append else 1 for each in changes]
         left = share * (sum(weights) + 1)
         for (method, path, more), weight in zip(changes, weights, strict=True):
             if left >= weight:
                 method(self, path, *more)
-            elif method is SimulatedDisk.append:
+            elif left >= 1:
                 content = more[0]
-                self.append(path, content[: int(left / weight * (len(content) + 1))])
+                self.append(path, content[: int((left - 1) / inside * (len(content) + 1))])
             left -= weight
             if left < 0:
                 return

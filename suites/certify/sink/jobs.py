@@ -22,8 +22,8 @@ MOST_CALLS = 20
 """How often a call that raises Transient, or a commit that says RETRY, is repeated."""
 
 MOST_LIVING = 48
-"""Sink objects at one place, each of which may hold a connection; more where the two newest attempts of each job alone
-have more."""
+"""Sink objects at one place, each of which may hold a connection; more where the living attempt and the newest dead one
+of each job have more."""
 
 
 class Job:
@@ -104,11 +104,10 @@ class Job:
         self._look()
 
     def _make_room(self, parallelism: int) -> None:
-        """Of the attempts that are over, the oldest end, where the next one would make too many objects."""
-        for old in self.zombies[:-1]:
-            if self.place.living + parallelism + 2 <= MOST_LIVING:
-                return
-            old.end()
+        """Of attempts of all jobs that are long over, the oldest end where the next one would make too many objects."""
+        long_over = self.place.long_over
+        while long_over and self.place.living + parallelism + 2 > MOST_LIVING:
+            long_over.pop(0).end()
 
     @property
     def zombies(self) -> list[Attempt]:
@@ -123,6 +122,7 @@ class Job:
     def crash(self) -> None:
         """The attempt is dead, and what no completed checkpoint holds with it."""
         self.place.step(f"{self.name}: attempt {self.attempt.number} dies")
+        self.place.long_over += self.dead[-1:]
         self.dead.append(self.attempt)
         self.aborted += [promise for promises in self.pending.values() for promise in promises]
         self.pending.clear()

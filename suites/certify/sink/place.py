@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from typing import Protocol
 
 from holdfast.harness.lease import Lease
 from holdfast.harness.spi.sink import CommittedReader, Row, Sink, SinkContext, SinkFactory, SinkFlag, SinkWriter
@@ -35,6 +36,13 @@ SENTENCES = {
 """By what became of a row: the rule that is broken where it is missing or seen too often, and the contract's words."""
 
 
+class Ends(Protocol):
+    """An attempt."""
+
+    def end(self) -> None:
+        """Nobody calls its objects any more. Idempotent."""
+
+
 class Place:
     """Where sinks of one check write: a place, a clock, and somebody who reads what is visible. No other check sees
     anything of it.
@@ -51,6 +59,7 @@ class Place:
         windows: what was met, by name.
         answers: of all sinks.
         owed: rows that are visible, of all jobs.
+        long_over: attempts behind which another one of their job has died, the oldest first.
         by_sentence: whether a row that is missing or too many is said to break the sentence of the contract that it
             does break, and its rule.
     """
@@ -75,6 +84,7 @@ class Place:
         self.steps: list[str] = []
         self.windows: Counter[str] = Counter()
         self.owed: Counter[Row] = Counter()
+        self.long_over: list[Ends] = []
         self._disk = Lease("kit")
         self.uri = connected.place(str(self._disk.room))
         self._sinks: list[Sink] = []
@@ -168,9 +178,8 @@ class Place:
         try:
             if self._victims is not None:
                 self._victims.close()
-            closed: list[Closable] = [*self.written_by(), *self._sinks]
-            if self._reader is not None:
-                closed.append(self._reader)
+            readers = [] if self._reader is None else [self._reader]
+            closed: list[Closable] = [*self.written_by(), *readers, *self._sinks]
             return [*self._raised, *raised_by_closing(closed, times=2)]
         finally:  # Though one of them may never return.
             self._disk.close()

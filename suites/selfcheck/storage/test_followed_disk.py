@@ -56,10 +56,12 @@ def test_what_failed_on_the_copy_is_no_change() -> None:
     ("share", "left"),
     [
         (0.0, {}),
-        (0.3, {UPLOAD: CONTENT[:3]}),
-        (0.55, {UPLOAD: CONTENT[:7]}),
-        (0.63, {UPLOAD: CONTENT}),
-        (0.87, {UPLOAD: CONTENT}),
+        (0.12, {UPLOAD: b""}),
+        (0.21, {UPLOAD: b""}),
+        (0.4, {UPLOAD: CONTENT[:3]}),
+        (0.6, {UPLOAD: CONTENT[:7]}),
+        (0.67, {UPLOAD: CONTENT}),
+        (0.88, {UPLOAD: CONTENT}),
         (0.999, {PATH: CONTENT}),
     ],
 )
