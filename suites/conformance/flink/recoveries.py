@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from msgspec.structs import replace
+
 from holdfast.faults.damage import damage
 from holdfast.faults.input import poison
 from holdfast.faults.process import kill, pause
@@ -146,6 +148,7 @@ CASES = with_needs(
         "LOUD/started-empty",
         method="SIGKILL hits the JobManager in the middle of a checkpoint.",
         windows=RESTORED,
+        mutant_plan=replace(storage.crash_within(0), run_seed=1),  # in which a part of the metadata is left
     ),
     twin(
         operators.CASES,
