@@ -66,7 +66,7 @@ def connectors_of(stack: Stack) -> Connectors:
 @pytest.fixture
 def connectors(stack: Stack) -> Iterator[Connectors]:
     """Of a new run whose topics are there."""
-    from holdfast.fixtures.reference.connectors.resources import create_resources, delete_resources
+    from holdfast.fixtures.reference.connectors.connected import create_resources, delete_resources
 
     made = connectors_of(stack)
     create_resources(made, PARTITIONS)

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
+from holdfast.fixtures.reference.connectors.connected import object_files
 from holdfast.fixtures.reference.connectors.kafka_sink import KafkaSink, PlainKafkaSink
-from holdfast.fixtures.reference.connectors.resources import object_files
 from holdfast.fixtures.reference.connectors.rows import encode_rows, load_rows
 from holdfast.fixtures.reference.connectors.settings import Connectors
 from holdfast.fixtures.reference.connectors.transaction_files import as_one_row

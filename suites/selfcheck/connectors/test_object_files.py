@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 from msgspec.structs import replace
 
-from holdfast.fixtures.reference.connectors.resources import object_files
+from holdfast.fixtures.reference.connectors.connected import object_files
 from holdfast.fixtures.reference.connectors.settings import Connectors
 from holdfast.fixtures.reference.protocol.storage.files import Files, read_as_written, reference_of
 from holdfast.suites.selfcheck.object_stores import BUCKET, TIERS, object_store

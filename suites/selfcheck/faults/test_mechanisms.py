@@ -10,7 +10,7 @@ import pytest
 from holdfast.fixtures.reference.drivers.processes.controls import Pages, process_controls, stage_controls
 from holdfast.fixtures.reference.drivers.processes.controls.reach import Reach
 from holdfast.fixtures.services.service_controls import offer_services
-from holdfast.fixtures.systems.json_lines.controls import program_controls
+from holdfast.fixtures.systems.json_lines.deployment import program_controls
 from holdfast.fixtures.systems.structured_streaming.controls import streaming_controls
 from holdfast.harness.engine.site import registry
 from holdfast.harness.model.case import Tier
