@@ -45,6 +45,7 @@ test_plain = state_backend.kit(Plain)
 @pytest.mark.parametrize(
     "limits", [("max_key_bytes",), ("max_namespace_bytes",), ("max_key_bytes", "max_namespace_bytes")]
 )
+@pytest.mark.share(4)
 def test_what_declares_little_room_for_names_passes_drawn_programs(limits: Sequence[str], check: Check[Bench]) -> None:
     class Narrow(HashMapBackend):
         description = replace(HashMapBackend.description, **dict.fromkeys(limits, 8))
