@@ -204,6 +204,7 @@ def test_a_right_one_is_exact_under_faults(source: str, job: Any, tmp_path: Path
 @pytest.mark.parametrize("tier", TIERS)
 @pytest.mark.parametrize("source", [FILES, QUEUE, OURS])
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.id)
+@pytest.mark.share(2)
 def test_no_case_refutes_a_right_one(source: str, case: Case, tier: Tier, tmp_path: Path) -> None:
     result = run_case(f"reference+source={source}", case, tier if tier in case.tiers else Tier.SIM, folder=tmp_path)
     ends = case.id == "source/ends-under-faults"
