@@ -8,6 +8,7 @@ import shlex
 import subprocess
 import sys
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -83,9 +84,14 @@ def test_a_command_that_ends_otherwise_is_noticed(tmp_path: Path) -> None:
         assert subprocess.run(["bash", "-c", text], capture_output=True).returncode == code
 
 
+@cache
+def whole_command() -> Any:
+    return get_command(app)
+
+
 def unknown_in(line: str) -> str | None:
     """The first word of a command of ours that does not exist; None: all do."""
-    command: Any = get_command(app)
+    command = whole_command()
     words = iter(line.split()[1:])
     for word in words:
         if word.startswith("--"):

@@ -4,7 +4,8 @@ on a link, and two relays."""
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Sequence
+from functools import cache
 
 import pytest
 
@@ -14,12 +15,15 @@ SIMULATED = "fixtures/reference/drivers/simulated/"
 """The simulator has a network of its own, and no relay."""
 
 
-def classes() -> Iterator[tuple[str, ast.ClassDef]]:
+@cache
+def classes() -> Sequence[tuple[str, ast.ClassDef]]:
     """All of what runs processes, each with its file and name, but for protocols."""
-    for path, source in source_files("harness/adapter", "fixtures"):
-        for node in ast.walk(ast.parse(source)):
-            if isinstance(node, ast.ClassDef) and not any("Protocol" in ast.unparse(base) for base in node.bases):
-                yield f"{path}:{node.name}", node
+    return [
+        (f"{path}:{node.name}", node)
+        for path, source in source_files("harness/adapter", "fixtures")
+        for node in ast.walk(ast.parse(source))
+        if isinstance(node, ast.ClassDef) and not any("Protocol" in ast.unparse(base) for base in node.bases)
+    ]
 
 
 def with_verbs(*verbs: str) -> set[str]:
