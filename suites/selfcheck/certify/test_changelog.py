@@ -19,11 +19,14 @@ from holdfast.suites.certify.state_backend.live import Live
 from holdfast.suites.selfcheck.certify.test_kit import Plain
 
 AREAS = ("INC-", "SBK-05/")
-ON_ROCKSDB = [check for check in state_backend.CHECKS if check.id.startswith(AREAS)]
-"""What the two have to do with each other; the rest is left to the night."""
+INCREMENTAL = [check for check in state_backend.CHECKS if check.id.startswith(AREAS)]
+"""What a changelog and an incremental backend have to do with each other; the rest is left to the night."""
+DRAWN = [check for check in INCREMENTAL if check.id.endswith("/program")]
+"""Their files are those of named files in a tenth of the time."""
 # The certificate of the reference asks it, too.
 test_over_hashmap = pytest.mark.nightly(state_backend.kit("hashmap+changelog"))
-test_over_rocksdb = state_backend.kit("rocksdb+changelog", checks=ON_ROCKSDB)
+test_over_rocksdb = state_backend.kit("rocksdb+changelog", checks=[each for each in INCREMENTAL if each not in DRAWN])
+test_programs_over_named_files = state_backend.kit("named-files+changelog", checks=DRAWN)
 test_over_named_files = pytest.mark.nightly(state_backend.kit("named-files+changelog"))
 test_all_over_rocksdb = pytest.mark.nightly(state_backend.kit("rocksdb+changelog"))
 test_twice = pytest.mark.nightly(state_backend.kit("hashmap+changelog+changelog"))
