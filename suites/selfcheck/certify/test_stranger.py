@@ -11,6 +11,7 @@ from holdfast.harness.engine.site.program_share import fewer_programs
 from holdfast.harness.model.status import Status
 from holdfast.harness.spi.state import KeyedStateBackendFactory, StateEntry
 from holdfast.suites.certify import state_backend
+from holdfast.suites.selfcheck.certify.refuting import unshrunk
 from holdfast.suites.selfcheck.certify.stranger import Rows, RowsSnapshot
 
 FACTORY: KeyedStateBackendFactory = Rows
@@ -35,7 +36,7 @@ class _Unsorted(RowsSnapshot):
 
 
 def test_its_wrong_twin_is_refuted_by_the_checks_of_the_canonical_form() -> None:
-    with fewer_programs(1 / 8):
+    with fewer_programs(1 / 8), unshrunk():
         refuted = [each for each in state_backend.certify(Unsorted) if each.status is Status.FAIL]
     assert {each.rule for each in refuted} == {"SBK-06"}
     assert {each.check.id for each in refuted} >= {"SBK-06/program", "SBK-06/another-backend"}
