@@ -200,14 +200,21 @@ def test_a_line_that_is_no_record_is_damage(line: bytes, tmp_path: Path) -> None
         reader.poll(1, now_ms=0)
 
 
-@pytest.mark.parametrize(("right", "supplied"), [(LogSource, ("feeder",)), (FileSource, ())])
+@pytest.mark.parametrize(
+    ("right", "supplied", "narrowed", "title"),
+    [(LogSource, ("feeder",), (), Title.CERTIFIED), (FileSource, (), ("--rule", "E2E-07"), Title.PARTIAL)],
+)
 def test_the_certificate_names_what_the_author_supplied(
-    right: type[LogSource | FileSource], supplied: tuple[str, ...], tmp_path: Path
+    right: type[LogSource | FileSource],
+    supplied: tuple[str, ...],
+    narrowed: tuple[str, ...],
+    title: Title,
+    tmp_path: Path,
 ) -> None:
     factory = f"{right.__module__}:{right.__name__}"
-    assert cli.execute(["certify", "--source", factory, "--tier", "sim", "--out", str(tmp_path)]) == 0
+    assert cli.execute(["certify", "--source", factory, "--tier", "sim", *narrowed, "--out", str(tmp_path)]) == 0
     journal = msgspec.json.decode((tmp_path / "latest" / "results.json").read_bytes(), type=Journal)
-    assert (journal.subject, journal.certificate.title) == ("SRC", Title.CERTIFIED)
+    assert (journal.subject, journal.certificate.title) == ("SRC", title)
     assert journal.certificate.supplied_by_author == supplied
 
 
