@@ -50,7 +50,7 @@ FLINK = "execution.checkpointing.interval: 1 s\n"
 @pytest.mark.parametrize(
     ("arguments", "key"),
     [
-        (["certify", "loud:Loud", "--tier", "sim", "--rule", "BAR-09"], "certificate"),
+        (["certify", "loud:Loud", "--tier", "sim", "--rule", "BAR-09", "--jobs", "1"], "certificate"),
         (["certify", "--state-backend", "loud:Backend", "--rule", "SBK-01"], "certificate"),
         (["config", "check", "flink-conf.yaml", "--system", "loud:Loud"], "settings"),
     ],
