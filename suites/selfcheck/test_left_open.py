@@ -5,21 +5,24 @@ from __future__ import annotations
 import os
 import subprocess
 from collections.abc import Callable
+from contextlib import ExitStack
 from itertools import count
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 
 from holdfast.fixtures.pipelines.answer.expectation import Expectation
 from holdfast.fixtures.pipelines.declaration import Declaration
+from holdfast.fixtures.pipelines.input.fed_records import FedRecords
+from holdfast.fixtures.pipelines.input.incoming import Incoming
 from holdfast.fixtures.pipelines.output.files import LocalFiles
 from holdfast.fixtures.pipelines.output.locations import DiskFolder
-from holdfast.fixtures.pipelines.output.outgoing import PARQUET_FILES
+from holdfast.fixtures.pipelines.output.outgoing import PARQUET_FILES, TableOutput
 from holdfast.fixtures.pipelines.output.reader import InFolder
 from holdfast.fixtures.reference.drivers.processes import spawner, speakers, supervisor
-from holdfast.fixtures.systems.structured_streaming import deployment
+from holdfast.fixtures.systems.structured_streaming import deployment, place
 from holdfast.harness.adapter.child import Launched
 from holdfast.harness.adapter.network.acceptor import make_token
 from holdfast.harness.engine.certification.apart_process import begin
@@ -27,6 +30,9 @@ from holdfast.harness.model.job import Contract
 from holdfast.suites.certify.children import children
 from holdfast.suites.selfcheck.oracles.builder import input_log
 from holdfast.suites.selfcheck.structured_streaming.test_output_pairs import PLAN
+
+if TYPE_CHECKING:
+    from holdfast.fixtures.services.broker_and_store import BrokerAndStore
 
 INPUTS = input_log(10, 10)
 
@@ -78,20 +84,39 @@ def container_behind_its_pipes(folder: Path, patch: pytest.MonkeyPatch) -> None:
 def code_of_a_pipeline(folder: Path, patch: pytest.MonkeyPatch) -> None:
     """The query runs nowhere, and its reader looks already."""
     released: list[str] = []
-    place = SimpleNamespace(
+    made = SimpleNamespace(
         session=SimpleNamespace(host=SimpleNamespace(shared=None)),
         files=LocalFiles(folder),
         notes=None,
         output=InFolder(DiskFolder(str(folder)), "output", PARQUET_FILES),
-        release=lambda: released.append("release"),
     )
-    patch.setattr(deployment, "on_this_machine", lambda *_: place)
+
+    def on_this_machine(plan: object, records: object, folder: object, outgoing: object, taken: Any, _: object) -> Any:
+        taken.callback(released.append, "release")
+        return made
+
+    patch.setattr(deployment, "on_this_machine", on_this_machine)
     patch.setattr(deployment, "carried", fails)
     pipeline = Declaration("module", Expectation(Contract.RECORDS, frozenset()))
     try:
         deployment.StreamingDeployment(PLAN, INPUTS, pipeline, folder)
     finally:
         assert released == ["release"]
+
+
+def session_behind_a_database(folder: Path, patch: pytest.MonkeyPatch) -> None:
+    """There is no Spark, and the database of the run is made already."""
+    released: list[str] = []
+    database = SimpleNamespace(direct_url="", url="", release=lambda: released.append("database"))
+    patch.setattr(place, "RunDatabase", lambda stack: database)
+    patch.setattr(place, "session_here", fails)
+    outgoing, stack = TableOutput(url="postgresql://", table="orders"), SimpleNamespace()
+    records = FedRecords(INPUTS, Incoming(), PLAN.digest_key)
+    try:
+        with ExitStack() as taken:
+            place.on_this_machine(PLAN, records, folder, outgoing, taken, cast("BrokerAndStore", stack))
+    finally:
+        assert released == ["database"]
 
 
 @pytest.mark.parametrize(
@@ -104,6 +129,7 @@ def code_of_a_pipeline(folder: Path, patch: pytest.MonkeyPatch) -> None:
         process_behind_its_pipe,
         container_behind_its_pipes,
         code_of_a_pipeline,
+        session_behind_a_database,
     ],
     ids=lambda opening: opening.__name__,
 )

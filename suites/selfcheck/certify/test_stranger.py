@@ -11,8 +11,8 @@ from holdfast.harness.engine.site.program_share import fewer_programs
 from holdfast.harness.model.status import Status
 from holdfast.harness.spi.state import KeyedStateBackendFactory, StateEntry
 from holdfast.suites.certify import state_backend
-from holdfast.suites.selfcheck.certify.refuting import unshrunk
 from holdfast.suites.selfcheck.certify.stranger import Rows, RowsSnapshot
+from holdfast.suites.selfcheck.certify.written import unshrunk
 
 FACTORY: KeyedStateBackendFactory = Rows
 HERE = Rows.__module__.rpartition(".")[0]
