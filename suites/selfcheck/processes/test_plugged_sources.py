@@ -13,7 +13,7 @@ from holdfast.faults.truncation import truncate
 from holdfast.faults.user import rescale
 from holdfast.harness.engine.cases.case_run import run_case
 from holdfast.harness.engine.errors import UsageError
-from holdfast.harness.engine.executor.run import Run
+from holdfast.harness.engine.executor.run import Run, run_plan
 from holdfast.harness.engine.site import registry
 from holdfast.harness.model.capability import Capability, Guarantee
 from holdfast.harness.model.case import Case, Tier
@@ -172,6 +172,14 @@ def test_the_kit_accepts_what_cannot_be_read_again() -> None:
     verdicts = list(kit_of_sources.certify(TAKING))
     assert {verdict.status for verdict in verdicts} == {Status.PASS, Status.NOT_APPLICABLE}
     assert "E2E-05/at-most-once" in {each.check.id for each in verdicts if each.status is Status.PASS}
+
+
+def test_simulated_runs_of_a_plan_are_equal_though_each_has_a_folder_of_its_own(tmp_path: Path) -> None:
+    source = plugged(f"{FILES}@{tmp_path.as_uri()}")
+    runs = [run_plan(plan(*RESTARTED, job=KEYED_SUM), source, registry.toolbox(), Tier.SIM) for _ in range(2)]
+    assert [run.outcome for run in runs] == [Outcome.PASS] * 2
+    assert runs[0].trace_hash == runs[1].trace_hash
+    assert len(list(tmp_path.iterdir())) == 2
 
 
 @pytest.mark.tier("process")
