@@ -10,7 +10,7 @@ import pytest
 
 from holdfast.fixtures.mutants.source import FollowsGroupOffsets
 from holdfast.fixtures.reference.connectors.settings import Connectors
-from holdfast.fixtures.reference.connectors.source_position import CheckpointPosition
+from holdfast.fixtures.reference.connectors.source_log import CheckpointPosition
 from holdfast.harness.adapter.feeder import Feeder
 from holdfast.harness.model.records import InputLog, Partition
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from holdfast.fixtures.reference.connectors.queue_settings import QueueSettings
+from holdfast.fixtures.reference.connectors.settings import QueueSettings
 from holdfast.harness.adapter.feeder import Feeder
 from holdfast.suites.selfcheck.connectors.inputs import TWO_PARTITIONS
 

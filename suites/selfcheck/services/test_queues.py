@@ -48,7 +48,7 @@ def queue(broker: QueueBrokerProcess, request: pytest.FixtureRequest) -> Iterato
     import numpy as np
 
     from holdfast.fixtures.reference.connectors.queue_appender import QueueAppender
-    from holdfast.fixtures.reference.connectors.queue_settings import QueueSettings
+    from holdfast.fixtures.reference.connectors.settings import QueueSettings
 
     numbers = np.arange(RECORDS)
     inputs = InputLog(("a", "b"), (Partition(numbers % 2, numbers * 10, preloaded=RECORDS),))
