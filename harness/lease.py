@@ -68,6 +68,11 @@ def lives(owner: str) -> bool:
     return process_lives(int(pid), int(started), place or "")
 
 
+def is_elsewhere(place: str) -> bool:
+    """Whether a place is not this one; as of process_lives."""
+    return place not in ("", this_place())
+
+
 def process_lives(pid: int, started: int, place: str) -> bool:
     """Whether a process lives, or may live: of another place that cannot be known.
 
@@ -76,7 +81,7 @@ def process_lives(pid: int, started: int, place: str) -> bool:
         started: see start_time.
         place: see this_place; empty, as earlier versions wrote it: this one.
     """
-    if place not in ("", this_place()):
+    if is_elsewhere(place):
         return True
     if not started:  # The time was not known.
         return not Path("/proc/self/stat").exists() and _responds(pid)

@@ -14,7 +14,7 @@ import msgspec
 from holdfast.harness.engine.artefacts.files import read_content, write_atomically
 from holdfast.harness.engine.artefacts.safe_path import require_regular
 from holdfast.harness.engine.errors import UsageError
-from holdfast.harness.lease import process_lives, start_time, this_place
+from holdfast.harness.lease import is_elsewhere, process_lives, start_time, this_place
 
 OURS: Final = "holdfast"
 FILE = "owner.json"
@@ -66,7 +66,20 @@ def owner_of(folder: Path) -> Owner | None:
         return None
 
 
-def owner_lives(folder: Path) -> bool:
-    """Whether the process that works in a folder still lives, or may live: see process_lives."""
+def owner_lives(folder: Path, *, claimed: bool = False) -> bool:
+    """Whether the process that works in a folder still lives, or may live: see process_lives.
+
+    Args:
+        folder: of a certification, or of a run below one.
+        claimed: this process has claimed the certification, so that at no other place anybody works on it.
+    """
+    if claimed and owner_elsewhere(folder):
+        return False
     owner = owner_of(folder)
     return owner is not None and process_lives(owner.pid, owner.start_time, owner.place)
+
+
+def owner_elsewhere(folder: Path) -> bool:
+    """Whether a process of another container or machine works, or worked, in a folder."""
+    owner = owner_of(folder)
+    return owner is not None and is_elsewhere(owner.place)

@@ -14,7 +14,7 @@ from pathlib import Path
 import msgspec
 
 from holdfast.harness.engine.artefacts.files import read_content
-from holdfast.harness.engine.artefacts.owner import owner_lives, owner_of
+from holdfast.harness.engine.artefacts.owner import owner_elsewhere, owner_lives, owner_of
 from holdfast.harness.engine.artefacts.plan_file import read_plan_file
 from holdfast.harness.engine.artefacts.safe_path import require_regular
 from holdfast.harness.engine.artefacts.stored_run import part_folders
@@ -27,28 +27,34 @@ from holdfast.harness.spi.fault import UndoRecord
 from holdfast.harness.spi.system import Sweeper
 
 
-def unfinished(root: Path) -> list[Path]:
-    """Folders of runs whose harness is gone."""
+def unfinished(root: Path, *, claimed: bool = False) -> list[Path]:
+    """Folders of runs whose harness is gone; `claimed` as of owner_lives."""
     return sorted(
         folder
         for folder in part_folders(root)
-        if is_own_folder(folder) and owner_of(folder) is not None and not owner_lives(folder)
+        if is_own_folder(folder) and owner_of(folder) is not None and not owner_lives(folder, claimed=claimed)
     )
 
 
-def sweep(root: Path, *, trust: bool, named: Collection[str] = ()) -> Iterator[str]:
+def sweep(root: Path, *, trust: bool, named: Collection[str] = (), claimed: bool = False) -> Iterator[str]:
     """Undo, end and remove what is left below an output folder; says what it did, one sentence each.
 
     Args:
         root: where to look.
         trust: run the code of systems that are not registered.
         named: of these systems that code may be run in any case, as the user has named them.
+        claimed: as of owner_lives.
 
     Raises:
         UsageError: last of all, if there is a run whose system is neither registered nor trusted; it stays.
     """
     refusal: UsageError | None = None
-    for folder in unfinished(root):
+    for folder in () if claimed else filter(owner_elsewhere, part_folders(root)):
+        yield (
+            f"{folder}: it stays, as another container or machine may work there; if that one is gone, go on with this "
+            "certification by --resume."
+        )
+    for folder in unfinished(root, claimed=claimed):
         try:
             name = _system_of(folder)
             if name and not trust and name not in named and registry.needs_trust(name, repeats=False):

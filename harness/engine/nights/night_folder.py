@@ -113,7 +113,7 @@ def tidy(folder: Path, kept: Iterable[str], named: Collection[str], *, trust: bo
     folder may be somebody else's: no link is followed, and what is no folder stays.
 
     Args:
-        folder: of the certificate.
+        folder: of the certificate, which this process has claimed.
         kept: names of the runs that stay.
         named: systems that the user has named.
         trust: run the code of any other system, too.
@@ -122,7 +122,7 @@ def tidy(folder: Path, kept: Iterable[str], named: Collection[str], *, trust: bo
         UsageError: `runs` leads elsewhere, or as of sweep.
     """
     runs, known = require_folder(folder / RUNS), frozenset(kept)
-    list(sweep(folder, trust=trust, named=named))
+    list(sweep(folder, trust=trust, named=named, claimed=True))
     for path in runs.iterdir() if runs.is_dir() else ():
         if path.name not in known and path.is_dir() and not path.is_symlink():
             shutil.rmtree(path)

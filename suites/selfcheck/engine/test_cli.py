@@ -12,13 +12,17 @@ import msgspec
 import pytest
 from msgspec.structs import replace
 
+from holdfast.fixtures.systems.reference import ReferenceSystem
 from holdfast.harness import cli
 from holdfast.harness.commands import console as consoles
 from holdfast.harness.commands.folders import free_folder, new_folder
 from holdfast.harness.engine.artefacts.owner import OURS, Owner, claim, owner_lives, owner_of
 from holdfast.harness.engine.artefacts.plan_file import write_plan
 from holdfast.harness.engine.artefacts.stored_run import open_run_folder
+from holdfast.harness.engine.certification.run_store import RUNS
 from holdfast.harness.engine.errors import UsageError
+from holdfast.harness.engine.executor.run_folder import WORK
+from holdfast.harness.engine.nights.night_folder import tidy
 from holdfast.harness.engine.site import registry
 from holdfast.harness.engine.swarm.draw import draw_plan
 from holdfast.harness.model.journal import Journal, Status, Title
@@ -231,6 +235,28 @@ def test_an_owner_is_known_by_its_start_time_and_its_place_too(tmp_path: Path) -
         assert claim(folder) is not lives
     assert cli.execute(["sweep", str(tmp_path)]) == 0
     assert folder.exists()
+
+
+@sweeps
+def test_what_another_container_left_is_swept_by_whoever_has_claimed_its_certification(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its undo records were thrown away, and nobody undid what they name."""
+    left = open_run_folder(tmp_path / RUNS / "one", REFERENCE_PLAN)
+    (left / WORK).mkdir()
+    (left / "owner.json").write_bytes(msgspec.json.encode(Owner(1, 1, OURS, "0123456789ab")))
+    undone: list[Path] = []
+
+    def undo(_: object, folder: Path, undos: object) -> list[str]:
+        undone.append(folder)
+        return []
+
+    monkeypatch.setattr(ReferenceSystem, "sweep", undo)
+    assert cli.execute(["sweep", str(tmp_path)]) == 0
+    assert "it stays, as another container or machine may work there" in capsys.readouterr().out
+    assert (left.exists(), undone) == (True, [])
+    tidy(tmp_path, (), ())
+    assert (left.exists(), len(undone)) == (False, 1)
 
 
 @pytest.mark.parametrize("columns", [80, 200])
