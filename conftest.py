@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import gc
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Generator, Iterable
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -59,10 +59,17 @@ class TestFile(pytest.Module):
             pytest.skip(f"{missing} is not installed: pip install -e '.[{extra}]'", allow_module_level=True)
 
 
-def pytest_collection_finish() -> None:
-    """Thousands of tests are no garbage: each later collection, of which tests ask for many, would walk over them."""
-    gc.collect()
-    gc.freeze()
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Thousands of tests are no garbage: each collection of it, now or later, of which tests ask for many, would walk
+    over them."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.collect()
+        gc.freeze()
+        gc.enable()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
