@@ -105,8 +105,8 @@ def test_the_command_lines_of_the_seed(shell: Shell) -> None:
     assert odd == "formatType is 'odd'; allowed are canonical, native: use one."
     outside = shell.answer("POST", f"/jobs/{resumed}/savepoints", {"target-directory": "/nowhere"})
     assert outside.startswith(f"target-directory is '/nowhere', which lies outside of {shell.folder}, the root")
-    assert shell.answer("POST", f"/jobs/{resumed}/stop", {"targetDirectory": f"{shell.folder}/a\0b"}).startswith(
-        f"targetDirectory is '{shell.folder}/a\\x00b'; allowed is a whole path below"
+    assert shell.answer("POST", f"/jobs/{resumed}/stop", {"targetDirectory": "/a\0b"}).startswith(
+        f"targetDirectory is '/a\\x00b'; allowed is a whole path below {shell.folder}"
     )
     cluster = shell.folder / "holdfast-jobs"
     assert (cluster / "token").stat().st_mode & 0o777 == 0o600
