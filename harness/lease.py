@@ -27,6 +27,8 @@ _OWNER = re.compile(r"([0-9]+):([0-9]+)(?:@([0-9a-f]{12}))?")
 _FIRST_SPACE = "pid:[4026531836]"
 """Of pids: that of a machine, outside of all containers. Its number is a constant of the kernel."""
 _PREFIX = "holdfast-"
+_NAME = re.compile(rf"{_PREFIX}.+-([0-9]+)-[a-z0-9_]+")
+"""With the pid of who has made it."""
 _NOTE = ".holdfast-owner"
 
 
@@ -110,7 +112,7 @@ class Lease:
         Args:
             kind: a part of its name, such as `services`.
         """
-        self.folder = Path(tempfile.mkdtemp(prefix=f"{_PREFIX}{kind}-")).resolve()
+        self.folder = Path(tempfile.mkdtemp(prefix=f"{_PREFIX}{kind}-{os.getpid()}-")).resolve()
         (self.folder / _NOTE).write_text(this_process())
         self._owner = os.getpid()
         atexit.register(self.close)
@@ -184,10 +186,23 @@ def _open(folder: Path) -> None:
 def _abandoned() -> Iterator[tuple[Path, str]]:
     """Each with its note. A folder without the note of an owner is somebody else's, or is just being made."""
     for folder in sorted(Path(tempfile.gettempdir()).resolve().glob(f"{_PREFIX}*")):
+        if _is_half_made(folder):
+            yield folder, ""
+            continue
         with suppress(OSError, UnicodeDecodeError):  # None, or no regular file: it is none of ours, and is not opened.
             note = read_outside(folder / _NOTE).decode()
             if _OWNER.fullmatch(note) and not lives(note) and is_own_folder(folder):
                 yield folder, note
+
+
+def _is_half_made(folder: Path) -> bool:
+    """Whether it is empty because its owner was killed before the note was whole."""
+    found = _NAME.fullmatch(folder.name)
+    if found is None or not is_own_folder(folder) or _responds(int(found[1])):
+        return False
+    with suppress(OSError):
+        return all(each.name == _NOTE and not each.lstat().st_size for each in folder.iterdir())
+    return False
 
 
 def is_own_folder(path: Path) -> bool:

@@ -84,6 +84,22 @@ def test_one_without_an_owner_is_just_being_made_or_somebody_elses(note: str | N
     assert folder.exists()
 
 
+@pytest.mark.parametrize("note", [None, ""])
+def test_an_empty_one_goes_whose_owner_was_killed_before_the_note_was_whole(temporary: Path, note: str | None) -> None:
+    """It stayed for ever: nothing in it said whose it was."""
+    for pid, more in ((2**22 + 1, ""), (2**22 + 1, "room"), (os.getpid(), "")):
+        folder = temporary / f"holdfast-kit-{pid}-abcdefg{len(more)}"
+        folder.mkdir()
+        if note is not None:
+            (folder / NOTE).write_text(note)
+        if more:
+            (folder / more).mkdir()
+    assert [each.partition(": ")[2] for each in lease.sweep()] == ["removed."]
+    assert [each.name for each in sorted(temporary.iterdir())] == sorted(
+        [f"holdfast-kit-{os.getpid()}-abcdefg0", f"holdfast-kit-{2**22 + 1}-abcdefg4"]
+    )
+
+
 def test_no_link_is_followed(temporary: Path) -> None:
     precious = temporary / "precious"
     precious.mkdir()
