@@ -27,8 +27,8 @@ _OWNER = re.compile(r"([0-9]+):([0-9]+)(?:@([0-9a-f]{12}))?")
 _FIRST_SPACE = "pid:[4026531836]"
 """Of pids: that of a machine, outside of all containers. Its number is a constant of the kernel."""
 _PREFIX = "holdfast-"
-_NAME = re.compile(rf"{_PREFIX}.+-([0-9]+)-[a-z0-9_]+")
-"""With the pid of who has made it."""
+_NAME = re.compile(rf"{_PREFIX}.+-([0-9]{{1,7}})-[a-z0-9_]{{8}}")
+"""With the pid of who has made it; none on Linux has more digits."""
 _NOTE = ".holdfast-owner"
 
 

@@ -100,6 +100,13 @@ def test_an_empty_one_goes_whose_owner_was_killed_before_the_note_was_whole(temp
     )
 
 
+@pytest.mark.parametrize("name", ["20261130170000-abcdefgh", "99999999999999999999-abcdefgh", "5-abc", "-abcdefgh"])
+def test_an_empty_folder_of_another_name_is_somebody_elses(temporary: Path, name: str) -> None:
+    """No process can have the first two numbers, and asking for one raised in the sweep."""
+    (temporary / f"holdfast-kit-{name}").mkdir()
+    assert list(lease.sweep()) == []
+
+
 def test_no_link_is_followed(temporary: Path) -> None:
     precious = temporary / "precious"
     precious.mkdir()
