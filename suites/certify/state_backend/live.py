@@ -123,11 +123,18 @@ class Live:
             self.model.put((state, key_group, namespace), key, value, now_ms)
 
     def merge(self, state: str, key_group: int, namespace: bytes, pairs: Pairs) -> None:
-        self._require_allowed(namespace, [key for key, _ in pairs], [value for _, value in pairs])
+        longest = self.model.longest_merged((state, key_group, namespace), pairs, self.world.now_ms)
+        self._require_allowed(namespace, [key for key, _ in pairs], [value for _, value in pairs], longest)
         now_ms = self._timed(f"merge({state!r}, {key_group}, {_said(namespace)}, {_said(pairs)}")
         self._tables[state].merge(key_group, namespace, pairs, now_ms=now_ms)
         for key, value in pairs:
             self.model.merge((state, key_group, namespace), key, value, now_ms)
+
+    def merge_if_it_fits(self, state: str, key_group: int, namespace: bytes, pairs: Pairs) -> None:
+        """Merge, unless a value would become longer than is declared: that would be refused rightly."""
+        longest = self.model.longest_merged((state, key_group, namespace), pairs, self.world.now_ms)
+        if longest <= self.world.limits["max_value_bytes"]:
+            self.merge(state, key_group, namespace, pairs)
 
     def remove(self, state: str, key_group: int, namespace: bytes, keys: Sequence[bytes]) -> None:
         self._step(f"remove({state!r}, {key_group}, {_said(namespace)}, {_said(keys)})")
@@ -153,14 +160,16 @@ class Live:
         found = self._tables[state].scan(key_group, namespace, start, end, now_ms=now_ms)
         return OpenScan(self, state, found, self.model.scan((state, key_group, namespace), now_ms, start, end))
 
-    def _require_allowed(self, namespace: bytes, keys: Sequence[bytes], values: Sequence[bytes] = ()) -> None:
-        """Nothing that is longer than the backend declares is expected to be taken."""
-        for limit, texts in (
-            ("max_namespace_bytes", [namespace]),
-            ("max_key_bytes", keys),
-            ("max_value_bytes", values),
+    def _require_allowed(
+        self, namespace: bytes, keys: Sequence[bytes], values: Sequence[bytes] = (), merged: int = 0
+    ) -> None:
+        """Nothing that is longer than the backend declares is expected to be taken, nor made by a merge."""
+        for limit, lengths in (
+            ("max_namespace_bytes", [len(namespace)]),
+            ("max_key_bytes", map(len, keys)),
+            ("max_value_bytes", [merged, *map(len, values)]),
         ):
-            needed = max(map(len, texts), default=0)
+            needed = max(lengths, default=0)
             if needed > (allowed := self.world.limits.get(limit, needed)):
                 raise CannotTry(f"it needs a {limit} of {needed}, and {allowed} is declared")
 

@@ -93,6 +93,16 @@ class Model:
         else:
             self.put(space, key, (last_four if kind is StateKind.REDUCING else greatest)(old, value), now_ms)
 
+    def longest_merged(self, space: Space, pairs: Sequence[tuple[bytes, bytes]], now_ms: int) -> int:
+        """Length of the longest value that merging these pairs makes on its way."""
+        beside, held = Model([self.descriptors[space[0]]]), self.values.get(space, {})
+        beside.values[space] = {key: held[key] for key, _ in pairs if key in held}
+        longest = 0
+        for key, value in pairs:
+            beside.merge(space, key, value, now_ms)
+            longest = max(longest, len(beside.values[space][key][0]))
+        return longest
+
     def remove(self, space: Space, key: bytes) -> None:
         held = self.values.get(space, {})
         if held.pop(key, None) is not None and not held:

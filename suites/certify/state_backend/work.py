@@ -143,7 +143,7 @@ class Work:
     def _pairs(self, keys: Sequence[bytes], kind: StateKind, length: int) -> list[tuple[bytes, bytes]]:
         """Values that are new; one key twice, where there are several."""
         room = MOST_BYTES if self.written_bytes < 2 * MOST_BYTES else 64 * len(keys)
-        length = min(length, room // max(len(keys), 1), self.bench.limits["max_value_bytes"] - 4)
+        length = min(length, room // max(len(keys), 1), max(self.bench.limits["max_value_bytes"] - 4, 0))
         self.written_bytes += length * len(keys)
         self.left -= len(keys)
         first, self.written = self.written, self.written + len(keys) + 1
@@ -171,10 +171,7 @@ class Work:
         keys = self._keys(of, kind)
         for _ in range(1 + times % (3 if len(keys) < 20 else 1)):
             pairs = self._pairs(keys, kind, SHORT_LENGTHS[length % len(SHORT_LENGTHS)])
-            held = live.model.values.get((state, group, namespace), {})
-            longest = max((2 * len(value) + len(held.get(key, (b"",))[0]) for key, value in pairs), default=0)
-            if longest <= self.bench.limits["max_value_bytes"]:
-                live.merge(state, group, namespace, pairs)
+            live.merge_if_it_fits(state, group, namespace, pairs)
 
     def remove(self, at: int, of: int, *_: int) -> None:
         """Some of what is there, or something else."""
@@ -245,7 +242,8 @@ class Work:
         (live, state, kind, group, namespace), held = self._held(at)
         if kind is StateKind.LIST and Flag.MERGE in self.bench.flags:
             for _ in range(1 + times % 3):
-                live.merge(state, group, namespace, self._pairs((held or self._keys(of, kind))[:1], kind, 16))
+                pairs = self._pairs((held or self._keys(of, kind))[:1], kind, 16)
+                live.merge_if_it_fits(state, group, namespace, pairs)
             return
         long = [(live, space, key) for live in self.job.lives for space, values in sorted(live.model.values.items())
                 for key, (value, _) in sorted(values.items())
@@ -304,7 +302,9 @@ class Work:
         if how == "timer":
             self._refuse_timers(at, of)
             return
-        if how == "function" and Flag.MERGE not in self.bench.flags:
+        if how == "function" and (
+            Flag.MERGE not in self.bench.flags or self.bench.limits["max_value_bytes"] < len(REFUSED)
+        ):
             return
         live, state, kind, group, namespace = (
             self._spot(at, StateKind.REDUCING.__eq__) if how == "function" else self._table(at)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import pytest
 from msgspec.structs import replace
@@ -43,12 +43,20 @@ test_plain = state_backend.kit(Plain)
 
 @pytest.mark.parametrize("check", PROGRAMS, ids=lambda check: check.id)
 @pytest.mark.parametrize(
-    "limits", [("max_key_bytes",), ("max_namespace_bytes",), ("max_key_bytes", "max_namespace_bytes")]
+    "limits",
+    [
+        {"max_key_bytes": 8},
+        {"max_namespace_bytes": 8},
+        {"max_key_bytes": 8, "max_namespace_bytes": 8},
+        {"max_value_bytes": 4},
+        {"max_value_bytes": 300},
+    ],
+    ids=str,
 )
 @pytest.mark.share(4)
-def test_what_declares_little_room_for_names_passes_drawn_programs(limits: Sequence[str], check: Check[Bench]) -> None:
+def test_what_declares_little_room_passes_drawn_programs(limits: Mapping[str, int], check: Check[Bench]) -> None:
     class Narrow(HashMapBackend):
-        description = replace(HashMapBackend.description, **dict.fromkeys(limits, 8))
+        description = replace(HashMapBackend.description, **limits)
 
     verdict = judge(check, Narrow, HashMapBackend)
     assert verdict.status is Status.PASS, verdict.text

@@ -21,6 +21,13 @@ test_on_rocksdict = pytest.mark.nightly(state_backend.kit(f"{HERE}.stranger_on_r
 test_on_duckdb = pytest.mark.nightly(state_backend.kit(f"{HERE}.stranger_on_duckdb:DuckDBBackend"))
 
 
+def test_a_list_that_would_outgrow_the_declared_limit_is_merged_no_further() -> None:
+    """On a night with this seed, a merge of 20 bytes into 4,096 was drawn, which it refused rightly."""
+    [check] = [each for each in state_backend.CHECKS if each.id == "SBK-03/program"]
+    [verdict] = state_backend.certify(Rows, checks=[check], seed=739950)
+    assert verdict.status is Status.PASS, verdict.text
+
+
 class Unsorted(Rows):
     """Its wrong twin: entries come as the database has them."""
 

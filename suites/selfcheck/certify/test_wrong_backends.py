@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from threading import Semaphore
 
 import pytest
+from msgspec.structs import replace
 
 from holdfast.fixtures.backends.cell import Cell, Stored
 from holdfast.fixtures.backends.changelog.backend import changelog
@@ -44,6 +45,8 @@ KILLED_BY = {
     "swallows-full": "SBK-01/full-budget",
     "puts-in-portions": "SBK-01/program",
     "half-a-batch": "SBK-01/lengths",
+    "half-of-its-limit": "SBK-01/lengths",
+    "merges-up-to-half": "SBK-01/merged-length",
     "reading-renews": "SBK-01/program",
     "one-millisecond-too-long": "SBK-01/program",
     "fires-too-early": "SBK-01/program",
@@ -294,7 +297,16 @@ class RefersInFull(NamedFilesBackend):
             self._base = Base(checkpoint, files)
 
 
+class ShortValues(HashMapBackend):
+    """A near miss: it takes what it declares, which drawn values and merges would outgrow."""
+
+    description = replace(HashMapBackend.description, max_value_bytes=4_096)
+
+
 ALSO_RIGHT: Mapping[str, Sequence[KeyedStateBackendFactory]] = {
+    "SBK-01/lengths": [ShortValues],
+    "SBK-01/merged-length": [ShortValues],
+    "SBK-03/program": [ShortValues],
     "SBK-02/program": [WipesItsLog],
     "LOC-01/on-and-off": [WipesItsLog, ReadsItsCopy, CountsItsCopy],
     "LOC-02/full-disk": [ReadsItsCopy, CountsItsCopy],
