@@ -84,7 +84,12 @@ class Bench(OutsideBench):
         scope: Scope = Scope.EXCLUSIVE,
         token: bytes = b"token",
     ) -> FileReference:
-        """One file, in one write."""
+        """One file, in one write.
+
+        Raises:
+            CannotTry: it is longer than is declared.
+        """
+        self.require_fits(len(content))
         self.step(f"write {scope} {name!r}, {len(content)} bytes, token {token!r}")
         stream = streams.create(scope, name, token)
         stream.write(content)

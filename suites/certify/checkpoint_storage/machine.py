@@ -95,7 +95,7 @@ class StorageMachine(RuleBasedStateMachine):
     @rule(number=numbers, size=sizes)
     def write(self, number: int, size: int) -> None:
         each = self.open[number % len(self.open)]
-        if each.epoch == self.model.epoch:
+        if each.epoch == self.model.epoch and self.bench.takes(len(each.content) + size):
             each.stream.write(bytes_of(size))
             each.content += bytes_of(size)
 

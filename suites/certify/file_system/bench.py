@@ -46,7 +46,12 @@ class Bench(OutsideBench):
 
     # ---------------------------------------------------------------- calls, with what is expected of them
     def begin(self, files: FileSystem, path: str, content: bytes, pieces: int = 1) -> Upload:
-        """A file that is written, and not published."""
+        """A file that is written, and not published.
+
+        Raises:
+            CannotTry: it is longer than is declared.
+        """
+        self.require_fits(len(content))
         self.step(f"write {path!r}, {len(content)} bytes")
         upload = files.begin(path)
         width = max(1, -(-len(content) // pieces))

@@ -58,7 +58,7 @@ class FileSystemMachine(RuleBasedStateMachine):
     @rule(number=numbers, size=st.sampled_from([0, 3, 5_000]))
     def write(self, number: int, size: int) -> None:
         each = self.open[number % len(self.open)]
-        if not each.removed:
+        if not each.removed and self.bench.takes(len(each.content) + size):
             each.upload.write(bytes_of(size, number))
             each.content += bytes_of(size, number)
 

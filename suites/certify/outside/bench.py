@@ -28,6 +28,8 @@ MOST_FAR = 16
 PATIENCE_S, LITTLE_PATIENCE_S = 5.0, 0.3
 """How long a call may be held up by a process that stands still. Nobody is refuted by it: it only decides which of two
 right orders is tried."""
+LEAST_FILE_BYTES = 1_024
+"""Any check may write files of so many bytes, and writes longer ones only where they fit."""
 RECORDS_BYTES = 64 << 10
 """Of records that say what was there; what is longer is content."""
 Result = TypeVar("Result")
@@ -74,6 +76,8 @@ class OutsideBench:
         self._locations = [location_below(target.uri, target.options)]
         try:
             self.description = self.make("described").describe()
+            if self.longest(LEAST_FILE_BYTES) in range(1, LEAST_FILE_BYTES):
+                self.require_fits(LEAST_FILE_BYTES)
         except BaseException:
             self.close()
             raise
@@ -230,6 +234,16 @@ class OutsideBench:
         """Of a file of that size as much as is within the limit."""
         longest = self.description.max_file_bytes
         return size if longest is None else min(size, longest)
+
+    def require_fits(self, size: int) -> None:
+        """No file is expected to be taken that is longer than is declared.
+
+        Raises:
+            CannotTry: one of that size is.
+        """
+        if not self.takes(size):
+            declared = self.description.max_file_bytes
+            raise CannotTry(f"it needs a max_file_bytes of {size}, and {declared} is declared")
 
     def most(self, number: int) -> int:
         """Of points that are tried: fewer where each look is a request."""

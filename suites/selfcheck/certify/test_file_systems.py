@@ -9,11 +9,15 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from holdfast.fixtures.mutants.checkpoint_storages.on_memory import files_without_a_lock
+from holdfast.fixtures.mutants.checkpoint_storages.on_memory import files_of_half_their_limit, files_without_a_lock
 from holdfast.fixtures.mutants.file_systems import VARIANTS
 from holdfast.fixtures.mutants.file_systems.in_folder import InFolder, WithRecords
+from holdfast.fixtures.storages.memory import MAX_STATE
+from holdfast.fixtures.storages.options import MEBIBYTE
 from holdfast.fixtures.storages.s3 import ENDPOINT, KEYS
+from holdfast.fixtures.storages.seal import SEAL_BYTES
 from holdfast.harness import cli
+from holdfast.harness.engine.site.program_share import fewer_programs
 from holdfast.harness.model.status import Status
 from holdfast.suites.certify import file_system
 from holdfast.suites.certify.file_system.kit import judge
@@ -69,6 +73,8 @@ BY_OTHER_PROCESSES = {
 }
 ON_OTHERS = {"STO-09/requests", "SBK-07/longest", "STO-02/overtaken-here"}
 """What a folder has not: a wire, a limit, an end with its process."""
+SHORT = (1_100, 12_000, 70_000, 11 * MEBIBYTE - SEAL_BYTES)
+"""Longest files of a storage there, whose seals need room as well: below, between and exactly what checks write."""
 QUICK = (
     "overwrites",
     "missing-is-empty",
@@ -99,6 +105,25 @@ def test_threads_that_look_without_a_lock_are_refuted() -> None:
     verdict = judge(CHECKS["STO-02/overtaken-here"], file_system.target_of(files_without_a_lock, "memory://two-steps"))
     assert verdict.status is Status.FAIL, verdict.text
     right = judge(CHECKS["STO-02/overtaken-here"], file_system.target_of("memory://certify-files"))
+    assert right.status is Status.PASS, right.text
+
+
+@pytest.mark.parametrize("longest", SHORT)
+@pytest.mark.share(4)
+def test_what_declares_room_for_short_files_alone_is_asked_for_no_longer_ones(longest: int) -> None:
+    target = file_system.target_of("memory://short-files", options={MAX_STATE: str(longest)})
+    with fewer_programs(1 / 8):
+        verdicts = list(file_system.certify(target))
+    assert [each.text for each in verdicts if each.status not in (Status.PASS, Status.NOT_APPLICABLE)] == []
+    tried = {each.check.id for each in verdicts if each.status is Status.PASS}
+    assert tried >= {"STO-02/program", "SBK-07/longest", "ASY-05/all-abandoned"}
+
+
+def test_what_takes_half_of_what_it_declares_is_refuted() -> None:
+    verdict = judge(CHECKS["SBK-07/longest"], file_system.target_of(files_of_half_their_limit, "memory://half"))
+    assert verdict.status is Status.FAIL, verdict.text
+    assert "max_file_bytes is 6000" in verdict.reason
+    right = judge(CHECKS["SBK-07/longest"], file_system.target_of("memory://whole", options={MAX_STATE: "12000"}))
     assert right.status is Status.PASS, right.text
 
 

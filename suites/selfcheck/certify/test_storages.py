@@ -11,7 +11,10 @@ import pytest
 
 from holdfast.fixtures.mutants.checkpoint_storages.on_memory import VARIANTS as IN_MEMORY
 from holdfast.fixtures.mutants.checkpoint_storages.on_s3 import VARIANTS as ON_S3
+from holdfast.fixtures.storages.memory import MAX_STATE
+from holdfast.fixtures.storages.options import MEBIBYTE
 from holdfast.fixtures.storages.s3 import KEYS, _session, s3_files
+from holdfast.harness.engine.site.program_share import fewer_programs
 from holdfast.harness.model.status import Status
 from holdfast.harness.spi.file_system import FileSystemContext
 from holdfast.harness.spi.storage import CheckpointStorageFactory, StorageContext, storage_factory
@@ -34,6 +37,8 @@ WRONG_ON_S3 = {
     "loses-the-refused": "STO-09/requests",
     "unconditional": "STO-02/exclusive",
 }
+SHORT = (1_100, 12_000, 70_000, 11 * MEBIBYTE)
+"""Longest files: below, between and exactly what checks write where they may."""
 WRONG_IN_MEMORY = {"looks-without-a-lock": "STO-02/overtaken-here", "whole-pieces": "STO-07/ranges"}
 
 # The certificate of the reference asks these, too.
@@ -74,6 +79,26 @@ def test_a_wrong_one_in_memory_is_refuted(variant: str, check: str) -> None:
     assert verdict.status is Status.FAIL, verdict.text
     right = judge(CHECKS[check], checkpoint_storage.target_of("memory://certify"))
     assert right.status is Status.PASS, right.text
+
+
+@pytest.mark.parametrize("longest", SHORT)
+@pytest.mark.share(4)
+def test_what_declares_room_for_short_files_alone_is_asked_for_no_longer_ones(longest: int) -> None:
+    target = checkpoint_storage.target_of("memory://short-files", options={MAX_STATE: str(longest)})
+    with fewer_programs(1 / 8):
+        verdicts = list(checkpoint_storage.certify(target))
+    assert [each.text for each in verdicts if each.status not in (Status.PASS, Status.NOT_APPLICABLE)] == []
+    tried = {each.check.id for each in verdicts if each.status is Status.PASS}
+    assert tried >= {"STO-08/program", "SBK-07/longest", "STO-01/published"}
+
+
+def test_what_declares_room_for_hardly_anything_is_not_tried() -> None:
+    target = checkpoint_storage.target_of("memory://hardly", options={MAX_STATE: "100"})
+    verdict = judge(CHECKS["STO-08/program"], target)
+    assert (verdict.status, verdict.reason) == (
+        Status.NOT_APPLICABLE,
+        "it needs a max_file_bytes of 1024, and 100 is declared",
+    )
 
 
 @pytest.mark.parametrize(

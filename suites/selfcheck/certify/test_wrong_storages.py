@@ -59,6 +59,7 @@ KILLED_BY = {
     "absolute-paths": "SAV-01/moved",
     "forgets-its-limit": "SBK-07/longest",
     "one-byte-less": "SBK-07/longest",
+    "half-of-its-limit": "SBK-07/longest",
     "inline-below": "STO-04/inline",
     "inline-nothing": "STO-04/inline",
     "never-fenced": "STO-05/fenced",

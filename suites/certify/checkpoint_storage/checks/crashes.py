@@ -20,6 +20,7 @@ CONTENT = bytes_of(9_000)
 
 def checkpoint(bench: Bench) -> None:
     """While a checkpoint is written and published."""
+    bench.require_fits(len(CONTENT))
     victims = bench.victims
     number, width = -1, 1
     for _ in bench.turns():

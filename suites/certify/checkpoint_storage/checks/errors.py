@@ -85,7 +85,7 @@ def requests(bench: Bench) -> None:
     """Each request of a program is refused, cut, or answered to nobody."""
     relay = bench.relay
     options = {ENDPOINT: relay.url}
-    small, large = bytes_of(300), bytes_of(6 * MEBIBYTE)
+    small, large = bytes_of(300), bytes_of(bench.longest(6 * MEBIBYTE))
     checkpoint = 0
     for fault in WireFault:
         for number in range(MOST_REQUESTS):

@@ -14,7 +14,8 @@ from holdfast.suites.certify.outside.messages import Act
 
 def published(bench: Bench) -> None:
     storage, epoch = bench.coordinator()
-    for checkpoint, metadata in enumerate((b"", b"m", bytes_of(MEBIBYTE + 7)), start=1):
+    long = bytes_of(bench.longest(MEBIBYTE + 8) - 1)  # One byte more is tried, too.
+    for checkpoint, metadata in enumerate((b"", b"m", long), start=1):
         bench.refuses("resolve it before", FileNotFoundError, storage.resolve, f"chk-{checkpoint}")
         bench.step(f"finish({checkpoint}) with {len(metadata)} bytes")
         pointer = storage.finish(checkpoint, epoch, metadata)

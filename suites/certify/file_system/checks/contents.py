@@ -27,10 +27,11 @@ def round_trip(bench: Bench) -> None:
 def side_by_side(bench: Bench) -> None:
     """Several files are under way at a time, and written in turns."""
     files = bench.files()
-    contents = [bytes_of(60_000, number) for number in range(3)]
+    size = bench.longest(60_000)
+    contents = [bytes_of(size, number) for number in range(3)]
     uploads = [files.begin(f"{number}") for number in range(3)]
     bench.step("write three files in turns")
-    for first in range(0, 60_000, 7_000):
+    for first in range(0, size, 7_000):
         for upload, content in zip(uploads, contents, strict=True):
             upload.write(content[first : first + 7_000])
     for upload in reversed(uploads):
@@ -84,7 +85,7 @@ def at_once(bench: Bench) -> None:
 
 def another_process(bench: Bench) -> None:
     files = bench.files()
-    content = bytes_of(100_000)
+    content = bytes_of(bench.longest(100_000))
     bench.publish(files, "a/ours", content)
     bench.step("another process reads what is here, and writes")
     read, listed, written = bench.victims.run([
@@ -104,7 +105,7 @@ def another_process(bench: Bench) -> None:
 def durable(bench: Bench) -> None:
     acts = [
         Act("publish", name="first", content=bytes_of(300)),
-        Act("publish", name="a/b/second", content=bytes_of(100_000)),
+        Act("publish", name="a/b/second", content=bytes_of(bench.longest(100_000))),
         Act("publish", name="a/third", content=b""),
     ]
     bench.require_kept(

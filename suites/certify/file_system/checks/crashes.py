@@ -13,6 +13,7 @@ CONTENT = bytes_of(9_000)
 
 
 def publishing(bench: Bench) -> None:
+    bench.require_fits(len(CONTENT))
     victims = bench.victims
     width = max(1, victims.run([_act("probe")]).points // bench.most(MOST_POINTS))
     number, where = 0, "somewhere"

@@ -29,7 +29,7 @@ def requests(bench: Bench) -> None:
             path = f"{fault}/{number}"
             bench.step(f"{fault} at request {number} of a program")
             relay.arm(number, fault)
-            for size in (300, 6 * MEBIBYTE)[: 2 if number % 4 == 0 else 1]:
+            for size in (300, bench.longest(6 * MEBIBYTE))[: 2 if number % 4 == 0 else 1]:
                 content = bytes_of(size, number)
                 _persistently(bench, _publish, files, f"{path}/{size}", content)
                 if (found := _persistently(bench, content_of, files, f"{path}/{size}")) != content:
