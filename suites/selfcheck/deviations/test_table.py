@@ -5,6 +5,7 @@ from __future__ import annotations
 import pkgutil
 from collections import Counter, defaultdict
 from collections.abc import Iterator
+from dataclasses import replace
 from importlib import import_module
 from types import ModuleType
 
@@ -19,10 +20,14 @@ from holdfast.fixtures.mutants.deviations.table import cell_of, table
 from holdfast.fixtures.reference import protocol
 from holdfast.fixtures.reference.drivers.storage_operations import STORAGE_OPERATIONS
 from holdfast.fixtures.reference.protocol import effects, messages
+from holdfast.fixtures.reference.protocol.effects.event import WorkerEvent
+from holdfast.fixtures.reference.protocol.tasks.worker import Worker
+from holdfast.fixtures.systems.reference import ReferenceSystem
 from holdfast.harness.engine.executor.run import run_plan
 from holdfast.harness.engine.site import registry
 from holdfast.harness.model.deviation import Cell, CellState, Deviation
 from holdfast.harness.model.plan import Plan
+from holdfast.harness.model.verdict import Outcome
 from holdfast.suites.selfcheck.deviations.search import clauses_of, refuted
 from holdfast.suites.selfcheck.directed_plans import directed_plans
 
@@ -95,6 +100,32 @@ def test_every_row_has_a_cell_in_every_column() -> None:
     assert set(cells) == {(step.name, deviation) for step in STEPS for deviation in Deviation}
     for cell in TABLE.cells:
         assert bool(cell.clause) + bool(cell.reason) + bool(cell.missing) == 1, cell
+
+
+def test_what_is_open_lacks_processes_and_no_plan() -> None:
+    assert [cell for cell in TABLE.cells if cell.missing and "on processes" not in cell.missing] == []
+
+
+def test_a_step_sends_no_batch_in_front_of_what_captures_its_outputs() -> None:
+    """The reason that no variant captures them early."""
+    captured: list[str] = []
+
+    class Watched(Worker):
+        def step(self, event: WorkerEvent, now: float) -> effects.Effects:
+            made, sent = super().step(event, now), set()
+            for each in made:
+                if isinstance(each, effects.CaptureOutputs):
+                    captured.append(each.subtask)
+                    assert sent.isdisjoint(each.channels)
+                elif isinstance(each, messages.Records):
+                    sent.add(each.channel)
+            return made
+
+    system = ReferenceSystem()
+    system.parts = replace(system.parts, worker=Watched)
+    for name in ("mutant B2", "case rescaling/in-flight, for its mutants", "case unaligned/channel-state"):
+        assert run_plan(directed_plans()[name], system, registry.toolbox()).outcome is Outcome.PASS
+    assert captured
 
 
 def test_clauses_and_variants_of_the_table_exist() -> None:
