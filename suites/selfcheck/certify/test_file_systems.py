@@ -196,10 +196,10 @@ def test_the_command_refuses_a_wrong_one(tmp_path: Path, capsys: pytest.CaptureF
 
 @pytest.fixture(scope="module")
 def hdfs() -> Iterator[str]:
-    from holdfast.fixtures.services.processes.hdfs import Hdfs
     from holdfast.fixtures.services.processes.installation import missing
     from holdfast.fixtures.services.processes.own_process import Session
     from holdfast.fixtures.services.site import HDFS
+    from holdfast.suites.selfcheck.services.hdfs import Hdfs
 
     pytest.importorskip("hdfs_native", reason="the extra hdfs is not installed")
     if absent := missing(HDFS):

@@ -8,7 +8,6 @@ from time import monotonic, sleep
 
 import pytest
 
-from holdfast.fixtures.services.processes.hdfs import Hdfs
 from holdfast.fixtures.services.processes.installation import missing
 from holdfast.fixtures.services.processes.own_process import Session
 from holdfast.fixtures.services.site import HDFS
@@ -16,6 +15,7 @@ from holdfast.fixtures.storages.hdfs import TIMEOUT, HdfsMedium, hdfs_files
 from holdfast.fixtures.storages.medium import put
 from holdfast.harness.spi.errors import Transient
 from holdfast.harness.spi.file_system import FileSystemContext, Upload
+from holdfast.suites.selfcheck.services.hdfs import Hdfs
 
 pytestmark = [pytest.mark.nightly, pytest.mark.tier("process")]
 LIMIT_MS = "5000"
