@@ -9,8 +9,9 @@ import pytest
 from holdfast.fixtures.services.object_store import Keys
 from holdfast.fixtures.services.provider import SiteServices
 from holdfast.fixtures.services.site import KAFKA, OBJECT_STORE
-from holdfast.fixtures.systems.flink import configuration, deployment, object_storage, services
+from holdfast.fixtures.systems.flink import configuration, object_storage, services
 from holdfast.fixtures.systems.flink.connectors import INPUT, OUTPUT, Files, fold_row_of
+from holdfast.fixtures.systems.flink.our_job import connectors_of
 from holdfast.fixtures.systems.flink.stored import StoredCheckpoints
 from holdfast.fixtures.systems.flink.system import Flink
 from holdfast.harness.model import profile
@@ -158,7 +159,7 @@ def test_what_a_silent_store_holds_is_not_known_and_what_it_lists_is_not_made_up
 
 
 def test_files_are_the_ends_where_no_topic_is_named(tmp_path: Path) -> None:
-    ends = deployment.connectors_of(a_plan({}), 2, tmp_path, "", None)
+    ends = connectors_of(a_plan({}), 2, tmp_path, "", None)
     assert isinstance(ends, Files)
     ends.append(1, 0, [("key", 3)])
     assert (tmp_path / INPUT / "partition-1.log").read_text() == "key\t3\n"
