@@ -9,12 +9,13 @@ import pytest
 from holdfast.fixtures.storages.fence import Fence
 from holdfast.fixtures.storages.layout import EPOCHS
 from holdfast.fixtures.storages.medium import put
-from holdfast.fixtures.storages.memory import MemoryMedium, Place
+from holdfast.fixtures.storages.memory import MemoryMedium, MemoryUpload, Place
 from holdfast.fixtures.storages.on_medium import MediumStorage
+from holdfast.fixtures.storages.options import INLINE_THRESHOLD
 from holdfast.fixtures.storages.s3 import S3Medium
-from holdfast.fixtures.storages.seal import Seal
+from holdfast.harness.model.events import FileReference
 from holdfast.harness.spi.errors import Fenced
-from holdfast.harness.spi.storage import StorageContext
+from holdfast.harness.spi.storage import Scope, StorageContext
 from holdfast.suites.selfcheck.storage.objects import ObjectsInMemory
 
 
@@ -63,30 +64,77 @@ def test_an_older_look_of_another_thread_is_not_taken_for_ones_own(medium: Looks
         fence.require(1)
 
 
-@pytest.mark.parametrize("taken", [False, True])
-def test_who_came_too_late_takes_away_his_own_file_alone(medium: Looks, taken: bool) -> None:
-    """His file gives way to one of that name while he does not know yet that he is fenced off."""
-    context = StorageContext(uri="", job="job")
-    latter = MediumStorage(context, medium)
+class Stopping(MemoryMedium):
+    """Stands still in front of a call, while something else happens.
 
-    class Overtaken(MediumStorage):
-        def published(self, path: str, mark: Seal, publish: Callable[[], None]) -> None:
-            def late() -> None:
-                latter.claim(2)
-                publish()
-                if taken:
-                    latter.finish(7, 2, b"of the latter")
+    Attributes:
+        before: by call, what happens in front of the next one.
+    """
 
-            super().published(path, mark, late)
+    def __init__(self, place: Place) -> None:
+        super().__init__(place, "job", 1 << 20, 1 << 22)
+        self.before: dict[str, Callable[[], object]] = {}
 
-    former = Overtaken(context, medium)
-    former.claim(1)
+    def begin(self, path: str) -> MemoryUpload:
+        self.before.pop("begin", bool)()
+        return super().begin(path)
+
+    def remove(self, paths: Sequence[str]) -> Sequence[str]:
+        self.before.pop("remove", bool)()
+        return super().remove(paths)
+
+
+class Two:
+    """A coordinator and its successor on one place. The latter claims when the former, which has looked whether anybody
+    has, begins its next file."""
+
+    def __init__(self) -> None:
+        place, context = Place(), StorageContext(uri="", job="job", options={INLINE_THRESHOLD: "0"})
+        self.medium = Stopping(place)
+        self.former = MediumStorage(context, self.medium)
+        self.latter = MediumStorage(context, MemoryMedium(place, "job", 1 << 20, 1 << 22))
+        self.former.claim(1)
+        self.medium.before["begin"] = lambda: self.latter.claim(2)
+
+    def write(self) -> FileReference:
+        """The latter writes a file of the name that the former uses."""
+        stream = self.latter.streams(7, 2).create(Scope.SHARED, "state", b"of the latter")
+        stream.write(b"of the latter")
+        return stream.commit()
+
+
+def test_what_came_too_late_is_seen_by_nobody_and_gives_way() -> None:
+    two = Two()
     with pytest.raises(Fenced):
-        former.finish(7, 1, b"of the former")
-    there = [path for path in medium.paths("") if path == "chk-7/_metadata"]
-    assert bool(there) == taken
-    if taken:
-        assert latter.resolve("chk-7") == b"of the latter"
+        two.former.finish(7, 1, b"of the former")
+    assert list(two.latter.list_folder("")) == []
+    with pytest.raises(FileNotFoundError):
+        two.latter.resolve("chk-7")
+    two.latter.finish(7, 2, b"of the latter")
+    assert two.latter.resolve("chk-7") == b"of the latter"
+
+
+def test_a_publication_that_came_too_late_takes_nothing_away() -> None:
+    """The latter publishes in front of a removal by the former, or behind all that it does."""
+    two = Two()
+    two.medium.before["remove"] = lambda: two.latter.finish(7, 2, b"of the latter")
+    with pytest.raises(Fenced):
+        two.former.finish(7, 1, b"of the former")
+    two.medium.remove([])
+    assert two.latter.resolve("chk-7") == b"of the latter"
+
+
+def test_a_cancellation_of_what_came_too_late_takes_nothing_away() -> None:
+    two = Two()
+    stream = two.former.streams(7, 1).create(Scope.SHARED, "state", b"of the former")
+    stream.write(b"of the former")
+    with pytest.raises(Fenced):
+        stream.commit()
+    written: list[FileReference] = []
+    two.medium.before["remove"] = lambda: written.append(two.write())
+    stream.cancel()
+    two.medium.remove([])
+    assert b"".join(two.latter.streams(7, 2).read(written[0])) == b"of the latter"
 
 
 @pytest.mark.parametrize("name", [".1.inherited.harness", "of-somebody", "x.inherited", "1.inherited.inherited"])
