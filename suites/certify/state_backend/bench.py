@@ -24,7 +24,7 @@ from holdfast.harness.spi.state import (
 )
 from holdfast.harness.spi.storage import Scope, StorageContext
 from holdfast.suites.certify.answers import Answers
-from holdfast.suites.certify.check import Violation
+from holdfast.suites.certify.check import CannotTry, Violation
 from holdfast.suites.certify.closing import raised_by_closing
 from holdfast.suites.certify.state_backend.live import Live, Taken, states_for
 from holdfast.suites.certify.state_backend.model import Model
@@ -34,6 +34,7 @@ from holdfast.suites.certify.state_backend.world import World
 MAX_PARALLELISM = 16
 GROUPS = range(4, 8)
 AMPLE_BYTES = 1 << 22
+LEAST_FILLING_BYTES = 64
 EPOCH = 1
 
 
@@ -316,6 +317,17 @@ class Bench(World):
         left = sorted(set(self.storage().list_folder("")) - needed)
         if left:
             raise Violation(rule, f"no checkpoint needs {left}, and nobody deletes it.")
+
+    def filling_bytes(self, wanted: int) -> int:
+        """How long the values are that fill a state: as wanted, or as the backend declares.
+
+        Raises:
+            CannotTry: they are so short that their number alone may be more than its memory has room for.
+        """
+        longest = self.limits["max_value_bytes"]
+        if longest < LEAST_FILLING_BYTES:
+            raise CannotTry(f"it needs a max_value_bytes of {LEAST_FILLING_BYTES}, and {longest} is declared")
+        return min(wanted, longest)
 
     def stored_bytes(self, folder: str) -> int:
         """Bytes of all files below a folder."""

@@ -62,6 +62,20 @@ def test_what_declares_little_room_passes_drawn_programs(limits: Mapping[str, in
     assert verdict.status is Status.PASS, verdict.text
 
 
+@pytest.mark.parametrize(
+    "check", ["SBK-02/large-damage", "ASY-05/large-cancelled", "INC-03/large-errors", "ASY-06/freed"]
+)
+def test_no_state_is_filled_with_values_that_are_too_many(check: str) -> None:
+    class Tiny(HashMapBackend):
+        description = replace(HashMapBackend.description, max_value_bytes=8)
+
+    [found] = state_backend.certify(Tiny, checks=[each for each in state_backend.CHECKS if each.id == check])
+    assert (found.status, found.reason) == (
+        Status.NOT_APPLICABLE,
+        "it needs a max_value_bytes of 64, and 8 is declared",
+    )
+
+
 def judged(run: Callable[[Bench], None], **fields: object) -> CheckVerdict:
     return judge(Check("SBK-01/example", "An example.", run, **fields), HashMapBackend, HashMapBackend)  # type: ignore[arg-type]
 

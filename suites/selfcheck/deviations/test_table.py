@@ -112,7 +112,7 @@ def test_a_step_sends_no_batch_in_front_of_what_captures_its_outputs() -> None:
 
     class Watched(Worker):
         def step(self, event: WorkerEvent, now: float) -> effects.Effects:
-            made, sent = super().step(event, now), set()
+            made, sent = super().step(event, now), set[str]()
             for each in made:
                 if isinstance(each, effects.CaptureOutputs):
                     captured.append(each.subtask)

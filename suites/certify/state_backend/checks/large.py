@@ -27,7 +27,7 @@ MOST_FAULTS = 6
 def damage(bench: Bench) -> None:
     """One bit at the begin, in the middle and at the end of what one key group has in a file, the longest first."""
     live = _begun(bench)
-    _write(live, 0)
+    _write(bench, live, 0)
     completed = bench.checkpoint(live)
     bench.keeps_folders = False  # Who has a copy of its own there reads nothing of the storage.
     extents = [
@@ -63,7 +63,7 @@ def cancelled(bench: Bench) -> None:
     """It is asked once for each file, and from each question on, what is cancelled raises, and nothing stays."""
     live = _begun(bench)
     before = set(bench.storage().list_folder(""))
-    _write(live, 0)
+    _write(bench, live, 0)
     taken = live.snapshot()
     asked = _Asked(None)
     manifest = _upload(bench, taken, asked)
@@ -72,7 +72,7 @@ def cancelled(bench: Bench) -> None:
         raise Violation("ASY-05", f"upload asks {asked.times} times whether it is cancelled, and stores {files}.")
     bench.abort(live, taken, manifest)
     for number, after in enumerate(_chosen(list(range(asked.times)))):
-        _write(live, number + 1)
+        _write(bench, live, number + 1)
         taken = live.snapshot()
         bench.step(f"upload({taken.checkpoint}), cancelled at question {after}")
         stored: Manifest | None = None
@@ -97,14 +97,14 @@ def errors(bench: Bench) -> None:
     """The storage fails as a file is begun or made visible. Every second upload is tried again, and the others are
     given up."""
     live = _begun(bench)
-    _write(live, 0)
+    _write(bench, live, 0)
     probe = live.snapshot()
     storage = bench.storage()
     manifest = bench.upload(probe, storage)
     bench.abort(live, probe, manifest)
     ends = [number for number, name in enumerate(storage.points.operations) if name in ("create", "commit")]
     for round_, number in enumerate(_chosen(ends)):
-        _write(live, round_ + 1)
+        _write(bench, live, round_ + 1)
         taken = live.snapshot()
         shared = set(bench.storage().list_folder("shared"))
         storage = bench.storage({number: StorageFault.ERROR})
@@ -153,9 +153,9 @@ def _begun(bench: Bench) -> Live:
     return live
 
 
-def _write(live: Live, salt: int) -> None:
+def _write(bench: Bench, live: Live, salt: int) -> None:
     """Write over everything. Nothing makes the values shorter."""
-    size = min(VALUE_BYTES, live.backend.describe().max_value_bytes)
+    size = bench.filling_bytes(VALUE_BYTES)
     for key_group, length in GROUP_BYTES.items():
         content = shake_128(b"%d/%d" % (salt, key_group)).digest(length)
         live.put("value", key_group, b"", [(b"%d" % at, content[at : at + size]) for at in range(0, length, size)])

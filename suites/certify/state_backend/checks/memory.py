@@ -99,7 +99,7 @@ def _storm(bench: Bench, live: Live) -> int:
 def _write(bench: Bench, live: Live, number: int, keys: int = 0) -> None:
     """Write over everything, past the model, which does not count. Nothing makes the values shorter."""
     content = shake_128(b"%d" % number).digest(STATE_BYTES)
-    size = min(VALUE_BYTES, bench.description.max_value_bytes)
+    size = bench.filling_bytes(VALUE_BYTES)
     pairs = [(b"%d/%d" % (keys, at), content[at : at + size]) for at in range(0, STATE_BYTES, size)]
     live.table("value").put(GROUP, b"", pairs, now_ms=bench.now_ms)
 
