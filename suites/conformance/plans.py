@@ -1,4 +1,4 @@
-"""What the plans of the cases are made of.
+"""What the cases and their plans are made of.
 
 A plan is small: two workers, a keyed sum, 120 records that arrive while five checkpoints or so complete. Restarts are
 quick unless a case is about them.
@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from holdfast.faults import FAULTS
 from holdfast.harness.model.capability import Capability
-from holdfast.harness.model.case import Case, Tier
+from holdfast.harness.model.case import Case, Decision, Plans, Tier
 from holdfast.harness.model.demands import demands
 from holdfast.harness.model.job import Job
 from holdfast.harness.model.jobs import KEYED_SUM
@@ -81,6 +81,44 @@ def plan(
         bounds=BOUNDS,
     )
     return replace(whole, **fields)
+
+
+def case(
+    name: str,
+    purpose: str,
+    plan: Plans,
+    *decides: Decision,
+    method: str,
+    passes: str,
+    runs: int = 0,
+    tiers: tuple[Tier, ...] = (Tier.SIM,),
+    windows: tuple[Window, ...] = (),
+    needs: frozenset[str] = frozenset(),
+    mutant_plan: Plans | None = None,
+    pictures: tuple[str, ...] = (),
+) -> Case:
+    """A row of a table of cases: its id, what it tests, what runs, and the rules that this decides."""
+    return Case(
+        id=name,
+        purpose=purpose,
+        method=method,
+        passes=passes,
+        decides=decides,
+        plan=plan,
+        runs=runs,
+        tiers=tiers,
+        windows=windows,
+        needs=needs,
+        mutant_plan=mutant_plan,
+        pictures=pictures,
+    )
+
+
+def decides(rule: str, *clauses: str, wrong: str) -> Decision:
+    """A rule, the clauses `ORACLE/clause` of one oracle that decide it, and the wrong variant that shows it can fail
+    (see Decision)."""
+    [oracle] = {clause.partition("/")[0] for clause in clauses}
+    return Decision(rule, oracle, tuple(clause.partition("/")[2] for clause in clauses), wrong)
 
 
 def with_needs(*cases: Case) -> tuple[Case, ...]:

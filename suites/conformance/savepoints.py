@@ -9,25 +9,13 @@ from holdfast.faults.process import kill
 from holdfast.faults.savepoint import cancel_with_savepoint, move_savepoint, savepoint, stop
 from holdfast.faults.storage import slow_storage, storage_error
 from holdfast.faults.user import command
-from holdfast.harness.model import profile
-from holdfast.harness.model.case import Case, Decision
+from holdfast.harness.model import jobs, profile
 from holdfast.harness.model.checkpoint import SavepointFormat
-from holdfast.harness.model.jobs import (
-    DELAYED_SUM,
-    FORWARD,
-    JOIN,
-    MINI_BATCH,
-    PIPELINE,
-    REBALANCE,
-    SESSION_SUM,
-    SLIDING_SUM,
-    TUMBLING_SUM,
-)
 from holdfast.harness.model.plan import ExpectedEnd, FaultSpec, Plan
 from holdfast.harness.model.target import COORDINATOR
 from holdfast.harness.model.window import Window
 from holdfast.suites.conformance import plans
-from holdfast.suites.conformance.plans import CHECKPOINTING, EVERYWHERE, WORKERS, gate, with_needs
+from holdfast.suites.conformance.plans import CHECKPOINTING, EVERYWHERE, WORKERS, case, decides, gate, with_needs
 from holdfast.suites.conformance.unaligned import backlog
 
 LONG = {"records": 240, "records_per_second": 200}
@@ -69,60 +57,53 @@ def _resumed(
 MOVE = move_savepoint(after_checkpoint=3, at_event="checkpoint_retained")
 MOVED = (
     _resumed(MOVE),
-    _resumed(MOVE, job=JOIN, how=SavepointFormat.NATIVE),
+    _resumed(MOVE, job=jobs.JOIN, how=SavepointFormat.NATIVE),
     _resumed(MOVE, kill(WORKERS[0], after_checkpoint=9)),
 )
 STOPPED = (
     _resumed(),
-    _resumed(job=MINI_BATCH),
+    _resumed(job=jobs.MINI_BATCH),
     _resumed(kill(WORKERS[1], after_checkpoint=9), kill(COORDINATOR, after_checkpoint=11)),
 )
-STOPPED_SLOWLY = tuple(
-    _plan(
-        slow_storage("write-state", 30, 900, after_checkpoint=2),
-        stop(drain=drain, after_checkpoint=3),
-        command("submit", {"restore": 1}, after_checkpoint=3, at_event="checkpoint_retained"),
-        options=options,
-    )
-    for drain in (True, False)
-    for options in ({}, plans.TWO_AT_ONCE)
-)
+STOPPED_SLOWLY = tuple(_plan(slow_storage("write-state", 30, 900, after_checkpoint=2),
+                             stop(drain=drain, after_checkpoint=3),
+                             command("submit", {"restore": 1}, after_checkpoint=3, at_event="checkpoint_retained"),
+                             options=options)
+                       for drain in (True, False)
+                       for options in ({}, plans.TWO_AT_ONCE))  # fmt: skip
 """The savepoint takes longer than the interval."""
 STOPPED_OTHERWISE = (
-    _resumed(job=FORWARD),
-    _resumed(job=PIPELINE, options=CHAINED),
+    _resumed(job=jobs.FORWARD),
+    _resumed(job=jobs.PIPELINE, options=CHAINED),
     _resumed(options=UNALIGNED),
     _resumed(options=VERSION_1_14),
-    _resumed(job=REBALANCE, options=plans.TWO_AT_ONCE),
+    _resumed(job=jobs.REBALANCE, options=plans.TWO_AT_ONCE),
     _resumed(parallelism=3, records={"partitions": 4, "records": 400}),
 )
 STRUCK = (
     _plan(stop(after_checkpoint=3), kill(WORKERS[0], after_checkpoint=3, at_event="savepoint_completed")),
-    _plan(
-        stop(after_checkpoint=3),
-        kill(WORKERS[0], after_checkpoint=3, gate=gate("send-barrier", WORKERS[0])),
-    ),
+    _plan(stop(after_checkpoint=3), kill(WORKERS[0], after_checkpoint=3, gate=gate("send-barrier", WORKERS[0]))),
     _plan(stop(after_checkpoint=3), kill(WORKERS[0], after_checkpoint=3, gate=gate("write-state", WORKERS[0]))),
     _plan(stop(after_checkpoint=3), kill(COORDINATOR, after_checkpoint=3, gate=gate("publish-metadata", COORDINATOR))),
     _plan(stop(after_checkpoint=3), storage_error("publish-metadata", after_checkpoint=3)),
     _plan(stop(after_checkpoint=3), storage_error("write-state", after_checkpoint=3)),
-)
+)  # fmt: skip
 """A stop is struck in each of its phases: no savepoint, or one whose job has not ended with it."""
 DRAINED = (
     _resumed(drain=True),
-    _resumed(drain=True, job=MINI_BATCH),
-    _resumed(drain=True, job=PIPELINE, options=CHAINED),
+    _resumed(drain=True, job=jobs.MINI_BATCH),
+    _resumed(drain=True, job=jobs.PIPELINE, options=CHAINED),
 )
 EDITED = (
     _resumed(edit="source->sum"),
-    _resumed(edit="map=relay", job=FORWARD),
-    _resumed(edit="buffer=gather", job=MINI_BATCH, drain=True, options=ALLOWED),
+    _resumed(edit="map=relay", job=jobs.FORWARD),
+    _resumed(edit="buffer=gather", job=jobs.MINI_BATCH, drain=True, options=ALLOWED),
 )
 """A new operator, a renamed one without state, and state that is left out because that is allowed: it is empty."""
 REFUSED = (
     _resumed(edit="sum=total", expected_end=ExpectedEnd.FAILED),
-    _resumed(edit="buffer=gather", job=MINI_BATCH, drain=True, expected_end=ExpectedEnd.FAILED),
-    _resumed(edit="sink=drain", job=FORWARD, expected_end=ExpectedEnd.FAILED),
+    _resumed(edit="buffer=gather", job=jobs.MINI_BATCH, drain=True, expected_end=ExpectedEnd.FAILED),
+    _resumed(edit="sink=drain", job=jobs.FORWARD, expected_end=ExpectedEnd.FAILED),
 )
 OWNED = (
     _resumed(options=CLAIMED),
@@ -137,38 +118,27 @@ COMPLETE = (
 )
 """The checkpoints of the first job, and what they share, are deleted when it has finished."""
 CANCELLED = (
-    _plan(
-        cancel_with_savepoint(after_checkpoint=3),
-        command("submit", {"restore": 1}, after_checkpoint=3, at_event="checkpoint_retained"),
-        options=VERSION_1_14,
-    ),
-    _plan(
-        cancel_with_savepoint(after_checkpoint=3),
-        command("submit", {"restore": 1}, after_checkpoint=3, at_event="checkpoint_retained"),
-        kill(WORKERS[0], after_checkpoint=9),
-        job=FORWARD,
-        options=VERSION_1_14,
-    ),
-    _plan(
-        cancel_with_savepoint(after_checkpoint=3),
-        kill(WORKERS[0], after_checkpoint=3, gate=gate("write-state", WORKERS[0])),
-        options=VERSION_1_14,
-    ),
-    _plan(
-        cancel_with_savepoint(after_checkpoint=3),
-        storage_error("publish-metadata", after_checkpoint=3),
-        options=VERSION_1_14,
-    ),
-)
+    _plan(cancel_with_savepoint(after_checkpoint=3),
+          command("submit", {"restore": 1}, after_checkpoint=3, at_event="checkpoint_retained"), options=VERSION_1_14),
+    _plan(cancel_with_savepoint(after_checkpoint=3),
+          command("submit", {"restore": 1}, after_checkpoint=3, at_event="checkpoint_retained"),
+          kill(WORKERS[0], after_checkpoint=9), job=jobs.FORWARD, options=VERSION_1_14),
+    _plan(cancel_with_savepoint(after_checkpoint=3),
+          kill(WORKERS[0], after_checkpoint=3, gate=gate("write-state", WORKERS[0])), options=VERSION_1_14),
+    _plan(cancel_with_savepoint(after_checkpoint=3), storage_error("publish-metadata", after_checkpoint=3),
+          options=VERSION_1_14),
+)  # fmt: skip
 """In 1.14 a job can be cancelled with a savepoint; without one it goes on."""
-ENDED = tuple(
-    _plan(stop(drain=drain, after_checkpoint=3), *faults, job=job, expected_end=ExpectedEnd.FINISHED)
-    for job in (TUMBLING_SUM, SESSION_SUM)
-    for drain in (True, False)
-    for faults in ((), (kill(WORKERS[0], after_checkpoint=2),))
-)
+ENDED = tuple(_plan(stop(drain=drain, after_checkpoint=3), *faults, job=job, expected_end=ExpectedEnd.FINISHED)
+              for job in (jobs.TUMBLING_SUM, jobs.SESSION_SUM)
+              for drain in (True, False)
+              for faults in ((), (kill(WORKERS[0], after_checkpoint=2),)))  # fmt: skip
 """No job goes on from there."""
-TIMED = (_resumed(job=DELAYED_SUM), _resumed(job=SLIDING_SUM), _resumed(job=SLIDING_SUM, options=UNALIGNED))
+TIMED = (
+    _resumed(job=jobs.DELAYED_SUM),
+    _resumed(job=jobs.SLIDING_SUM),
+    _resumed(job=jobs.SLIDING_SUM, options=UNALIGNED),
+)
 IN_FLIGHT = tuple(
     backlog(savepoint(after_checkpoint=1), options={ALIGNMENT_TIMEOUT: timeout}) for timeout in ("0 ms", "30 ms")
 )
@@ -181,18 +151,12 @@ BETWEEN = (
 )
 OLDER = (
     _plan(savepoint(after_checkpoint=2), options=VERSION_1_14),
-    _plan(
-        savepoint(after_checkpoint=2),
-        kill(WORKERS[0], after_checkpoint=2, at_event="savepoint_completed"),
-        options=VERSION_1_14,
-    ),
+    _plan(savepoint(after_checkpoint=2), kill(WORKERS[0], after_checkpoint=2, at_event="savepoint_completed"),
+          options=VERSION_1_14),
     _plan(savepoint(after_checkpoint=2), kill(COORDINATOR, after_checkpoint=4), options=VERSION_1_14),
-    _plan(
-        savepoint(after_checkpoint=2),
-        kill(COORDINATOR, after_checkpoint=3, gate=gate("delete", COORDINATOR)),
-        options=VERSION_1_14,
-    ),
-)
+    _plan(savepoint(after_checkpoint=2), kill(COORDINATOR, after_checkpoint=3, gate=gate("delete", COORDINATOR)),
+          options=VERSION_1_14),
+)  # fmt: skip
 """In 1.14 a savepoint is a recovery point, and stays when it is none any more. In the last of these a successor finds
 it where nothing is deleted yet, and newer checkpoints beside it."""
 WITHOUT_TARGET = _plan(savepoint("", after_checkpoint=2))
@@ -202,195 +166,98 @@ FAILING = (
 )
 
 CASES = with_needs(
-    Case(
-        id="savepoints/moved",
-        purpose="Is a savepoint whole, so that another job restores it from another place?",
-        method="A job is stopped with a savepoint, which a user moves; another job restores it from there.",
-        passes="The job goes on from the savepoint, and the output of both is right, once.",
-        decides=(
-            Decision("SAV-01", "SAVEPOINT", ("not-resumed",), "absolute-pointers"),
-            Decision("SAV-01", "SAVEPOINT", ("outside-folder",), "savepoint-beside-checkpoints"),
-        ),
-        windows=(Window.RESTORED_STATE,),
-        plan=MOVED,
-        mutant_plan=MOVED[0],
-        tiers=EVERYWHERE,
-    ),
-    Case(
-        id="savepoints/kept",
-        purpose="Does a savepoint stay when the checkpoints beside it are deleted?",
-        method="Savepoints are taken in version 1.14, where they are recovery points, and newer checkpoints complete.",
-        passes="All files of each savepoint are there at the end, and the system has deleted none.",
-        decides=(Decision("SAV-02", "SAVEPOINT", ("savepoint-deleted",), "counts-savepoints"),),
-        plan=OLDER,
-    ),
-    Case(
-        id="savepoints/stopped",
-        purpose="Does a job stop at exactly its savepoint, and another go on from exactly there?",
-        method="Jobs are stopped without draining, and others restore the savepoint, with kills in them.",
-        passes="Nothing is emitted behind the savepoint, the job finishes, and the output of both is right, once.",
-        decides=(
-            Decision("SAV-03", "SAVEPOINT", ("emitted-behind-stop", "not-stopped"), "goes-on-reading"),
-            Decision("SAV-04", "SAVEPOINT", ("drained-unasked",), "drains-always"),
-        ),
-        windows=(Window.RESTORED_STATE,),
-        pictures=("savepoint",),
-        plan=STOPPED,
-        mutant_plan=STOPPED[0],
-        tiers=EVERYWHERE,
-    ),
-    Case(
-        id="savepoints/stopped-slowly",
-        purpose="Does no other checkpoint begin while a job stops?",
-        method="Writing state takes so long that the interval passes several times while a job stops.",
-        passes="No checkpoint begins behind the savepoint, the job finishes, and the output of both jobs is right.",
-        decides=(Decision("SAV-03", "SAVEPOINT", ("begun-behind-stop",), "begins-behind-stop"),),
-        plan=STOPPED_SLOWLY,
-        mutant_plan=STOPPED_SLOWLY[0],
-    ),
-    Case(
-        id="savepoints/stopped-otherwise",
-        purpose="Does a job stop at exactly its savepoint, whatever its options and its operators are?",
-        method="Chained and unaligned jobs, one of version 1.14, and one that goes on wider are stopped.",
-        passes="Nothing is emitted behind the savepoint, the job finishes, and the output of both is right, once.",
-        decides=(Decision("SAV-03", "SAVEPOINT", ("emitted-behind-stop", "not-stopped"), "goes-on-reading"),),
-        windows=(Window.RESTORED_STATE,),
-        plan=STOPPED_OTHERWISE,
-        mutant_plan=STOPPED[0],
-    ),
-    Case(
-        id="savepoints/struck",
-        purpose="Does a job that cannot stop go on, and never end without its savepoint?",
-        method="A stop is struck in each phase: a worker or the coordinator dies, or the storage fails.",
-        passes="The job restarts from its latest recovery point, which the complete savepoint is, and runs on.",
-        decides=(
-            Decision("SAV-03", "COORD", ("restored-not-latest",), "K2"),
-            Decision("SAV-03", "SAVEPOINT", ("stopped-silently",), "stops-silently"),
-        ),
-        plan=STRUCK,
-    ),
-    Case(
-        id="savepoints/drained",
-        purpose="Is everything that a job holds back emitted in front of a draining savepoint?",
-        method="Jobs are stopped with --drain, and others restore the savepoint.",
-        passes="finish() of each operator is called before its snapshot, and the output of both jobs is right.",
-        decides=(Decision("SAV-04", "SAVEPOINT", ("not-drained",), "drains-nothing"),),
-        windows=(Window.RESTORED_STATE,),
-        plan=DRAINED,
-    ),
-    Case(
-        id="savepoints/complete",
-        purpose="Is a savepoint complete where checkpoints are incremental?",
-        method="A job with incremental checkpoints is stopped, and its savepoint moved; its checkpoints are deleted.",
-        passes="The next job restores the savepoint, and the output of both is right, once.",
-        decides=(Decision("SAV-02", "SAVEPOINT", ("outside-folder",), "savepoint-beside-checkpoints"),),
-        windows=(Window.RESTORED_STATE,),
-        plan=COMPLETE,
-    ),
-    Case(
-        id="savepoints/timers",
-        purpose="Do timers and windows wait for the next job where a stop does not drain?",
-        method="Jobs with timers and with event-time windows are stopped, and others restore the savepoint.",
-        passes="No timer is taken early or twice, and each window is emitted once, by one of the jobs.",
-        decides=(Decision("SAV-04", "SAVEPOINT", ("drained-unasked",), "drains-always"),),
-        windows=(Window.RESTORED_STATE,),
-        plan=TIMED,
-    ),
-    Case(
-        id="savepoints/cancelled",
-        purpose="Is a job cancelled when the savepoint is complete that it was to be cancelled with, and not before?",
-        method="Jobs are cancelled with a savepoint, and others go on from it; twice there can be no savepoint.",
-        passes="The first job ends with its savepoint, and the output of both is right, once; without one it runs on.",
-        decides=(
-            Decision("SAV-03", "SAVEPOINT", ("stopped-silently",), "cancels-at-once"),
-            Decision("SAV-03", "SAVEPOINT", ("not-stopped",), "forgets-to-cancel"),
-        ),
-        plan=CANCELLED,
-    ),
-    Case(
-        id="savepoints/drained-windows",
-        purpose="Does a stop emit the windows that are open if it drains, and leave them if it does not?",
-        method="Jobs with tumbling windows and with sessions are stopped for good, with --drain and without.",
-        passes="Drained, every window has a row with what was read in front of the savepoint; else those do that the "
-        "watermark had passed.",
-        decides=(
-            Decision("SAV-04", "WINDOW", ("window-missing",), "finishes-without-timers"),
-            Decision("SAV-04", "SAVEPOINT", ("drained-unasked",), "drains-always"),
-        ),
-        plan=ENDED,
-    ),
-    Case(
-        id="savepoints/edited",
-        purpose="Does a job go on whose operators without state come, go or are renamed?",
-        method="A new operator, another name, and state that may be left out with -n.",
-        passes="The job runs, and the output of both is right, once.",
-        decides=(Decision("SAV-05", "SAVEPOINT", ("not-resumed",), "refuses-edits"),),
-        windows=(Window.RESTORED_STATE,),
-        plan=EDITED,
-    ),
-    Case(
-        id="savepoints/left-out",
-        purpose="Is a job refused that would leave state out, unless that is allowed?",
-        method="An operator with state has another name in the next job.",
-        passes="No attempt of the next job runs, and it reports which operator is missing.",
-        decides=(Decision("SAV-05", "SAVEPOINT", ("state-left-out",), "leaves-state-out"),),
-        plan=REFUSED,
-    ),
-    Case(
-        id="savepoints/claimed",
-        purpose="Does a job own what it claims, and nothing else?",
-        method="A job restores a savepoint with CLAIM, with kills in it.",
-        passes="The savepoint is gone when the job has a checkpoint of its own, and every restart restores.",
-        decides=(Decision("SAV-06", "SAVEPOINT", ("claimed-left",), "claims-nothing"),),
-        windows=(Window.RESTORED_STATE,),
-        plan=OWNED,
-    ),
-    Case(
-        id="savepoints/not-claimed",
-        purpose="Does a job leave alone what it restores and does not own?",
-        method="A job restores a savepoint with NO_CLAIM, the default.",
-        passes="All files of the savepoint are there at the end.",
-        decides=(Decision("SAV-06", "SAVEPOINT", ("savepoint-deleted",), "claims-always"),),
-        windows=(Window.RESTORED_STATE,),
-        plan=STOPPED[0],
-    ),
-    Case(
-        id="savepoints/between",
-        purpose="Does a savepoint that no job stops with commit nothing, and is it no recovery point?",
-        method="A savepoint is taken between two checkpoints; a worker or the coordinator dies right behind it.",
-        passes="No task hears of it, and the job goes back to the checkpoint before it.",
-        decides=(Decision("SAV-07", "SAVEPOINT", ("savepoint-commits", "savepoint-restored"), "commits-savepoints"),),
-        plan=BETWEEN,
-        mutant_plan=BETWEEN[1],
-        tiers=EVERYWHERE,
-    ),
-    Case(
-        id="savepoints/without-target",
-        purpose="Is a savepoint refused for which no directory is named?",
-        method="A savepoint is requested without a directory, and none is configured.",
-        passes="No savepoint is triggered, and the job runs on.",
-        decides=(Decision("SAV-07", "SAVEPOINT", ("target-invented",), "invents-target"),),
-        plan=WITHOUT_TARGET,
-    ),
-    Case(
-        id="savepoints/failing",
-        purpose="Does a savepoint that fails cost the job nothing?",
-        method="The storage fails while a savepoint is taken, and no failed checkpoint is tolerable.",
-        passes="The savepoint is given up, and the job runs on in the same attempt.",
-        decides=(Decision("CRD-10", "COUNT", ("failed-below-tolerable",), "counts-failed-savepoints"),),
-        plan=FAILING,
-    ),
-    Case(
-        id="savepoints/in-flight",
-        purpose="Does a savepoint hold no record that was in flight, where checkpoints do?",
-        method="A task is slow, so that unaligned checkpoints overtake what waits in front of it, and a savepoint is "
-        "taken.",
-        passes="No subtask takes in-flight records along in the savepoint.",
-        decides=(
-            Decision("UNA-05", "SAVEPOINT", ("carries-in-flight",), "savepoints-overtake"),
-            Decision("UNA-05", "SAVEPOINT", ("carries-in-flight",), "savepoints-time-out"),
-        ),
-        windows=(Window.OVERTAKING,),
-        plan=IN_FLIGHT,
-    ),
-)
+    case("savepoints/moved", "Is a savepoint whole, so that another job restores it from another place?", MOVED,
+         decides("SAV-01", "SAVEPOINT/not-resumed", wrong="absolute-pointers"),
+         decides("SAV-01", "SAVEPOINT/outside-folder", wrong="savepoint-beside-checkpoints"),
+         windows=(Window.RESTORED_STATE,), mutant_plan=MOVED[0], tiers=EVERYWHERE,
+         method="A job is stopped with a savepoint, which a user moves; another job restores it from there.",
+         passes="The job goes on from the savepoint, and the output of both is right, once."),
+    case("savepoints/kept", "Does a savepoint stay when the checkpoints beside it are deleted?", OLDER,
+         decides("SAV-02", "SAVEPOINT/savepoint-deleted", wrong="counts-savepoints"),
+         method="Savepoints are taken in version 1.14, where they are recovery points, and newer checkpoints complete.",
+         passes="All files of each savepoint are there at the end, and the system has deleted none."),
+    case("savepoints/stopped", "Does a job stop at exactly its savepoint, and another go on from exactly there?",
+         STOPPED, decides("SAV-03", "SAVEPOINT/emitted-behind-stop", "SAVEPOINT/not-stopped", wrong="goes-on-reading"),
+         decides("SAV-04", "SAVEPOINT/drained-unasked", wrong="drains-always"), windows=(Window.RESTORED_STATE,),
+         pictures=("savepoint",), mutant_plan=STOPPED[0], tiers=EVERYWHERE,
+         method="Jobs are stopped without draining, and others restore the savepoint, with kills in them.",
+         passes="Nothing is emitted behind the savepoint, the job finishes, and the output of both is right, once."),
+    case("savepoints/stopped-slowly", "Does no other checkpoint begin while a job stops?", STOPPED_SLOWLY,
+         decides("SAV-03", "SAVEPOINT/begun-behind-stop", wrong="begins-behind-stop"), mutant_plan=STOPPED_SLOWLY[0],
+         method="Writing state takes so long that the interval passes several times while a job stops.",
+         passes="No checkpoint begins behind the savepoint, the job finishes, and the output of both jobs is right."),
+    case("savepoints/stopped-otherwise",
+         "Does a job stop at exactly its savepoint, whatever its options and its operators are?", STOPPED_OTHERWISE,
+         decides("SAV-03", "SAVEPOINT/emitted-behind-stop", "SAVEPOINT/not-stopped", wrong="goes-on-reading"),
+         windows=(Window.RESTORED_STATE,), mutant_plan=STOPPED[0],
+         method="Chained and unaligned jobs, one of version 1.14, and one that goes on wider are stopped.",
+         passes="Nothing is emitted behind the savepoint, the job finishes, and the output of both is right, once."),
+    case("savepoints/struck", "Does a job that cannot stop go on, and never end without its savepoint?", STRUCK,
+         decides("SAV-03", "COORD/restored-not-latest", wrong="K2"),
+         decides("SAV-03", "SAVEPOINT/stopped-silently", wrong="stops-silently"),
+         method="A stop is struck in each phase: a worker or the coordinator dies, or the storage fails.",
+         passes="The job restarts from its latest recovery point, which the complete savepoint is, and runs on."),
+    case("savepoints/drained", "Is everything that a job holds back emitted in front of a draining savepoint?", DRAINED,
+         decides("SAV-04", "SAVEPOINT/not-drained", wrong="drains-nothing"), windows=(Window.RESTORED_STATE,),
+         method="Jobs are stopped with --drain, and others restore the savepoint.",
+         passes="finish() of each operator is called before its snapshot, and the output of both jobs is right."),
+    case("savepoints/complete", "Is a savepoint complete where checkpoints are incremental?", COMPLETE,
+         decides("SAV-02", "SAVEPOINT/outside-folder", wrong="savepoint-beside-checkpoints"),
+         windows=(Window.RESTORED_STATE,),
+         method="A job with incremental checkpoints is stopped, and its savepoint moved; its checkpoints are deleted.",
+         passes="The next job restores the savepoint, and the output of both is right, once."),
+    case("savepoints/timers", "Do timers and windows wait for the next job where a stop does not drain?", TIMED,
+         decides("SAV-04", "SAVEPOINT/drained-unasked", wrong="drains-always"), windows=(Window.RESTORED_STATE,),
+         method="Jobs with timers and with event-time windows are stopped, and others restore the savepoint.",
+         passes="No timer is taken early or twice, and each window is emitted once, by one of the jobs."),
+    case("savepoints/cancelled",
+         "Is a job cancelled when the savepoint is complete that it was to be cancelled with, and not before?",
+         CANCELLED, decides("SAV-03", "SAVEPOINT/stopped-silently", wrong="cancels-at-once"),
+         decides("SAV-03", "SAVEPOINT/not-stopped", wrong="forgets-to-cancel"),
+         method="Jobs are cancelled with a savepoint, and others go on from it; twice there can be no savepoint.",
+         passes="The first job ends with its savepoint, and the output of both is right, once; without one it runs "
+                "on."),
+    case("savepoints/drained-windows",
+         "Does a stop emit the windows that are open if it drains, and leave them if it does not?", ENDED,
+         decides("SAV-04", "WINDOW/window-missing", wrong="finishes-without-timers"),
+         decides("SAV-04", "SAVEPOINT/drained-unasked", wrong="drains-always"),
+         method="Jobs with tumbling windows and with sessions are stopped for good, with --drain and without.",
+         passes="Drained, every window has a row with what was read in front of the savepoint; else those do that the "
+                "watermark had passed."),
+    case("savepoints/edited", "Does a job go on whose operators without state come, go or are renamed?", EDITED,
+         decides("SAV-05", "SAVEPOINT/not-resumed", wrong="refuses-edits"), windows=(Window.RESTORED_STATE,),
+         method="A new operator, another name, and state that may be left out with -n.",
+         passes="The job runs, and the output of both is right, once."),
+    case("savepoints/left-out", "Is a job refused that would leave state out, unless that is allowed?", REFUSED,
+         decides("SAV-05", "SAVEPOINT/state-left-out", wrong="leaves-state-out"),
+         method="An operator with state has another name in the next job.",
+         passes="No attempt of the next job runs, and it reports which operator is missing."),
+    case("savepoints/claimed", "Does a job own what it claims, and nothing else?", OWNED,
+         decides("SAV-06", "SAVEPOINT/claimed-left", wrong="claims-nothing"), windows=(Window.RESTORED_STATE,),
+         method="A job restores a savepoint with CLAIM, with kills in it.",
+         passes="The savepoint is gone when the job has a checkpoint of its own, and every restart restores."),
+    case("savepoints/not-claimed", "Does a job leave alone what it restores and does not own?", STOPPED[0],
+         decides("SAV-06", "SAVEPOINT/savepoint-deleted", wrong="claims-always"), windows=(Window.RESTORED_STATE,),
+         method="A job restores a savepoint with NO_CLAIM, the default.",
+         passes="All files of the savepoint are there at the end."),
+    case("savepoints/between", "Does a savepoint that no job stops with commit nothing, and is it no recovery point?",
+         BETWEEN,
+         decides("SAV-07", "SAVEPOINT/savepoint-commits", "SAVEPOINT/savepoint-restored", wrong="commits-savepoints"),
+         mutant_plan=BETWEEN[1], tiers=EVERYWHERE,
+         method="A savepoint is taken between two checkpoints; a worker or the coordinator dies right behind it.",
+         passes="No task hears of it, and the job goes back to the checkpoint before it."),
+    case("savepoints/without-target", "Is a savepoint refused for which no directory is named?", WITHOUT_TARGET,
+         decides("SAV-07", "SAVEPOINT/target-invented", wrong="invents-target"),
+         method="A savepoint is requested without a directory, and none is configured.",
+         passes="No savepoint is triggered, and the job runs on."),
+    case("savepoints/failing", "Does a savepoint that fails cost the job nothing?", FAILING,
+         decides("CRD-10", "COUNT/failed-below-tolerable", wrong="counts-failed-savepoints"),
+         method="The storage fails while a savepoint is taken, and no failed checkpoint is tolerable.",
+         passes="The savepoint is given up, and the job runs on in the same attempt."),
+    case("savepoints/in-flight", "Does a savepoint hold no record that was in flight, where checkpoints do?", IN_FLIGHT,
+         decides("UNA-05", "SAVEPOINT/carries-in-flight", wrong="savepoints-overtake"),
+         decides("UNA-05", "SAVEPOINT/carries-in-flight", wrong="savepoints-time-out"), windows=(Window.OVERTAKING,),
+         method="A task is slow, so that unaligned checkpoints overtake what waits in front of it, and a savepoint is "
+                "taken.",
+         passes="No subtask takes in-flight records along in the savepoint."),
+)  # fmt: skip
