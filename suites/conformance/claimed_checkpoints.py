@@ -8,12 +8,12 @@ from holdfast.faults.process import kill
 from holdfast.faults.user import command
 from holdfast.harness.model import profile
 from holdfast.harness.model.capability import Capability
-from holdfast.harness.model.case import Case, Decision
 from holdfast.harness.model.checkpoint import ClaimMode
 from holdfast.harness.model.plan import FaultSpec, Plan
 from holdfast.harness.model.target import COORDINATOR
 from holdfast.harness.model.window import Window
 from holdfast.suites.conformance import plans
+from holdfast.suites.conformance.plans import case, decides
 
 INCREMENTAL = {
     **plans.STATE_IN_FILES,
@@ -58,36 +58,23 @@ NOT_OWNED = (
 )
 
 CASES = plans.with_needs(
-    Case(
-        id="claimed-checkpoints/owned",
-        purpose="Is a checkpoint that a job has claimed one of its own, with the files that it shares with others?",
-        method="A job with incremental checkpoints is cancelled; the next one claims what it has left, with kills in "
-        "it. Some are cancelled as well, and a third job goes on.",
-        passes="The claimed checkpoint is retained and dropped like the job's own. Its shared files stay while a newer "
-        "one refers to them, and go when none does.",
-        decides=(
-            Decision("SAV-06", "SHARED", ("deleted-in-use",), "deletes-claimed-files"),
-            Decision("SAV-06", "SHARED", ("left-behind",), "keeps-claimed-files"),
-            Decision("SAV-06", "REACH", ("dropped-too-early",), "claims-until-first"),
-            Decision("SAV-06", "SAVEPOINT", ("claimed-left",), "claims-nothing"),
-        ),
-        windows=(Window.RESTORED_STATE, Window.BUILT_ON_SNAPSHOT),
-        plan=OWNED,
-        needs=SHARING,
-        tiers=plans.EVERYWHERE,
-    ),
-    Case(
-        id="claimed-checkpoints/not-owned",
-        purpose="Does a job leave alone a checkpoint that it restores and does not own, and need nothing of it later?",
-        method="A job with incremental checkpoints is cancelled; the next one restores what it has left with NO_CLAIM.",
-        passes="The first checkpoint of the next job is a full one, and all files of the restored one are there.",
-        decides=(
-            Decision("SAV-06", "SAVEPOINT", ("rests-on-unclaimed",), "rests-on-unclaimed"),
-            Decision("SAV-06", "RETAIN", ("deleted-after-end",), "claims-restored"),
-        ),
-        windows=(Window.RESTORED_STATE,),
-        plan=NOT_OWNED,
-        needs=SHARING,
-        tiers=plans.EVERYWHERE,
-    ),
-)
+    case("claimed-checkpoints/owned",
+         "Is a checkpoint that a job has claimed one of its own, with the files that it shares with others?", OWNED,
+         decides("SAV-06", "SHARED/deleted-in-use", wrong="deletes-claimed-files"),
+         decides("SAV-06", "SHARED/left-behind", wrong="keeps-claimed-files"),
+         decides("SAV-06", "REACH/dropped-too-early", wrong="claims-until-first"),
+         decides("SAV-06", "SAVEPOINT/claimed-left", wrong="claims-nothing"),
+         windows=(Window.RESTORED_STATE, Window.BUILT_ON_SNAPSHOT), needs=SHARING, tiers=plans.EVERYWHERE,
+         method="A job with incremental checkpoints is cancelled; the next one claims what it has left, with kills in "
+                "it. Some are cancelled as well, and a third job goes on.",
+         passes="The claimed checkpoint is retained and dropped like the job's own. Its shared files stay while a "
+                "newer one refers to them, and go when none does."),
+    case("claimed-checkpoints/not-owned",
+         "Does a job leave alone a checkpoint that it restores and does not own, and need nothing of it later?",
+         NOT_OWNED, decides("SAV-06", "SAVEPOINT/rests-on-unclaimed", wrong="rests-on-unclaimed"),
+         decides("SAV-06", "RETAIN/deleted-after-end", wrong="claims-restored"), windows=(Window.RESTORED_STATE,),
+         needs=SHARING, tiers=plans.EVERYWHERE,
+         method="A job with incremental checkpoints is cancelled; the next one restores what it has left with "
+                "NO_CLAIM.",
+         passes="The first checkpoint of the next job is a full one, and all files of the restored one are there."),
+)  # fmt: skip

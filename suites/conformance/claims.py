@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from holdfast.faults.process import kill
-from holdfast.harness.model.case import Decision
 from holdfast.harness.model.jobs import FORWARD, KEYED_SUM
 from holdfast.harness.model.target import COORDINATOR
-from holdfast.suites.conformance.plans import AT_LEAST_ONCE, EVERYWHERE, WORKERS, plan, with_needs
-from holdfast.suites.conformance.submissions import Options, case_of, refused, submitted
+from holdfast.suites.conformance.plans import AT_LEAST_ONCE, EVERYWHERE, WORKERS, case, decides, plan, with_needs
+from holdfast.suites.conformance.submissions import Options, refused, submitted
 
 ALIGNED: Options = {}
 TWO_PHASE: Options = {"sink.delivery-guarantee": "exactly-once"}
@@ -30,33 +29,19 @@ TOO_MUCH = [refused(state | sink | EXACTLY, job=job) for job, state, sink, most 
 BROKEN = (kill(WORKERS[0], after_checkpoint=1), kill(COORDINATOR, after_checkpoint=2))
 
 CASES = with_needs(
-    case_of(
-        [*KEPT, *MODEST, *UNCLAIMED],
-        Decision("E2E-01", "CONFIG", ("claimed-too-much",), "claims-exactly-once"),
-        id="claims/kept",
-        purpose="Is the least of sources, state and sinks what is claimed, and may a job claim it?",
-        method="Jobs with every pair of mode and sink are submitted, claiming the least of them, less, or nothing.",
-        passes="Each is accepted, and no more is claimed than all of them keep.",
-    ),
-    case_of(
-        TOO_MUCH,
-        Decision("E2E-01", "LOUD", ("accepted-bad-option",), "allows-any-claim"),
-        id="claims/too-much",
-        purpose="Is a job refused that claims more than the least of sources, state and sinks?",
-        method="Jobs that repeat, by their mode or by their sink, are submitted with a claim of exactly-once.",
-        passes="Each is refused.",
-    ),
-    case_of(
-        [
-            plan(*BROKEN, job=job, options=state | sink | claim)
-            for job, state, sink, claim in LATTICE
-            if claim is EXACTLY
-        ],
-        Decision("E2E-01", "EXACT", ("row-repeated", "input-missing"), "source-repeats-one"),
-        id="claims/tested",
-        purpose="Does a job keep what it was allowed to claim?",
-        method="Jobs that claim exactly-once lose a worker and the coordinator.",
-        passes="Every record takes effect once in the output.",
-        tiers=EVERYWHERE,
-    ),
-)
+    case("claims/kept", "Is the least of sources, state and sinks what is claimed, and may a job claim it?",
+         [*KEPT, *MODEST, *UNCLAIMED], decides("E2E-01", "CONFIG/claimed-too-much", wrong="claims-exactly-once"),
+         method="Jobs with every pair of mode and sink are submitted, claiming the least of them, less, or nothing.",
+         passes="Each is accepted, and no more is claimed than all of them keep."),
+    case("claims/too-much", "Is a job refused that claims more than the least of sources, state and sinks?", TOO_MUCH,
+         decides("E2E-01", "LOUD/accepted-bad-option", wrong="allows-any-claim"),
+         method="Jobs that repeat, by their mode or by their sink, are submitted with a claim of exactly-once.",
+         passes="Each is refused."),
+    case("claims/tested", "Does a job keep what it was allowed to claim?",
+         [plan(*BROKEN, job=job, options=state | sink | claim)
+          for job, state, sink, claim in LATTICE
+          if claim is EXACTLY],
+         decides("E2E-01", "EXACT/row-repeated", "EXACT/input-missing", wrong="source-repeats-one"), tiers=EVERYWHERE,
+         method="Jobs that claim exactly-once lose a worker and the coordinator.",
+         passes="Every record takes effect once in the output."),
+)  # fmt: skip

@@ -8,35 +8,26 @@ from msgspec.structs import replace
 from holdfast.faults.clock import jump_clock, skew_clock
 from holdfast.faults.process import kill
 from holdfast.faults.storage import slow_storage
-from holdfast.harness.model.case import Case, Decision
 from holdfast.harness.model.jobs import THROTTLE
 from holdfast.harness.model.plan import Plan, Schedule
 from holdfast.harness.model.target import COORDINATOR
 from holdfast.harness.model.window import Window
-from holdfast.suites.conformance.plans import EVERYWHERE, WORKERS, plan, with_needs
+from holdfast.suites.conformance.plans import EVERYWHERE, WORKERS, case, decides, plan, with_needs
 from holdfast.suites.conformance.restart import FAILURE_RATE_ENDS
 from holdfast.suites.conformance.triggering import LONG, PATIENT, periodic
 from holdfast.suites.conformance.unaligned import switching
 
 HOUR_MS = 3_600_000
 FIRST = Schedule(at_event="attempt_started")
-PAUSE = plan(
-    slow_storage("publish-metadata", 30, 900, after_checkpoint=1),
-    *(jump_clock(COORDINATOR, HOUR_MS, Schedule(after_checkpoint=progress), 150) for progress in (2, 3, 4)),
-    options=periodic(40, min_pause=150),
-    records=LONG,
-    bounds=PATIENT,
-)
+PAUSE = plan(slow_storage("publish-metadata", 30, 900, after_checkpoint=1),
+             *(jump_clock(COORDINATOR, HOUR_MS, Schedule(after_checkpoint=progress), 150) for progress in (2, 3, 4)),
+             options=periodic(40, min_pause=150), records=LONG, bounds=PATIENT)  # fmt: skip
 """The clock jumps ahead, and back, three times; each pause is as long as it is ahead."""
 
 
-WINDOWS = tuple(
-    replace(FAILURE_RATE_ENDS, faults=(*FAILURE_RATE_ENDS.faults, wrong))
-    for wrong in (
-        jump_clock(COORDINATOR, HOUR_MS, Schedule(at_time_ms=30_000), 600_000),
-        skew_clock(COORDINATOR, 1_000, Schedule(at_time_ms=1_000), 600_000),
-    )
-)
+WINDOWS = tuple(replace(FAILURE_RATE_ENDS, faults=(*FAILURE_RATE_ENDS.faults, wrong))
+                for wrong in (jump_clock(COORDINATOR, HOUR_MS, Schedule(at_time_ms=30_000), 600_000),
+                              skew_clock(COORDINATOR, 1_000, Schedule(at_time_ms=1_000), 600_000)))  # fmt: skip
 
 
 def _alignments(timeout: str, ahead_ms: int) -> Plan:
@@ -44,57 +35,34 @@ def _alignments(timeout: str, ahead_ms: int) -> Plan:
     return switching(timeout, *(jump_clock(worker, ahead_ms, FIRST, 1_500) for worker in WORKERS))
 
 
-EXPIRING = plan(
-    jump_clock(WORKERS[0], HOUR_MS, Schedule(after_checkpoint=1), 60),
-    kill(WORKERS[1], after_checkpoint=3),
-    job=THROTTLE,
-)
+EXPIRING = plan(jump_clock(WORKERS[0], HOUR_MS, Schedule(after_checkpoint=1), 60), kill(WORKERS[1], after_checkpoint=3),
+                job=THROTTLE)  # fmt: skip
 
 CASES = with_needs(
-    Case(
-        id="clocks/time-to-live",
-        purpose="Does state live as long as it is to while the wall clock of a worker jumps?",
-        method="State lives for 60 ms of processing time; the clock is set an hour ahead, and back, and a worker dies.",
-        passes="Every lookup is by the time that the steady clock shows, and finds what has not expired then.",
-        decides=(Decision("REC-03", "TTL", ("clock-wrong",), "worker-by-wall-clock"),),
-        windows=(Window.RESTORED_STATE,),
-        plan=EXPIRING,
-    ),
-    Case(
-        id="clocks/min-pause",
-        purpose="Is the pause after a checkpoint kept while the wall clock of the coordinator jumps?",
-        method="The clock is set an hour ahead in a pause of 150 ms, and back again.",
-        passes="No periodic checkpoint begins sooner after the last completion than the pause.",
-        decides=(Decision("TRG-05", "PACE", ("pause-too-short",), "coordinator-by-wall-clock"),),
-        plan=PAUSE,
-        tiers=EVERYWHERE,
-    ),
-    Case(
-        id="clocks/failure-rate",
-        purpose="Are failures counted by a steady clock?",
-        method="A rate of 3 failures in 5 min is exceeded within a minute, while the wall clock of the coordinator "
-        "jumps an hour ahead, or runs ten times as fast.",
-        passes="The job fails at the fourth failure.",
-        decides=(Decision("RST-04", "COUNT", ("restarted-beyond-policy",), "coordinator-by-wall-clock"),),
-        plan=WINDOWS,
-    ),
-    Case(
-        id="clocks/alignment-timeout",
-        purpose="Does a checkpoint stay aligned until the alignment timeout has passed, though wall clocks are ahead?",
-        method="Those of the workers are an hour ahead; the timeout is longer than any alignment.",
-        passes="No barrier overtakes before the timeout.",
-        decides=(Decision("UNA-04", "CUT", ("overtook-early",), "worker-by-wall-clock"),),
-        plan=_alignments("5 s", HOUR_MS),
-        tiers=EVERYWHERE,
-    ),
-    Case(
-        id="clocks/alignment-timeout-behind",
-        purpose="Does a checkpoint overtake when the alignment timeout has passed, though wall clocks are behind?",
-        method="Those of the workers are an hour behind; the timeout is 30 ms.",
-        passes="Every snapshot behind it is unaligned.",
-        decides=(Decision("UNA-04", "CUT", ("aligned-too-long",), "worker-by-wall-clock"),),
-        windows=(Window.OVERTAKING,),
-        plan=_alignments("30 ms", -HOUR_MS),
-        tiers=EVERYWHERE,
-    ),
-)
+    case("clocks/time-to-live", "Does state live as long as it is to while the wall clock of a worker jumps?", EXPIRING,
+         decides("REC-03", "TTL/clock-wrong", wrong="worker-by-wall-clock"), windows=(Window.RESTORED_STATE,),
+         method="State lives for 60 ms of processing time; the clock is set an hour ahead, and back, and a worker "
+                "dies.",
+         passes="Every lookup is by the time that the steady clock shows, and finds what has not expired then."),
+    case("clocks/min-pause", "Is the pause after a checkpoint kept while the wall clock of the coordinator jumps?",
+         PAUSE, decides("TRG-05", "PACE/pause-too-short", wrong="coordinator-by-wall-clock"), tiers=EVERYWHERE,
+         method="The clock is set an hour ahead in a pause of 150 ms, and back again.",
+         passes="No periodic checkpoint begins sooner after the last completion than the pause."),
+    case("clocks/failure-rate", "Are failures counted by a steady clock?", WINDOWS,
+         decides("RST-04", "COUNT/restarted-beyond-policy", wrong="coordinator-by-wall-clock"),
+         method="A rate of 3 failures in 5 min is exceeded within a minute, while the wall clock of the coordinator "
+                "jumps an hour ahead, or runs ten times as fast.",
+         passes="The job fails at the fourth failure."),
+    case("clocks/alignment-timeout",
+         "Does a checkpoint stay aligned until the alignment timeout has passed, though wall clocks are ahead?",
+         _alignments("5 s", HOUR_MS), decides("UNA-04", "CUT/overtook-early", wrong="worker-by-wall-clock"),
+         tiers=EVERYWHERE,
+         method="Those of the workers are an hour ahead; the timeout is longer than any alignment.",
+         passes="No barrier overtakes before the timeout."),
+    case("clocks/alignment-timeout-behind",
+         "Does a checkpoint overtake when the alignment timeout has passed, though wall clocks are behind?",
+         _alignments("30 ms", -HOUR_MS), decides("UNA-04", "CUT/aligned-too-long", wrong="worker-by-wall-clock"),
+         windows=(Window.OVERTAKING,), tiers=EVERYWHERE,
+         method="Those of the workers are an hour behind; the timeout is 30 ms.",
+         passes="Every snapshot behind it is unaligned."),
+)  # fmt: skip

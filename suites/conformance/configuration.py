@@ -6,20 +6,11 @@ from collections.abc import Sequence
 
 from holdfast.faults.process import kill
 from holdfast.faults.storage import storage_error
-from holdfast.harness.model.case import Decision
 from holdfast.harness.model.configuration import Call
 from holdfast.harness.model.plan import ExpectedEnd
-from holdfast.suites.conformance.plans import (
-    AT_LEAST_ONCE,
-    CHECKPOINTING,
-    EVERYWHERE,
-    OPTIONS,
-    RESTART,
-    WORKERS,
-    plan,
-    with_needs,
-)
-from holdfast.suites.conformance.submissions import Options, case_of, flat, refused, submitted
+from holdfast.suites.conformance import plans
+from holdfast.suites.conformance.plans import AT_LEAST_ONCE, CHECKPOINTING, EVERYWHERE, case, decides, plan, with_needs
+from holdfast.suites.conformance.submissions import Options, flat, refused, submitted
 
 LIMITS = (
     (f"{CHECKPOINTING}.interval", "9 ms", "10 ms"),
@@ -54,9 +45,9 @@ DIRECTORIES = (
 )
 """The forms of the source documents."""
 NO_DIRECTORIES = ("hdsf:///my/checkpoint/dir", "ftp://host/path", "checkpoints", "s3:///key", "file://tmp")
-RATE = f"{RESTART}.failure-rate"
+RATE = f"{plans.RESTART}.failure-rate"
 NEVER_REACHED = {
-    f"{RESTART}.type": "failure-rate",
+    f"{plans.RESTART}.type": "failure-rate",
     f"{RATE}.max-failures-per-interval": "3",
     f"{RATE}.failure-rate-interval": "1000 ms",
     f"{RATE}.delay": "5 min",
@@ -105,140 +96,84 @@ WITHOUT_DIRECTORY: Sequence[Options] = (
 )
 
 REACHED_BY_ALL = {DIRECTORY: "hdfs:///checkpoints", f"{CHECKPOINTING}.interval": "100 ms"}
-NOT_REACHED = plan(
-    storage_error("reach-directory", 10_000, after_checkpoint=1),
-    kill(WORKERS[1], after_checkpoint=1),
-    options=REACHED_BY_ALL,
-    expected_end=ExpectedEnd.FAILED,
-)
+NOT_REACHED = plan(storage_error("reach-directory", 10_000, after_checkpoint=1),
+                   kill(plans.WORKERS[1], after_checkpoint=1), options=REACHED_BY_ALL,
+                   expected_end=ExpectedEnd.FAILED)  # fmt: skip
 """The worker comes back where the directory is out of its reach, which lasts until then on a busy machine, too."""
 NEVER_STARTED = plan(storage_error("reach-directory"), options=REACHED_BY_ALL, expected_end=ExpectedEnd.FAILED)
 
 CASES = with_needs(
-    case_of(
-        [refused(OPTIONS | options) for options in BEYOND],
-        Decision("CFG-01", "LOUD", ("accepted-bad-option",), "accepts-any-option"),
-        id="configuration/refused",
-        purpose="Is an option beyond its limit refused at submit?",
-        method="A job is submitted with each option one step beyond its limit.",
-        passes="Each is refused before anything starts.",
-    ),
-    case_of(
-        [plan(options=options) for options in AT],
-        Decision("CFG-01", "LOUD", ("refused-good-option",), "refuses-limits"),
-        id="configuration/accepted",
-        purpose="Is an option at its limit accepted?",
-        method="A job runs with each option exactly at its limit.",
-        passes="None is refused.",
-    ),
-    case_of(
-        [refused(options) for options in EXCLUSIVE],
-        Decision("CFG-02", "LOUD", ("accepted-bad-option",), "allows-concurrent-unaligned"),
-        id="configuration/unaligned-and-concurrent",
-        purpose="Are unaligned checkpoints refused together with concurrent ones?",
-        method="A job is submitted with both, in either spelling.",
-        passes="It is refused before anything starts.",
-    ),
-    case_of(
-        [plan(options=UNALIGNED | AT_LEAST_ONCE), plan(options=UNALIGNED | AT_LEAST_ONCE | CONCURRENT)],
-        Decision("CFG-02", "CONFIG", ("value-wrong",), "keeps-unaligned"),
-        Decision("CFG-02", "CONFIG", ("warning-wrong",), "warns-of-nothing"),
-        id="configuration/unaligned-at-least-once",
-        purpose="Are unaligned checkpoints switched off, and is that reported, where the mode is at-least-once?",
-        method="A job runs with both, once with concurrent checkpoints as well.",
-        passes="It runs aligned by nothing, and a warning reports that the option is overridden.",
-        tiers=EVERYWHERE,
-    ),
-    case_of(
-        [plan(options=LONG_PAUSE), plan(options=LONG_PAUSE | CONCURRENT)],
-        Decision("CFG-03", "CONFIG", ("value-wrong",), "keeps-short-interval"),
-        Decision("CFG-03", "CONFIG", ("warning-wrong",), "warns-of-nothing"),
-        id="configuration/long-pause",
-        purpose="Does a pause above the interval raise it, and is a pause beside concurrent checkpoints warned of?",
-        method="A job runs with an interval of 40 ms and a pause of 100 ms, once with two checkpoints at a time.",
-        passes="The interval in force is 100 ms, and warnings say what is odd.",
-        tiers=EVERYWHERE,
-    ),
-    case_of(
-        [submitted(profile | interval) for profile in PROFILES for interval in ({}, INTERVAL)],
-        Decision("CFG-04", "CONFIG", ("value-wrong",), "knows-one-profile"),
-        id="configuration/defaults",
-        purpose="Are the defaults those of the profile?",
-        method="A job without options is submitted under each profile, and under none, without and with checkpoints.",
-        passes="Every option has the default of the profile, which is flink-2.x where none is named.",
-    ),
-    case_of(
-        [submitted({}, flag) for flag in FAIL_FLAGS],
-        Decision("CFG-04", "CONFIG", ("value-wrong",), "forgets-fail-flag"),
-        id="configuration/fail-flag",
-        purpose="Does the flag from before failures were counted stand for a number?",
-        method="A program calls set_fail_on_checkpointing_errors with true or false.",
-        passes="No failure is tolerated, or any number of them.",
-    ),
-    case_of(
-        [
-            submission
-            for flag in FAIL_FLAGS
-            for submission in (
-                submitted(TOLERATED, flag),
-                submitted({}, flag, file=flat(TOLERATED)),
-                submitted({}, TOLERATE, flag),
-            )
-        ],
-        Decision("CFG-04", "CONFIG", ("value-wrong",), "puts-flag-over-number"),
-        Decision("CFG-04", "CONFIG", ("warning-wrong",), "warns-of-nothing"),
-        id="configuration/fail-flag-and-number",
-        purpose="Does that flag lose to a number?",
-        method="A program sets the flag, and a number is set by the program or by the cluster.",
-        passes="The number is in force, and a warning reports so.",
-    ),
-    case_of(
-        [submitted({DIRECTORY: directory}) for directory in DIRECTORIES] + [submitted({})],
-        Decision("CFG-05", "CONFIG", ("value-wrong",), "stores-in-memory"),
-        id="configuration/directories",
-        purpose="Does a directory select the file system, and none the coordinator's memory?",
-        method="A job is submitted with each form of a directory, and with none.",
-        passes="The storage in force is the one that follows.",
-    ),
-    case_of(
-        [refused({DIRECTORY: directory}) for directory in NO_DIRECTORIES],
-        Decision("CFG-05", "LOUD", ("accepted-bad-option",), "allows-any-directory"),
-        id="configuration/no-directories",
-        purpose="Is a directory of an unknown scheme refused before the job starts?",
-        method="A job is submitted with each of several texts that are no directory.",
-        passes="Each is refused.",
-    ),
-    case_of(
-        [NOT_REACHED],
-        Decision("CFG-05", "LOUD", ("directory-not-named",), "takes-any-worker"),
-        id="configuration/unreachable-directory",
-        purpose="Is a directory that one worker cannot reach named, with the worker?",
-        method="A worker is killed, and comes back where it does not reach the directory.",
-        passes="The job fails, and reports which worker does not reach which directory.",
-        tiers=EVERYWHERE,
-    ),
-    case_of(
-        [NEVER_STARTED],
-        Decision("CFG-05", "LOUD", ("directory-not-named",), "takes-any-worker"),
-        id="configuration/unreachable-at-first",
-        purpose="Is that reported before the job starts?",
-        method="The first worker that registers does not reach the directory.",
-        passes="The job fails, and reports which worker does not reach which directory.",
-    ),
-    case_of(
-        [submitted(options) for options in WITHOUT_DIRECTORY],
-        Decision("CFG-05", "CONFIG", ("warning-wrong",), "warns-of-nothing"),
-        id="configuration/without-directory",
-        purpose="Is it reported when a backend that keeps state on disk or in files has no directory?",
-        method="A job is submitted with each such backend, in old and new names, and no directory.",
-        passes="Coordinator memory is in force with its limit, and a warning names the key.",
-    ),
-    case_of(
-        [submitted(options) for options in (*LINTED, *SPOTLESS)],
-        Decision("CFG-06", "CONFIG", ("lint-wrong",), "lints-nothing"),
-        id="configuration/lints",
-        purpose="Are settings pointed out that cannot act, and no others?",
-        method="Jobs are submitted with settings that cannot act, and with their near misses.",
-        passes="Each of the former is reported with a lint, none of the latter.",
-    ),
-)
+    case("configuration/refused", "Is an option beyond its limit refused at submit?",
+         [refused(plans.OPTIONS | options) for options in BEYOND],
+         decides("CFG-01", "LOUD/accepted-bad-option", wrong="accepts-any-option"),
+         method="A job is submitted with each option one step beyond its limit.",
+         passes="Each is refused before anything starts."),
+    case("configuration/accepted", "Is an option at its limit accepted?", [plan(options=options) for options in AT],
+         decides("CFG-01", "LOUD/refused-good-option", wrong="refuses-limits"),
+         method="A job runs with each option exactly at its limit.", passes="None is refused."),
+    case("configuration/unaligned-and-concurrent", "Are unaligned checkpoints refused together with concurrent ones?",
+         [refused(options) for options in EXCLUSIVE],
+         decides("CFG-02", "LOUD/accepted-bad-option", wrong="allows-concurrent-unaligned"),
+         method="A job is submitted with both, in either spelling.", passes="It is refused before anything starts."),
+    case("configuration/unaligned-at-least-once",
+         "Are unaligned checkpoints switched off, and is that reported, where the mode is at-least-once?",
+         [plan(options=UNALIGNED | AT_LEAST_ONCE), plan(options=UNALIGNED | AT_LEAST_ONCE | CONCURRENT)],
+         decides("CFG-02", "CONFIG/value-wrong", wrong="keeps-unaligned"),
+         decides("CFG-02", "CONFIG/warning-wrong", wrong="warns-of-nothing"), tiers=EVERYWHERE,
+         method="A job runs with both, once with concurrent checkpoints as well.",
+         passes="It runs aligned by nothing, and a warning reports that the option is overridden."),
+    case("configuration/long-pause",
+         "Does a pause above the interval raise it, and is a pause beside concurrent checkpoints warned of?",
+         [plan(options=LONG_PAUSE), plan(options=LONG_PAUSE | CONCURRENT)],
+         decides("CFG-03", "CONFIG/value-wrong", wrong="keeps-short-interval"),
+         decides("CFG-03", "CONFIG/warning-wrong", wrong="warns-of-nothing"), tiers=EVERYWHERE,
+         method="A job runs with an interval of 40 ms and a pause of 100 ms, once with two checkpoints at a time.",
+         passes="The interval in force is 100 ms, and warnings say what is odd."),
+    case("configuration/defaults", "Are the defaults those of the profile?",
+         [submitted(profile | interval) for profile in PROFILES for interval in ({}, INTERVAL)],
+         decides("CFG-04", "CONFIG/value-wrong", wrong="knows-one-profile"),
+         method="A job without options is submitted under each profile, and under none, without and with checkpoints.",
+         passes="Every option has the default of the profile, which is flink-2.x where none is named."),
+    case("configuration/fail-flag", "Does the flag from before failures were counted stand for a number?",
+         [submitted({}, flag) for flag in FAIL_FLAGS],
+         decides("CFG-04", "CONFIG/value-wrong", wrong="forgets-fail-flag"),
+         method="A program calls set_fail_on_checkpointing_errors with true or false.",
+         passes="No failure is tolerated, or any number of them."),
+    case("configuration/fail-flag-and-number", "Does that flag lose to a number?",
+         [submission
+          for flag in FAIL_FLAGS
+          for submission in (submitted(TOLERATED, flag), submitted({}, flag, file=flat(TOLERATED)),
+                             submitted({}, TOLERATE, flag))],
+         decides("CFG-04", "CONFIG/value-wrong", wrong="puts-flag-over-number"),
+         decides("CFG-04", "CONFIG/warning-wrong", wrong="warns-of-nothing"),
+         method="A program sets the flag, and a number is set by the program or by the cluster.",
+         passes="The number is in force, and a warning reports so."),
+    case("configuration/directories", "Does a directory select the file system, and none the coordinator's memory?",
+         [submitted({DIRECTORY: directory}) for directory in DIRECTORIES] + [submitted({})],
+         decides("CFG-05", "CONFIG/value-wrong", wrong="stores-in-memory"),
+         method="A job is submitted with each form of a directory, and with none.",
+         passes="The storage in force is the one that follows."),
+    case("configuration/no-directories", "Is a directory of an unknown scheme refused before the job starts?",
+         [refused({DIRECTORY: directory}) for directory in NO_DIRECTORIES],
+         decides("CFG-05", "LOUD/accepted-bad-option", wrong="allows-any-directory"),
+         method="A job is submitted with each of several texts that are no directory.", passes="Each is refused."),
+    case("configuration/unreachable-directory", "Is a directory that one worker cannot reach named, with the worker?",
+         [NOT_REACHED], decides("CFG-05", "LOUD/directory-not-named", wrong="takes-any-worker"), tiers=EVERYWHERE,
+         method="A worker is killed, and comes back where it does not reach the directory.",
+         passes="The job fails, and reports which worker does not reach which directory."),
+    case("configuration/unreachable-at-first", "Is that reported before the job starts?", [NEVER_STARTED],
+         decides("CFG-05", "LOUD/directory-not-named", wrong="takes-any-worker"),
+         method="The first worker that registers does not reach the directory.",
+         passes="The job fails, and reports which worker does not reach which directory."),
+    case("configuration/without-directory",
+         "Is it reported when a backend that keeps state on disk or in files has no directory?",
+         [submitted(options) for options in WITHOUT_DIRECTORY],
+         decides("CFG-05", "CONFIG/warning-wrong", wrong="warns-of-nothing"),
+         method="A job is submitted with each such backend, in old and new names, and no directory.",
+         passes="Coordinator memory is in force with its limit, and a warning names the key."),
+    case("configuration/lints", "Are settings pointed out that cannot act, and no others?",
+         [submitted(options) for options in (*LINTED, *SPOTLESS)],
+         decides("CFG-06", "CONFIG/lint-wrong", wrong="lints-nothing"),
+         method="Jobs are submitted with settings that cannot act, and with their near misses.",
+         passes="Each of the former is reported with a lint, none of the latter."),
+)  # fmt: skip

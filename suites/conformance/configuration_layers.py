@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from holdfast.faults.process import kill
-from holdfast.harness.model.case import Decision
 from holdfast.harness.model.configuration import Call, ConfigurationFile
 from holdfast.harness.model.plan import ExpectedEnd
-from holdfast.suites.conformance.plans import CHECKPOINTING, EVERYWHERE, RESTART, WORKERS, plan, with_needs
+from holdfast.suites.conformance import plans
+from holdfast.suites.conformance.plans import CHECKPOINTING, RESTART, WORKERS, case, decides, plan, with_needs
 from holdfast.suites.conformance.submissions import (
     FLAT,
     NESTED,
     Options,
-    case_of,
     flat,
     nested,
     refused,
@@ -181,114 +180,62 @@ UNKNOWN_NAMES: list[Options] = [
 ]
 
 CASES = with_needs(
-    case_of(
-        [submitted(options) for options in GIVEN],
-        Decision("CFG-07", "CONFIG", ("value-wrong",), "knows-newest-spelling"),
-        id="configuration/spellings",
-        purpose="Does each key work in the spelling of the source documents and in that of Flink 2?",
-        method="A job is submitted with each key in either spelling and in both, and with each old backend.",
-        passes="The value is in force under the newest key; an old backend is a pair of backend and storage.",
-    ),
-    case_of(
-        [refused(options) for options in CONTRADICTORY],
-        Decision("CFG-07", "LOUD", ("accepted-bad-option",), "takes-last-spelling"),
-        id="configuration/contradictory-spellings",
-        purpose="Is a job refused that gives an option two values in two spellings?",
-        method="A job is submitted with each key in both spellings and two values.",
-        passes="Each is refused.",
-    ),
-    case_of(
-        [submitted({}, file=write(options)) for write in (flat, nested) for options in GIVEN],
-        Decision("CFG-07", "CONFIG", ("value-wrong",), "ignores-file"),
-        id="configuration/files",
-        purpose="Are options read from the flat file of Flink 1.14 and from the nested one of 2.x?",
-        method="A job is submitted to a cluster with each of these options in either file.",
-        passes="The value is in force, and reported to be of the file.",
-    ),
-    case_of(
-        [
-            submitted({}, file=ConfigurationFile(NESTED, NESTED_AS_USED)),
-            submitted({}, file=ConfigurationFile(FLAT, FLAT_AS_USED)),
-        ],
-        Decision("CFG-07", "CONFIG", ("value-wrong",), "ignores-file"),
-        id="configuration/files-as-used",
-        purpose="Are comments, quotes, lists and keys of others read as Flink reads them?",
-        method="A job is submitted to clusters whose files look like real ones.",
-        passes="The options are in force, and a warning names the keys that are not the runtime's.",
-    ),
-    case_of(
-        [refused({}, file=file) for file in UNREADABLE],
-        Decision("CFG-07", "LOUD", ("accepted-bad-option",), "ignores-file"),
-        id="configuration/unreadable-files",
-        purpose="Is a file refused that cannot be read or contradicts itself?",
-        method="A job is submitted to clusters with such files.",
-        passes="Each is refused.",
-    ),
-    case_of(
-        [submitted({}, *calls) for calls in CALLS],
-        Decision("CFG-08", "CONFIG", ("value-wrong",), "ignores-calls"),
-        id="configuration/calls",
-        purpose="Does every call of the source documents exist, and set what its name says?",
-        method="A program is submitted for each call, with and without its optional arguments.",
-        passes="The options in force are those that the call stands for.",
-    ),
-    case_of(
-        [refused({}, call) for call in BAD_CALLS],
-        Decision("CFG-08", "LOUD", ("accepted-bad-option",), "ignores-calls"),
-        id="configuration/bad-calls",
-        purpose="Is a call refused that does not exist or does not take its arguments?",
-        method="A program is submitted for each such call.",
-        passes="Each is refused.",
-    ),
-    case_of(
-        [plan(kill(WORKERS[0], after_checkpoint=1), options=SMALL_BATCHES, calls=PROGRAM)],
-        Decision("CFG-08", "CONFIG", ("value-wrong",), "ignores-calls"),
-        id="configuration/program",
-        purpose="Does a job run as its program sets it?",
-        method="A program sets checkpoints and restarts by calls, and a worker is killed.",
-        passes="It restarts, and the options of its program stay in force.",
-        tiers=EVERYWHERE,
-    ),
-    case_of(
-        [
-            submission
-            for code, cluster in CODE_WINS
-            for submission in (
-                submitted({}, file=flat(cluster)),
-                submitted(code, file=flat(cluster)),
-                submitted({}, *(Call("configure", pair) for pair in code.items()), file=nested(cluster)),
-            )
-        ],
-        Decision("RST-07", "CONFIG", ("value-wrong",), "puts-file-over-code"),
-        Decision("RST-07", "CONFIG", ("origin-wrong",), "tells-no-origin"),
-        id="configuration/code-over-file",
-        purpose="Does the job's setting win over the cluster's, and that over the default?",
-        method="Options are set by the job, by its cluster, and by both in the same and in different spellings.",
-        passes="The first of them is in force, and its origin is reported.",
-    ),
-    case_of(
-        [
-            plan(
-                kill(WORKERS[0], after_checkpoint=1),
-                kill(WORKERS[1], after_checkpoint=21),
-                options=ONCE,
-                configuration_file=flat(OFTEN),
-                expected_end=ExpectedEnd.FAILED,
-            )
-        ],
-        Decision("RST-07", "COUNT", ("restarted-beyond-policy",), "puts-file-over-code"),
-        id="configuration/restarts-of-the-job",
-        purpose="Does a job restart by its own options, whatever those of its cluster are?",
-        method="The job allows one restart, its cluster thirty, and two workers are killed one after the other.",
-        passes="The job fails at the second failure.",
-        tiers=EVERYWHERE,
-    ),
-    case_of(
-        [refused(options) for options in UNKNOWN_NAMES],
-        Decision("RST-07", "LOUD", ("accepted-bad-option",), "accepts-any-option"),
-        id="configuration/unknown-names",
-        purpose="Is an unknown name refused?",
-        method="A job is submitted with restart strategies, modes, backends and keys that do not exist.",
-        passes="Each is refused.",
-    ),
-)
+    case("configuration/spellings",
+         "Does each key work in the spelling of the source documents and in that of Flink 2?",
+         [submitted(options) for options in GIVEN],
+         decides("CFG-07", "CONFIG/value-wrong", wrong="knows-newest-spelling"),
+         method="A job is submitted with each key in either spelling and in both, and with each old backend.",
+         passes="The value is in force under the newest key; an old backend is a pair of backend and storage."),
+    case("configuration/contradictory-spellings", "Is a job refused that gives an option two values in two spellings?",
+         [refused(options) for options in CONTRADICTORY],
+         decides("CFG-07", "LOUD/accepted-bad-option", wrong="takes-last-spelling"),
+         method="A job is submitted with each key in both spellings and two values.", passes="Each is refused."),
+    case("configuration/files", "Are options read from the flat file of Flink 1.14 and from the nested one of 2.x?",
+         [submitted({}, file=write(options)) for write in (flat, nested) for options in GIVEN],
+         decides("CFG-07", "CONFIG/value-wrong", wrong="ignores-file"),
+         method="A job is submitted to a cluster with each of these options in either file.",
+         passes="The value is in force, and reported to be of the file."),
+    case("configuration/files-as-used", "Are comments, quotes, lists and keys of others read as Flink reads them?",
+         [submitted({}, file=ConfigurationFile(NESTED, NESTED_AS_USED)),
+          submitted({}, file=ConfigurationFile(FLAT, FLAT_AS_USED))],
+         decides("CFG-07", "CONFIG/value-wrong", wrong="ignores-file"),
+         method="A job is submitted to clusters whose files look like real ones.",
+         passes="The options are in force, and a warning names the keys that are not the runtime's."),
+    case("configuration/unreadable-files", "Is a file refused that cannot be read or contradicts itself?",
+         [refused({}, file=file) for file in UNREADABLE],
+         decides("CFG-07", "LOUD/accepted-bad-option", wrong="ignores-file"),
+         method="A job is submitted to clusters with such files.", passes="Each is refused."),
+    case("configuration/calls", "Does every call of the source documents exist, and set what its name says?",
+         [submitted({}, *calls) for calls in CALLS], decides("CFG-08", "CONFIG/value-wrong", wrong="ignores-calls"),
+         method="A program is submitted for each call, with and without its optional arguments.",
+         passes="The options in force are those that the call stands for."),
+    case("configuration/bad-calls", "Is a call refused that does not exist or does not take its arguments?",
+         [refused({}, call) for call in BAD_CALLS],
+         decides("CFG-08", "LOUD/accepted-bad-option", wrong="ignores-calls"),
+         method="A program is submitted for each such call.", passes="Each is refused."),
+    case("configuration/program", "Does a job run as its program sets it?",
+         [plan(kill(WORKERS[0], after_checkpoint=1), options=SMALL_BATCHES, calls=PROGRAM)],
+         decides("CFG-08", "CONFIG/value-wrong", wrong="ignores-calls"), tiers=plans.EVERYWHERE,
+         method="A program sets checkpoints and restarts by calls, and a worker is killed.",
+         passes="It restarts, and the options of its program stay in force."),
+    case("configuration/code-over-file", "Does the job's setting win over the cluster's, and that over the default?",
+         [submission
+          for code, cluster in CODE_WINS
+          for submission in (submitted({}, file=flat(cluster)), submitted(code, file=flat(cluster)),
+                             submitted({}, *(Call("configure", pair) for pair in code.items()), file=nested(cluster)))],
+         decides("RST-07", "CONFIG/value-wrong", wrong="puts-file-over-code"),
+         decides("RST-07", "CONFIG/origin-wrong", wrong="tells-no-origin"),
+         method="Options are set by the job, by its cluster, and by both in the same and in different spellings.",
+         passes="The first of them is in force, and its origin is reported."),
+    case("configuration/restarts-of-the-job",
+         "Does a job restart by its own options, whatever those of its cluster are?",
+         [plan(kill(WORKERS[0], after_checkpoint=1), kill(WORKERS[1], after_checkpoint=21), options=ONCE,
+               configuration_file=flat(OFTEN), expected_end=ExpectedEnd.FAILED)],
+         decides("RST-07", "COUNT/restarted-beyond-policy", wrong="puts-file-over-code"), tiers=plans.EVERYWHERE,
+         method="The job allows one restart, its cluster thirty, and two workers are killed one after the other.",
+         passes="The job fails at the second failure."),
+    case("configuration/unknown-names", "Is an unknown name refused?", [refused(options) for options in UNKNOWN_NAMES],
+         decides("RST-07", "LOUD/accepted-bad-option", wrong="accepts-any-option"),
+         method="A job is submitted with restart strategies, modes, backends and keys that do not exist.",
+         passes="Each is refused."),
+)  # fmt: skip

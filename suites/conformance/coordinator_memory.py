@@ -5,11 +5,11 @@ from __future__ import annotations
 from holdfast.faults.process import kill
 from holdfast.faults.storage import slow_storage
 from holdfast.harness.model import profile
-from holdfast.harness.model.case import Case, Decision
 from holdfast.harness.model.plan import FaultSpec, Plan
 from holdfast.harness.model.target import COORDINATOR
 from holdfast.harness.model.window import Window
 from holdfast.suites.conformance import plans
+from holdfast.suites.conformance.plans import case, decides
 
 THREE_CHECKPOINTS_BYTES = 984
 """A retained one, one that is being published, and the last state of the next one."""
@@ -39,29 +39,19 @@ FALLS_BACK = (
 )
 
 CASES = plans.with_needs(
-    Case(
-        id="coordinator-memory/budget",
-        purpose="Does a checkpoint fail whose state would exceed the coordinator's memory, and no other?",
-        method="Each handle fits. Together with what is kept of others they are one byte below the budget, at it, one "
-        "byte above it, and well above it.",
-        passes="What is above is aborted with a message that names size and limit; all else completes.",
-        decides=(
-            Decision("SBK-10", "COORD", ("over-budget-kept",), "knows-no-budget"),
-            Decision("SBK-10", "COORD", ("over-budget-kept",), "keeps-one-more"),
-            Decision("SBK-10", "COORD", ("refused-within-budget",), "refuses-at-budget"),
-            Decision("SBK-10", "COORD", ("refused-within-budget",), "never-frees"),
-            Decision("SBK-10", "COORD", ("over-budget-unnamed",), "names-no-size"),
-            Decision("SBK-10", "COUNT", ("failed-below-tolerable",), "fails-for-room"),
-        ),
-        plan=BUDGETS,
-    ),
-    Case(
-        id="coordinator-memory/older-ones-stay",
-        purpose="Do older checkpoints stay when there is no room for another one?",
-        method="Checkpoints fail for lack of memory, and a worker or the coordinator is killed then.",
-        passes="The job goes on from the newest one that has completed.",
-        decides=(Decision("SBK-10", "REACH", ("dropped-too-early",), "makes-room"),),
-        windows=(Window.RESTORED_STATE,),
-        plan=FALLS_BACK,
-    ),
-)
+    case("coordinator-memory/budget",
+         "Does a checkpoint fail whose state would exceed the coordinator's memory, and no other?", BUDGETS,
+         decides("SBK-10", "COORD/over-budget-kept", wrong="knows-no-budget"),
+         decides("SBK-10", "COORD/over-budget-kept", wrong="keeps-one-more"),
+         decides("SBK-10", "COORD/refused-within-budget", wrong="refuses-at-budget"),
+         decides("SBK-10", "COORD/refused-within-budget", wrong="never-frees"),
+         decides("SBK-10", "COORD/over-budget-unnamed", wrong="names-no-size"),
+         decides("SBK-10", "COUNT/failed-below-tolerable", wrong="fails-for-room"),
+         method="Each handle fits. Together with what is kept of others they are one byte below the budget, at it, one "
+                "byte above it, and well above it.",
+         passes="What is above is aborted with a message that names size and limit; all else completes."),
+    case("coordinator-memory/older-ones-stay", "Do older checkpoints stay when there is no room for another one?",
+         FALLS_BACK, decides("SBK-10", "REACH/dropped-too-early", wrong="makes-room"), windows=(Window.RESTORED_STATE,),
+         method="Checkpoints fail for lack of memory, and a worker or the coordinator is killed then.",
+         passes="The job goes on from the newest one that has completed."),
+)  # fmt: skip

@@ -11,11 +11,11 @@ from typing import Any
 from holdfast.faults.membership import leave
 from holdfast.faults.process import kill, pause
 from holdfast.harness.model.capability import Capability
-from holdfast.harness.model.case import Case, Decision, Tier
+from holdfast.harness.model.case import Tier
 from holdfast.harness.model.jobs import KEYED_SUM
 from holdfast.harness.model.plan import Bounds, FaultSpec, Plan, Topology, WorkloadSpec
 from holdfast.harness.model.window import Window
-from holdfast.suites.conformance.plans import WORKERS, with_needs
+from holdfast.suites.conformance.plans import WORKERS, case, decides, with_needs
 
 FIRST, SECOND = WORKERS[0], WORKERS[1]
 NEEDS = frozenset({Capability.READS_LOG})
@@ -48,50 +48,21 @@ KILLED = engines(killed(0), killed(1, at_event=BEHIND_ROWS), killed(2, at_event=
 PAUSED = engines(
     pause(FIRST, 1_500, after_acknowledged=2), killed(0), pause(FIRST, 1_500, after_restored=1, after_acknowledged=2)
 )
-REBALANCED = engines(
-    leave(SECOND, 2_000, after_acknowledged=2),
-    kill(FIRST, after_restored=1, after_acknowledged=2),
-    leave(SECOND, 2_000, after_restored=2, after_acknowledged=2),
-    workers=2,
-)
+REBALANCED = engines(leave(SECOND, 2_000, after_acknowledged=2), kill(FIRST, after_restored=1, after_acknowledged=2),
+                     leave(SECOND, 2_000, after_restored=2, after_acknowledged=2), workers=2)  # fmt: skip
 
 CASES = with_needs(
-    Case(
-        id="engines/killed",
-        purpose="Does every record count once in the output of an engine that is killed?",
-        method="SIGKILL hits its first process once it has persisted something, and in later lives when rows appear.",
-        passes="Every row is what the oracle's model holds at its counts, and the last rows hold the whole input.",
-        decides=(
-            Decision("E2E-02", "EXACT", ("row-wrong", "input-missing"), WRONG),
-            Decision("REC-03", "EXACT", ("row-wrong", "input-missing"), WRONG),
-        ),
-        windows=(Window.RESTORED_STATE,),
-        plan=KILLED,
-        runs=2,
-        tiers=(Tier.PROCESS,),
-        needs=NEEDS,
-        mutant_plan=KILLED,
-    ),
-    Case(
-        id="engines/paused",
-        purpose="Does every record count once in the output of an engine whose process stands still?",
-        method="SIGSTOP for a while, before and after a kill.",
-        passes="As for engines/killed.",
-        decides=(),
-        windows=(Window.RESTORED_STATE,),
-        plan=PAUSED,
-        tiers=(Tier.PROCESS,),
-        needs=NEEDS,
-    ),
-    Case(
-        id="engines/rebalanced",
-        purpose="Does every record count once where workers leave and join?",
-        method="The second of two workers leaves in good order and joins again, twice; meanwhile the first is killed.",
-        passes="As for engines/killed.",
-        decides=(),
-        windows=(Window.RESTORED_STATE,),
-        plan=REBALANCED,
-        tiers=(Tier.PROCESS,),
-        needs=NEEDS,
-    ),
-)
+    case("engines/killed", "Does every record count once in the output of an engine that is killed?", KILLED,
+         decides("E2E-02", "EXACT/row-wrong", "EXACT/input-missing", wrong=WRONG),
+         decides("REC-03", "EXACT/row-wrong", "EXACT/input-missing", wrong=WRONG), windows=(Window.RESTORED_STATE,),
+         runs=2, tiers=(Tier.PROCESS,), needs=NEEDS, mutant_plan=KILLED,
+         method="SIGKILL hits its first process once it has persisted something, and in later lives when rows appear.",
+         passes="Every row is what the oracle's model holds at its counts, and the last rows hold the whole input."),
+    case("engines/paused", "Does every record count once in the output of an engine whose process stands still?",
+         PAUSED, windows=(Window.RESTORED_STATE,), tiers=(Tier.PROCESS,), needs=NEEDS,
+         method="SIGSTOP for a while, before and after a kill.", passes="As for engines/killed."),
+    case("engines/rebalanced", "Does every record count once where workers leave and join?", REBALANCED,
+         windows=(Window.RESTORED_STATE,), tiers=(Tier.PROCESS,), needs=NEEDS,
+         method="The second of two workers leaves in good order and joins again, twice; meanwhile the first is killed.",
+         passes="As for engines/killed."),
+)  # fmt: skip

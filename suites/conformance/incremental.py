@@ -12,13 +12,13 @@ from holdfast.faults.savepoint import savepoint
 from holdfast.faults.storage import slow_storage, storage_error
 from holdfast.harness.model import profile
 from holdfast.harness.model.capability import Capability
-from holdfast.harness.model.case import Case, Decision
 from holdfast.harness.model.checkpoint import SavepointFormat
 from holdfast.harness.model.plan import FaultSpec, Plan, Topology
 from holdfast.harness.model.target import COORDINATOR
 from holdfast.harness.model.window import Window
 from holdfast.suites.conformance import plans
 from holdfast.suites.conformance.merged_files import BACKEND as GOLDEN
+from holdfast.suites.conformance.plans import case, decides
 
 LONG = {"records": 240, "records_per_second": 200}
 INCREMENTAL = {profile.BACKEND: "rocksdb", profile.INCREMENTAL: "true", **plans.STATE_IN_FILES}
@@ -38,167 +38,92 @@ def _golden(version: str, parallelism: int = 1) -> Plan:
 
 
 GOLDEN_RUNS = tuple(map(_golden, PROFILES))
-AFTER_RESTARTS = tuple(
-    _plan(version, *faults, options=options)
-    for version, (faults, options) in product(
-        PROFILES,
-        (
-            ((kill(plans.WORKERS[0], after_checkpoint=3),), {}),
-            ((kill(COORDINATOR, after_checkpoint=3),), plans.TWO_RETAINED),
-            (
-                (slow_storage("delete", 90, 100, 1, after_checkpoint=1), kill(plans.WORKERS[1], after_checkpoint=2)),
-                {},
-            ),
-        ),
-    )
-)
-OVERLAPPING = tuple(
-    _plan(version, *faults, options={**plans.TWO_AT_ONCE, **plans.TOLERANT})
-    for version, faults in product(
-        PROFILES,
-        (
-            (lose_notices(100, 400, after_checkpoint=1),),
-            (slow_storage("write-state", 60, 300, after_checkpoint=2),),
-        ),
-    )
-)
-GIVEN_UP = tuple(
-    _plan(version, *faults, options=plans.TOLERANT)
-    for version, faults in product(
-        PROFILES,
-        (
-            (storage_error("write-state", 300, {"occurrences": 3}, after_checkpoint=2),),
-            (storage_error("publish-metadata", 300, {"occurrences": 2}, after_checkpoint=2),),
-        ),
-    )
-)
-LATE = tuple(
-    _plan(version, fault, options=IMPATIENT)
-    for version, fault in product(
-        PROFILES,
-        (
-            disturb("delay", "acknowledge", plans.WORKERS[0], {"delay_ms": 80, "occurrences": 0}, after_checkpoint=2),
-            disturb("double", "acknowledge", plans.WORKERS[0], {"delay_ms": 70, "occurrences": 0}, after_checkpoint=1),
-        ),
-    )
-)
+AFTER_RESTARTS = tuple(_plan(version, *faults, options=options)
+                       for version, (faults,
+                                     options) in product(PROFILES,
+                                                         (((kill(plans.WORKERS[0], after_checkpoint=3),), {}),
+                                                          ((kill(COORDINATOR, after_checkpoint=3),),
+                                                           plans.TWO_RETAINED),
+                                                          ((slow_storage("delete", 90, 100, 1, after_checkpoint=1),
+                                                            kill(plans.WORKERS[1], after_checkpoint=2)),
+                                                           {}))))  # fmt: skip
+OVERLAPPING = tuple(_plan(version, *faults, options={**plans.TWO_AT_ONCE, **plans.TOLERANT})
+                    for version, faults in product(PROFILES,
+                                                   ((lose_notices(100, 400, after_checkpoint=1),),
+                                                    (slow_storage("write-state", 60, 300,
+                                                                  after_checkpoint=2),))))  # fmt: skip
+GIVEN_UP = tuple(_plan(version, *faults, options=plans.TOLERANT)
+                 for version, faults in product(PROFILES,
+                                                ((storage_error("write-state", 300, {"occurrences": 3},
+                                                                after_checkpoint=2),),
+                                                 (storage_error("publish-metadata", 300, {"occurrences": 2},
+                                                                after_checkpoint=2),))))  # fmt: skip
+LATE = tuple(_plan(version, fault, options=IMPATIENT)
+             for version, fault in product(PROFILES,
+                                           (disturb("delay", "acknowledge", plans.WORKERS[0],
+                                                    {"delay_ms": 80, "occurrences": 0}, after_checkpoint=2),
+                                            disturb("double", "acknowledge", plans.WORKERS[0],
+                                                    {"delay_ms": 70, "occurrences": 0},
+                                                    after_checkpoint=1))))  # fmt: skip
 NAME_AGAIN, NO_NAME = (
     tuple(
         _plan(version, options={profile.BACKEND: f"{WRONG_NAMES}:{backend}", **plans.TOLERANT}) for version in PROFILES
     )
     for backend in ("GivesNameAgain", "RefersToNothing")
 )
-BETWEEN = tuple(
-    _plan(
-        version,
-        savepoint(how=how, after_checkpoint=2),
-        kill(plans.WORKERS[0], after_checkpoint=5),
-    )
-    for version, how in product(PROFILES, SavepointFormat)
-)
+BETWEEN = tuple(_plan(version, savepoint(how=how, after_checkpoint=2), kill(plans.WORKERS[0], after_checkpoint=5))
+                for version, how in product(PROFILES, SavepointFormat))  # fmt: skip
 EQUAL_NAMES = tuple(_golden(version, parallelism=2) for version in PROFILES)
 
 CASES = plans.with_needs(
-    Case(
-        id="incremental/golden-run",
-        purpose="Are the files of the golden run shared, counted and deleted as the example says?",
-        method="The backend names and merges its files as the example does, with two checkpoints retained.",
-        passes="CP1 to CP4 refer to its files, exactly its live files are stored, and their uses are its counts.",
-        decides=(
-            Decision("INC-04", "MERGES", ("checkpoint-files", "live-files"), "never-releases"),
-            Decision("INC-04", "MERGES", ("uses",), "counts-one-use"),
-        ),
-        plan=GOLDEN_RUNS,
-        needs=SHARING,
-        pictures=("shared-files",),
-    ),
-    Case(
-        id="incremental/restarts",
-        purpose="Do shared files survive restarts, and deletions that outlast a restart?",
-        method="Workers and the coordinator are killed between increments, and deletions are slow.",
-        passes="No file is deleted that a retained, pending or restoring checkpoint reaches.",
-        decides=(
-            Decision("INC-02", "SHARED", ("deleted-in-use",), "deletes-with-dropped"),
-            Decision("INC-02", "SHARED", ("deleted-in-use",), "F1"),
-            Decision("INC-07", "SHARED", ("wrong-files",), "F5"),
-        ),
-        windows=(Window.RESTORED_STATE,),
-        plan=AFTER_RESTARTS,
-        needs=SHARING,
-    ),
-    Case(
-        id="incremental/pending-bases",
-        purpose="Does the base of a pending checkpoint stay, whatever completes meanwhile?",
-        method="Two checkpoints are pending at once, notices of completion are lost and uploads slow.",
-        passes="Each snapshot rests on a checkpoint that had completed, and none of its files is gone.",
-        decides=(Decision("INC-02", "SHARED", ("deleted-in-use", "unconfirmed-base"), "forgets-bases"),),
-        plan=OVERLAPPING,
-        needs=SHARING,
-    ),
-    Case(
-        id="incremental/given-up",
-        purpose="Are the files of checkpoints deleted that are aborted, and of none that later ones need?",
-        method="Uploads and publications fail while increments go on.",
-        passes="At the end exactly the files are stored that a checkpoint reaches.",
-        decides=(
-            Decision("INC-03", "SHARED", ("left-behind",), "keeps-aborted"),
-            Decision("INC-02", "SHARED", ("unconfirmed-base",), "F3"),
-        ),
-        plan=GIVEN_UP,
-        needs=SHARING,
-    ),
-    Case(
-        id="incremental/late-acknowledgements",
-        purpose="Does the state of an acknowledgement that comes late neither leak nor delete files in use?",
-        method="Acknowledgements are delayed beyond the timeout of their checkpoint, or come twice, in both profiles.",
-        passes="What only late acknowledgements brought is deleted, and all else stays; files are registered in time.",
-        decides=(
-            Decision("INC-05", "SHARED", ("late-state-left",), "keeps-late-files"),
-            Decision("INC-05", "SHARED", ("deleted-in-use",), "deletes-late-files"),
-            Decision("INC-05", "SHARED", ("registered-untimely",), "registers-as-other-version"),
-        ),
-        plan=LATE,
-        needs=SHARING,
-    ),
-    Case(
-        id="incremental/name-again",
-        purpose="Is a checkpoint rejected in which a subtask gives one name to two files?",
-        method="The backend gives a new file the name of an older one, at every third checkpoint.",
-        passes="That checkpoint is aborted, and the coordinator goes on to complete others.",
-        decides=(Decision("INC-07", "SHARED", ("conflict-accepted",), "takes-any-file"),),
-        plan=NAME_AGAIN,
-        needs=SHARING,
-    ),
-    Case(
-        id="incremental/unknown-name",
-        purpose="Is a checkpoint rejected in which a subtask refers to a file that no checkpoint holds?",
-        method="The backend adds a placeholder for an unknown name, at every third checkpoint.",
-        passes="That checkpoint is aborted, and the coordinator goes on to complete others.",
-        decides=(Decision("INC-07", "SHARED", ("placeholder-accepted",), "leaves-out-unknown"),),
-        plan=NO_NAME,
-        needs=SHARING,
-    ),
-    Case(
-        id="incremental/savepoint-between",
-        purpose="Does a savepoint between two increments leave the second one valid?",
-        method="A savepoint is taken between increments, in both formats, and a worker killed later.",
-        passes="The savepoint shares no file, increments rest on the checkpoint before it, and all are restored.",
-        decides=(
-            Decision(
-                "INC-06", "SHARED", ("savepoint-shares", "deleted-in-use", "unconfirmed-base"), "rests-on-savepoint"
-            ),
-        ),
-        windows=(Window.RESTORED_STATE,),
-        plan=BETWEEN,
-        needs=SHARING,
-    ),
-    Case(
-        id="incremental/equal-names",
-        purpose="Are files of equal names apart when they belong to different subtasks?",
-        method="Two subtasks give their files the names of the golden run.",
-        passes="Each checkpoint names the files of both, and a restore gives each subtask its own.",
-        decides=(Decision("INC-07", "SHARED", ("wrong-files",), "mixes-subtasks"),),
-        plan=EQUAL_NAMES,
-        needs=SHARING,
-    ),
-)
+    case("incremental/golden-run", "Are the files of the golden run shared, counted and deleted as the example says?",
+         GOLDEN_RUNS, decides("INC-04", "MERGES/checkpoint-files", "MERGES/live-files", wrong="never-releases"),
+         decides("INC-04", "MERGES/uses", wrong="counts-one-use"), needs=SHARING, pictures=("shared-files",),
+         method="The backend names and merges its files as the example does, with two checkpoints retained.",
+         passes="CP1 to CP4 refer to its files, exactly its live files are stored, and their uses are its counts."),
+    case("incremental/restarts", "Do shared files survive restarts, and deletions that outlast a restart?",
+         AFTER_RESTARTS, decides("INC-02", "SHARED/deleted-in-use", wrong="deletes-with-dropped"),
+         decides("INC-02", "SHARED/deleted-in-use", wrong="F1"), decides("INC-07", "SHARED/wrong-files", wrong="F5"),
+         windows=(Window.RESTORED_STATE,), needs=SHARING,
+         method="Workers and the coordinator are killed between increments, and deletions are slow.",
+         passes="No file is deleted that a retained, pending or restoring checkpoint reaches."),
+    case("incremental/pending-bases", "Does the base of a pending checkpoint stay, whatever completes meanwhile?",
+         OVERLAPPING, decides("INC-02", "SHARED/deleted-in-use", "SHARED/unconfirmed-base", wrong="forgets-bases"),
+         needs=SHARING,
+         method="Two checkpoints are pending at once, notices of completion are lost and uploads slow.",
+         passes="Each snapshot rests on a checkpoint that had completed, and none of its files is gone."),
+    case("incremental/given-up",
+         "Are the files of checkpoints deleted that are aborted, and of none that later ones need?", GIVEN_UP,
+         decides("INC-03", "SHARED/left-behind", wrong="keeps-aborted"),
+         decides("INC-02", "SHARED/unconfirmed-base", wrong="F3"), needs=SHARING,
+         method="Uploads and publications fail while increments go on.",
+         passes="At the end exactly the files are stored that a checkpoint reaches."),
+    case("incremental/late-acknowledgements",
+         "Does the state of an acknowledgement that comes late neither leak nor delete files in use?", LATE,
+         decides("INC-05", "SHARED/late-state-left", wrong="keeps-late-files"),
+         decides("INC-05", "SHARED/deleted-in-use", wrong="deletes-late-files"),
+         decides("INC-05", "SHARED/registered-untimely", wrong="registers-as-other-version"), needs=SHARING,
+         method="Acknowledgements are delayed beyond the timeout of their checkpoint, or come twice, in both profiles.",
+         passes="What only late acknowledgements brought is deleted, and all else stays; files are registered in "
+                "time."),
+    case("incremental/name-again", "Is a checkpoint rejected in which a subtask gives one name to two files?",
+         NAME_AGAIN, decides("INC-07", "SHARED/conflict-accepted", wrong="takes-any-file"), needs=SHARING,
+         method="The backend gives a new file the name of an older one, at every third checkpoint.",
+         passes="That checkpoint is aborted, and the coordinator goes on to complete others."),
+    case("incremental/unknown-name",
+         "Is a checkpoint rejected in which a subtask refers to a file that no checkpoint holds?", NO_NAME,
+         decides("INC-07", "SHARED/placeholder-accepted", wrong="leaves-out-unknown"), needs=SHARING,
+         method="The backend adds a placeholder for an unknown name, at every third checkpoint.",
+         passes="That checkpoint is aborted, and the coordinator goes on to complete others."),
+    case("incremental/savepoint-between", "Does a savepoint between two increments leave the second one valid?",
+         BETWEEN,
+         decides("INC-06", "SHARED/savepoint-shares", "SHARED/deleted-in-use", "SHARED/unconfirmed-base",
+                 wrong="rests-on-savepoint"),
+         windows=(Window.RESTORED_STATE,), needs=SHARING,
+         method="A savepoint is taken between increments, in both formats, and a worker killed later.",
+         passes="The savepoint shares no file, increments rest on the checkpoint before it, and all are restored."),
+    case("incremental/equal-names", "Are files of equal names apart when they belong to different subtasks?",
+         EQUAL_NAMES, decides("INC-07", "SHARED/wrong-files", wrong="mixes-subtasks"), needs=SHARING,
+         method="Two subtasks give their files the names of the golden run.",
+         passes="Each checkpoint names the files of both, and a restore gives each subtask its own."),
+)  # fmt: skip

@@ -7,10 +7,11 @@ from typing import Any
 from holdfast.faults.forge import forge
 from holdfast.faults.messages import disturb
 from holdfast.faults.process import kill, pause
-from holdfast.harness.model.case import Case, Decision
+from holdfast.harness.model.case import Decision
 from holdfast.harness.model.plan import FaultSpec
 from holdfast.harness.model.window import Window
 from holdfast.suites.conformance import plans
+from holdfast.suites.conformance.plans import case, decides
 
 SHORT_TIMEOUT = {**plans.TOLERANT, **plans.STATE_IN_FILES, f"{plans.CHECKPOINTING}.timeout": "100 ms"}
 LONG = {"records": 240}
@@ -24,56 +25,34 @@ def _declined(**when: Any) -> FaultSpec:
     return forge("decline", "sink[1]", **when)
 
 
-LOST_WITH_CONNECTION = tuple(
-    plans.plan(
-        disturb("lose", first, plans.WORKERS[0], after_checkpoint=1),
-        disturb("lose", then, plans.WORKERS[0], after_checkpoint=3),
-        kill(plans.WORKERS[1], after_checkpoint=1),
-        kill(plans.WORKERS[1], after_checkpoint=4),
-        options=SHORT_TIMEOUT,
-        records=LONG,
-    )
-    for first, then in (("acknowledge", "deploy"), ("cancel", "task-running"), ("start-source", "cancelled"))
-)
+LOST_WITH_CONNECTION = tuple(plans.plan(disturb("lose", first, plans.WORKERS[0], after_checkpoint=1),
+                                        disturb("lose", then, plans.WORKERS[0], after_checkpoint=3),
+                                        kill(plans.WORKERS[1], after_checkpoint=1),
+                                        kill(plans.WORKERS[1], after_checkpoint=4), options=SHORT_TIMEOUT, records=LONG)
+                             for first, then in (("acknowledge", "deploy"), ("cancel", "task-running"),
+                                                 ("start-source", "cancelled")))  # fmt: skip
 """The connection of a worker is reset in front of a message; the other worker dies, so that tasks stop and start."""
-DOUBLED_ACKS = plans.plan(
-    disturb("double", "acknowledge", how={"occurrences": 0, "delay_ms": 1}, after_checkpoint=1),
-    pause(plans.WORKERS[1], 60, after_checkpoint=1, gate=plans.gate("acknowledge", plans.WORKERS[1], "sink")),
-    options=SHORT_TIMEOUT,
-    records=LONG,
-)
-ACKS_OF_THE_LAST_ATTEMPT = plans.plan(
-    disturb("double", "acknowledge", plans.WORKERS[0], {"occurrences": 0, "delay_ms": 70}, after_checkpoint=1),
-    kill(plans.WORKERS[1], after_checkpoint=3),
-    options=SHORT_TIMEOUT,
-    records=LONG,
-)
+DOUBLED_ACKS = plans.plan(disturb("double", "acknowledge", how={"occurrences": 0, "delay_ms": 1}, after_checkpoint=1),
+                          pause(plans.WORKERS[1], 60, after_checkpoint=1,
+                                gate=plans.gate("acknowledge", plans.WORKERS[1], "sink")),
+                          options=SHORT_TIMEOUT, records=LONG)  # fmt: skip
+ACKS_OF_THE_LAST_ATTEMPT = plans.plan(disturb("double", "acknowledge", plans.WORKERS[0],
+                                              {"occurrences": 0, "delay_ms": 70}, after_checkpoint=1),
+                                      kill(plans.WORKERS[1], after_checkpoint=3), options=SHORT_TIMEOUT,
+                                      records=LONG)  # fmt: skip
 """Copies of what the surviving worker acknowledged arrive when the attempt is over, and the checkpoint complete."""
 OLD_TRIGGERS = (
-    plans.plan(
-        disturb("double", "trigger", how={"occurrences": 0, "delay_ms": 50}, after_checkpoint=1),
-        options=SHORT_TIMEOUT,
-        records=LONG,
-    ),
-    plans.plan(
-        disturb(
-            "delay",
-            "trigger",
-            plans.WORKERS[0],
-            {"delay_ms": 130, "overtaken_by": NOTICES_AND_TRIGGERS},
-            after_checkpoint=1,
-        ),
-        options={**SHORT_TIMEOUT, **plans.TWO_AT_ONCE},
-        records=LONG,
-    ),
-)
-LATE_ABORTS = plans.plan(
-    disturb("delay", "abort", how={"delay_ms": 45, "overtaken_by": NOTICES_AND_TRIGGERS, "occurrences": 0}),
-    _declined(after_checkpoint=1, at_event="checkpoint_triggered"),
-    _declined(after_checkpoint=2, at_event="checkpoint_triggered"),
-    options=SHORT_TIMEOUT,
-    records=LONG,
-)
+    plans.plan(disturb("double", "trigger", how={"occurrences": 0, "delay_ms": 50}, after_checkpoint=1),
+               options=SHORT_TIMEOUT, records=LONG),
+    plans.plan(disturb("delay", "trigger", plans.WORKERS[0], {"delay_ms": 130, "overtaken_by": NOTICES_AND_TRIGGERS},
+                       after_checkpoint=1),
+               options={**SHORT_TIMEOUT, **plans.TWO_AT_ONCE}, records=LONG),
+)  # fmt: skip
+LATE_ABORTS = plans.plan(disturb("delay", "abort",
+                                 how={"delay_ms": 45, "overtaken_by": NOTICES_AND_TRIGGERS, "occurrences": 0}),
+                         _declined(after_checkpoint=1, at_event="checkpoint_triggered"),
+                         _declined(after_checkpoint=2, at_event="checkpoint_triggered"), options=SHORT_TIMEOUT,
+                         records=LONG)  # fmt: skip
 LATE_DECLINES = plans.plan(
     disturb("delay", "decline", how={"delay_ms": 60, "overtaken_by": "acknowledge decline heartbeat-answer"}),
     disturb("lose", "trigger", plans.WORKERS[0], {"occurrences": 3}, after_checkpoint=1),
@@ -83,80 +62,44 @@ LATE_DECLINES = plans.plan(
     records=LONG,
 )
 """A decline arrives when its checkpoint has expired, and another is pending; a later one arrives in time."""
-LOST_TRIGGERS = plans.plan(
-    disturb("lose", "trigger", plans.WORKERS[0], {"occurrences": 2}, after_checkpoint=1),
-    options=SHORT_TIMEOUT,
-    records=LONG,
-)
+LOST_TRIGGERS = plans.plan(disturb("lose", "trigger", plans.WORKERS[0], {"occurrences": 2}, after_checkpoint=1),
+                           options=SHORT_TIMEOUT, records=LONG)  # fmt: skip
 
 CASES = plans.with_needs(
-    Case(
-        id="messages/doubled-acks",
-        purpose="Is every acknowledgement counted once, when each of them arrives twice?",
-        method="All acknowledgements are doubled, and the last one of a checkpoint is held back.",
-        passes="No checkpoint completes without it.",
-        decides=(Decision("CRD-02", "COORD", ("ack-counted-wrongly",), "counts-duplicate-acks"),),
-        plan=DOUBLED_ACKS,
-        tiers=plans.EVERYWHERE,
-    ),
-    Case(
-        id="messages/late-copies-of-acks",
-        purpose="Does the state of a completed checkpoint stay, when its acknowledgements come again later?",
-        method="Acknowledgements of one worker are doubled, the copies late; the other worker dies meanwhile.",
-        passes="Every file that a retained checkpoint names is there.",
-        decides=(Decision("CRD-02", "REACH", ("file-missing",), "discards-counted-acks"),),
-        windows=(Window.RESTORED_STATE,),
-        plan=ACKS_OF_THE_LAST_ATTEMPT,
-        tiers=plans.EVERYWHERE,
-    ),
-    Case(
-        id="messages/old-triggers",
-        purpose="Is a trigger ignored that arrives when its source has begun this checkpoint or a newer one?",
-        method="Triggers are doubled, or one is overtaken by the next.",
-        passes="No source begins a checkpoint twice, or an older one after a newer.",
-        decides=(Decision("BAR-10", "CUT", ("stale-acted",), "takes-older-triggers"),),
-        plan=OLD_TRIGGERS,
-        tiers=plans.EVERYWHERE,
-    ),
-    Case(
-        id="messages/late-aborts",
-        purpose="Does a notice of abort leave alone what newer checkpoints have promised?",
-        method="Checkpoints are declined, and the notices of that arrive behind those of newer checkpoints.",
-        passes="What a completed checkpoint promises is committed.",
-        decides=(Decision("CRD-07", "TXN", ("not-committed",), "abort-undoes-newer"),),
-        plan=LATE_ABORTS,
-    ),
-    Case(
-        id="messages/late-declines",
-        purpose="Does a decline end no other checkpoint than its own?",
-        method="A decline arrives when its checkpoint has expired, and another one is pending.",
-        passes="The other one is not aborted as declined.",
-        decides=(Decision("CRD-03", "COORD", ("wrong-reason",), "decline-fails-newest"),),
-        plan=LATE_DECLINES,
-    ),
-    Case(
-        id="messages/lost-triggers",
-        purpose="Does a checkpoint whose trigger is lost expire, and the next one complete?",
-        method="The triggers of one worker's source are lost twice.",
-        passes="Both checkpoints expire in time, and another is triggered in the same attempt.",
-        decides=(
-            Decision("CRD-04", "COORD", ("not-expired",), "never-expires"),
-            Decision("CRD-04", "COORD", ("slot-not-freed",), "keeps-slot"),
-        ),
-        plan=LOST_TRIGGERS,
-        tiers=plans.EVERYWHERE,
-    ),
-    Case(
-        id="messages/lost-with-connection",
-        purpose="Is the output right, and is all input drained, whichever message is lost with its connection?",
-        method="The connection of one worker is reset twice, in front of messages of six kinds in turn; another dies.",
-        passes="The committed output equals that of the oracle's model, once, and checkpoints cover all input.",
-        decides=(
-            Decision("REC-03", "EXACT", EXACTLY_ONCE, "source-repeats-one"),
-            Decision("REC-10", "LIVE", ("input-not-drained", "no-new-checkpoints"), "keeps-lost-worker"),
-        ),
-        windows=(Window.RESTORED_STATE, Window.READ_AGAIN),
-        plan=LOST_WITH_CONNECTION,
-        tiers=plans.EVERYWHERE,
-    ),
-)
+    case("messages/doubled-acks", "Is every acknowledgement counted once, when each of them arrives twice?",
+         DOUBLED_ACKS, decides("CRD-02", "COORD/ack-counted-wrongly", wrong="counts-duplicate-acks"),
+         tiers=plans.EVERYWHERE,
+         method="All acknowledgements are doubled, and the last one of a checkpoint is held back.",
+         passes="No checkpoint completes without it."),
+    case("messages/late-copies-of-acks",
+         "Does the state of a completed checkpoint stay, when its acknowledgements come again later?",
+         ACKS_OF_THE_LAST_ATTEMPT, decides("CRD-02", "REACH/file-missing", wrong="discards-counted-acks"),
+         windows=(Window.RESTORED_STATE,), tiers=plans.EVERYWHERE,
+         method="Acknowledgements of one worker are doubled, the copies late; the other worker dies meanwhile.",
+         passes="Every file that a retained checkpoint names is there."),
+    case("messages/old-triggers",
+         "Is a trigger ignored that arrives when its source has begun this checkpoint or a newer one?", OLD_TRIGGERS,
+         decides("BAR-10", "CUT/stale-acted", wrong="takes-older-triggers"), tiers=plans.EVERYWHERE,
+         method="Triggers are doubled, or one is overtaken by the next.",
+         passes="No source begins a checkpoint twice, or an older one after a newer."),
+    case("messages/late-aborts", "Does a notice of abort leave alone what newer checkpoints have promised?",
+         LATE_ABORTS, decides("CRD-07", "TXN/not-committed", wrong="abort-undoes-newer"),
+         method="Checkpoints are declined, and the notices of that arrive behind those of newer checkpoints.",
+         passes="What a completed checkpoint promises is committed."),
+    case("messages/late-declines", "Does a decline end no other checkpoint than its own?", LATE_DECLINES,
+         decides("CRD-03", "COORD/wrong-reason", wrong="decline-fails-newest"),
+         method="A decline arrives when its checkpoint has expired, and another one is pending.",
+         passes="The other one is not aborted as declined."),
+    case("messages/lost-triggers", "Does a checkpoint whose trigger is lost expire, and the next one complete?",
+         LOST_TRIGGERS, decides("CRD-04", "COORD/not-expired", wrong="never-expires"),
+         decides("CRD-04", "COORD/slot-not-freed", wrong="keeps-slot"), tiers=plans.EVERYWHERE,
+         method="The triggers of one worker's source are lost twice.",
+         passes="Both checkpoints expire in time, and another is triggered in the same attempt."),
+    case("messages/lost-with-connection",
+         "Is the output right, and is all input drained, whichever message is lost with its connection?",
+         LOST_WITH_CONNECTION, Decision("REC-03", "EXACT", EXACTLY_ONCE, "source-repeats-one"),
+         decides("REC-10", "LIVE/input-not-drained", "LIVE/no-new-checkpoints", wrong="keeps-lost-worker"),
+         windows=(Window.RESTORED_STATE, Window.READ_AGAIN), tiers=plans.EVERYWHERE,
+         method="The connection of one worker is reset twice, in front of messages of six kinds in turn; another dies.",
+         passes="The committed output equals that of the oracle's model, once, and checkpoints cover all input."),
+)  # fmt: skip

@@ -18,31 +18,21 @@ from holdfast.harness.model.jobs import BOUNDED_JOBS, KEYED_SUM
 from holdfast.harness.model.plan import Gate, Plan
 from holdfast.harness.model.verdict import Outcome
 from holdfast.harness.model.window import Window
-from holdfast.suites.conformance.plans import WORKERS, with_needs
+from holdfast.suites.conformance.plans import WORKERS, decides, with_needs
 from holdfast.suites.conformance.programs import PROGRAM, in_life, programs, unheard
 
 SECOND = WORKERS[1]
 CHECKPOINTED = programs(kill(PROGRAM, after_checkpoint=2), in_life(1, 3), kill(PROGRAM, after_checkpoint=9))
 ENDED = programs(in_life(0, 2), unheard(1), job=BOUNDED_JOBS[f"bounded-{KEYED_SUM.name}"])
-WORKERS_KILLED = programs(
-    kill(SECOND, after_acknowledged=3),
-    kill(PROGRAM, after_restored=1, after_acknowledged=3),
-    kill(SECOND, after_restored=2, gate=Gate("acknowledge", SECOND)),
-    workers=2,
-)
-RESCALED = programs(
-    kill(SECOND, after_acknowledged=3),
-    command("submit", {"parallelism": 3}, after_restored=1, after_acknowledged=3),
-    kill(PROGRAM, after_restored=2, after_acknowledged=3),
-    command("submit", {"parallelism": 1}, after_restored=4, after_acknowledged=3),
-    workers=2,
-)
-STOPPED = programs(
-    in_life(0, 3),
-    stop(after_restored=1, after_acknowledged=3),
-    command("submit", at_event="savepoint_completed"),
-    in_life(2, 3),
-)
+WORKERS_KILLED = programs(kill(SECOND, after_acknowledged=3), kill(PROGRAM, after_restored=1, after_acknowledged=3),
+                          kill(SECOND, after_restored=2, gate=Gate("acknowledge", SECOND)), workers=2)  # fmt: skip
+RESCALED = programs(kill(SECOND, after_acknowledged=3),
+                    command("submit", {"parallelism": 3}, after_restored=1, after_acknowledged=3),
+                    kill(PROGRAM, after_restored=2, after_acknowledged=3),
+                    command("submit", {"parallelism": 1}, after_restored=4, after_acknowledged=3),
+                    workers=2)  # fmt: skip
+STOPPED = programs(in_life(0, 3), stop(after_restored=1, after_acknowledged=3),
+                   command("submit", at_event="savepoint_completed"), in_life(2, 3))  # fmt: skip
 DAMAGED = tuple(
     programs(damage("state", way, 1_500, after_acknowledged=3), in_life(1, 3)) for way in ("truncate", "flip")
 )
@@ -96,67 +86,36 @@ def by(name: str) -> str:
 
 
 CASES = with_needs(
-    offered(
-        "programs/checkpoints",
-        "Does a program restore the newest checkpoint that it has reported?",
-        "It is killed after the second and the ninth checkpoint, and once in between.",
-        CHECKPOINTED,
-        Decision("REC-01", "RESUME", ("older-restored", "nothing-restored"), by("restores-older-checkpoint")),
-        Decision(
-            "REC-02", "RESUME", ("position-behind",), "history:resume/position-behind/ready-before-the-checkpoint"
-        ),
-        needs=(CHECKPOINTS,),
-        passes="Each life restores the newest one reported, and is ready at its positions or later.",
-    ),
-    offered(
-        "programs/end-of-input",
-        "Is everything in the table when a program says that it has finished?",
-        "Its input ends. It is killed once it has acknowledged, and while an acknowledgement is on its way.",
-        ENDED,
-        Decision("FIN-03", "EXACT", ("input-missing",), by("finishes-early")),
-    ),
-    offered(
-        "programs/workers",
-        "Does every record count once in a table that several processes write?",
-        "Two workers have partitions of their own, and are killed one by one.",
-        WORKERS_KILLED,
-        Decision("REC-03", "EXACT", BY_RESULT, by("overwrites-neighbours")),
-        needs=(SEVERAL,),
-    ),
-    offered(
-        "programs/rescaled",
-        "Does every record count once though other workers are given its partition?",
-        "Two workers become three, and then one; each time one of them is killed before.",
-        RESCALED,
-        Decision("RSC-05", "EXACT", BY_RESULT, by("forgets-in-rescale")),
-        needs=(SEVERAL,),
-    ),
-    offered(
-        "programs/stopped-with-savepoint",
-        "Does a program go on from its savepoint as if nothing had been?",
-        "It is stopped with a savepoint and started from that, with kills before and behind.",
-        STOPPED,
-        Decision("SAV-03", "EXACT", BY_RESULT, by("ignores-savepoint")),
-    ),
-    offered(
-        "programs/damaged",
-        "Does a program notice that a file of its store was cut or changed?",
-        "It is killed, and its largest file is damaged. The file is put back once the program has refused to start.",
-        DAMAGED,
-        Decision("REC-08", "EXACT", BY_RESULT, by("takes-torn-for-empty")),
-        Decision("STO-06", "EXACT", BY_RESULT, by("takes-torn-for-empty")),
-    ),
-    control(
-        "restores-older-checkpoint",
-        "restores an older one",
-        CHECKPOINTED,
-        "RESUME/older-restored",
-        CHECKPOINTS,
-        or_by="RESUME/position-behind",
-    ),
+    offered("programs/checkpoints", "Does a program restore the newest checkpoint that it has reported?",
+            "It is killed after the second and the ninth checkpoint, and once in between.", CHECKPOINTED,
+            decides("REC-01", "RESUME/older-restored", "RESUME/nothing-restored",
+                    wrong=by("restores-older-checkpoint")),
+            decides("REC-02", "RESUME/position-behind",
+                    wrong="history:resume/position-behind/ready-before-the-checkpoint"),
+            needs=(CHECKPOINTS,),
+            passes="Each life restores the newest one reported, and is ready at its positions or later."),
+    offered("programs/end-of-input", "Is everything in the table when a program says that it has finished?",
+            "Its input ends. It is killed once it has acknowledged, and while an acknowledgement is on its way.", ENDED,
+            decides("FIN-03", "EXACT/input-missing", wrong=by("finishes-early"))),
+    offered("programs/workers", "Does every record count once in a table that several processes write?",
+            "Two workers have partitions of their own, and are killed one by one.", WORKERS_KILLED,
+            Decision("REC-03", "EXACT", BY_RESULT, by("overwrites-neighbours")), needs=(SEVERAL,)),
+    offered("programs/rescaled", "Does every record count once though other workers are given its partition?",
+            "Two workers become three, and then one; each time one of them is killed before.", RESCALED,
+            Decision("RSC-05", "EXACT", BY_RESULT, by("forgets-in-rescale")), needs=(SEVERAL,)),
+    offered("programs/stopped-with-savepoint", "Does a program go on from its savepoint as if nothing had been?",
+            "It is stopped with a savepoint and started from that, with kills before and behind.", STOPPED,
+            Decision("SAV-03", "EXACT", BY_RESULT, by("ignores-savepoint"))),
+    offered("programs/damaged", "Does a program notice that a file of its store was cut or changed?",
+            "It is killed, and its largest file is damaged. The file is put back once the program has refused to "
+            "start.",
+            DAMAGED, Decision("REC-08", "EXACT", BY_RESULT, by("takes-torn-for-empty")),
+            Decision("STO-06", "EXACT", BY_RESULT, by("takes-torn-for-empty"))),
+    control("restores-older-checkpoint", "restores an older one", CHECKPOINTED, "RESUME/older-restored", CHECKPOINTS,
+            or_by="RESUME/position-behind"),
     control("finishes-early", "finishes before its last message is in the table", ENDED, "EXACT/input-missing"),
     control("overwrites-neighbours", "writes files of other workers", WORKERS_KILLED, "EXACT/input-missing", SEVERAL),
     control("forgets-in-rescale", "begins empty where another worker was", RESCALED, "EXACT/input-missing", SEVERAL),
     control("ignores-savepoint", "begins empty behind its savepoint", STOPPED, "EXACT/input-missing"),
     control("takes-torn-for-empty", "begins empty if it cannot read a file", DAMAGED[0], "EXACT/input-missing"),
-)
+)  # fmt: skip

@@ -19,6 +19,7 @@ from holdfast.harness.model.job import Job
 from holdfast.harness.model.jobs import KEYED_SUM
 from holdfast.harness.model.plan import Bounds, ExpectedEnd, FaultSpec, Gate, Plan, WorkloadSpec
 from holdfast.harness.model.target import Role, Target
+from holdfast.harness.model.verdict import Outcome
 from holdfast.harness.model.window import Window
 from holdfast.harness.spi.fault import AnyFault
 
@@ -95,9 +96,12 @@ def case(
     windows: tuple[Window, ...] = (),
     needs: frozenset[str] = frozenset(),
     mutant_plan: Plans | None = None,
+    refutes: frozenset[str] = frozenset(),
     pictures: tuple[str, ...] = (),
+    rehearsal: bool = False,
 ) -> Case:
-    """A row of a table of cases: its id, what it tests, what runs, and the rules that this decides."""
+    """A row of a table of cases: its id, what it tests, what runs, and the rules that this decides. With
+    `refutes` it is a negative control (see Case)."""
     return Case(
         id=name,
         purpose=purpose,
@@ -106,11 +110,14 @@ def case(
         decides=decides,
         plan=plan,
         runs=runs,
+        expected=Outcome.FAIL if refutes else Outcome.PASS,
         tiers=tiers,
         windows=windows,
         needs=needs,
         mutant_plan=mutant_plan,
+        refutes=refutes,
         pictures=pictures,
+        rehearsal=rehearsal,
     )
 
 
@@ -121,11 +128,11 @@ def decides(rule: str, *clauses: str, wrong: str) -> Decision:
     return Decision(rule, oracle, tuple(clause.partition("/")[2] for clause in clauses), wrong)
 
 
-def with_needs(*cases: Case) -> tuple[Case, ...]:
-    """The cases, each with the capabilities that its plans ask for, besides those that it names itself."""
+def with_needs(*cases: Case, needs: frozenset[str] = frozenset()) -> tuple[Case, ...]:
+    """The cases, each with the capabilities that its plans ask for, besides `needs` and those that it names itself."""
     return tuple(
-        replace(case, needs=case.needs.union(*(_needs(case.plan_for(number)) for number in range(case.runs))))
-        for case in cases
+        replace(each, needs=each.needs.union(needs, *(_needs(each.plan_for(number)) for number in range(each.runs))))
+        for each in cases
     )
 
 

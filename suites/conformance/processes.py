@@ -5,15 +5,16 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from holdfast.faults.process import kill
-from holdfast.harness.model.case import Case, Decision, Tier
+from holdfast.harness.model.case import Tier
 from holdfast.harness.model.plan import Bounds, FaultSpec, Plan, WorkloadSpec
 from holdfast.harness.model.target import COORDINATOR
-from holdfast.suites.conformance.plans import CHECKPOINTING, RESTART, RESTORED, WORKERS, gate, plan, with_needs
+from holdfast.suites.conformance import plans
+from holdfast.suites.conformance.plans import CHECKPOINTING, WORKERS, case, decides, gate, plan, with_needs
 
 OPTIONS = {
     f"{CHECKPOINTING}.interval": "200 ms",
     f"{CHECKPOINTING}.timeout": "20 s",
-    f"{RESTART}.fixed-delay.delay": "100 ms",
+    f"{plans.RESTART}.fixed-delay.delay": "100 ms",
     "source.max-batch-records": "4096",
 }
 BOUNDS = Bounds(safety_ms=20_000, liveness_ms=30_000, settle_ms=500)
@@ -42,25 +43,20 @@ PASSES = (
     "visible once stays."
 )
 DECIDED = (
-    Decision("E2E-02", "EXACT", ("row-wrong", "counts-stepped-back", "input-missing"), "source-repeats-one"),
-    Decision("E2E-03", "STABLE", ("row-changed", "row-vanished"), "takes-back-committed"),
-    Decision("REC-03", "EXACT", ("row-wrong", "counts-stepped-back", "input-missing"), "source-repeats-one"),
-    Decision("REC-01", "COORD", ("restored-not-latest",), "starts-empty"),
-    Decision("REC-02", "RESTORE", ("position-differs",), "source-repeats-one"),
-)
+    decides("E2E-02", "EXACT/row-wrong", "EXACT/counts-stepped-back", "EXACT/input-missing",
+            wrong="source-repeats-one"),
+    decides("E2E-03", "STABLE/row-changed", "STABLE/row-vanished", wrong="takes-back-committed"),
+    decides("REC-03", "EXACT/row-wrong", "EXACT/counts-stepped-back", "EXACT/input-missing",
+            wrong="source-repeats-one"),
+    decides("REC-01", "COORD/restored-not-latest", wrong="starts-empty"),
+    decides("REC-02", "RESTORE/position-differs", wrong="source-repeats-one"),
+)  # fmt: skip
 """What kills among the flights decide, wherever the processes run."""
 
 CASES = with_needs(
-    Case(
-        id="processes/flights",
-        purpose="Does every flight count once when processes are really killed?",
-        method="Arrival delays are summed by carrier and by aeroplane on two workers; SIGKILL hits a worker or the "
-        "coordinator after a completed checkpoint, while flights still come in.",
-        passes=PASSES,
-        decides=DECIDED,
-        windows=RESTORED,
-        plan=CRASHES,
-        tiers=(Tier.PROCESS,),
-        mutant_plan=ON_THE_SIMULATOR,
-    ),
-)
+    case("processes/flights", "Does every flight count once when processes are really killed?", CRASHES, *DECIDED,
+         windows=plans.RESTORED, tiers=(Tier.PROCESS,), mutant_plan=ON_THE_SIMULATOR,
+         method="Arrival delays are summed by carrier and by aeroplane on two workers; SIGKILL hits a worker or the "
+                "coordinator after a completed checkpoint, while flights still come in.",
+         passes=PASSES),
+)  # fmt: skip

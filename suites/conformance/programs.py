@@ -13,13 +13,13 @@ from msgspec.structs import replace
 
 from holdfast.faults.process import kill
 from holdfast.harness.model.capability import Capability
-from holdfast.harness.model.case import Case, Decision, Tier
+from holdfast.harness.model.case import Case, Tier
 from holdfast.harness.model.job import Job
 from holdfast.harness.model.jobs import KEYED_SUM
 from holdfast.harness.model.plan import Bounds, ExpectedEnd, FaultSpec, Gate, Plan, Topology, WorkloadSpec
 from holdfast.harness.model.verdict import Outcome
 from holdfast.harness.model.window import Window
-from holdfast.suites.conformance.plans import WORKERS, with_needs
+from holdfast.suites.conformance.plans import WORKERS, case, decides, with_needs
 
 PROGRAM = WORKERS[0]
 BEFORE_ANYTHING = kill(PROGRAM, at_event="program_ready")
@@ -81,23 +81,15 @@ def control(name: str, what: str, chosen: Plan, refutes: str, *windows: Window) 
 
 
 CASES = with_needs(
-    Case(
-        id="programs/killed",
-        purpose="Does every record count once in a table whose writer is killed?",
-        method="The feeder sends again what was not acknowledged. SIGKILL hits the program before it has persisted "
-        "anything, after that, after each restore, and while an acknowledgement is on its way.",
-        passes="Every row is what the oracle's model holds at its counts, and the last rows hold the whole input.",
-        decides=(
-            Decision("E2E-02", "EXACT", ("row-wrong", "input-missing"), "system:acknowledges-first"),
-            Decision("REC-03", "EXACT", ("row-wrong", "input-missing"), "system:acknowledges-first"),
-            Decision("E2E-04", "NOLOSS", ("input-lost",), "system:acknowledges-first"),
-            Decision("REC-04", "NOLOSS", ("input-lost",), "system:acknowledges-first"),
-        ),
-        windows=(Window.RESTORED_STATE, Window.SENT_AGAIN, Window.SENT_WITH_NEW),
-        plan=(UNHEARD, KILLED),
-        tiers=(Tier.PROCESS,),
-        needs=frozenset({Capability.ACKNOWLEDGES_INPUT}),
-        mutant_plan=KILLED,
-    ),
+    case("programs/killed", "Does every record count once in a table whose writer is killed?", (UNHEARD, KILLED),
+         decides("E2E-02", "EXACT/row-wrong", "EXACT/input-missing", wrong="system:acknowledges-first"),
+         decides("REC-03", "EXACT/row-wrong", "EXACT/input-missing", wrong="system:acknowledges-first"),
+         decides("E2E-04", "NOLOSS/input-lost", wrong="system:acknowledges-first"),
+         decides("REC-04", "NOLOSS/input-lost", wrong="system:acknowledges-first"),
+         windows=(Window.RESTORED_STATE, Window.SENT_AGAIN, Window.SENT_WITH_NEW), tiers=(Tier.PROCESS,),
+         needs=frozenset({Capability.ACKNOWLEDGES_INPUT}), mutant_plan=KILLED,
+         method="The feeder sends again what was not acknowledged. SIGKILL hits the program before it has persisted "
+                "anything, after that, after each restore, and while an acknowledgement is on its way.",
+         passes="Every row is what the oracle's model holds at its counts, and the last rows hold the whole input."),
     *(control(*wrong) for wrong in WRONG_AFTER_A_RESTORE),
-)
+)  # fmt: skip

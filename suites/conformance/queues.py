@@ -6,12 +6,12 @@ Wrong readers need a broker: `suites/selfcheck/services/test_queues.py` runs the
 from __future__ import annotations
 
 from holdfast.faults.process import kill
-from holdfast.harness.model.case import Case, Decision, Tier
+from holdfast.harness.model.case import Tier
 from holdfast.harness.model.jobs import FORWARD, KEYED_SUM
 from holdfast.harness.model.plan import Topology
 from holdfast.harness.model.target import COORDINATOR
-from holdfast.suites.conformance.plans import RESTORED, WORKERS, gate, plan, with_needs
-from holdfast.suites.conformance.submissions import Options, case_of, refused, submitted
+from holdfast.suites.conformance.plans import RESTORED, WORKERS, case, decides, gate, plan, with_needs
+from holdfast.suites.conformance.submissions import Options, refused, submitted
 
 QUEUES: Options = {"source.connector": "rabbitmq"}
 WITHOUT_IDS: Options = {**QUEUES, "source.correlation-ids": "false"}
@@ -28,55 +28,30 @@ READ_AGAIN = (
     plan(UNHEARD, job=FORWARD, options=QUEUES | EXACTLY, topology=ONE, records=LONGER),
 )
 REPEATED = plan(UNHEARD, kill(WORKERS[0], after_checkpoint=2), options=WITHOUT_IDS, topology=ONE, records=LONGER)
-TOO_MUCH = [
-    refused(QUEUES | EXACTLY, job=KEYED_SUM, topology=Topology(parallelism=2)),
-    refused(WITHOUT_IDS | EXACTLY, job=KEYED_SUM, topology=ONE),
-    refused(WITHOUT_IDS | EXACTLY, job=FORWARD, topology=ONE),
-]
-KEPT = [
-    submitted(QUEUES | EXACTLY, topology=ONE),
-    submitted(QUEUES | AT_LEAST, topology=Topology(parallelism=2)),
-    submitted(WITHOUT_IDS | AT_LEAST, topology=ONE),
-    submitted(WITHOUT_IDS, topology=ONE),
-]
+TOO_MUCH = [refused(QUEUES | EXACTLY, job=KEYED_SUM, topology=Topology(parallelism=2)),
+            refused(WITHOUT_IDS | EXACTLY, job=KEYED_SUM, topology=ONE),
+            refused(WITHOUT_IDS | EXACTLY, job=FORWARD, topology=ONE)]  # fmt: skip
+KEPT = [submitted(QUEUES | EXACTLY, topology=ONE), submitted(QUEUES | AT_LEAST, topology=Topology(parallelism=2)),
+        submitted(WITHOUT_IDS | AT_LEAST, topology=ONE), submitted(WITHOUT_IDS, topology=ONE)]  # fmt: skip
 
 CASES = with_needs(
-    Case(
-        id="queues/read-again",
-        purpose="Is a record of a queue counted once, whether it or its acknowledgement was lost in a crash?",
-        method="A worker dies between two checkpoints; a checkpoint completes and no source hears of it.",
-        passes="Every record takes effect once.",
-        decides=(
-            Decision("E2E-05", "EXACT", ("row-repeated",), "history:exact/row-repeated/identity-twice"),
-            Decision("E2E-05", "EXACT", ("input-missing",), "history:exact/input-missing/last-records-missing"),
-        ),
-        windows=RESTORED,
-        plan=READ_AGAIN,
-        tiers=(Tier.PROCESS,),
-    ),
-    Case(
-        id="queues/without-ids",
-        purpose="Does a job lose nothing of queues whose messages nobody recognises?",
-        method="What comes again has no id. A checkpoint completes and no source hears of it; a worker dies.",
-        passes="No record is lost; some may be there twice.",
-        decides=(Decision("E2E-05", "NOLOSS", ("input-lost",), "history:noloss/input-lost/last-row-lacks-a-record"),),
-        plan=REPEATED,
-        tiers=(Tier.PROCESS,),
-    ),
-    case_of(
-        TOO_MUCH,
-        Decision("E2E-01", "LOUD", ("accepted-bad-option",), "claims-exact-queues"),
-        id="queues/too-much",
-        purpose="Is a claim of exactly-once refused of queues without ids, and of several subtasks?",
-        method="Jobs that read queues are submitted with a claim of exactly-once.",
-        passes="Each is refused.",
-    ),
-    case_of(
-        KEPT,
-        Decision("E2E-01", "CONFIG", ("claimed-too-much",), "claims-exact-queues"),
-        id="queues/kept",
-        purpose="May a job claim what it can keep of queues?",
-        method="Jobs that read queues are submitted with what they keep, with less, or with no claim.",
-        passes="Each is accepted, and no more is claimed.",
-    ),
-)
+    case("queues/read-again",
+         "Is a record of a queue counted once, whether it or its acknowledgement was lost in a crash?", READ_AGAIN,
+         decides("E2E-05", "EXACT/row-repeated", wrong="history:exact/row-repeated/identity-twice"),
+         decides("E2E-05", "EXACT/input-missing", wrong="history:exact/input-missing/last-records-missing"),
+         windows=RESTORED, tiers=(Tier.PROCESS,),
+         method="A worker dies between two checkpoints; a checkpoint completes and no source hears of it.",
+         passes="Every record takes effect once."),
+    case("queues/without-ids", "Does a job lose nothing of queues whose messages nobody recognises?", REPEATED,
+         decides("E2E-05", "NOLOSS/input-lost", wrong="history:noloss/input-lost/last-row-lacks-a-record"),
+         tiers=(Tier.PROCESS,),
+         method="What comes again has no id. A checkpoint completes and no source hears of it; a worker dies.",
+         passes="No record is lost; some may be there twice."),
+    case("queues/too-much", "Is a claim of exactly-once refused of queues without ids, and of several subtasks?",
+         TOO_MUCH, decides("E2E-01", "LOUD/accepted-bad-option", wrong="claims-exact-queues"),
+         method="Jobs that read queues are submitted with a claim of exactly-once.", passes="Each is refused."),
+    case("queues/kept", "May a job claim what it can keep of queues?", KEPT,
+         decides("E2E-01", "CONFIG/claimed-too-much", wrong="claims-exact-queues"),
+         method="Jobs that read queues are submitted with what they keep, with less, or with no claim.",
+         passes="Each is accepted, and no more is claimed."),
+)  # fmt: skip

@@ -7,11 +7,12 @@ from typing import Any
 from holdfast.faults.damage import damage
 from holdfast.faults.input import surge
 from holdfast.faults.process import kill
-from holdfast.harness.model.case import Case, Decision
+from holdfast.harness.model.case import Decision
 from holdfast.harness.model.plan import ExpectedEnd, Plan
 from holdfast.harness.model.target import COORDINATOR, Target
 from holdfast.harness.model.window import Window
 from holdfast.suites.conformance import plans
+from holdfast.suites.conformance.plans import case, decides
 
 ON_WORKERS = (
     "send-barrier", "write-state", "during-write-state", "pre-commit", "during-pre-commit", "acknowledge", "commit",
@@ -78,147 +79,85 @@ WHO_READS = {
     "state": kill(plans.WORKERS[0], after_checkpoint=2, gate=plans.gate("acknowledge", plans.WORKERS[0])),
 }
 """By what is damaged, the death that makes somebody read it, before the next checkpoint can complete."""
-UNREADABLE = tuple(
-    plans.plan(
-        damage(part, way, 300, **RECORDED),
-        WHO_READS[part],
-        options={**plans.STATE_IN_FILES, **retained},
-    )
-    for part in ("metadata", "state")
-    for way in WAYS
-    for retained in ({}, plans.TWO_RETAINED)
-)
+UNREADABLE = tuple(plans.plan(damage(part, way, 300, **RECORDED), WHO_READS[part],
+                              options={**plans.STATE_IN_FILES, **retained})
+                   for part in ("metadata", "state")
+                   for way in WAYS
+                   for retained in ({}, plans.TWO_RETAINED))  # fmt: skip
 """A file of the newest checkpoint is spoilt as a process dies that makes somebody read it, and mended after a while."""
 MISSING = UNREADABLE[0]
-NOT_MENDED = tuple(
-    plans.plan(
-        damage(part, "remove", **RECORDED),
-        WHO_READS[part],
-        options={**plans.STATE_IN_FILES, f"{plans.RESTART}.fixed-delay.attempts": "3"},
-        expected_end=ExpectedEnd.FAILED,
-    )
-    for part in ("metadata", "state")
-)
-BACKLOGS = tuple(
-    plans.plan(
-        surge(300, 200, after_checkpoint=1),
-        kill(plans.WORKERS[0], after_checkpoint=2),
-        options={f"{plans.RESTART}.fixed-delay.delay": "200 ms"},
-        records={"records": 3 * rate, "records_per_second": rate},
-    )
-    for rate in (100, 200, 400)
-)
-REREADS = tuple(
-    plans.plan(
-        kill(plans.WORKERS[0], after_checkpoint=2, at_event="checkpoint_triggered"),
-        kill(plans.WORKERS[1], after_checkpoint=4, gate=plans.gate("acknowledge", plans.WORKERS[1], "sink")),
-        kill(plans.WORKERS[0], after_checkpoint=6, at_event="rows_visible"),
-        options={**plans.TWO_RETAINED, plans.FAILOVER: "full", f"{plans.CHECKPOINTING}.interval": f"{interval_ms} ms"},
-        records={"records": 16 * interval_ms // 2, "preloaded_percent": 0},
-    )
-    for interval_ms in (40, 80, 160)
-)
+NOT_MENDED = tuple(plans.plan(damage(part, "remove", **RECORDED), WHO_READS[part],
+                              options={**plans.STATE_IN_FILES, f"{plans.RESTART}.fixed-delay.attempts": "3"},
+                              expected_end=ExpectedEnd.FAILED)
+                   for part in ("metadata", "state"))  # fmt: skip
+BACKLOGS = tuple(plans.plan(surge(300, 200, after_checkpoint=1), kill(plans.WORKERS[0], after_checkpoint=2),
+                            options={f"{plans.RESTART}.fixed-delay.delay": "200 ms"},
+                            records={"records": 3 * rate, "records_per_second": rate})
+                 for rate in (100, 200, 400))  # fmt: skip
+REREADS = tuple(plans.plan(kill(plans.WORKERS[0], after_checkpoint=2, at_event="checkpoint_triggered"),
+                           kill(plans.WORKERS[1], after_checkpoint=4,
+                                gate=plans.gate("acknowledge", plans.WORKERS[1], "sink")),
+                           kill(plans.WORKERS[0], after_checkpoint=6, at_event="rows_visible"),
+                           options={**plans.TWO_RETAINED, plans.FAILOVER: "full",
+                                    f"{plans.CHECKPOINTING}.interval": f"{interval_ms} ms"},
+                           records={"records": 16 * interval_ms // 2, "preloaded_percent": 0})
+                for interval_ms in (40, 80, 160))  # fmt: skip
 """Input arrives for as long as ten checkpoints or more take."""
 
 CASES = plans.with_needs(
-    Case(
-        id="recovery/latest-checkpoint",
-        purpose="Do all tasks continue from the latest completed checkpoint, and the sources from its positions?",
-        method="Two checkpoints are retained; both workers are killed one after the other.",
-        passes="Each task of an attempt restores the one with the highest id that had completed, and the first offsets "
-        "read afterwards are those that it holds.",
-        decides=(
-            Decision("REC-01", "COORD", ("restored-not-latest",), "restores-older"),
-            Decision("REC-01", "COORD", ("tasks-restored-differently",), "restores-differently"),
-            Decision("REC-02", "RESTORE", ("position-differs",), "source-skips-one"),
-        ),
-        windows=plans.RESTORED,
-        plan=TWO_KILLS,
-        tiers=plans.EVERYWHERE,
-        pictures=("recovery",),
-    ),
-    Case(
-        id="recovery/read-from-positions",
-        purpose="Do restored sources read from where they report to continue?",
-        method="Both workers are killed one after the other; the source system, which is the harness's own, records "
-        "from which offset on it hands records to each attempt.",
-        passes="The first offset that an attempt is handed is the one that its restored source reports.",
-        decides=(Decision("REC-02", "RESTORE", ("read-elsewhere",), "reads-later"),),
-        windows=plans.RESTORED,
-        plan=TWO_KILLS,
-    ),
-    Case(
-        id="recovery/crash-anywhere",
-        purpose="Is the output that of a failure-free run, whichever step a participant dies at?",
-        method="Workers and coordinator are killed at each of their steps in turn, those of a recovery included.",
-        passes="The committed output equals that of the oracle's model, once.",
-        decides=(Decision("REC-03", "EXACT", EXACTLY_ONCE, "source-repeats-one"),),
-        windows=(*plans.RESTORED, Window.TRANSACTION_IN_DOUBT),
-        plan=CRASHES,
-        pictures=("recovery",),
-    ),
-    Case(
-        id="recovery/before-first-checkpoint",
-        purpose="Does a failure before the first checkpoint lead back to the initial state?",
-        method="Workers and coordinator are killed at each step up to the first completion.",
-        passes="An attempt that restores nothing starts empty, at the start of its input.",
-        decides=(Decision("REC-04", "RESTORE", ("not-initial",), "forgets-start"),),
-        windows=(Window.RESTARTED_EMPTY,),
-        plan=(*EARLY_CRASHES, START_AT_LATEST),
-        mutant_plan=START_AT_LATEST,
-    ),
-    Case(
-        id="recovery/crash-in-recovery",
-        purpose="Is a failure during recovery recovered from the same checkpoint?",
-        method="A process dies, and dies twice more in the recovery from that; two checkpoints are retained.",
-        passes="After a failed restore the same checkpoint is restored again.",
-        decides=(Decision("REC-05", "RESTORE", ("recovery-not-repeated",), "falls-back"),),
-        windows=plans.RESTORED,
-        plan=CRASHES_IN_RECOVERY,
-    ),
-    Case(
-        id="recovery/missing",
-        purpose="Does a recovery whose checkpoint is gone or damaged fail, instead of starting empty?",
-        method="Metadata or a state file of the newest checkpoint is removed, cut or changed in one bit, a coordinator "
-        "or worker dies, and the file is mended after some attempts; one checkpoint is retained, or two.",
-        passes="No attempt starts empty, and the output is that of the oracle's model once it is mended.",
-        decides=(
-            Decision("REC-08", "LOUD", ("started-empty",), "starts-empty-if-missing"),
-            Decision("REC-08", "EXACT", EXACTLY_ONCE, "starts-empty"),
-        ),
-        windows=(Window.RESTORED_STATE,),
-        plan=UNREADABLE,
-        tiers=plans.EVERYWHERE,
-        mutant_plan=MISSING,
-    ),
-    Case(
-        id="recovery/fails-visibly",
-        purpose="Does a job whose checkpoint stays unreadable fail in the end, as its restart strategy demands?",
-        method="Metadata or a state file of the newest checkpoint is removed for good; three restarts are allowed.",
-        passes="The job fails, and reports why.",
-        decides=(Decision("REC-08", "LIVE", ("end-not-reached",), "waits-for-lost-checkpoint"),),
-        plan=NOT_MENDED,
-        tiers=plans.EVERYWHERE,
-        mutant_plan=NOT_MENDED[0],
-    ),
-    Case(
-        id="recovery/backlog",
-        purpose="Does the backlog of a downtime drain while input continues to come, at several rates?",
-        method="A worker dies and the restart waits for 200 ms; meanwhile and afterwards input arrives at three rates, "
-        "each three times as fast for a while.",
-        passes="The last checkpoint covers all input.",
-        decides=(Decision("REC-10", "LIVE", ("input-not-drained",), "stops-after-restore"),),
-        windows=plans.RESTORED,
-        plan=BACKLOGS,
-    ),
-    Case(
-        id="recovery/read-again",
-        purpose="How much is read again after a failure, and how much more where checkpoints come less often?",
-        method="Workers die behind, between and in front of the completion of checkpoints; the interval is 40, 80 and "
-        "160 ms. Every run reports how many records were read again.",
-        passes="No failure costs more records than arrive in the interval and the time of a checkpoint.",
-        decides=(Decision("REC-11", "REREAD", ("too-much",), "restores-older"),),
-        windows=plans.RESTORED,
-        plan=REREADS,
-    ),
-)
+    case("recovery/latest-checkpoint",
+         "Do all tasks continue from the latest completed checkpoint, and the sources from its positions?", TWO_KILLS,
+         decides("REC-01", "COORD/restored-not-latest", wrong="restores-older"),
+         decides("REC-01", "COORD/tasks-restored-differently", wrong="restores-differently"),
+         decides("REC-02", "RESTORE/position-differs", wrong="source-skips-one"), windows=plans.RESTORED,
+         tiers=plans.EVERYWHERE, pictures=("recovery",),
+         method="Two checkpoints are retained; both workers are killed one after the other.",
+         passes="Each task of an attempt restores the one with the highest id that had completed, and the first "
+                "offsets read afterwards are those that it holds."),
+    case("recovery/read-from-positions", "Do restored sources read from where they report to continue?", TWO_KILLS,
+         decides("REC-02", "RESTORE/read-elsewhere", wrong="reads-later"), windows=plans.RESTORED,
+         method="Both workers are killed one after the other; the source system, which is the harness's own, records "
+                "from which offset on it hands records to each attempt.",
+         passes="The first offset that an attempt is handed is the one that its restored source reports."),
+    case("recovery/crash-anywhere", "Is the output that of a failure-free run, whichever step a participant dies at?",
+         CRASHES, Decision("REC-03", "EXACT", EXACTLY_ONCE, "source-repeats-one"),
+         windows=(*plans.RESTORED, Window.TRANSACTION_IN_DOUBT), pictures=("recovery",),
+         method="Workers and coordinator are killed at each of their steps in turn, those of a recovery included.",
+         passes="The committed output equals that of the oracle's model, once."),
+    case("recovery/before-first-checkpoint",
+         "Does a failure before the first checkpoint lead back to the initial state?",
+         (*EARLY_CRASHES, START_AT_LATEST), decides("REC-04", "RESTORE/not-initial", wrong="forgets-start"),
+         windows=(Window.RESTARTED_EMPTY,), mutant_plan=START_AT_LATEST,
+         method="Workers and coordinator are killed at each step up to the first completion.",
+         passes="An attempt that restores nothing starts empty, at the start of its input."),
+    case("recovery/crash-in-recovery", "Is a failure during recovery recovered from the same checkpoint?",
+         CRASHES_IN_RECOVERY, decides("REC-05", "RESTORE/recovery-not-repeated", wrong="falls-back"),
+         windows=plans.RESTORED,
+         method="A process dies, and dies twice more in the recovery from that; two checkpoints are retained.",
+         passes="After a failed restore the same checkpoint is restored again."),
+    case("recovery/missing", "Does a recovery whose checkpoint is gone or damaged fail, instead of starting empty?",
+         UNREADABLE, decides("REC-08", "LOUD/started-empty", wrong="starts-empty-if-missing"),
+         Decision("REC-08", "EXACT", EXACTLY_ONCE, "starts-empty"), windows=(Window.RESTORED_STATE,),
+         tiers=plans.EVERYWHERE, mutant_plan=MISSING,
+         method="Metadata or a state file of the newest checkpoint is removed, cut or changed in one bit, a "
+                "coordinator or worker dies, and the file is mended after some attempts; one checkpoint is retained, "
+                "or two.",
+         passes="No attempt starts empty, and the output is that of the oracle's model once it is mended."),
+    case("recovery/fails-visibly",
+         "Does a job whose checkpoint stays unreadable fail in the end, as its restart strategy demands?", NOT_MENDED,
+         decides("REC-08", "LIVE/end-not-reached", wrong="waits-for-lost-checkpoint"), tiers=plans.EVERYWHERE,
+         mutant_plan=NOT_MENDED[0],
+         method="Metadata or a state file of the newest checkpoint is removed for good; three restarts are allowed.",
+         passes="The job fails, and reports why."),
+    case("recovery/backlog", "Does the backlog of a downtime drain while input continues to come, at several rates?",
+         BACKLOGS, decides("REC-10", "LIVE/input-not-drained", wrong="stops-after-restore"), windows=plans.RESTORED,
+         method="A worker dies and the restart waits for 200 ms; meanwhile and afterwards input arrives at three "
+                "rates, each three times as fast for a while.",
+         passes="The last checkpoint covers all input."),
+    case("recovery/read-again",
+         "How much is read again after a failure, and how much more where checkpoints come less often?", REREADS,
+         decides("REC-11", "REREAD/too-much", wrong="restores-older"), windows=plans.RESTORED,
+         method="Workers die behind, between and in front of the completion of checkpoints; the interval is 40, 80 and "
+                "160 ms. Every run reports how many records were read again.",
+         passes="No failure costs more records than arrive in the interval and the time of a checkpoint."),
+)  # fmt: skip

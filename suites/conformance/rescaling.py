@@ -9,7 +9,7 @@ from holdfast.faults.process import kill
 from holdfast.faults.storage import slow_storage
 from holdfast.faults.task import slow_task
 from holdfast.faults.user import command
-from holdfast.harness.model.case import Case, Decision, Tier
+from holdfast.harness.model.case import Tier
 from holdfast.harness.model.job import Job, ListState
 from holdfast.harness.model.jobs import BROADCAST, FORWARD, JOIN, KEYED_SUM, MINI_BATCH, REBALANCE, listed
 from holdfast.harness.model.plan import Bounds, ExpectedEnd, FaultSpec, Plan, Topology
@@ -17,8 +17,8 @@ from holdfast.harness.model.target import COORDINATOR, Role, Target
 from holdfast.harness.model.topology import subtasks
 from holdfast.harness.model.window import Window
 from holdfast.suites.conformance.finishing import HALF
-from holdfast.suites.conformance.plans import CHECKPOINTING, EVERYWHERE, WORKERS, gate, plan, with_needs
-from holdfast.suites.conformance.submissions import case_of, submitted
+from holdfast.suites.conformance.plans import CHECKPOINTING, EVERYWHERE, WORKERS, case, decides, gate, plan, with_needs
+from holdfast.suites.conformance.submissions import submitted
 from holdfast.suites.conformance.unaligned import BUSY, FEW_BUFFERS, UNALIGNED
 
 SELDOM = {f"{CHECKPOINTING}.interval": "100 ms"}
@@ -95,14 +95,11 @@ HELD_BACK = (
     rescaled(3, 2, job=MINI_BATCH, records=STEADILY, expected_end=ExpectedEnd.FAILED),
     rescaled(2, 3, job=MINI_BATCH, options=IN_FILES, records=STEADILY, expected_end=ExpectedEnd.FAILED),
 )
-ORPHANED = plan(
-    command("cancel", after_checkpoint=3, at_event="transaction_precommitted"),
-    slow_storage("write-state", 60, 600, after_checkpoint=3),
-    command("submit", {"parallelism": 1}, after_checkpoint=3, at_event="checkpoint_retained"),
-    topology=Topology(parallelism=4),
-    options=IN_FILES,
-    records={"partitions": 4, "records": 400},
-)
+ORPHANED = plan(command("cancel", after_checkpoint=3, at_event="transaction_precommitted"),
+                slow_storage("write-state", 60, 600, after_checkpoint=3),
+                command("submit", {"parallelism": 1}, after_checkpoint=3, at_event="checkpoint_retained"),
+                topology=Topology(parallelism=4), options=IN_FILES,
+                records={"partitions": 4, "records": 400})  # fmt: skip
 """The job ends when sinks have closed transactions for a checkpoint that never completes."""
 
 
@@ -184,171 +181,94 @@ MANY_KEYS = {"partitions": 4, "records": 1_600, "keys": 160, "preloaded_percent"
 SIZES = rescaled(1, 2, 4, options=IN_FILES, records=MANY_KEYS)
 
 CASES = with_needs(
-    case_of(
-        DEFAULT_GROUPS,
-        Decision("RSC-02", "CONFIG", ("max-parallelism-wrong",), "ignores-parallelism"),
-        id="rescaling/default-max-parallelism",
-        purpose="How many key groups does a job have for which nobody has said it?",
-        method="Jobs are submitted whose parallelism is on either side of where the default formula doubles.",
-        passes="min(max(pow2ceil(p + p/2), 128), 32768); what a job says itself holds.",
-    ),
-    Case(
-        id="rescaling/max-parallelism",
-        purpose="Is another max parallelism refused, by which keys would belong to other key groups?",
-        method="A job is cancelled, and another of a smaller or larger max parallelism is to restore what it has left.",
-        passes="It fails before any attempt, and reports why; with the same max parallelism it goes on.",
-        decides=(Decision("RSC-02", "RESTORE", ("key-groups-changed",), "O3"),),
-        plan=FEWER_GROUPS,
-        mutant_plan=FEWER_GROUPS[0],
-    ),
-    Case(
-        id="rescaling/keyed-state",
-        purpose="Is each key in exactly one subtask, with its value, when a job continues at another parallelism?",
-        method="A job is cancelled, and another, wider or narrower, restores what it has left, with kills in it.",
-        passes="What the subtasks start with together is what was recorded, no key is in two of them, and the output "
-        "of both jobs is the right one, once.",
-        decides=(
-            Decision("RSC-01", "RESTORE", ("rescaled-state-differs",), "restores-by-index"),
-            Decision("RSC-01", "RESTORE", ("key-in-two",), "keeps-foreign-keys"),
-        ),
-        pictures=("rescale",),
-        windows=(Window.RESTORED_STATE,),
-        plan=BY_KEY,
-        mutant_plan=BY_KEY[1],
-        tiers=EVERYWHERE,
-    ),
-    Case(
-        id="rescaling/chain",
-        purpose="Does keyed state survive a chain of jobs of whatever parallelisms?",
-        method="Four jobs, each of a parallelism from 1 to 5 that is drawn, restore what the one before has left.",
-        passes="At each step the subtasks start with what was recorded, and the output is the right one, once.",
-        decides=(Decision("RSC-01", "RESTORE", ("rescaled-state-differs",), "restores-by-index"),),
-        windows=(Window.RESTORED_STATE,),
-        plan=chain,
-        runs=6,
-        mutant_plan=BY_KEY[1],
-    ),
-    Case(
-        id="rescaling/state-per-subtask",
-        purpose="Does a subtask have less keyed state to store where there are more of them?",
-        method="A job with many keys is restored at twice its parallelism, and again.",
-        passes="The largest subtask stores four fifths of what the largest one had stored, or less.",
-        decides=(Decision("RSC-06", "RESTORE", ("no-less-per-subtask",), "keeps-foreign-keys"),),
-        windows=(Window.RESTORED_STATE,),
-        plan=SIZES,
-    ),
-    Case(
-        id="rescaling/partly-finished",
-        purpose="Does a job go on at another parallelism of which something had come to its end?",
-        method="A job is cancelled when one subtask of a source has ended, or all of it, and another restores it.",
-        passes="No split is begun anew, none is forgotten, and the output is the right one, once.",
-        decides=(Decision("FIN-05", "EXACT", ("row-repeated",), "begins-finished-anew"),),
-        windows=(Window.RESTORED_STATE,),
-        plan=PARTLY,
-        mutant_plan=PARTLY[0],
-    ),
-    Case(
-        id="rescaling/list-state",
-        purpose="Is each element of list state given to one subtask, and as many to each, at another parallelism?",
-        method="A job that notes each batch in list state is cancelled, and another, wider or narrower, restores it.",
-        passes="Each element is given to one subtask; each is given a run of them, as long as the others' but for one.",
-        decides=(
-            Decision("RSC-03", "RESTORE", ("list-lost",), "loses-last-element"),
-            Decision("RSC-03", "RESTORE", ("list-uneven",), "deals-to-first"),
-        ),
-        windows=(Window.RESTORED_STATE,),
-        plan=IN_LISTS,
-        mutant_plan=IN_LISTS[0],
-        tiers=EVERYWHERE,
-    ),
-    Case(
-        id="rescaling/union-list-state",
-        purpose="Is each subtask given all of union list state, and does all of it stay there once?",
-        method="A job that notes each batch in union list state loses a worker, and continues wider or narrower.",
-        passes="At every restore each subtask is given all elements, and together they keep each of them once.",
-        decides=(
-            Decision("RSC-03", "RESTORE", ("union-incomplete",), "splits-union"),
-            Decision("RSC-03", "RESTORE", ("union-multiplied",), "L3"),
-        ),
-        windows=(Window.RESTORED_STATE,),
-        plan=IN_UNION,
-        mutant_plan=IN_UNION[0],
-    ),
-    Case(
-        id="rescaling/broadcast-state",
-        purpose="Is each subtask given one copy of broadcast state at another parallelism?",
-        method="A job with broadcast state is cancelled, and another, wider or narrower, restores what it has left.",
-        passes="Each subtask starts with a copy that was recorded.",
-        decides=(Decision("RSC-03", "RESTORE", ("copy-unknown",), "leaves-copies"),),
-        windows=(Window.RESTORED_STATE,),
-        plan=COPIED,
-        mutant_plan=COPIED[0],
-    ),
-    Case(
-        id="rescaling/splits-and-transactions",
-        purpose="Do the splits and pending transactions of a job continue, each once, at another parallelism?",
-        method="A job is cancelled, and another, wider or narrower, restores what it has left, with a kill in front of "
-        "a commit.",
-        passes="Each partition continues where it was, at one reader; each pending transaction is committed once.",
-        decides=(
-            Decision("RSC-05", "RESTORE", ("rescaled-positions-differ",), "leaves-splits-of-others"),
-            Decision("RSC-05", "RESTORE", ("rescaled-transactions-differ",), "leaves-transactions-of-others"),
-        ),
-        windows=(Window.RESTORED_STATE,),
-        plan=SPREAD,
-        mutant_plan=SPREAD[1],
-        tiers=EVERYWHERE,
-    ),
-    Case(
-        id="rescaling/orphans",
-        purpose="Is what subtasks left behind thrown away where there are no such subtasks any more?",
-        method="A job is cancelled when its sinks have closed transactions that no checkpoint holds, and a narrower "
-        "one restores what it has left.",
-        passes="Each transaction that no completed checkpoint promises is aborted.",
-        decides=(Decision("RSC-05", "TXN", ("open-not-aborted",), "leaves-orphans"),),
-        windows=(Window.RESTORED_STATE,),
-        plan=ORPHANED,
-    ),
-    Case(
-        id="rescaling/held-back",
-        purpose="Is another parallelism refused where records are held back, whose order would be lost?",
-        method="A job with a mini-batch is cancelled, and another, wider or narrower, is to restore what it has left.",
-        passes="The second job fails, and reports why.",
-        decides=(Decision("RSC-04", "RESTORE", ("held-back-moved",), "moves-held-back"),),
-        plan=HELD_BACK,
-        tiers=EVERYWHERE,
-    ),
-    Case(
-        id="rescaling/in-flight",
-        purpose="Is what was in flight at an unaligned checkpoint taken up once, at another parallelism?",
-        method="A job is cancelled that leaves an unaligned checkpoint, and another, wider or narrower, restores it; "
-        "once a worker dies on the way.",
-        passes="Of each edge all records that were in flight are put back, each at the subtask that owns its key, and "
-        "the output is the right one, once.",
-        decides=(
-            Decision("UNA-07", "RESTORE", ("rescaled-in-flight",), "drops-in-flight-when-rescaled"),
-            Decision("UNA-07", "RESTORE", ("rescaled-in-flight",), "takes-all-in-flight"),
-        ),
-        windows=(Window.RESTORED_IN_FLIGHT,),
-        plan=IN_FLIGHT,
-        mutant_plan=IN_FLIGHT[0],
-    ),
-    Case(
-        id="rescaling/in-flight-on-two-edges",
-        purpose="Does what was in flight on two edges that end at one operator stay on its edge?",
-        method="A join is cancelled that leaves an unaligned checkpoint, and another, narrower or wider, restores it.",
-        passes="Every batch is put back on the edge on which it was, and the output is the right one, once.",
-        decides=(Decision("UNA-07", "EXACT", ("input-missing",), "L1"),),
-        windows=(Window.RESTORED_IN_FLIGHT,),
-        plan=ON_TWO_EDGES,
-    ),
-    Case(
-        id="rescaling/in-flight-on-processes",
-        purpose="Is what was in flight between processes taken up once, at another parallelism?",
-        method="A job is cancelled that leaves an unaligned checkpoint, and a narrower one restores it.",
-        passes="Of each edge all records that were in flight are put back, and the output is the right one, once.",
-        decides=(),
-        plan=IN_FLIGHT[1],
-        tiers=(Tier.PROCESS,),
-    ),
-)
+    case("rescaling/default-max-parallelism", "How many key groups does a job have for which nobody has said it?",
+         DEFAULT_GROUPS, decides("RSC-02", "CONFIG/max-parallelism-wrong", wrong="ignores-parallelism"),
+         method="Jobs are submitted whose parallelism is on either side of where the default formula doubles.",
+         passes="min(max(pow2ceil(p + p/2), 128), 32768); what a job says itself holds."),
+    case("rescaling/max-parallelism",
+         "Is another max parallelism refused, by which keys would belong to other key groups?", FEWER_GROUPS,
+         decides("RSC-02", "RESTORE/key-groups-changed", wrong="O3"), mutant_plan=FEWER_GROUPS[0],
+         method="A job is cancelled, and another of a smaller or larger max parallelism is to restore what it has "
+                "left.",
+         passes="It fails before any attempt, and reports why; with the same max parallelism it goes on."),
+    case("rescaling/keyed-state",
+         "Is each key in exactly one subtask, with its value, when a job continues at another parallelism?", BY_KEY,
+         decides("RSC-01", "RESTORE/rescaled-state-differs", wrong="restores-by-index"),
+         decides("RSC-01", "RESTORE/key-in-two", wrong="keeps-foreign-keys"), pictures=("rescale",),
+         windows=(Window.RESTORED_STATE,), mutant_plan=BY_KEY[1], tiers=EVERYWHERE,
+         method="A job is cancelled, and another, wider or narrower, restores what it has left, with kills in it.",
+         passes="What the subtasks start with together is what was recorded, no key is in two of them, and the output "
+                "of both jobs is the right one, once."),
+    case("rescaling/chain", "Does keyed state survive a chain of jobs of whatever parallelisms?", chain,
+         decides("RSC-01", "RESTORE/rescaled-state-differs", wrong="restores-by-index"),
+         windows=(Window.RESTORED_STATE,), runs=6, mutant_plan=BY_KEY[1],
+         method="Four jobs, each of a parallelism from 1 to 5 that is drawn, restore what the one before has left.",
+         passes="At each step the subtasks start with what was recorded, and the output is the right one, once."),
+    case("rescaling/state-per-subtask", "Does a subtask have less keyed state to store where there are more of them?",
+         SIZES, decides("RSC-06", "RESTORE/no-less-per-subtask", wrong="keeps-foreign-keys"),
+         windows=(Window.RESTORED_STATE,),
+         method="A job with many keys is restored at twice its parallelism, and again.",
+         passes="The largest subtask stores four fifths of what the largest one had stored, or less."),
+    case("rescaling/partly-finished", "Does a job go on at another parallelism of which something had come to its end?",
+         PARTLY, decides("FIN-05", "EXACT/row-repeated", wrong="begins-finished-anew"),
+         windows=(Window.RESTORED_STATE,), mutant_plan=PARTLY[0],
+         method="A job is cancelled when one subtask of a source has ended, or all of it, and another restores it.",
+         passes="No split is begun anew, none is forgotten, and the output is the right one, once."),
+    case("rescaling/list-state",
+         "Is each element of list state given to one subtask, and as many to each, at another parallelism?", IN_LISTS,
+         decides("RSC-03", "RESTORE/list-lost", wrong="loses-last-element"),
+         decides("RSC-03", "RESTORE/list-uneven", wrong="deals-to-first"), windows=(Window.RESTORED_STATE,),
+         mutant_plan=IN_LISTS[0], tiers=EVERYWHERE,
+         method="A job that notes each batch in list state is cancelled, and another, wider or narrower, restores it.",
+         passes="Each element is given to one subtask; each is given a run of them, as long as the others' but for "
+                "one."),
+    case("rescaling/union-list-state",
+         "Is each subtask given all of union list state, and does all of it stay there once?", IN_UNION,
+         decides("RSC-03", "RESTORE/union-incomplete", wrong="splits-union"),
+         decides("RSC-03", "RESTORE/union-multiplied", wrong="L3"), windows=(Window.RESTORED_STATE,),
+         mutant_plan=IN_UNION[0],
+         method="A job that notes each batch in union list state loses a worker, and continues wider or narrower.",
+         passes="At every restore each subtask is given all elements, and together they keep each of them once."),
+    case("rescaling/broadcast-state", "Is each subtask given one copy of broadcast state at another parallelism?",
+         COPIED, decides("RSC-03", "RESTORE/copy-unknown", wrong="leaves-copies"), windows=(Window.RESTORED_STATE,),
+         mutant_plan=COPIED[0],
+         method="A job with broadcast state is cancelled, and another, wider or narrower, restores what it has left.",
+         passes="Each subtask starts with a copy that was recorded."),
+    case("rescaling/splits-and-transactions",
+         "Do the splits and pending transactions of a job continue, each once, at another parallelism?", SPREAD,
+         decides("RSC-05", "RESTORE/rescaled-positions-differ", wrong="leaves-splits-of-others"),
+         decides("RSC-05", "RESTORE/rescaled-transactions-differ", wrong="leaves-transactions-of-others"),
+         windows=(Window.RESTORED_STATE,), mutant_plan=SPREAD[1], tiers=EVERYWHERE,
+         method="A job is cancelled, and another, wider or narrower, restores what it has left, with a kill in front "
+                "of a commit.",
+         passes="Each partition continues where it was, at one reader; each pending transaction is committed once."),
+    case("rescaling/orphans", "Is what subtasks left behind thrown away where there are no such subtasks any more?",
+         ORPHANED, decides("RSC-05", "TXN/open-not-aborted", wrong="leaves-orphans"), windows=(Window.RESTORED_STATE,),
+         method="A job is cancelled when its sinks have closed transactions that no checkpoint holds, and a narrower "
+                "one restores what it has left.",
+         passes="Each transaction that no completed checkpoint promises is aborted."),
+    case("rescaling/held-back",
+         "Is another parallelism refused where records are held back, whose order would be lost?", HELD_BACK,
+         decides("RSC-04", "RESTORE/held-back-moved", wrong="moves-held-back"), tiers=EVERYWHERE,
+         method="A job with a mini-batch is cancelled, and another, wider or narrower, is to restore what it has left.",
+         passes="The second job fails, and reports why."),
+    case("rescaling/in-flight",
+         "Is what was in flight at an unaligned checkpoint taken up once, at another parallelism?", IN_FLIGHT,
+         decides("UNA-07", "RESTORE/rescaled-in-flight", wrong="drops-in-flight-when-rescaled"),
+         decides("UNA-07", "RESTORE/rescaled-in-flight", wrong="takes-all-in-flight"),
+         windows=(Window.RESTORED_IN_FLIGHT,), mutant_plan=IN_FLIGHT[0],
+         method="A job is cancelled that leaves an unaligned checkpoint, and another, wider or narrower, restores it; "
+                "once a worker dies on the way.",
+         passes="Of each edge all records that were in flight are put back, each at the subtask that owns its key, and "
+                "the output is the right one, once."),
+    case("rescaling/in-flight-on-two-edges",
+         "Does what was in flight on two edges that end at one operator stay on its edge?", ON_TWO_EDGES,
+         decides("UNA-07", "EXACT/input-missing", wrong="L1"), windows=(Window.RESTORED_IN_FLIGHT,),
+         method="A join is cancelled that leaves an unaligned checkpoint, and another, narrower or wider, restores it.",
+         passes="Every batch is put back on the edge on which it was, and the output is the right one, once."),
+    case("rescaling/in-flight-on-processes",
+         "Is what was in flight between processes taken up once, at another parallelism?", IN_FLIGHT[1],
+         tiers=(Tier.PROCESS,),
+         method="A job is cancelled that leaves an unaligned checkpoint, and a narrower one restores it.",
+         passes="Of each edge all records that were in flight are put back, and the output is the right one, once."),
+)  # fmt: skip

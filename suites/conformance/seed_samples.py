@@ -5,13 +5,12 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from holdfast.faults.process import kill
-from holdfast.harness.model.case import Decision
 from holdfast.harness.model.configuration import Call
 from holdfast.harness.model.plan import Bounds, ExpectedEnd, FaultSpec, Plan, Schedule
 from holdfast.harness.model.target import STORAGE
-from holdfast.suites.conformance.plans import STATE_IN_FILES, WORKERS, plan, with_needs
+from holdfast.suites.conformance.plans import STATE_IN_FILES, WORKERS, case, decides, plan, with_needs
 from holdfast.suites.conformance.samples import Sample, samples
-from holdfast.suites.conformance.submissions import case_of, submitted
+from holdfast.suites.conformance.submissions import submitted
 
 PROFILE = {"holdfast.profile": "flink-1.14"}
 """Of which the seeds speak."""
@@ -58,54 +57,33 @@ def run_of(sample: Sample) -> Plan:
 
 
 CASES = with_needs(
-    case_of(
-        [submitted(PROFILE, *sample.program, file=sample.cluster) for sample in samples()],
-        Decision("CFG-09", "SAMPLES", ("sample-differs",), "ignores-calls"),
-        Decision("CFG-09", "SAMPLES", ("sample-notes-differ",), "lints-nothing"),
-        id="samples/golden",
-        purpose="Does each configuration sample of the source documents come to what it should?",
-        method="Each is submitted as it stands, under the profile of Flink 1.14.",
-        passes="It is accepted, with the golden effective configuration, warnings and lints.",
-    ),
-    case_of(
-        [submitted(profile) for profile in ({}, PROFILE, {"holdfast.profile": "flink-2.x"})],
-        Decision("CFG-04", "SAMPLES", ("default-differs",), "knows-one-profile"),
-        id="samples/defaults",
-        purpose="Is every default the one that is listed for its version?",
-        method="A job without options is submitted under each profile, and under none.",
-        passes="Every option that is listed has its listed default.",
-    ),
-    case_of(
-        [tolerant(failing(3, after=1), end=ExpectedEnd.FAILED)],
-        Decision("CFG-09", "LIVE", ("end-not-reached",), "tolerates-any-number"),
-        id="samples/third-failure",
-        purpose="Is the third failed checkpoint in a row too many for the sample that tolerates two?",
-        method="Three checkpoints in a row fail, of a job that does not restart.",
-        passes="The job fails with the third.",
-    ),
-    case_of(
-        [tolerant(failing(2, after=1), failing(2, after=2), end=ExpectedEnd.RUNNING)],
-        Decision("CFG-09", "LIVE", ("end-not-reached",), "never-forgives"),
-        id="samples/success-in-between",
-        purpose="Does a checkpoint that completes make the sample that tolerates two failures forget those before it?",
-        method="Two checkpoints fail, one completes, and two more fail, of a job that does not restart.",
-        passes="The job continues.",
-    ),
-    *(
-        case_of(
-            [run_of(sample)],
-            # Without the calls there is no checkpoint, and so no kill, which the end of what stays down rests on.
-            Decision(
-                "CFG-09",
-                "LIVE",
-                ("end-not-reached",),
-                "restarts-after-none" if stays_down(sample) else "ignores-calls",
-            ),
-            id=f"samples/run-{sample.name}",
-            purpose=f"Does a job run under the sample {sample.name}?",
-            method="A job runs with it on the virtual clock, and a worker is killed.",
-            passes="It restarts, or stays down if the sample demands it.",
-        )
-        for sample in samples()
-    ),
-)
+    case("samples/golden", "Does each configuration sample of the source documents come to what it should?",
+         [submitted(PROFILE, *sample.program, file=sample.cluster) for sample in samples()],
+         decides("CFG-09", "SAMPLES/sample-differs", wrong="ignores-calls"),
+         decides("CFG-09", "SAMPLES/sample-notes-differ", wrong="lints-nothing"),
+         method="Each is submitted as it stands, under the profile of Flink 1.14.",
+         passes="It is accepted, with the golden effective configuration, warnings and lints."),
+    case("samples/defaults", "Is every default the one that is listed for its version?",
+         [submitted(profile) for profile in ({}, PROFILE, {"holdfast.profile": "flink-2.x"})],
+         decides("CFG-04", "SAMPLES/default-differs", wrong="knows-one-profile"),
+         method="A job without options is submitted under each profile, and under none.",
+         passes="Every option that is listed has its listed default."),
+    case("samples/third-failure", "Is the third failed checkpoint in a row too many for the sample that tolerates two?",
+         [tolerant(failing(3, after=1), end=ExpectedEnd.FAILED)],
+         decides("CFG-09", "LIVE/end-not-reached", wrong="tolerates-any-number"),
+         method="Three checkpoints in a row fail, of a job that does not restart.",
+         passes="The job fails with the third."),
+    case("samples/success-in-between",
+         "Does a checkpoint that completes make the sample that tolerates two failures forget those before it?",
+         [tolerant(failing(2, after=1), failing(2, after=2), end=ExpectedEnd.RUNNING)],
+         decides("CFG-09", "LIVE/end-not-reached", wrong="never-forgives"),
+         method="Two checkpoints fail, one completes, and two more fail, of a job that does not restart.",
+         passes="The job continues."),
+    *(case(f"samples/run-{sample.name}", f"Does a job run under the sample {sample.name}?", [run_of(sample)],
+           # Without the calls there is no checkpoint, and so no kill, which the end of what stays down rests on.
+           decides("CFG-09", "LIVE/end-not-reached",
+                   wrong="restarts-after-none" if stays_down(sample) else "ignores-calls"),
+           method="A job runs with it on the virtual clock, and a worker is killed.",
+           passes="It restarts, or stays down if the sample demands it.")
+      for sample in samples()),
+)  # fmt: skip

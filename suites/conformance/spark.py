@@ -10,10 +10,11 @@ from msgspec.structs import replace
 
 from holdfast.faults.network import slow
 from holdfast.faults.process import kill
-from holdfast.harness.model.case import Case, Decision, Tier
+from holdfast.harness.model.case import Case, Tier
 from holdfast.harness.model.plan import Bounds, ExpectedEnd, FaultSpec, Plan
 from holdfast.harness.model.target import COORDINATOR, Target
-from holdfast.suites.conformance.plans import LATE_CHANNELS, RESTART, RESTORED, WORKERS, gate, plan, with_needs
+from holdfast.suites.conformance import plans
+from holdfast.suites.conformance.plans import LATE_CHANNELS, RESTART, WORKERS, case, decides, gate, plan, with_needs
 from holdfast.suites.conformance.processes import DECIDED, ON_THE_SIMULATOR, OPTIONS, PASSES, flights
 from holdfast.suites.conformance.restart import FIXED_DELAY_ENDS
 
@@ -50,62 +51,37 @@ FINER_CRASHES = (
 )
 LATE = _small(slow(LATE_CHANNELS[0], 60, 1_500), options={"source.max-batch-records": "20"})
 TWO_RESTARTS = {f"{RESTART}.fixed-delay.attempts": "2", f"{RESTART}.fixed-delay.delay": "300 ms"}
-THREE_KILLS = _small(
-    *(part(EXECUTOR, WORKERS[number % 2], after_checkpoint=2 * number + 1) for number in range(3)),
-    options=TWO_RESTARTS,
-    expected_end=ExpectedEnd.FAILED,
-)
+THREE_KILLS = _small(*(part(EXECUTOR, WORKERS[number % 2], after_checkpoint=2 * number + 1) for number in range(3)),
+                     options=TWO_RESTARTS, expected_end=ExpectedEnd.FAILED)  # fmt: skip
 
-FLIGHTS = Case(
-    id="spark/flights",
-    purpose="Does every flight count once when executors and the driver program of Spark are really killed?",
-    method="Arrival delays are summed by carrier and by aeroplane on two executors; SIGKILL hits an executor "
-    "or the driver program after a completed checkpoint, while flights still come in.",
-    passes=PASSES,
-    decides=DECIDED,
-    windows=RESTORED,
-    plan=CRASHES,
-    tiers=SPARK,
-    mutant_plan=ON_THE_SIMULATOR,
-)
+FLIGHTS = Case(id="spark/flights",
+               purpose="Does every flight count once when executors and the driver program of Spark are really killed?",
+               method="Arrival delays are summed by carrier and by aeroplane on two executors; SIGKILL hits an "
+                      "executor or the driver program after a completed checkpoint, while flights still come in.",
+               passes=PASSES, decides=DECIDED, windows=plans.RESTORED, plan=CRASHES, tiers=SPARK,
+               mutant_plan=ON_THE_SIMULATOR)  # fmt: skip
 
 CASES = with_needs(
     FLIGHTS,
-    replace(
-        FLIGHTS,
-        id="spark/flights-in-steps",
-        purpose="Does every flight count once when a process of Spark is killed in the middle of a step?",
-        method="As spark/flights; SIGKILL hits a Python worker, or an executor that is about to commit its output or "
-        "to acknowledge a checkpoint.",
-        plan=FINER_CRASHES,
-        runs=len(FINER_CRASHES),
-    ),
-    Case(
-        id="spark/late-channel",
-        purpose="Is the cut consistent when a channel between two executors is late?",
-        method="What one executor sends to the other is 60 ms late for a second and a half, barriers included.",
-        passes="Nothing behind a barrier is processed before the barrier is there on every input, and each checkpoint "
-        "holds the effect of exactly the records before its barriers.",
-        decides=(
-            Decision("BAR-03", "CUT", ("processed-while-blocked",), "A3"),
-            Decision("BAR-05", "CUT", ("state-extra", "state-missing"), "A3"),
-        ),
-        plan=LATE,
-        tiers=SPARK,
-        mutant_plan=plan(slow(LATE_CHANNELS[0], 15)),
-    ),
-    Case(
-        id="spark/fixed-delay",
-        purpose="Does Spark resubmit the stage as often, and after such delays, as the restart strategy demands?",
-        method="A fixed delay allows two restarts after 300 ms each; three executors are killed.",
-        passes="The stage is submitted again twice, 300 ms after its failure at least, and the third failure is final.",
-        decides=(
-            Decision("RST-03", "COUNT", ("failed-too-early",), "restarts-once-less"),
-            Decision("RST-03", "COUNT", ("delay-too-short",), "restarts-at-once"),
-            Decision("RST-03", "COUNT", ("restarted-beyond-policy",), "restarts-once-more"),
-        ),
-        plan=THREE_KILLS,
-        tiers=SPARK,
-        mutant_plan=FIXED_DELAY_ENDS,
-    ),
-)
+    replace(FLIGHTS, id="spark/flights-in-steps",
+            purpose="Does every flight count once when a process of Spark is killed in the middle of a step?",
+            method="As spark/flights; SIGKILL hits a Python worker, or an executor that is about to commit its output "
+                   "or to acknowledge a checkpoint.",
+            plan=FINER_CRASHES, runs=len(FINER_CRASHES)),
+    case("spark/late-channel", "Is the cut consistent when a channel between two executors is late?", LATE,
+         decides("BAR-03", "CUT/processed-while-blocked", wrong="A3"),
+         decides("BAR-05", "CUT/state-extra", "CUT/state-missing", wrong="A3"), tiers=SPARK,
+         mutant_plan=plan(slow(LATE_CHANNELS[0], 15)),
+         method="What one executor sends to the other is 60 ms late for a second and a half, barriers included.",
+         passes="Nothing behind a barrier is processed before the barrier is there on every input, and each checkpoint "
+                "holds the effect of exactly the records before its barriers."),
+    case("spark/fixed-delay",
+         "Does Spark resubmit the stage as often, and after such delays, as the restart strategy demands?", THREE_KILLS,
+         decides("RST-03", "COUNT/failed-too-early", wrong="restarts-once-less"),
+         decides("RST-03", "COUNT/delay-too-short", wrong="restarts-at-once"),
+         decides("RST-03", "COUNT/restarted-beyond-policy", wrong="restarts-once-more"), tiers=SPARK,
+         mutant_plan=FIXED_DELAY_ENDS,
+         method="A fixed delay allows two restarts after 300 ms each; three executors are killed.",
+         passes="The stage is submitted again twice, 300 ms after its failure at least, and the third failure is "
+                "final."),
+)  # fmt: skip

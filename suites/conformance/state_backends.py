@@ -6,17 +6,16 @@ from collections.abc import Mapping
 
 from holdfast.faults.process import kill
 from holdfast.harness.model import profile
-from holdfast.harness.model.case import Case, Decision, Tier
+from holdfast.harness.model.case import Tier
 from holdfast.harness.model.job import Job
 from holdfast.harness.model.jobs import DEDUPLICATE, DELAYED_SUM, SESSION_SUM, SLIDING_SUM, TOP_SUM
 from holdfast.harness.model.plan import Bounds, FaultSpec, Plan
 from holdfast.harness.model.target import COORDINATOR
-from holdfast.harness.model.verdict import Outcome
 from holdfast.harness.model.window import Window
 from holdfast.suites.conformance import plans
 from holdfast.suites.conformance.incremental import AFTER_RESTARTS, INCREMENTAL, LONG, SHARING
 from holdfast.suites.conformance.operators import KEYED
-from holdfast.suites.conformance.plans import WORKERS, gate
+from holdfast.suites.conformance.plans import WORKERS, case, decides, gate
 from holdfast.suites.conformance.rescaling import BY_KEY as RESCALED
 from holdfast.suites.conformance.rescaling import RETAIN, rescaled
 
@@ -69,75 +68,42 @@ BY_NIGHT = (
 CONTROL = _plan(kill(WORKERS[0], after_checkpoint=3), options={**INCREMENTAL, profile.BACKEND: LOSES})
 
 CASES = plans.with_needs(
-    Case(
-        id="state-backends/rocksdb-at-writes",
-        purpose="Does what RocksDB has stored survive deaths around the moment when a checkpoint owns it?",
-        method="SIGKILL hits a worker between upload and acknowledgement, and the coordinator before and after a "
-        "completion; state is kept in a real RocksDB, whose tables later checkpoints share.",
-        passes="No file is deleted that a checkpoint reaches, none stays that no checkpoint reaches, and each row is "
-        "the effect of every record once.",
-        decides=(
-            Decision("INC-02", "SHARED", ("deleted-in-use",), "deletes-with-dropped"),
-            Decision("REC-03", "EXACT", ("row-wrong", "counts-stepped-back", "input-missing"), "source-repeats-one"),
-        ),
-        windows=(Window.RESTORED_STATE,),
-        plan=AT_WRITES,
-        tiers=(Tier.PROCESS,),
-        needs=SHARING,
-        mutant_plan=AFTER_RESTARTS,
-    ),
-    Case(
-        id="state-backends/rocksdb-chains",
-        purpose="Is a chain of increments restored, and so are a local copy and somebody else's backend?",
-        method="Workers and the coordinator are killed once several increments rest on each other, with full snapshots "
-        "and local copies, and with a backend by its name.",
-        passes="Each checkpoint restores to what its subtasks had, and each row is the effect of every record once.",
-        decides=(
-            Decision("INC-02", "SHARED", ("deleted-in-use",), "deletes-with-dropped"),
-            Decision("REC-03", "EXACT", ("row-wrong", "counts-stepped-back", "input-missing"), "source-repeats-one"),
-        ),
-        windows=(Window.RESTORED_STATE,),
-        plan=CHAINS,
-        tiers=(Tier.PROCESS,),
-        needs=SHARING,
-        mutant_plan=AFTER_RESTARTS,
-    ),
-    Case(
-        id="state-backends/rocksdb-widths",
-        purpose="Do tables of RocksDB come to the subtasks that own their key groups at another width?",
-        method="A job on two workers goes on with four and then with two again; a worker is killed in between.",
-        passes="Each key group has one owner with its state, and each row is the effect of every record once.",
-        decides=(
-            Decision("RSC-01", "EXACT", ("row-wrong", "counts-stepped-back", "input-missing"), "source-repeats-one"),
-        ),
-        windows=(Window.RESTORED_STATE,),
-        plan=WIDTH,
-        tiers=(Tier.PROCESS,),
-        needs=SHARING,
-        mutant_plan=RESCALED,
-    ),
-    Case(
-        id="state-backends/operators-by-key",
-        purpose="Do sessions and windows come back as they were, from the heap and from RocksDB?",
-        method="Event time crosses real channels, a worker is killed, and timers are restored.",
-        passes="Every row is what the oracle's own interpretation of the job has at that prefix of the input.",
-        decides=(Decision("REC-07", "WINDOW", ("window-wrong", "window-unknown"), "ends-sessions-by-steady-clock"),),
-        windows=(Window.RESTORED_STATE,),
-        plan=BY_KEY,
-        tiers=(Tier.PROCESS,),
-        needs=SHARING,
-        mutant_plan=[each for each in KEYED if each.job is SESSION_SUM],
-    ),
-    Case(
-        id="state-backends/loss-control",
-        purpose="Is it shown that a backend stores tables without what is only in memory?",
-        method="Such a backend is named, and a worker killed.",
-        passes="What a checkpoint gives back is not what its subtasks had.",
-        decides=(),
-        plan=CONTROL,
-        expected=Outcome.FAIL,
-        refutes=frozenset({"RESTORE/audit-differs", "RESTORE/state-differs", "EXACT/input-missing"}),
-        tiers=(Tier.PROCESS,),
-        needs=SHARING,
-    ),
-)
+    case("state-backends/rocksdb-at-writes",
+         "Does what RocksDB has stored survive deaths around the moment when a checkpoint owns it?", AT_WRITES,
+         decides("INC-02", "SHARED/deleted-in-use", wrong="deletes-with-dropped"),
+         decides("REC-03", "EXACT/row-wrong", "EXACT/counts-stepped-back", "EXACT/input-missing",
+                 wrong="source-repeats-one"),
+         windows=(Window.RESTORED_STATE,), tiers=(Tier.PROCESS,), needs=SHARING, mutant_plan=AFTER_RESTARTS,
+         method="SIGKILL hits a worker between upload and acknowledgement, and the coordinator before and after a "
+                "completion; state is kept in a real RocksDB, whose tables later checkpoints share.",
+         passes="No file is deleted that a checkpoint reaches, none stays that no checkpoint reaches, and each row is "
+                "the effect of every record once."),
+    case("state-backends/rocksdb-chains",
+         "Is a chain of increments restored, and so are a local copy and somebody else's backend?", CHAINS,
+         decides("INC-02", "SHARED/deleted-in-use", wrong="deletes-with-dropped"),
+         decides("REC-03", "EXACT/row-wrong", "EXACT/counts-stepped-back", "EXACT/input-missing",
+                 wrong="source-repeats-one"),
+         windows=(Window.RESTORED_STATE,), tiers=(Tier.PROCESS,), needs=SHARING, mutant_plan=AFTER_RESTARTS,
+         method="Workers and the coordinator are killed once several increments rest on each other, with full "
+                "snapshots and local copies, and with a backend by its name.",
+         passes="Each checkpoint restores to what its subtasks had, and each row is the effect of every record once."),
+    case("state-backends/rocksdb-widths",
+         "Do tables of RocksDB come to the subtasks that own their key groups at another width?", WIDTH,
+         decides("RSC-01", "EXACT/row-wrong", "EXACT/counts-stepped-back", "EXACT/input-missing",
+                 wrong="source-repeats-one"),
+         windows=(Window.RESTORED_STATE,), tiers=(Tier.PROCESS,), needs=SHARING, mutant_plan=RESCALED,
+         method="A job on two workers goes on with four and then with two again; a worker is killed in between.",
+         passes="Each key group has one owner with its state, and each row is the effect of every record once."),
+    case("state-backends/operators-by-key",
+         "Do sessions and windows come back as they were, from the heap and from RocksDB?", BY_KEY,
+         decides("REC-07", "WINDOW/window-wrong", "WINDOW/window-unknown", wrong="ends-sessions-by-steady-clock"),
+         windows=(Window.RESTORED_STATE,), tiers=(Tier.PROCESS,), needs=SHARING,
+         mutant_plan=[each for each in KEYED if each.job is SESSION_SUM],
+         method="Event time crosses real channels, a worker is killed, and timers are restored.",
+         passes="Every row is what the oracle's own interpretation of the job has at that prefix of the input."),
+    case("state-backends/loss-control", "Is it shown that a backend stores tables without what is only in memory?",
+         CONTROL, refutes=frozenset({"RESTORE/audit-differs", "RESTORE/state-differs", "EXACT/input-missing"}),
+         tiers=(Tier.PROCESS,), needs=SHARING,
+         method="Such a backend is named, and a worker killed.",
+         passes="What a checkpoint gives back is not what its subtasks had."),
+)  # fmt: skip

@@ -14,14 +14,14 @@ from holdfast.faults.process import kill
 from holdfast.faults.upgrade import upgrade
 from holdfast.fixtures.systems.structured_streaming.options import WITHOUT_EMPTY_BATCHES
 from holdfast.harness.model.capability import Capability
-from holdfast.harness.model.case import Case, Decision, Tier
+from holdfast.harness.model.case import Case, Tier
 from holdfast.harness.model.job import Job
 from holdfast.harness.model.jobs import FORWARD, KEYED_SUM, WINDOW_SUM
 from holdfast.harness.model.plan import Bounds, FaultSpec, Plan, Schedule, WorkloadSpec
 from holdfast.harness.model.target import COORDINATOR, Target
 from holdfast.harness.model.verdict import Outcome
 from holdfast.harness.model.window import Window
-from holdfast.suites.conformance.plans import CHECKPOINTING, WORKERS, plan, with_needs
+from holdfast.suites.conformance.plans import CHECKPOINTING, WORKERS, case, decides, plan, with_needs
 
 NEEDS = frozenset({Capability.MICRO_BATCHES})
 IN_ROCKSDB = {"state.backend.type": "rocksdb", f"{CHECKPOINTING}.incremental": "true"}
@@ -80,7 +80,7 @@ UPGRADED = upgrade("replay", after_checkpoint=1, at_event="checkpoint_triggered"
 """By a version that does the second micro-batch again. Other ways are drawn."""
 ON_THE_SIMULATOR = plan(kill(WORKERS[0], after_checkpoint=1, at_event="rows_visible"))
 """What shows the mutants of the killing cases without Spark."""
-STABLE = Decision("E2E-03", "STABLE", ("row-changed", "row-vanished"), "takes-back-committed")
+STABLE = decides("E2E-03", "STABLE/row-changed", "STABLE/row-vanished", wrong="takes-back-committed")
 
 
 def _replayed(system: str, job: Job = KEYED_SUM) -> Plan:
@@ -113,135 +113,78 @@ def _control(name: str, what: str, method: str, refutes: str, plan: Plan) -> Cas
 
 
 CASES = with_needs(
-    Case(
-        id="structured-streaming/sums",
-        purpose="Does every record count once in sums that foreachBatch writes, and in the state that they are kept "
-        "in, when executor or driver are killed?",
-        method="SIGKILL hits an executor, and the driver with its state in RocksDB, while a micro-batch is under way; "
-        "after the run Spark's statestore source reads back what the checkpoints hold.",
-        passes="Each row is what the oracle's model holds at its counts, which rise, and the last ones hold all input; "
-        "the state of each micro-batch holds the records up to its offsets once, for every key.",
-        decides=(
-            Decision("E2E-02", "EXACT", ("row-wrong", "counts-stepped-back", "input-missing"), "source-repeats-one"),
-            Decision("REC-03", "EXACT", ("row-wrong", "counts-stepped-back", "input-missing"), "source-repeats-one"),
-            Decision("BAR-05", "STATE", ("state-extra",), "source-repeats-one"),
-            Decision("BAR-05", "STATE", ("state-missing",), "source-skips-one"),
-            Decision("BAR-05", "STATE", ("key-wrong",), "history:state/key-wrong/sums-of-two-keys-exchanged"),
-            STABLE,
-        ),
-        windows=(Window.RESTORED_STATE,),
-        plan=(_plan(_killed(WORKERS[0])), _plan(_killed(COORDINATOR), options=IN_ROCKSDB)),
-        tiers=(Tier.SPARK,),
-        needs=NEEDS,
-        mutant_plan=ON_THE_SIMULATOR,
-    ),
-    Case(
-        id="structured-streaming/files",
-        purpose="Is every record once in the files that Spark's file sink has committed, when processes are killed?",
-        method="SIGKILL hits the Python workers of an executor and then another executor, in another run the driver, "
-        "while a micro-batch is under way; a file counts if the sink's own log names it.",
-        passes="Every identity is there once, and nothing comes after the settle window.",
-        decides=(
-            Decision("E2E-02", "EXACT", ("row-repeated", "input-missing"), "source-repeats-one"),
-            STABLE,
-        ),
-        windows=(Window.RESTORED_STATE,),
-        plan=(_plan(PYTHON_KILLED, _killed(WORKERS[1]), job=FORWARD), _plan(_killed(COORDINATOR), job=FORWARD)),
-        tiers=(Tier.SPARK,),
-        needs=NEEDS,
-        mutant_plan=plan(kill(WORKERS[0], after_checkpoint=1, at_event="rows_visible"), job=FORWARD),
-    ),
-    *(
-        Case(
-            id=f"structured-streaming/replayed-{what}",
-            purpose=f"Does {sink} ignore a micro-batch that it has written already?",
-            method="The query is stopped, its last commit-log entry is removed, and it is started again.",
-            passes="The batch runs twice, and nothing of it is there twice.",
-            decides=(Decision("TPC-08", "EXACT", ("row-repeated",), f"system:{APPENDING}"),),
-            windows=(Window.RESTORED_STATE,),
-            plan=_replayed("spark", job),
-            tiers=(Tier.SPARK,),
-            needs=NEEDS,
-        )
-        for what, sink, job in (("sums", "foreachBatch", KEYED_SUM), ("files", "Spark's file sink", FORWARD))
-    ),
-    Case(
-        id="structured-streaming/windows",
-        purpose="Is every event-time window written once, and whole, and kept until then, when an executor dies and a "
-        "batch runs twice?",
-        method="SIGKILL hits an executor while a micro-batch is under way, with windows in RocksDB; later the last "
-        "commit is removed; after the run Spark's statestore source reads back what the checkpoints hold.",
-        passes="Each window that the watermark has passed has one row, which is what the oracle's model holds; the "
-        "state of each micro-batch holds the windows that its watermark has not passed, each with its records up to "
-        "the offsets.",
-        decides=(
-            Decision("REC-07", "WINDOW", ("window-repeated", "window-missing"), f"system:{APPENDING}"),
-            Decision("REC-07", "WINDOW", ("window-wrong",), "history:window/window-wrong/record-of-the-next-window"),
-            Decision("BAR-05", "STATE", ("state-missing", "window-outlives"), f"system:{ROLLED_BACK}"),
-            Decision("BAR-05", "STATE", ("state-extra",), "history:state/state-extra/a-window-behind-the-positions"),
-            Decision("BAR-05", "STATE", ("key-wrong",), "history:state/key-wrong/records-of-two-windows-exchanged"),
-            Decision(
-                "BAR-05",
-                "STATE",
-                ("watermark-ahead",),
-                "history:state/watermark-ahead/a-watermark-that-no-record-has-reached",
-            ),
-        ),
-        windows=(Window.RESTORED_STATE,),
-        plan=_with_windows(_killed(WORKERS[0]), REPLAYED_WITH_WINDOWS, options=IN_ROCKSDB),
-        tiers=(Tier.SPARK,),
-        needs=NEEDS,
-        # In the other store, whose files the second wrong system can put back.
-        mutant_plan=_with_windows(REPLAYED_WITH_WINDOWS),
-    ),
-    *(
-        Case(
-            id=f"structured-streaming/upgraded-{what}",
-            purpose="Does the next version of a pipeline go on where the former one ended?",
-            method="A query is stopped with its driver program, its last commit-log entry is removed, and its next "
-            "version is started on the same checkpoint.",
-            passes="The next version does the last micro-batch again, and the output is that of one query.",
-            decides=(),
-            plan=_plan(UPGRADED, job=job, arrival_ms=1_500, options=WITHOUT_EMPTY_BATCHES),
-            tiers=(Tier.SPARK, Tier.CONTAINERS),
-            needs=NEEDS | {Capability.UPGRADE},
-        )
-        for what, job in (("sums", KEYED_SUM), ("records", FORWARD), ("windows", WINDOW_SUM))
-    ),
-    _control(
-        "replayed-sums-appended",
-        "foreachBatch appends, whichever batch it is given",
-        "The same replay; the pipeline writes each call under a fresh name.",
-        "EXACT/row-repeated",
-        _replayed(APPENDING),
-    ),
-    _control(
-        "state-rolled-back",
-        "a query continues from older state",
-        "The query is stopped, and before it is started again, files of its first micro-batch take the place of those "
-        "that hold the state of later ones.",
-        "STATE/state-missing",
-        _plan(REPLAYED_LATE, system=ROLLED_BACK),
-    ),
-    _control(
-        "loses-after-restore",
-        "foreachBatch drops more than what it has written",
-        "The same replay; the pipeline takes the next offset of a partition for the last one that it has written.",
-        "EXACT/input-missing",
-        _replayed("spark+loses-after-restore", FORWARD),
-    ),
-    _control(
-        "forgets-after-restore",
-        "sums begin at nothing while the query continues behind its checkpoint",
-        "The same replay; the pipeline keeps its sums in a variable.",
-        "EXACT/row-wrong",
-        _replayed("spark+forgets-after-restore"),
-    ),
-    _control(
-        "reorders-after-restore",
-        "the rows of a key become visible in the wrong order",
-        "The same replay; behind it the pipeline takes the parts of a batch out of a list at the wrong end.",
-        "EXACT/counts-stepped-back",
-        _replayed("spark+reorders-after-restore"),
-    ),
-)
+    case("structured-streaming/sums",
+         "Does every record count once in sums that foreachBatch writes, and in the state that they are kept in, when "
+         "executor or driver are killed?",
+         (_plan(_killed(WORKERS[0])), _plan(_killed(COORDINATOR), options=IN_ROCKSDB)),
+         decides("E2E-02", "EXACT/row-wrong", "EXACT/counts-stepped-back", "EXACT/input-missing",
+                 wrong="source-repeats-one"),
+         decides("REC-03", "EXACT/row-wrong", "EXACT/counts-stepped-back", "EXACT/input-missing",
+                 wrong="source-repeats-one"),
+         decides("BAR-05", "STATE/state-extra", wrong="source-repeats-one"),
+         decides("BAR-05", "STATE/state-missing", wrong="source-skips-one"),
+         decides("BAR-05", "STATE/key-wrong", wrong="history:state/key-wrong/sums-of-two-keys-exchanged"), STABLE,
+         windows=(Window.RESTORED_STATE,), tiers=(Tier.SPARK,), needs=NEEDS, mutant_plan=ON_THE_SIMULATOR,
+         method="SIGKILL hits an executor, and the driver with its state in RocksDB, while a micro-batch is under way; "
+                "after the run Spark's statestore source reads back what the checkpoints hold.",
+         passes="Each row is what the oracle's model holds at its counts, which rise, and the last ones hold all "
+                "input; the state of each micro-batch holds the records up to its offsets once, for every key."),
+    case("structured-streaming/files",
+         "Is every record once in the files that Spark's file sink has committed, when processes are killed?",
+         (_plan(PYTHON_KILLED, _killed(WORKERS[1]), job=FORWARD), _plan(_killed(COORDINATOR), job=FORWARD)),
+         decides("E2E-02", "EXACT/row-repeated", "EXACT/input-missing", wrong="source-repeats-one"), STABLE,
+         windows=(Window.RESTORED_STATE,), tiers=(Tier.SPARK,), needs=NEEDS,
+         mutant_plan=plan(kill(WORKERS[0], after_checkpoint=1, at_event="rows_visible"), job=FORWARD),
+         method="SIGKILL hits the Python workers of an executor and then another executor, in another run the driver, "
+                "while a micro-batch is under way; a file counts if the sink's own log names it.",
+         passes="Every identity is there once, and nothing comes after the settle window."),
+    *(case(f"structured-streaming/replayed-{what}", f"Does {sink} ignore a micro-batch that it has written already?",
+           _replayed("spark", job), decides("TPC-08", "EXACT/row-repeated", wrong=f"system:{APPENDING}"),
+           windows=(Window.RESTORED_STATE,), tiers=(Tier.SPARK,), needs=NEEDS,
+           method="The query is stopped, its last commit-log entry is removed, and it is started again.",
+           passes="The batch runs twice, and nothing of it is there twice.")
+      for what, sink, job in (("sums", "foreachBatch", KEYED_SUM), ("files", "Spark's file sink", FORWARD))),
+    case("structured-streaming/windows",
+         "Is every event-time window written once, and whole, and kept until then, when an executor dies and a batch "
+         "runs twice?",
+         _with_windows(_killed(WORKERS[0]), REPLAYED_WITH_WINDOWS, options=IN_ROCKSDB),
+         decides("REC-07", "WINDOW/window-repeated", "WINDOW/window-missing", wrong=f"system:{APPENDING}"),
+         decides("REC-07", "WINDOW/window-wrong", wrong="history:window/window-wrong/record-of-the-next-window"),
+         decides("BAR-05", "STATE/state-missing", "STATE/window-outlives", wrong=f"system:{ROLLED_BACK}"),
+         decides("BAR-05", "STATE/state-extra", wrong="history:state/state-extra/a-window-behind-the-positions"),
+         decides("BAR-05", "STATE/key-wrong", wrong="history:state/key-wrong/records-of-two-windows-exchanged"),
+         decides("BAR-05", "STATE/watermark-ahead",
+                 wrong="history:state/watermark-ahead/a-watermark-that-no-record-has-reached"),
+         windows=(Window.RESTORED_STATE,), tiers=(Tier.SPARK,), needs=NEEDS,
+         # In the other store, whose files the second wrong system can put back.
+         mutant_plan=_with_windows(REPLAYED_WITH_WINDOWS),
+         method="SIGKILL hits an executor while a micro-batch is under way, with windows in RocksDB; later the last "
+                "commit is removed; after the run Spark's statestore source reads back what the checkpoints hold.",
+         passes="Each window that the watermark has passed has one row, which is what the oracle's model holds; the "
+                "state of each micro-batch holds the windows that its watermark has not passed, each with its records "
+                "up to the offsets."),
+    *(case(f"structured-streaming/upgraded-{what}",
+           "Does the next version of a pipeline go on where the former one ended?",
+           _plan(UPGRADED, job=job, arrival_ms=1_500, options=WITHOUT_EMPTY_BATCHES),
+           tiers=(Tier.SPARK, Tier.CONTAINERS), needs=NEEDS | {Capability.UPGRADE},
+           method="A query is stopped with its driver program, its last commit-log entry is removed, and its next "
+                  "version is started on the same checkpoint.",
+           passes="The next version does the last micro-batch again, and the output is that of one query.")
+      for what, job in (("sums", KEYED_SUM), ("records", FORWARD), ("windows", WINDOW_SUM))),
+    _control("replayed-sums-appended", "foreachBatch appends, whichever batch it is given",
+             "The same replay; the pipeline writes each call under a fresh name.", "EXACT/row-repeated",
+             _replayed(APPENDING)),
+    _control("state-rolled-back", "a query continues from older state",
+             "The query is stopped, and before it is started again, files of its first micro-batch take the place of "
+             "those that hold the state of later ones.",
+             "STATE/state-missing", _plan(REPLAYED_LATE, system=ROLLED_BACK)),
+    _control("loses-after-restore", "foreachBatch drops more than what it has written",
+             "The same replay; the pipeline takes the next offset of a partition for the last one that it has written.",
+             "EXACT/input-missing", _replayed("spark+loses-after-restore", FORWARD)),
+    _control("forgets-after-restore", "sums begin at nothing while the query continues behind its checkpoint",
+             "The same replay; the pipeline keeps its sums in a variable.", "EXACT/row-wrong",
+             _replayed("spark+forgets-after-restore")),
+    _control("reorders-after-restore", "the rows of a key become visible in the wrong order",
+             "The same replay; behind it the pipeline takes the parts of a batch out of a list at the wrong end.",
+             "EXACT/counts-stepped-back", _replayed("spark+reorders-after-restore")),
+)  # fmt: skip

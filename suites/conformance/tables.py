@@ -2,25 +2,15 @@
 
 from __future__ import annotations
 
-from msgspec.structs import replace
-
 from holdfast.faults.process import kill
 from holdfast.faults.storage import storage_error
 from holdfast.harness.model.capability import Capability
-from holdfast.harness.model.case import Case, Decision
 from holdfast.harness.model.jobs import DIAMOND, FORWARD, JOIN, KEYED_SUM, REBALANCE, STEPS
 from holdfast.harness.model.target import COORDINATOR
 from holdfast.harness.model.window import Window
-from holdfast.suites.conformance.plans import (
-    AT_LEAST_ONCE,
-    EVERYWHERE,
-    RESTORED,
-    WORKERS,
-    gate,
-    plan,
-    with_needs,
-)
-from holdfast.suites.conformance.submissions import Options, case_of, refused, submitted
+from holdfast.suites.conformance import plans
+from holdfast.suites.conformance.plans import AT_LEAST_ONCE, EVERYWHERE, WORKERS, case, decides, gate, plan, with_needs
+from holdfast.suites.conformance.submissions import Options, refused, submitted
 
 TABLE: Options = {"sink.connector": "jdbc"}
 BY_KEY: Options = {**TABLE, "sink.delivery-guarantee": "at-least-once"}
@@ -50,49 +40,29 @@ REPEATED = tuple(
 )
 OF_STATE = [refused(BY_KEY | mode | EXACTLY, job=job) for job in (KEYED_SUM, JOIN) for mode in (AT_LEAST_ONCE, {})]
 """A sum that is repeated is another sum, in either mode seen to step back."""
-ALLOWED = [
-    *(submitted(BY_KEY | AT_LEAST_ONCE | EXACTLY, job=job) for job in (REBALANCE, FORWARD, STEPS)),
-    *(submitted(BY_KEY | AT_LEAST_ONCE | claim, job=KEYED_SUM) for claim in (AT_LEAST, {})),
-    submitted(TABLE | EXACTLY, job=KEYED_SUM),
-]
+ALLOWED = [*(submitted(BY_KEY | AT_LEAST_ONCE | EXACTLY, job=job) for job in (REBALANCE, FORWARD, STEPS)),
+           *(submitted(BY_KEY | AT_LEAST_ONCE | claim, job=KEYED_SUM) for claim in (AT_LEAST, {})),
+           submitted(TABLE | EXACTLY, job=KEYED_SUM)]  # fmt: skip
 
-_CASES = with_needs(
-    Case(
-        id="tables/replayed-batch",
-        purpose="Does a table ignore a batch that is replayed?",
-        method="A commit takes effect and its answer is lost, so that the recovery commits the transaction again; "
-        "other recoveries commit what nobody has.",
-        passes="Every record takes effect once in the table.",
-        decides=(Decision("TPC-08", "EXACT", ("row-repeated",), "applies-replayed-batch"),),
-        windows=(Window.RESTORED_STATE, Window.TRANSACTION_IN_DOUBT),
-        plan=COMMITTED_AGAIN,
-        tiers=EVERYWHERE,
-    ),
-    Case(
-        id="tables/upsert-by-key",
-        purpose="Does an upsert by key make the table of an at-least-once job without state exact?",
-        method="Jobs that repeat records crash between checkpoints, with rows in the table that no checkpoint covers.",
-        passes="Every record has one row in the table.",
-        decides=(Decision("TPC-09", "EXACT", ("row-repeated",), "upserts-by-attempt"),),
-        windows=RESTORED,
-        plan=REPEATED,
-        tiers=EVERYWHERE,
-    ),
-    case_of(
-        OF_STATE,
-        Decision("TPC-09", "LOUD", ("accepted-bad-option",), "claims-exact-by-key"),
-        id="tables/claim-of-state",
-        purpose="Is a job with state refused that claims an exact table for its upserts by key?",
-        method="Jobs with state and a table of upserts are submitted with a claim of exactly-once.",
-        passes="Each is refused.",
-    ),
-    case_of(
-        ALLOWED,
-        Decision("TPC-09", "CONFIG", ("claimed-too-much",), "claims-exact-by-key"),
-        id="tables/claims-kept",
-        purpose="May a job without state claim an exact table, and one with state what it can keep?",
-        method="Jobs with a table are submitted with what they can keep, and with no claim.",
-        passes="Each is accepted, and no more is claimed.",
-    ),
-)
-CASES = tuple(replace(case, needs=case.needs | {Capability.TABLE_OUTPUT}) for case in _CASES)
+CASES = with_needs(
+    case("tables/replayed-batch", "Does a table ignore a batch that is replayed?", COMMITTED_AGAIN,
+         decides("TPC-08", "EXACT/row-repeated", wrong="applies-replayed-batch"),
+         windows=(Window.RESTORED_STATE, Window.TRANSACTION_IN_DOUBT), tiers=EVERYWHERE,
+         method="A commit takes effect and its answer is lost, so that the recovery commits the transaction again; "
+                "other recoveries commit what nobody has.",
+         passes="Every record takes effect once in the table."),
+    case("tables/upsert-by-key", "Does an upsert by key make the table of an at-least-once job without state exact?",
+         REPEATED, decides("TPC-09", "EXACT/row-repeated", wrong="upserts-by-attempt"), windows=plans.RESTORED,
+         tiers=EVERYWHERE,
+         method="Jobs that repeat records crash between checkpoints, with rows in the table that no checkpoint covers.",
+         passes="Every record has one row in the table."),
+    case("tables/claim-of-state", "Is a job with state refused that claims an exact table for its upserts by key?",
+         OF_STATE, decides("TPC-09", "LOUD/accepted-bad-option", wrong="claims-exact-by-key"),
+         method="Jobs with state and a table of upserts are submitted with a claim of exactly-once.",
+         passes="Each is refused."),
+    case("tables/claims-kept", "May a job without state claim an exact table, and one with state what it can keep?",
+         ALLOWED, decides("TPC-09", "CONFIG/claimed-too-much", wrong="claims-exact-by-key"),
+         method="Jobs with a table are submitted with what they can keep, and with no claim.",
+         passes="Each is accepted, and no more is claimed."),
+    needs=frozenset({Capability.TABLE_OUTPUT}),
+)  # fmt: skip

@@ -73,26 +73,12 @@ def _connected(
 
 
 CASES = with_needs(
-    _connected(
-        "flink/topics-killed",
-        "between topics when TaskManagers are really killed",
-        f"{BETWEEN_TOPICS} {KILLED}",
-        flink(*STRUCK_TWICE, options=TOPICS),
-        DECIDED,
-        windows=RESTORED,
-    ),
-    _connected(
-        "flink/topics-broker",
-        "between topics whose broker is killed, silent or late",
-        f"{BETWEEN_TOPICS} SIGKILL hits the broker, its link holds everything back, or is 150 ms late.",
-        tuple(flink(each, options=TOPICS) for each in (down(BROKER), silent(BROKER), late(BROKER, 150))),
-        OUTPUT,
-    ),
-    control(
-        "repeats-in-topic",
-        flink(*STRUCK_IN_BETWEEN, options=TOPICS),
-        "EXACT/row-repeated",
-        "EXACT/counts-stepped-back",
-        purpose="whose sink writes to its topic at least once",
-    ),
-)
+    _connected("flink/topics-killed", "between topics when TaskManagers are really killed",
+               f"{BETWEEN_TOPICS} {KILLED}", flink(*STRUCK_TWICE, options=TOPICS), DECIDED, windows=RESTORED),
+    _connected("flink/topics-broker", "between topics whose broker is killed, silent or late",
+               f"{BETWEEN_TOPICS} SIGKILL hits the broker, its link holds everything back, or is 150 ms late.",
+               tuple(flink(each, options=TOPICS) for each in (down(BROKER), silent(BROKER), late(BROKER, 150))),
+               OUTPUT),
+    control("repeats-in-topic", flink(*STRUCK_IN_BETWEEN, options=TOPICS), "EXACT/row-repeated",
+            "EXACT/counts-stepped-back", purpose="whose sink writes to its topic at least once"),
+)  # fmt: skip

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from holdfast.harness.model.case import Case, Tier
+from holdfast.harness.model.case import Tier
 from holdfast.harness.model.plan import FaultSpec, Schedule
 from holdfast.harness.model.target import COORDINATOR, Role, Target
 from holdfast.suites.conformance import barriers
 from holdfast.suites.conformance.flink.twins import NEEDS, control, flink, twin
-from holdfast.suites.conformance.plans import with_needs
+from holdfast.suites.conformance.plans import case, with_needs
 from holdfast.suites.conformance.processes import DECIDED, ON_THE_SIMULATOR
 
 BETWEEN = Target(Role.CHANNEL, 1)
@@ -49,44 +49,19 @@ BEHIND_BARRIERS = {
 """Of the reference's cases, what decides."""
 
 CASES = with_needs(
-    Case(
-        id="flink/links-between-workers",
-        purpose="Does every record count once when the channel between two TaskManagers of Flink is impaired?",
-        method="A relay cuts it, slows it, swallows everything, or resets it, in the middle of a checkpoint.",
-        passes=PASSES,
-        decides=DECIDED,
-        plan=CHANNELS,
-        tiers=(Tier.PROCESS,),
-        needs=NEEDS,
-        mutant_plan=ON_THE_SIMULATOR,
-    ),
-    Case(
-        id="flink/links-of-the-coordinator",
-        purpose="Does every record count once when Flink's JobManager and its TaskManagers do not reach each other?",
-        method="A relay cuts their messages, for shorter or longer than a heartbeat may take, slows or swallows them.",
-        passes=PASSES,
-        decides=DECIDED,
-        plan=MESSAGES,
-        tiers=(Tier.PROCESS,),
-        needs=NEEDS,
-        mutant_plan=ON_THE_SIMULATOR,
-    ),
-    *(
-        twin(
-            barriers.CASES,
-            f"flink/barriers-{name}",
-            flink(link("slow", BETWEEN, delay_ms=300)),
-            *labels,
-            method="One channel is slow.",
-        )
-        for name, labels in BEHIND_BARRIERS.items()
-    ),
-    control(
-        "keeps-in-field",
-        SWALLOWED,
-        "EXACT/row-wrong",
-        "EXACT/counts-stepped-back",
-        purpose="that keeps its sums in a field, when a channel swallows everything",
-        name="links",
-    ),
-)
+    case("flink/links-between-workers",
+         "Does every record count once when the channel between two TaskManagers of Flink is impaired?", CHANNELS,
+         *DECIDED, tiers=(Tier.PROCESS,), needs=NEEDS, mutant_plan=ON_THE_SIMULATOR,
+         method="A relay cuts it, slows it, swallows everything, or resets it, in the middle of a checkpoint.",
+         passes=PASSES),
+    case("flink/links-of-the-coordinator",
+         "Does every record count once when Flink's JobManager and its TaskManagers do not reach each other?", MESSAGES,
+         *DECIDED, tiers=(Tier.PROCESS,), needs=NEEDS, mutant_plan=ON_THE_SIMULATOR,
+         method="A relay cuts their messages, for shorter or longer than a heartbeat may take, slows or swallows them.",
+         passes=PASSES),
+    *(twin(barriers.CASES, f"flink/barriers-{name}", flink(link("slow", BETWEEN, delay_ms=300)), *labels,
+           method="One channel is slow.")
+      for name, labels in BEHIND_BARRIERS.items()),
+    control("keeps-in-field", SWALLOWED, "EXACT/row-wrong", "EXACT/counts-stepped-back",
+            purpose="that keeps its sums in a field, when a channel swallows everything", name="links"),
+)  # fmt: skip

@@ -14,13 +14,8 @@ from holdfast.suites.conformance.flink.twins import (
 )
 from holdfast.suites.conformance.plans import CHECKPOINTING, RESTART, with_needs
 
-NOT_REFUSED = frozenset(
-    {
-        f"{CHECKPOINTING}.num-retained",
-        f"{CHECKPOINTING}.data-inline-threshold",
-        "state.backend.rocksdb.writebuffer.count",
-    }
-)
+NOT_REFUSED = frozenset({f"{CHECKPOINTING}.num-retained", f"{CHECKPOINTING}.data-inline-threshold",
+                         "state.backend.rocksdb.writebuffer.count"})  # fmt: skip
 """A job does not decide how many are retained. An inline threshold above 1 MB is a documented difference: Flink logs
 "Ignoring invalid file size threshold value", and goes on with its default. One write buffer is enough for Flink, whose
 `RocksDBConfigurableOptions` refuses none or fewer, when a task opens its backend."""
@@ -32,39 +27,14 @@ UNREACHABLE = tuple(refused({f"{CHECKPOINTING}.dir": each}) for each in configur
 UNKNOWN = (refused({f"{RESTART}.type": "sometimes"}), refused({f"{CHECKPOINTING}.mode": "MOSTLY_ONCE"}))
 
 CASES = with_needs(
-    twin(
-        configuration.CASES,
-        "flink/configuration-refused",
-        BEYOND,
-        "LOUD/accepted-bad-option",
-        method="A job is submitted with each option of its own one step beyond its limit.",
-    ),
-    twin(
-        configuration.CASES,
-        "flink/configuration-accepted",
-        flink(options=AT_LIMITS),
-        "LOUD/refused-good-option",
-        method="A job runs with options exactly at their limits.",
-    ),
-    twin(
-        configuration.CASES,
-        "flink/configuration-unaligned-and-concurrent",
-        EXCLUSIVE,
-        "LOUD/accepted-bad-option",
-        method="A job is submitted with both.",
-    ),
-    twin(
-        configuration.CASES,
-        "flink/configuration-no-directories",
-        UNREACHABLE,
-        "LOUD/accepted-bad-option",
-        method="A job is submitted with directories of unknown schemes, without a scheme, and without a path.",
-    ),
-    twin(
-        configuration_layers.CASES,
-        "flink/configuration-unknown-names",
-        UNKNOWN,
-        "LOUD/accepted-bad-option",
-        method="A job is submitted with a restart strategy and a mode that do not exist.",
-    ),
-)
+    twin(configuration.CASES, "flink/configuration-refused", BEYOND, "LOUD/accepted-bad-option",
+         method="A job is submitted with each option of its own one step beyond its limit."),
+    twin(configuration.CASES, "flink/configuration-accepted", flink(options=AT_LIMITS), "LOUD/refused-good-option",
+         method="A job runs with options exactly at their limits."),
+    twin(configuration.CASES, "flink/configuration-unaligned-and-concurrent", EXCLUSIVE, "LOUD/accepted-bad-option",
+         method="A job is submitted with both."),
+    twin(configuration.CASES, "flink/configuration-no-directories", UNREACHABLE, "LOUD/accepted-bad-option",
+         method="A job is submitted with directories of unknown schemes, without a scheme, and without a path."),
+    twin(configuration_layers.CASES, "flink/configuration-unknown-names", UNKNOWN, "LOUD/accepted-bad-option",
+         method="A job is submitted with a restart strategy and a mode that do not exist."),
+)  # fmt: skip
