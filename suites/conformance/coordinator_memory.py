@@ -8,8 +8,7 @@ from holdfast.harness.model import profile
 from holdfast.harness.model.plan import FaultSpec, Plan
 from holdfast.harness.model.target import COORDINATOR
 from holdfast.harness.model.window import Window
-from holdfast.suites.conformance import plans
-from holdfast.suites.conformance.plans import case, decides
+from holdfast.suites.conformance.plans import TOLERANT, TWO_AT_ONCE, WORKERS, case, decides, plan, with_needs
 
 THREE_CHECKPOINTS_BYTES = 984
 """A retained one, one that is being published, and the last state of the next one."""
@@ -19,12 +18,12 @@ IN_MEMORY = {profile.STORAGE: "jobmanager", profile.INLINE_THRESHOLD: "0"}
 
 def _within(budget_bytes: int, *faults: FaultSpec, **options: str) -> Plan:
     """Checkpoints overlap while each is published."""
-    return plans.plan(
+    return plan(
         LATE_PUBLICATIONS,
         *faults,
         options={
-            **plans.TWO_AT_ONCE,
-            **plans.TOLERANT,
+            **TWO_AT_ONCE,
+            **TOLERANT,
             profile.MEMORY_BUDGET: f"{budget_bytes} b",
             **options,
         },
@@ -34,11 +33,11 @@ def _within(budget_bytes: int, *faults: FaultSpec, **options: str) -> Plan:
 
 BUDGETS = tuple(_within(THREE_CHECKPOINTS_BYTES + more) for more in (-1, 0, 1, -84))
 FALLS_BACK = (
-    _within(THREE_CHECKPOINTS_BYTES - 84, kill(plans.WORKERS[0], after_checkpoint=3), **IN_MEMORY),
+    _within(THREE_CHECKPOINTS_BYTES - 84, kill(WORKERS[0], after_checkpoint=3), **IN_MEMORY),
     _within(THREE_CHECKPOINTS_BYTES - 84, kill(COORDINATOR, after_checkpoint=3)),
 )
 
-CASES = plans.with_needs(
+CASES = with_needs(
     case("coordinator-memory/budget",
          "Does a checkpoint fail whose state would exceed the coordinator's memory, and no other?", BUDGETS,
          decides("SBK-10", "COORD/over-budget-kept", wrong="knows-no-budget"),

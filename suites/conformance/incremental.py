@@ -18,41 +18,41 @@ from holdfast.harness.model.target import COORDINATOR
 from holdfast.harness.model.window import Window
 from holdfast.suites.conformance import plans
 from holdfast.suites.conformance.merged_files import BACKEND as GOLDEN
-from holdfast.suites.conformance.plans import case, decides
+from holdfast.suites.conformance.plans import TOLERANT, TWO_RETAINED, WORKERS, case, decides, plan, with_needs
 
 LONG = {"records": 240, "records_per_second": 200}
 INCREMENTAL = {profile.BACKEND: "rocksdb", profile.INCREMENTAL: "true", **plans.STATE_IN_FILES}
 SHARING = frozenset({Capability.INCREMENTAL_CHECKPOINTS})
 PROFILES = (profile.FLINK_1_14, profile.FLINK_2)
 WRONG_NAMES = "holdfast.fixtures.mutants.state_backends.names"
-IMPATIENT = {profile.TIMEOUT: "60 ms", **plans.TOLERANT}
+IMPATIENT = {profile.TIMEOUT: "60 ms", **TOLERANT}
 
 
 def _plan(version: str, *faults: FaultSpec, options: Mapping[str, str] = {}) -> Plan:
-    return plans.plan(*faults, options={**INCREMENTAL, profile.PROFILE: version, **options}, records=LONG)
+    return plan(*faults, options={**INCREMENTAL, profile.PROFILE: version, **options}, records=LONG)
 
 
 def _golden(version: str, parallelism: int = 1) -> Plan:
-    options = {**INCREMENTAL, **plans.TWO_RETAINED, profile.BACKEND: GOLDEN, profile.PROFILE: version}
-    return plans.plan(options=options, topology=Topology(parallelism=parallelism))
+    options = {**INCREMENTAL, **TWO_RETAINED, profile.BACKEND: GOLDEN, profile.PROFILE: version}
+    return plan(options=options, topology=Topology(parallelism=parallelism))
 
 
 GOLDEN_RUNS = tuple(map(_golden, PROFILES))
 AFTER_RESTARTS = tuple(_plan(version, *faults, options=options)
                        for version, (faults,
                                      options) in product(PROFILES,
-                                                         (((kill(plans.WORKERS[0], after_checkpoint=3),), {}),
+                                                         (((kill(WORKERS[0], after_checkpoint=3),), {}),
                                                           ((kill(COORDINATOR, after_checkpoint=3),),
-                                                           plans.TWO_RETAINED),
+                                                           TWO_RETAINED),
                                                           ((slow_storage("delete", 90, 100, 1, after_checkpoint=1),
-                                                            kill(plans.WORKERS[1], after_checkpoint=2)),
+                                                            kill(WORKERS[1], after_checkpoint=2)),
                                                            {}))))  # fmt: skip
-OVERLAPPING = tuple(_plan(version, *faults, options={**plans.TWO_AT_ONCE, **plans.TOLERANT})
+OVERLAPPING = tuple(_plan(version, *faults, options={**plans.TWO_AT_ONCE, **TOLERANT})
                     for version, faults in product(PROFILES,
                                                    ((lose_notices(100, 400, after_checkpoint=1),),
                                                     (slow_storage("write-state", 60, 300,
                                                                   after_checkpoint=2),))))  # fmt: skip
-GIVEN_UP = tuple(_plan(version, *faults, options=plans.TOLERANT)
+GIVEN_UP = tuple(_plan(version, *faults, options=TOLERANT)
                  for version, faults in product(PROFILES,
                                                 ((storage_error("write-state", 300, {"occurrences": 3},
                                                                 after_checkpoint=2),),
@@ -60,22 +60,20 @@ GIVEN_UP = tuple(_plan(version, *faults, options=plans.TOLERANT)
                                                                 after_checkpoint=2),))))  # fmt: skip
 LATE = tuple(_plan(version, fault, options=IMPATIENT)
              for version, fault in product(PROFILES,
-                                           (disturb("delay", "acknowledge", plans.WORKERS[0],
+                                           (disturb("delay", "acknowledge", WORKERS[0],
                                                     {"delay_ms": 80, "occurrences": 0}, after_checkpoint=2),
-                                            disturb("double", "acknowledge", plans.WORKERS[0],
+                                            disturb("double", "acknowledge", WORKERS[0],
                                                     {"delay_ms": 70, "occurrences": 0},
                                                     after_checkpoint=1))))  # fmt: skip
 NAME_AGAIN, NO_NAME = (
-    tuple(
-        _plan(version, options={profile.BACKEND: f"{WRONG_NAMES}:{backend}", **plans.TOLERANT}) for version in PROFILES
-    )
+    tuple(_plan(version, options={profile.BACKEND: f"{WRONG_NAMES}:{backend}", **TOLERANT}) for version in PROFILES)
     for backend in ("GivesNameAgain", "RefersToNothing")
 )
-BETWEEN = tuple(_plan(version, savepoint(how=how, after_checkpoint=2), kill(plans.WORKERS[0], after_checkpoint=5))
+BETWEEN = tuple(_plan(version, savepoint(how=how, after_checkpoint=2), kill(WORKERS[0], after_checkpoint=5))
                 for version, how in product(PROFILES, SavepointFormat))  # fmt: skip
 EQUAL_NAMES = tuple(_golden(version, parallelism=2) for version in PROFILES)
 
-CASES = plans.with_needs(
+CASES = with_needs(
     case("incremental/golden-run", "Are the files of the golden run shared, counted and deleted as the example says?",
          GOLDEN_RUNS, decides("INC-04", "MERGES/checkpoint-files", "MERGES/live-files", wrong="never-releases"),
          decides("INC-04", "MERGES/uses", wrong="counts-one-use"), needs=SHARING, pictures=("shared-files",),

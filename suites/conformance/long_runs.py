@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from holdfast.harness.model.plan import Bounds, Plan, Topology
 from holdfast.suites.conformance import plans
-from holdfast.suites.conformance.plans import CHECKPOINTING, case, decides, plan, with_needs
+from holdfast.suites.conformance.plans import CHECKPOINTING, STATE_IN_FILES, case, decides, plan, with_needs
 
 SECOND_MS, HOUR_MS = 1_000, 3_600_000
 DAYS = 7
@@ -26,7 +26,7 @@ EVERY_SECOND = {
 
 def _long(options: dict[str, str], length_ms: int, partitions: int, parallelism: int = 2) -> Plan:
     """Every now and then some records arrive, in one partition after the other."""
-    chosen = {**plans.AT_LEAST_ONCE, **plans.STATE_IN_FILES, **SELDOM_HEARD, **CHAINED, **options}
+    chosen = {**plans.AT_LEAST_ONCE, **STATE_IN_FILES, **SELDOM_HEARD, **CHAINED, **options}
     records = {
         "records": 10 * partitions,
         "partitions": partitions,

@@ -15,11 +15,10 @@ from holdfast.harness.model.jobs import DEDUPLICATE, KEYED_SUM, RULED_SUM, SLIDI
 from holdfast.harness.model.plan import FaultSpec, Plan
 from holdfast.harness.model.submitted_jobs import STATE_BACKEND
 from holdfast.harness.model.window import Window
-from holdfast.suites.conformance import plans
-from holdfast.suites.conformance.plans import case, decides
+from holdfast.suites.conformance.plans import STATE_IN_FILES, TWO_RETAINED, WORKERS, case, decides, plan, with_needs
 
 LONG = {"records": 240, "records_per_second": 200}
-ON_FILES = {**plans.STATE_IN_FILES, profile.INCREMENTAL: "true"}
+ON_FILES = {**STATE_IN_FILES, profile.INCREMENTAL: "true"}
 ON_HEAP, ON_DISK = {**ON_FILES, profile.BACKEND: "hashmap"}, {**ON_FILES, profile.BACKEND: "rocksdb"}
 
 
@@ -27,12 +26,12 @@ def _kept(
     job: Job, *faults: FaultSpec, options: Mapping[str, str] = ON_HEAP, records: Mapping[str, int | str] = {}
 ) -> Plan:
     """Two checkpoints are retained, and two savepoints in either format."""
-    return plans.plan(
+    return plan(
         savepoint(after_checkpoint=2),
         savepoint(how=SavepointFormat.NATIVE, after_checkpoint=3),
         *faults,
         job=job,
-        options={**plans.TWO_RETAINED, **options},
+        options={**TWO_RETAINED, **options},
         records={**LONG, **records},
     )
 
@@ -44,7 +43,7 @@ def _changed(
     options: Mapping[str, str] = ON_HEAP,
 ) -> Plan:
     """A job is stopped with a savepoint, and the next one goes on from it on another state backend."""
-    return plans.plan(
+    return plan(
         stop(after_checkpoint=3),
         command("submit", {"restore": 1, STATE_BACKEND: backend}, after_checkpoint=3, at_event="checkpoint_retained"),
         *faults,
@@ -55,21 +54,21 @@ def _changed(
 
 
 RETAINED = (
-    _kept(KEYED_SUM, kill(plans.WORKERS[0], after_checkpoint=4)),
+    _kept(KEYED_SUM, kill(WORKERS[0], after_checkpoint=4)),
     _kept(SLIDING_SUM),
     _kept(DEDUPLICATE),
     _kept(RULED_SUM, records={"keys": 2, "partitions": 6}),
     _kept(SLIDING_SUM, options=ON_DISK),
 )
 CHANGED = (
-    _changed(KEYED_SUM, "rocksdb", kill(plans.WORKERS[0], after_checkpoint=9)),
+    _changed(KEYED_SUM, "rocksdb", kill(WORKERS[0], after_checkpoint=9)),
     _changed(SLIDING_SUM, "rocksdb"),
     _changed(DEDUPLICATE, "rocksdb"),
     _changed(RULED_SUM, "rocksdb"),
-    _changed(KEYED_SUM, "hashmap", kill(plans.WORKERS[0], after_checkpoint=9), options=ON_DISK),
+    _changed(KEYED_SUM, "hashmap", kill(WORKERS[0], after_checkpoint=9), options=ON_DISK),
     _changed(SLIDING_SUM, "hashmap", options=ON_DISK),
 )
-CASES = plans.with_needs(
+CASES = with_needs(
     case("moved-state/retained", "Does every retained checkpoint and savepoint hold the same on another state backend?",
          RETAINED,
          *tuple(Decision("SAV-07", "RESTORE", ("canonical-differs", "moved-differs"), f"moves-{what}")

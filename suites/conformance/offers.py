@@ -36,7 +36,7 @@ STOPPED = programs(in_life(0, 3), stop(after_restored=1, after_acknowledged=3),
 DAMAGED = tuple(
     programs(damage("state", way, 1_500, after_acknowledged=3), in_life(1, 3)) for way in ("truncate", "flip")
 )
-BY_RESULT = ("row-wrong", "input-missing")
+BY_RESULT = ("EXACT/row-wrong", "EXACT/input-missing")
 CHECKPOINTS, SEVERAL = Capability.REPORTS_CHECKPOINTS, Capability.SEVERAL_WORKERS
 
 
@@ -99,18 +99,18 @@ CASES = with_needs(
             decides("FIN-03", "EXACT/input-missing", wrong=by("finishes-early"))),
     offered("programs/workers", "Does every record count once in a table that several processes write?",
             "Two workers have partitions of their own, and are killed one by one.", WORKERS_KILLED,
-            Decision("REC-03", "EXACT", BY_RESULT, by("overwrites-neighbours")), needs=(SEVERAL,)),
+            decides("REC-03", *BY_RESULT, wrong=by("overwrites-neighbours")), needs=(SEVERAL,)),
     offered("programs/rescaled", "Does every record count once though other workers are given its partition?",
             "Two workers become three, and then one; each time one of them is killed before.", RESCALED,
-            Decision("RSC-05", "EXACT", BY_RESULT, by("forgets-in-rescale")), needs=(SEVERAL,)),
+            decides("RSC-05", *BY_RESULT, wrong=by("forgets-in-rescale")), needs=(SEVERAL,)),
     offered("programs/stopped-with-savepoint", "Does a program go on from its savepoint as if nothing had been?",
             "It is stopped with a savepoint and started from that, with kills before and behind.", STOPPED,
-            Decision("SAV-03", "EXACT", BY_RESULT, by("ignores-savepoint"))),
+            decides("SAV-03", *BY_RESULT, wrong=by("ignores-savepoint"))),
     offered("programs/damaged", "Does a program notice that a file of its store was cut or changed?",
             "It is killed, and its largest file is damaged. The file is put back once the program has refused to "
             "start.",
-            DAMAGED, Decision("REC-08", "EXACT", BY_RESULT, by("takes-torn-for-empty")),
-            Decision("STO-06", "EXACT", BY_RESULT, by("takes-torn-for-empty"))),
+            DAMAGED, decides("REC-08", *BY_RESULT, wrong=by("takes-torn-for-empty")),
+            decides("STO-06", *BY_RESULT, wrong=by("takes-torn-for-empty"))),
     control("restores-older-checkpoint", "restores an older one", CHECKPOINTED, "RESUME/older-restored", CHECKPOINTS,
             or_by="RESUME/position-behind"),
     control("finishes-early", "finishes before its last message is in the table", ENDED, "EXACT/input-missing"),

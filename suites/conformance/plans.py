@@ -62,6 +62,10 @@ FAULT_KINDS: Mapping[str, AnyFault] = {made.kind: made for made in (factory() fo
 BOUNDS = Bounds(safety_ms=2_000, liveness_ms=3_000)
 RESTORED = (Window.RESTORED_STATE, Window.READ_AGAIN)
 """Windows of a recovery that goes back behind what was read."""
+EXACT_ROWS = ("EXACT/row-wrong", "EXACT/row-repeated", "EXACT/counts-stepped-back", "EXACT/input-missing")
+"""Clauses of which one speaks if output is not exactly once."""
+EXACT_SUMS = ("EXACT/row-wrong", "EXACT/counts-stepped-back", "EXACT/input-missing")
+"""The same of sums, where a row that is repeated is a wrong one."""
 IN_FLIGHT = (Window.OVERTAKING, Window.RESTORED_IN_FLIGHT)
 """Windows of a recovery of what barriers have overtaken."""
 

@@ -9,7 +9,7 @@ from holdfast.harness.model.case import Tier
 from holdfast.harness.model.plan import Bounds, FaultSpec, Plan, WorkloadSpec
 from holdfast.harness.model.target import COORDINATOR
 from holdfast.suites.conformance import plans
-from holdfast.suites.conformance.plans import CHECKPOINTING, WORKERS, case, decides, gate, plan, with_needs
+from holdfast.suites.conformance.plans import CHECKPOINTING, EXACT_SUMS, WORKERS, case, decides, gate, plan, with_needs
 
 OPTIONS = {
     f"{CHECKPOINTING}.interval": "200 ms",
@@ -43,11 +43,9 @@ PASSES = (
     "visible once stays."
 )
 DECIDED = (
-    decides("E2E-02", "EXACT/row-wrong", "EXACT/counts-stepped-back", "EXACT/input-missing",
-            wrong="source-repeats-one"),
+    decides("E2E-02", *EXACT_SUMS, wrong="source-repeats-one"),
     decides("E2E-03", "STABLE/row-changed", "STABLE/row-vanished", wrong="takes-back-committed"),
-    decides("REC-03", "EXACT/row-wrong", "EXACT/counts-stepped-back", "EXACT/input-missing",
-            wrong="source-repeats-one"),
+    decides("REC-03", *EXACT_SUMS, wrong="source-repeats-one"),
     decides("REC-01", "COORD/restored-not-latest", wrong="starts-empty"),
     decides("REC-02", "RESTORE/position-differs", wrong="source-repeats-one"),
 )  # fmt: skip

@@ -19,7 +19,7 @@ from holdfast.harness.model.window import Window
 from holdfast.suites.conformance import plans
 from holdfast.suites.conformance.finishing import HALF
 from holdfast.suites.conformance.incremental import INCREMENTAL, SHARING
-from holdfast.suites.conformance.plans import EVERYWHERE, WORKERS, case, decides, gate, plan, with_needs
+from holdfast.suites.conformance.plans import EVERYWHERE, TWO_RETAINED, WORKERS, case, decides, gate, plan, with_needs
 from holdfast.suites.conformance.regions import REGION
 from holdfast.suites.conformance.rescaling import ENUMERATED, IN_FILES, SELDOM, SLOWLY, STEADILY
 from holdfast.suites.conformance.unaligned import BUSY, FEW_BUFFERS, UNALIGNED
@@ -43,7 +43,7 @@ def rescaled_in_place(
 
 BY_KEY = (
     rescaled_in_place(2, 3),
-    rescaled_in_place(3, 2, options=plans.TWO_RETAINED),
+    rescaled_in_place(3, 2, options=TWO_RETAINED),
     rescaled_in_place(3, 1, options=IN_FILES),
     rescaled_in_place(2, 3, job=jobs.JOIN),
     rescaled_in_place(3, 2, job=jobs.BROADCAST),

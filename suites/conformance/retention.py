@@ -12,7 +12,7 @@ from holdfast.harness.model.plan import ExpectedEnd, FaultSpec, Plan
 from holdfast.harness.model.target import COORDINATOR
 from holdfast.harness.model.window import Window
 from holdfast.suites.conformance import plans
-from holdfast.suites.conformance.plans import case, decides
+from holdfast.suites.conformance.plans import EVERYWHERE, STATE_IN_FILES, WORKERS, case, decides, gate, plan, with_needs
 
 LONG = {"records": 240, "records_per_second": 200}
 NO_RESTART = {f"{plans.RESTART}.type": "none"}
@@ -29,15 +29,15 @@ def _ended(policy: str, end: ExpectedEnd) -> Plan:
     options = {
         f"{plans.CHECKPOINTING}.externalized-checkpoint-retention": policy,
         **plans.TWO_RETAINED,
-        **plans.STATE_IN_FILES,
+        **STATE_IN_FILES,
     }
     if end is ExpectedEnd.FINISHED:
-        return plans.plan(job=bounded(KEYED_SUM), options=options, expected_end=end, records=LONG)
+        return plan(job=bounded(KEYED_SUM), options=options, expected_end=end, records=LONG)
     if end is ExpectedEnd.FAILED:
-        ending, options = kill(plans.WORKERS[0], after_checkpoint=3), options | NO_RESTART
+        ending, options = kill(WORKERS[0], after_checkpoint=3), options | NO_RESTART
     else:
         ending = command("cancel" if end is ExpectedEnd.CANCELED else "suspend", after_checkpoint=3)
-    return plans.plan(ending, options=options, expected_end=end, records=LONG)
+    return plan(ending, options=options, expected_end=end, records=LONG)
 
 
 ENDS = (ExpectedEnd.FINISHED, ExpectedEnd.CANCELED, ExpectedEnd.SUSPENDED, ExpectedEnd.FAILED)
@@ -45,11 +45,11 @@ MATRIX = tuple(product(POLICIES, ENDS))
 LEAVES = tuple(_ended(*cell) for cell in MATRIX if cell in KEPT)
 DISCARDS = tuple(_ended(*cell) for cell in MATRIX if cell not in KEPT)
 DURING_END = (
-    plans.plan(command("cancel", after_checkpoint=2), slow_storage("persist-job-record", 30, 400, after_checkpoint=2),
-               options={**RETAIN, **plans.STATE_IN_FILES}, expected_end=ExpectedEnd.CANCELED, records=LONG),
-    plans.plan(command("cancel", after_checkpoint=2),
-               kill(COORDINATOR, after_checkpoint=2, gate=plans.gate("delete", COORDINATOR)),
-               options=plans.STATE_IN_FILES, expected_end=ExpectedEnd.CANCELED, records=LONG),
+    plan(command("cancel", after_checkpoint=2), slow_storage("persist-job-record", 30, 400, after_checkpoint=2),
+               options={**RETAIN, **STATE_IN_FILES}, expected_end=ExpectedEnd.CANCELED, records=LONG),
+    plan(command("cancel", after_checkpoint=2),
+               kill(COORDINATOR, after_checkpoint=2, gate=gate("delete", COORDINATOR)),
+               options=STATE_IN_FILES, expected_end=ExpectedEnd.CANCELED, records=LONG),
 )  # fmt: skip
 
 
@@ -57,46 +57,46 @@ def _again(end: str, *faults: FaultSpec, restore: int = 1, after: int = 3) -> Pl
     """A job ends, and another is submitted, which runs on to the end of the input."""
     ended = command(end, after_checkpoint=after)
     submitted = command("submit", {"restore": restore}, after_checkpoint=after, at_event="checkpoint_retained")
-    return plans.plan(ended, submitted, *faults, options={**RETAIN, **plans.STATE_IN_FILES}, records=LONG)
+    return plan(ended, submitted, *faults, options={**RETAIN, **STATE_IN_FILES}, records=LONG)
 
 
 RESUMED = (
     _again("cancel"),
     _again("suspend"),
-    _again("cancel", kill(plans.WORKERS[0], after_checkpoint=5)),
-    _again("cancel", kill(COORDINATOR, after_checkpoint=4, gate=plans.gate("send-trigger", COORDINATOR))),
-    _again("suspend", kill(plans.WORKERS[1], after_checkpoint=3, gate=plans.gate("read-state", plans.WORKERS[1]))),
+    _again("cancel", kill(WORKERS[0], after_checkpoint=5)),
+    _again("cancel", kill(COORDINATOR, after_checkpoint=4, gate=gate("send-trigger", COORDINATOR))),
+    _again("suspend", kill(WORKERS[1], after_checkpoint=3, gate=gate("read-state", WORKERS[1]))),
 )
 EMPTY = _again("cancel", restore=0)
 """Ends with a checkpoint of its own, beside the one that the first has left."""
 STORED_FIRST = (
-    plans.plan(storage_error("publish-metadata", 300, {"occurrences": 2}, after_checkpoint=2), options=plans.TOLERANT),
-    plans.plan(kill(COORDINATOR, after_checkpoint=2, gate=plans.gate("publish-metadata", COORDINATOR)),
-               options={**plans.TWO_RETAINED, **plans.STATE_IN_FILES}),
-    plans.plan(options=plans.TWO_RETAINED, records=LONG),
+    plan(storage_error("publish-metadata", 300, {"occurrences": 2}, after_checkpoint=2), options=plans.TOLERANT),
+    plan(kill(COORDINATOR, after_checkpoint=2, gate=gate("publish-metadata", COORDINATOR)),
+               options={**plans.TWO_RETAINED, **STATE_IN_FILES}),
+    plan(options=plans.TWO_RETAINED, records=LONG),
 )  # fmt: skip
 FAILED_DELETIONS = (
-    plans.plan(storage_error("delete", 300, {"occurrences": 4}, after_checkpoint=2), options=plans.STATE_IN_FILES,
+    plan(storage_error("delete", 300, {"occurrences": 4}, after_checkpoint=2), options=STATE_IN_FILES,
                records=LONG),
-    plans.plan(storage_error("delete", 300, {"occurrences": 4, "after_effect": 1}, after_checkpoint=2),
-               options={**plans.STATE_IN_FILES, **plans.TWO_RETAINED}, records=LONG),
+    plan(storage_error("delete", 300, {"occurrences": 4, "after_effect": 1}, after_checkpoint=2),
+               options={**STATE_IN_FILES, **plans.TWO_RETAINED}, records=LONG),
 )  # fmt: skip
-IN_USE = plans.plan(kill(plans.WORKERS[0], after_checkpoint=2), slow_storage("read-state", 30, 400, after_checkpoint=2),
-                    options={**plans.STATE_IN_FILES, **plans.TWO_RETAINED}, records=LONG)  # fmt: skip
+IN_USE = plan(kill(WORKERS[0], after_checkpoint=2), slow_storage("read-state", 30, 400, after_checkpoint=2),
+                    options={**STATE_IN_FILES, **plans.TWO_RETAINED}, records=LONG)  # fmt: skip
 
-CASES = plans.with_needs(
+CASES = with_needs(
     case("retention/number",
          "Do as many checkpoints stay as are to be retained, the new one stored before an old one goes?", STORED_FIRST,
          decides("RET-01", "RETAIN/too-many-retained", wrong="retains-one-more"),
-         decides("RET-01", "REACH/dropped-too-early", wrong="drops-before-storing"), tiers=plans.EVERYWHERE,
+         decides("RET-01", "REACH/dropped-too-early", wrong="drops-before-storing"), tiers=EVERYWHERE,
          method="One and two are retained; publications fail, or the coordinator dies in front of one.",
          passes="When a checkpoint begins no more than that stay, and none is dropped for one that is not stored."),
     case("retention/leaves", "Does a job leave its checkpoints to the user where its policy demands it?", LEAVES,
-         decides("RET-02", "RETAIN/discarded-wrongly", wrong="discards-everything"), tiers=plans.EVERYWHERE,
+         decides("RET-02", "RETAIN/discarded-wrongly", wrong="discards-everything"), tiers=EVERYWHERE,
          method="Each policy is combined with each end that keeps.",
          passes="All that were retained are left, with all their files."),
     case("retention/discards", "Does a job discard its checkpoints where its policy demands it?", DISCARDS,
-         decides("RET-02", "RETAIN/kept-wrongly", wrong="keeps-everything"), tiers=plans.EVERYWHERE,
+         decides("RET-02", "RETAIN/kept-wrongly", wrong="keeps-everything"), tiers=EVERYWHERE,
          method="Each policy is combined with each end that does not keep.", passes="None is left."),
     case("retention/struck-end", "Does a job end as requested, though a fault strikes its end?", DURING_END,
          decides("RET-02", "RETAIN/discarded-wrongly", "RETAIN/kept-wrongly", wrong="discards-everything"),
@@ -107,21 +107,21 @@ CASES = plans.with_needs(
          decides("RET-03", "RETAIN/restored-elsewhere", wrong="ignores-path"),
          decides("TRG-02", "COORD/wrong-first-id", wrong="counts-from-one"),
          decides("RET-04", "RETAIN/deleted-after-end", wrong="claims-restored"), windows=(Window.RESTORED_STATE,),
-         mutant_plan=RESUMED[0], tiers=plans.EVERYWHERE,
+         mutant_plan=RESUMED[0], tiers=EVERYWHERE,
          method="A job is cancelled or suspended and another submitted, with kills of workers and coordinator in it.",
          passes="It restores that checkpoint, continues with the next id, and the output of both is right, once."),
     case("retention/without-path",
          "Does a job that is given no path start empty, say so, and leave alone what others have left?", EMPTY,
          decides("RET-03", "RETAIN/start-not-reported", wrong="shares-folder"),
-         decides("RET-04", "RETAIN/deleted-after-end", wrong="sweeps-root"), tiers=plans.EVERYWHERE,
+         decides("RET-04", "RETAIN/deleted-after-end", wrong="sweeps-root"), tiers=EVERYWHERE,
          method="A job is cancelled, and another submitted on the same root without a path.",
          passes="It starts empty and reports so, and what the first has left is all there at the end."),
     case("retention/failed-deletions", "Does a deletion that fails fail nothing else?", FAILED_DELETIONS,
-         decides("RET-05", "RETAIN/failed-deletion-fails", wrong="fails-with-deletion"), tiers=plans.EVERYWHERE,
+         decides("RET-05", "RETAIN/failed-deletion-fails", wrong="fails-with-deletion"), tiers=EVERYWHERE,
          method="Deletions of dropped checkpoints fail, before or after they took effect.",
          passes="No checkpoint is aborted and no failure counted."),
     case("retention/in-use", "Does a checkpoint stay while tasks restore it?", IN_USE,
-         decides("RET-05", "RETAIN/deleted-in-use", wrong="drops-restored"), tiers=plans.EVERYWHERE,
+         decides("RET-05", "RETAIN/deleted-in-use", wrong="drops-restored"), tiers=EVERYWHERE,
          method="A worker is killed, and the state is slow to be read.",
          passes="Nothing of the checkpoint is deleted before all tasks run."),
 )  # fmt: skip

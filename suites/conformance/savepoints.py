@@ -15,7 +15,7 @@ from holdfast.harness.model.plan import ExpectedEnd, FaultSpec, Plan
 from holdfast.harness.model.target import COORDINATOR
 from holdfast.harness.model.window import Window
 from holdfast.suites.conformance import plans
-from holdfast.suites.conformance.plans import CHECKPOINTING, EVERYWHERE, WORKERS, case, decides, gate, with_needs
+from holdfast.suites.conformance.plans import CHECKPOINTING, EVERYWHERE, WORKERS, case, decides, gate, plan, with_needs
 from holdfast.suites.conformance.unaligned import backlog
 
 LONG = {"records": 240, "records_per_second": 200}
@@ -28,7 +28,7 @@ CHAINED = {"pipeline.operator-chaining.enabled": "true"}
 
 
 def _plan(*faults: FaultSpec, options: Mapping[str, str] = {}, **fields: Any) -> Plan:
-    return plans.plan(*faults, options={**plans.STATE_IN_FILES, **options}, **{"records": LONG, **fields})
+    return plan(*faults, options={**plans.STATE_IN_FILES, **options}, **{"records": LONG, **fields})
 
 
 def _resumed(

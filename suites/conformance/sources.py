@@ -11,7 +11,7 @@ from holdfast.harness.model.plan import Bounds, FaultSpec, Plan, Schedule
 from holdfast.harness.model.target import COORDINATOR, SOURCE_SYSTEM
 from holdfast.harness.model.window import Window
 from holdfast.suites.conformance import plans
-from holdfast.suites.conformance.plans import EVERYWHERE, WORKERS, case, decides, plan, with_needs
+from holdfast.suites.conformance.plans import CHECKPOINTING, EVERYWHERE, WORKERS, case, decides, plan, with_needs
 
 ENUMERATED = {"source.split-assignment": "enumerator", "heartbeat.interval": "150 ms"}
 """What is not confirmed within three or four checkpoints is sent again."""
@@ -30,7 +30,7 @@ ONLY_LOST = _enumerated(lose_splits())
 LATE = plan(lose_splits(delay_ms=400),
             FaultSpec("poison", SOURCE_SYSTEM, Schedule(), 120, {"partition": 0, "offset": 0}), job=FORWARD,
             options={**ENUMERATED, plans.FAILOVER: "region", "heartbeat.interval": "50 ms",
-                     f"{plans.CHECKPOINTING}.interval": "600 ms"},
+                     f"{CHECKPOINTING}.interval": "600 ms"},
             records=SPLITS, bounds=Bounds(safety_ms=3_000, liveness_ms=6_000))  # fmt: skip
 """What is late is sent again; then the reader's region fails, and the other reader takes the splits over."""
 FIRST_LISTINGS = plan(list_part(1), list_part(4), kill(WORKERS[0], after_checkpoint=1),

@@ -12,14 +12,13 @@ from holdfast.harness.model.jobs import DEDUPLICATE, DELAYED_SUM, SESSION_SUM, S
 from holdfast.harness.model.plan import Bounds, FaultSpec, Plan
 from holdfast.harness.model.target import COORDINATOR
 from holdfast.harness.model.window import Window
-from holdfast.suites.conformance import plans
 from holdfast.suites.conformance.incremental import AFTER_RESTARTS, INCREMENTAL, LONG, SHARING
 from holdfast.suites.conformance.operators import KEYED
-from holdfast.suites.conformance.plans import WORKERS, case, decides, gate
+from holdfast.suites.conformance.plans import EXACT_SUMS, STATE_IN_FILES, WORKERS, case, decides, gate, plan, with_needs
 from holdfast.suites.conformance.rescaling import BY_KEY as RESCALED
 from holdfast.suites.conformance.rescaling import RETAIN, rescaled
 
-FULL = {profile.BACKEND: "rocksdb", **plans.STATE_IN_FILES}
+FULL = {profile.BACKEND: "rocksdb", **STATE_IN_FILES}
 COPIED = {**FULL, profile.DIRECTORY: "file:///checkpoints", profile.LOCAL_RECOVERY: "true"}
 FOREIGN = "holdfast.fixtures.backends.named_files:NamedFilesBackend"
 LOSES = "holdfast.fixtures.mutants.state_backends.loses_the_unflushed:LosesTheUnflushed"
@@ -27,7 +26,7 @@ PATIENT = Bounds(safety_ms=30_000, liveness_ms=30_000)
 
 
 def _plan(*faults: FaultSpec, options: Mapping[str, str] = INCREMENTAL) -> Plan:
-    return plans.plan(*faults, options=options, records=LONG, bounds=PATIENT)
+    return plan(*faults, options=options, records=LONG, bounds=PATIENT)
 
 
 AT_WRITES = (
@@ -50,7 +49,7 @@ def widths(*faults: FaultSpec, options: Mapping[str, str] = INCREMENTAL) -> Plan
 
 def by_key(job: Job, options: Mapping[str, str] = INCREMENTAL) -> Plan:
     """A job whose state lies in a backend alone; a worker is killed."""
-    return plans.plan(kill(WORKERS[0], after_checkpoint=2), job=job, options=options, bounds=PATIENT)
+    return plan(kill(WORKERS[0], after_checkpoint=2), job=job, options=options, bounds=PATIENT)
 
 
 WIDTH = widths(kill(WORKERS[1], after_checkpoint=5))
@@ -67,13 +66,12 @@ BY_NIGHT = (
 """More of the same, which is left to the night (suites/selfcheck/processes/test_state_on_disk.py)."""
 CONTROL = _plan(kill(WORKERS[0], after_checkpoint=3), options={**INCREMENTAL, profile.BACKEND: LOSES})
 
-CASES = plans.with_needs(
+CASES = with_needs(
     case("state-backends/rocksdb-at-writes",
          "Does what RocksDB has stored survive deaths around the moment when a checkpoint owns it?", AT_WRITES,
          decides("INC-02", "SHARED/deleted-in-use", wrong="deletes-with-dropped"),
-         decides("REC-03", "EXACT/row-wrong", "EXACT/counts-stepped-back", "EXACT/input-missing",
-                 wrong="source-repeats-one"),
-         windows=(Window.RESTORED_STATE,), tiers=(Tier.PROCESS,), needs=SHARING, mutant_plan=AFTER_RESTARTS,
+         decides("REC-03", *EXACT_SUMS, wrong="source-repeats-one"), windows=(Window.RESTORED_STATE,),
+         tiers=(Tier.PROCESS,), needs=SHARING, mutant_plan=AFTER_RESTARTS,
          method="SIGKILL hits a worker between upload and acknowledgement, and the coordinator before and after a "
                 "completion; state is kept in a real RocksDB, whose tables later checkpoints share.",
          passes="No file is deleted that a checkpoint reaches, none stays that no checkpoint reaches, and each row is "
@@ -81,17 +79,15 @@ CASES = plans.with_needs(
     case("state-backends/rocksdb-chains",
          "Is a chain of increments restored, and so are a local copy and somebody else's backend?", CHAINS,
          decides("INC-02", "SHARED/deleted-in-use", wrong="deletes-with-dropped"),
-         decides("REC-03", "EXACT/row-wrong", "EXACT/counts-stepped-back", "EXACT/input-missing",
-                 wrong="source-repeats-one"),
-         windows=(Window.RESTORED_STATE,), tiers=(Tier.PROCESS,), needs=SHARING, mutant_plan=AFTER_RESTARTS,
+         decides("REC-03", *EXACT_SUMS, wrong="source-repeats-one"), windows=(Window.RESTORED_STATE,),
+         tiers=(Tier.PROCESS,), needs=SHARING, mutant_plan=AFTER_RESTARTS,
          method="Workers and the coordinator are killed once several increments rest on each other, with full "
                 "snapshots and local copies, and with a backend by its name.",
          passes="Each checkpoint restores to what its subtasks had, and each row is the effect of every record once."),
     case("state-backends/rocksdb-widths",
          "Do tables of RocksDB come to the subtasks that own their key groups at another width?", WIDTH,
-         decides("RSC-01", "EXACT/row-wrong", "EXACT/counts-stepped-back", "EXACT/input-missing",
-                 wrong="source-repeats-one"),
-         windows=(Window.RESTORED_STATE,), tiers=(Tier.PROCESS,), needs=SHARING, mutant_plan=RESCALED,
+         decides("RSC-01", *EXACT_SUMS, wrong="source-repeats-one"), windows=(Window.RESTORED_STATE,),
+         tiers=(Tier.PROCESS,), needs=SHARING, mutant_plan=RESCALED,
          method="A job on two workers goes on with four and then with two again; a worker is killed in between.",
          passes="Each key group has one owner with its state, and each row is the effect of every record once."),
     case("state-backends/operators-by-key",

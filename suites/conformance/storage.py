@@ -10,13 +10,12 @@ from holdfast.faults.process import kill
 from holdfast.faults.stale_listing import stale_listing
 from holdfast.faults.storage import storage_error
 from holdfast.faults.user import command
-from holdfast.harness.model.case import Decision
 from holdfast.harness.model.plan import Plan
 from holdfast.harness.model.target import COORDINATOR
 from holdfast.harness.model.window import Window
 from holdfast.suites.conformance import plans
 from holdfast.suites.conformance.plans import EVERYWHERE, STATE_IN_FILES, WORKERS, case, decides, gate, plan, with_needs
-from holdfast.suites.conformance.recovery import EXACTLY_ONCE, RECORDED, UNREADABLE, WHO_READS
+from holdfast.suites.conformance.recovery import RECORDED, UNREADABLE, WHO_READS
 
 WAYS_TO_FAIL: tuple[Mapping[str, int], ...] = ({}, {"answer_lost": 1})
 OPERATIONS = ("publish-metadata", "persist-job-record", "delete")
@@ -103,7 +102,7 @@ CASES = with_needs(
     case("storage/damaged-pieces", "Is each piece noticed that is missing, cut, changed or older than its checkpoint?",
          (*STALE, *UNREADABLE),
          decides("STO-06", "RESTORE/state-differs", "RESTORE/position-differs", wrong="takes-stale-metadata"),
-         Decision("STO-06", "EXACT", EXACTLY_ONCE, "starts-empty"),
+         decides("STO-06", *plans.EXACT_ROWS, wrong="starts-empty"),
          decides("STO-06", "LOUD/started-empty", wrong="starts-empty-if-missing"), windows=(Window.RESTORED_STATE,),
          tiers=EVERYWHERE,
          method="Metadata or a state file of the newest checkpoint is removed, cut, changed in one bit, or holds what "

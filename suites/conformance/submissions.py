@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 from msgspec.structs import replace
 
-from holdfast.harness.model.case import Case, Decision
 from holdfast.harness.model.configuration import Call, ConfigurationFile
 from holdfast.harness.model.plan import ExpectedEnd, Plan
 from holdfast.suites.conformance.plans import plan
@@ -41,8 +39,3 @@ def nested(options: Options) -> ConfigurationFile:
         lines += [f"{'  ' * depth}{name}:" for depth, name in enumerate(names)]
         lines[-1] += f" {value}"
     return ConfigurationFile(NESTED, "\n".join(lines))
-
-
-def case_of(plans: Sequence[Plan], *decides: Decision, **words: Any) -> Case:
-    """A case that runs all of these plans."""
-    return Case(decides=decides, plan=plans, **words)

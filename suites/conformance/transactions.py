@@ -14,7 +14,7 @@ from holdfast.harness.model.submitted_jobs import LATEST_SAVEPOINT
 from holdfast.harness.model.target import COORDINATOR
 from holdfast.harness.model.window import Window
 from holdfast.suites.conformance import plans
-from holdfast.suites.conformance.plans import EVERYWHERE, WORKERS, case, decides, gate, plan, with_needs
+from holdfast.suites.conformance.plans import EVERYWHERE, STATE_IN_FILES, WORKERS, case, decides, gate, plan, with_needs
 
 TWO_PHASE_COMMIT = frozenset({Capability.TWO_PHASE_COMMIT})
 COMPARED = TWO_PHASE_COMMIT | {Capability.NAMED_TRANSACTIONS}
@@ -43,7 +43,7 @@ CRASH_BEFORE_ACK = plan(kill(WORKERS[0], after_checkpoint=1, gate=gate("acknowle
 IDS_AGAIN = tuple(plan(savepoint(after_checkpoint=2), command("cancel", after_checkpoint=6),
                        command("submit", {"restore": LATEST_SAVEPOINT}, after_checkpoint=6,
                                at_event="checkpoint_retained"),
-                       job=job, options={**plans.STATE_IN_FILES, profile.RETENTION: "RETAIN_ON_CANCELLATION"},
+                       job=job, options={**STATE_IN_FILES, profile.RETENTION: "RETAIN_ON_CANCELLATION"},
                        records={"records": 400, "records_per_second": 200})
                   for job in (FORWARD, KEYED_SUM))  # fmt: skip
 """The next job goes back to a savepoint, so that it draws ids again under which the first has committed."""

@@ -11,7 +11,7 @@ from holdfast.harness.model.jobs import INTERVAL_JOIN, RULED_SUM, bounded
 from holdfast.harness.model.plan import ExpectedEnd, Plan
 from holdfast.harness.model.target import COORDINATOR
 from holdfast.suites.conformance import plans
-from holdfast.suites.conformance.plans import RESTORED, WORKERS, case, decides, plan, with_needs
+from holdfast.suites.conformance.plans import RESTORED, STATE_IN_FILES, WORKERS, case, decides, plan, with_needs
 from holdfast.suites.conformance.rescaling import in_flight, rescaled
 from holdfast.suites.conformance.unaligned import UNALIGNED
 
@@ -20,7 +20,7 @@ def plans_of(job: Job, busy: str) -> tuple[Plan, ...]:
     """Crashes, a late input, an end, other widths: aligned, and with what is in flight to a busy subtask."""
     return (
         plan(kill(WORKERS[0], after_checkpoint=1), kill(COORDINATOR, after_checkpoint=3), job=job),
-        plan(kill(WORKERS[1], after_checkpoint=2), job=job, options=plans.STATE_IN_FILES),
+        plan(kill(WORKERS[1], after_checkpoint=2), job=job, options=STATE_IN_FILES),
         plan(slow(plans.LATE_CHANNELS[0], 15), kill(WORKERS[0], after_checkpoint=2), job=job, options=UNALIGNED),
         plan(kill(WORKERS[1], after_checkpoint=1), job=bounded(job), expected_end=ExpectedEnd.FINISHED),
         rescaled(2, 3, job=job, faults=(kill(WORKERS[0], after_checkpoint=5),)),

@@ -5,21 +5,8 @@ from __future__ import annotations
 from holdfast.faults.process import kill, pause
 from holdfast.faults.storage import slow_storage, storage_error
 from holdfast.fixtures.systems.flink.orders import PUBLISH, WRITE
-from holdfast.suites.conformance import (
-    barriers,
-    coordinator,
-    failed_checkpoints,
-    triggering,
-    unaligned,
-)
-from holdfast.suites.conformance.flink.twins import (
-    IN_FILES,
-    KILLED,
-    STRUCK_TWICE,
-    UNALIGNED,
-    flink,
-    twin,
-)
+from holdfast.suites.conformance import barriers, coordinator, failed_checkpoints, triggering, unaligned
+from holdfast.suites.conformance.flink.twins import IN_FILES, KILLED, STRUCK_TWICE, UNALIGNED, flink, twin
 from holdfast.suites.conformance.plans import CHECKPOINTING, TOLERANT, WORKERS, with_needs
 
 SHORT_TIMEOUT = {f"{CHECKPOINTING}.timeout": "300 ms"}

@@ -8,29 +8,10 @@ from holdfast.faults.user import command, rescale
 from holdfast.harness.model.case import Tier
 from holdfast.harness.model.plan import ExpectedEnd, FaultSpec
 from holdfast.harness.model.window import Window
-from holdfast.suites.conformance import (
-    rescaling,
-    rescaling_in_place,
-    retention,
-    savepoints,
-    state_backends,
-)
-from holdfast.suites.conformance.flink.twins import (
-    IN_FILES,
-    INTERVAL,
-    KEPT,
-    KILLED,
-    NEEDS,
-    RESTORED,
-    ROCKSDB,
-    STRUCK_TWICE,
-    UNALIGNED,
-    control,
-    failing,
-    flink,
-    twin,
-)
-from holdfast.suites.conformance.plans import CHECKPOINTING, RESTART, WORKERS, case, decides, with_needs
+from holdfast.suites.conformance import rescaling, rescaling_in_place, retention, savepoints, state_backends
+from holdfast.suites.conformance.flink import twins
+from holdfast.suites.conformance.flink.twins import IN_FILES, INTERVAL, KEPT, RESTORED, control, failing, flink, twin
+from holdfast.suites.conformance.plans import CHECKPOINTING, EXACT_SUMS, RESTART, WORKERS, case, decides, with_needs
 
 STOPPED = stop(after_checkpoint=3)
 STANDS_STILL = pause(WORKERS[0], 2_500, after_checkpoint=3)
@@ -59,15 +40,15 @@ CASES = with_needs(
     twin(retention.CASES, "flink/retention-leaves",
          failing({**INTERVAL, f"{RESTART}.type": "none", **KEPT}, kill(WORKERS[0], after_checkpoint=2)),
          "RETAIN/discarded-wrongly", method="The job fails, and its checkpoints are retained."),
-    twin(retention.CASES, "flink/retention-number", flink(*STRUCK_TWICE), "RETAIN/too-many-retained",
-         "REACH/dropped-too-early", method=KILLED),
+    twin(retention.CASES, "flink/retention-number", flink(*twins.STRUCK_TWICE), "RETAIN/too-many-retained",
+         "REACH/dropped-too-early", method=twins.KILLED),
     twin(retention.CASES, "flink/retention-by-path",
          flink(command("cancel", after_checkpoint=3), _goes_on("checkpoint_retained"), options={**KEPT, **IN_FILES}),
          "RETAIN/restored-elsewhere", "RETAIN/deleted-after-end", "COORD/wrong-first-id",
          method="A job is cancelled that retains its checkpoints, and another goes on from the last one.",
          windows=RESTORED),
-    twin(retention.CASES, "flink/retention-in-use", flink(*STRUCK_TWICE, options=IN_FILES), "RETAIN/deleted-in-use",
-         method=KILLED),
+    twin(retention.CASES, "flink/retention-in-use", flink(*twins.STRUCK_TWICE, options=IN_FILES),
+         "RETAIN/deleted-in-use", method=twins.KILLED),
     twin(savepoints.CASES, "flink/savepoints-moved",
          flink(STOPPED, move_savepoint(after_checkpoint=3, at_event="savepoint_completed"), _goes_on(),
                options=IN_FILES),
@@ -79,14 +60,14 @@ CASES = with_needs(
          "SAVEPOINT/savepoint-deleted",
          method="A savepoint is taken, checkpoints follow, and SIGKILL hits a TaskManager."),
     twin(savepoints.CASES, "flink/savepoints-complete",
-         flink(savepoint(after_checkpoint=3), options={**IN_FILES, **ROCKSDB, **INCREMENTAL}),
+         flink(savepoint(after_checkpoint=3), options={**IN_FILES, **twins.ROCKSDB, **INCREMENTAL}),
          "SAVEPOINT/outside-folder", method="A savepoint is taken of a job whose checkpoints are incremental."),
     twin(savepoints.CASES, "flink/savepoints-claimed", flink(STOPPED, _goes_on(), options={**IN_FILES, **CLAIMED}),
          "SAVEPOINT/claimed-left", method="A job is stopped with a savepoint, and another claims it."),
     twin(savepoints.CASES, "flink/savepoints-not-claimed", flink(STOPPED, _goes_on(), options=IN_FILES),
          "SAVEPOINT/savepoint-deleted",
          method="A job is stopped with a savepoint, and another goes on from it without claiming it."),
-    twin(savepoints.CASES, "flink/savepoints-in-flight", flink(savepoint(after_checkpoint=3), options=UNALIGNED),
+    twin(savepoints.CASES, "flink/savepoints-in-flight", flink(savepoint(after_checkpoint=3), options=twins.UNALIGNED),
          "SAVEPOINT/carries-in-flight", method="A savepoint is taken of a job whose checkpoints are unaligned.",
          without="savepoints-time-out"),
     twin(savepoints.CASES, "flink/savepoints-struck",
@@ -94,8 +75,7 @@ CASES = with_needs(
          "COORD/restored-not-latest",
          method="A job is stopped with a savepoint while a TaskManager stands still, and another one is killed."),
     twin(state_backends.CASES, "flink/state-backends-rocksdb-widths",
-         flink(STOPPED, _goes_on(parallelism=1), options={**ROCKSDB, **IN_FILES}), "EXACT/row-wrong",
-         "EXACT/counts-stepped-back", "EXACT/input-missing",
+         flink(STOPPED, _goes_on(parallelism=1), options={**twins.ROCKSDB, **IN_FILES}), *EXACT_SUMS,
          method="A job is stopped with a savepoint, and another of half the width goes on from it, in RocksDB.",
          windows=RESTORED),
     twin(savepoints.CASES, "flink/savepoints-between",
@@ -103,7 +83,7 @@ CASES = with_needs(
          "SAVEPOINT/savepoint-restored", method="SIGKILL hits a TaskManager as soon as a savepoint is complete."),
     twin(rescaling.CASES, "flink/rescaling-in-flight-on-two-edges",
          flink(command("cancel", after_checkpoint=3), _goes_on("checkpoint_retained", parallelism=1),
-               options={**KEPT, **IN_FILES, **UNALIGNED}),
+               options={**KEPT, **IN_FILES, **twins.UNALIGNED}),
          "EXACT/input-missing",
          method="A job whose checkpoints are unaligned is cancelled, and one of half the width goes on.",
          windows=RESTORED),
@@ -129,8 +109,8 @@ CASES = with_needs(
     case("flink/storage-two-jobs", "Is what one job has left safe from another one on the same directory?",
          flink(command("cancel", after_checkpoint=3), _goes_on("checkpoint_retained"),
                kill(WORKERS[0], after_checkpoint=6), options={**KEPT, **IN_FILES}),
-         decides("STO-08", "RETAIN/deleted-after-end", wrong="claims-restored"), tiers=(Tier.PROCESS,), needs=NEEDS,
-         mutant_plan=retention.RESUMED[0],
+         decides("STO-08", "RETAIN/deleted-after-end", wrong="claims-restored"), tiers=(Tier.PROCESS,),
+         needs=twins.NEEDS, mutant_plan=retention.RESUMED[0],
          method="A job is cancelled and retains its checkpoint; another goes on there, and a TaskManager is killed.",
          passes="What the first has left is there at the end."),
     control("changes-uid", flink(STOPPED, _goes_on()), "SAVEPOINT/not-resumed",

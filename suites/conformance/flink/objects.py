@@ -9,17 +9,9 @@ from holdfast.harness.model.plan import FaultSpec, Plan, Schedule
 from holdfast.harness.model.target import STORAGE
 from holdfast.harness.model.window import Window
 from holdfast.suites.conformance import storage
+from holdfast.suites.conformance.flink import twins
 from holdfast.suites.conformance.flink.connected import EACH_ROW, OUTPUT, late
-from holdfast.suites.conformance.flink.twins import (
-    IN_FILES,
-    KILLED,
-    NEEDS,
-    RESTORED,
-    STRUCK_TWICE,
-    control,
-    flink,
-    twin,
-)
+from holdfast.suites.conformance.flink.twins import RESTORED, control, flink, twin
 from holdfast.suites.conformance.plans import CHECKPOINTING, TOLERANT, WORKERS, with_needs
 from holdfast.suites.conformance.processes import DECIDED, ON_THE_SIMULATOR
 
@@ -27,7 +19,7 @@ OBJECTS = {
     profile.DIRECTORY: "s3://holdfast/checkpoints",
     f"{CHECKPOINTING}.interval": "200 ms",
     **TOLERANT,
-    **IN_FILES,
+    **twins.IN_FILES,
 }
 """What each task stores is an object of its own. A checkpoint takes longer than among files."""
 EXPIRING = {f"{CHECKPOINTING}.timeout": "2 s"}
@@ -67,14 +59,14 @@ def _in_objects(
         windows=windows,
         plan=plan,
         tiers=(Tier.PROCESS,),
-        needs=NEEDS,
+        needs=twins.NEEDS,
         mutant_plan=ON_THE_SIMULATOR,
     )
 
 
 CASES = with_needs(
     _in_objects("flink/objects-killed", "when TaskManagers are really killed, and state comes from an object store",
-                KILLED, flink(*STRUCK_TWICE, options=OBJECTS), DECIDED, RESTORED),
+                twins.KILLED, flink(*twins.STRUCK_TWICE, options=OBJECTS), DECIDED, RESTORED),
     _in_objects("flink/objects-unreachable", "when a restore begins while the object store is down",
                 "SIGKILL hits the store in a checkpoint, and then a TaskManager; the store is started again later.",
                 UNREACHABLE, DECIDED, RESTORED),

@@ -22,41 +22,29 @@ from holdfast.suites.conformance import (
     storage,
     unaligned,
 )
-from holdfast.suites.conformance.flink.twins import (
-    AT_LEAST_ONCE,
-    IN_FILES,
-    KILLED,
-    NEEDS,
-    RESTORED,
-    STRUCK_TWICE,
-    UNALIGNED,
-    WRONG_SUMS,
-    control,
-    flink,
-    twin,
-)
-from holdfast.suites.conformance.plans import CHECKPOINTING, RESTART, WORKERS, case, with_needs
+from holdfast.suites.conformance.flink import twins
+from holdfast.suites.conformance.flink.twins import KILLED, RESTORED, STRUCK_TWICE, WRONG_SUMS, control, flink, twin
+from holdfast.suites.conformance.plans import CHECKPOINTING, EXACT_SUMS, RESTART, WORKERS, case, with_needs
 from holdfast.suites.conformance.processes import DECIDED, ON_THE_SIMULATOR
 
 KILLED_AT_ONCE = kill(WORKERS[0], after_checkpoint=3)
-SELDOM = {**IN_FILES, f"{CHECKPOINTING}.interval": "500 ms"}
+SELDOM = {**twins.IN_FILES, f"{CHECKPOINTING}.interval": "500 ms"}
 """No other checkpoint completes between what is damaged and the death of who reads it."""
 [CLAIMED] = (case for case in claims.CASES if case.id == "claims/tested")
 """On the first of its plans records that are read twice are seen as rows that repeat."""
 
 CASES = with_needs(
     case("flink/killed", "Does every record count once when TaskManagers of Flink are really killed?",
-         flink(*STRUCK_TWICE), *DECIDED, windows=RESTORED, tiers=(Tier.PROCESS,), needs=NEEDS,
+         flink(*STRUCK_TWICE), *DECIDED, windows=RESTORED, tiers=(Tier.PROCESS,), needs=twins.NEEDS,
          mutant_plan=ON_THE_SIMULATOR,
          method=KILLED,
          passes="Each committed row is what the oracle's model holds at its counts, the last ones hold the whole "
                 "input, and what was visible once stays."),
-    twin(delivery.CASES, "flink/delivery-at-least-once", flink(*STRUCK_TWICE, options=AT_LEAST_ONCE),
+    twin(delivery.CASES, "flink/delivery-at-least-once", flink(*STRUCK_TWICE, options=twins.AT_LEAST_ONCE),
          "NOLOSS/input-lost", "NOLOSS/extra-not-a-repeat", method=KILLED + " The mode is at-least-once.",
          windows=RESTORED),
-    twin(unaligned.CASES, "flink/unaligned-crash-sweep", flink(*STRUCK_TWICE, options=UNALIGNED), "EXACT/row-wrong",
-         "EXACT/counts-stepped-back", "EXACT/input-missing", method=KILLED + " Checkpoints are unaligned.",
-         windows=RESTORED),
+    twin(unaligned.CASES, "flink/unaligned-crash-sweep", flink(*STRUCK_TWICE, options=twins.UNALIGNED), *EXACT_SUMS,
+         method=KILLED + " Checkpoints are unaligned.", windows=RESTORED),
     twin(recovery.CASES, "flink/recovery-before-first-checkpoint",
          flink(kill(WORKERS[0], at_event="job_switched"), options={f"{CHECKPOINTING}.interval": "4 s"}, records=60),
          "RESTORE/not-initial", method="SIGKILL hits a TaskManager before any checkpoint is complete."),
@@ -66,24 +54,24 @@ CASES = with_needs(
     twin(recovery.CASES, "flink/recovery-backlog",
          flink(kill(WORKERS[0], after_checkpoint=2), options={f"{RESTART}.fixed-delay.delay": "1 s"}),
          "LIVE/input-not-drained", method="Input arrives while the job waits for its restart."),
-    twin(barriers.CASES, "flink/barriers-at-least-once-loses-nothing", flink(*STRUCK_TWICE, options=AT_LEAST_ONCE),
-         "NOLOSS/input-lost", method=KILLED, windows=RESTORED),
+    twin(barriers.CASES, "flink/barriers-at-least-once-loses-nothing",
+         flink(*STRUCK_TWICE, options=twins.AT_LEAST_ONCE), "NOLOSS/input-lost", method=KILLED, windows=RESTORED),
     twin(barriers.CASES, "flink/barriers-forward-only",
-         flink(kill(WORKERS[0], after_checkpoint=2), options=AT_LEAST_ONCE, topology=Topology(parallelism=1)),
+         flink(kill(WORKERS[0], after_checkpoint=2), options=twins.AT_LEAST_ONCE, topology=Topology(parallelism=1)),
          "EXACT/row-repeated", "EXACT/input-missing",
          method="Each operator has one subtask, and SIGKILL hits the TaskManager. The mode is at-least-once.",
          windows=RESTORED),
     twin(asynchronous.CASES, "flink/asynchronous-switched-off",
          flink(*STRUCK_TWICE, options={"state.backend.async": "false"}), *WRONG_SUMS, method=KILLED, windows=RESTORED),
     twin(unaligned.CASES, "flink/unaligned-switch-and-crash",
-         flink(*STRUCK_TWICE, options={**UNALIGNED, f"{CHECKPOINTING}.aligned-checkpoint-timeout": "1 ms"}),
+         flink(*STRUCK_TWICE, options={**twins.UNALIGNED, f"{CHECKPOINTING}.aligned-checkpoint-timeout": "1 ms"}),
          *WRONG_SUMS, method=KILLED + " Alignment may take a millisecond.", windows=RESTORED),
     twin(failed_checkpoints.CASES, "flink/failed-checkpoints-coordinator-crash",
          flink(kill(COORDINATOR, after_checkpoint=3)), "COORD/restored-not-latest",
          method="SIGKILL hits the JobManager, which is started again; ZooKeeper knows the job.", windows=RESTORED,
          mutant_plan=failed_checkpoints.CRASHES[11]),
     twin(storage.CASES, "flink/storage-atomic-metadata",
-         flink(kill(COORDINATOR, after_checkpoint=3, at_event="checkpoint_triggered"), options=IN_FILES),
+         flink(kill(COORDINATOR, after_checkpoint=3, at_event="checkpoint_triggered"), options=twins.IN_FILES),
          "LOUD/partial-metadata", "LOUD/started-empty",
          method="SIGKILL hits the JobManager in the middle of a checkpoint.", windows=RESTORED,
          # in which a part of the metadata is left
@@ -112,9 +100,8 @@ CASES = with_needs(
     twin(claims.CASES, "flink/claims-tested", flink(*STRUCK_TWICE), "EXACT/row-repeated", "EXACT/input-missing",
          method=KILLED + " The job claims exactly-once.", windows=RESTORED, mutant_plan=CLAIMED.plan_for(1)),
     twin(unaligned.CASES, "flink/unaligned-buffer-debloating",
-         flink(pause(WORKERS[1], 1_000, after_checkpoint=2), options={**UNALIGNED, **unaligned.DEBLOATED}),
-         "EXACT/row-wrong", "EXACT/counts-stepped-back", "EXACT/input-missing",
-         method="A TaskManager stands still behind buffers that follow the throughput."),
+         flink(pause(WORKERS[1], 1_000, after_checkpoint=2), options={**twins.UNALIGNED, **unaligned.DEBLOATED}),
+         *EXACT_SUMS, method="A TaskManager stands still behind buffers that follow the throughput."),
     control("keeps-in-field", flink(*STRUCK_TWICE), "EXACT/row-wrong", "EXACT/counts-stepped-back",
             purpose="that keeps its sums in a field, where no checkpoint holds them"),
     control("writes-at-once", flink(*STRUCK_TWICE), "EXACT/row-repeated", "EXACT/counts-stepped-back",

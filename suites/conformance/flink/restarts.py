@@ -7,19 +7,8 @@ from msgspec.structs import replace
 from holdfast.faults.input import poison
 from holdfast.faults.process import kill
 from holdfast.harness.model.plan import ExpectedEnd
-from holdfast.suites.conformance import (
-    restart,
-    triggering,
-)
-from holdfast.suites.conformance.flink.twins import (
-    FIXED_DELAY,
-    INTERVAL,
-    KILLED,
-    STRUCK_TWICE,
-    failing,
-    flink,
-    twin,
-)
+from holdfast.suites.conformance import restart, triggering
+from holdfast.suites.conformance.flink.twins import FIXED_DELAY, INTERVAL, KILLED, STRUCK_TWICE, failing, flink, twin
 from holdfast.suites.conformance.plans import RESTART, WORKERS, with_needs
 
 NEVER_MENDED = poison(after_checkpoint=2)

@@ -12,18 +12,9 @@ from holdfast.harness.model.plan import ExpectedEnd
 from holdfast.harness.model.target import Role, Target
 from holdfast.suites.conformance import finishing, operators, regions, rescaling, timers
 from holdfast.suites.conformance.finishing import HALF
-from holdfast.suites.conformance.flink.twins import (
-    IN_FILES,
-    KEPT,
-    KILLED,
-    RESTORED,
-    STRUCK_TWICE,
-    UNALIGNED,
-    control,
-    flink,
-    twin,
-)
-from holdfast.suites.conformance.plans import FAILOVER, WORKERS, with_needs
+from holdfast.suites.conformance.flink import twins
+from holdfast.suites.conformance.flink.twins import KILLED, RESTORED, STRUCK_TWICE, control, flink, twin
+from holdfast.suites.conformance.plans import EXACT_SUMS, FAILOVER, WORKERS, with_needs
 
 APART = {"pipeline.operator-chaining.enabled": "false"}
 """Each vertex is a task of its own, as in the model."""
@@ -60,9 +51,8 @@ CASES = with_needs(
             purpose="that keeps the sums of its windows in a field", name="windows"),
     twin(operators.CASES, "flink/operators-crashes", OPERATORS, "EXACT/row-repeated", "EXACT/input-missing",
          method=KILLED + " Inputs are joined, broadcast, copied, filtered and united.", windows=RESTORED),
-    control("keeps-in-field", flink(*STRUCK_TWICE, job=JOIN, options=APART, workload=FEW_KEYS), "EXACT/row-wrong",
-            "EXACT/counts-stepped-back", "EXACT/input-missing", purpose="that keeps what it joins in a field",
-            name="join"),
+    control("keeps-in-field", flink(*STRUCK_TWICE, job=JOIN, options=APART, workload=FEW_KEYS), *EXACT_SUMS,
+            purpose="that keeps what it joins in a field", name="join"),
     twin(regions.CASES, "flink/regions-same-results", TWO_REGIONS, "EXACT/row-repeated", "EXACT/input-missing",
          method=APART_FAILING + " Both strategies are tried.", windows=RESTORED),
     twin(regions.CASES, "flink/regions-only-affected", TWO_REGIONS[0], "REGION/unaffected-restarted",
@@ -70,7 +60,7 @@ CASES = with_needs(
     twin(rescaling.CASES, "flink/rescaling-in-flight-beside-forward",
          flink(slow_task(Target(Role.TASK, 4), 8, 4_000), command("cancel", after_checkpoint=3),
                command("submit", {"restore": 1, "parallelism": 1}, after_checkpoint=3, at_event="checkpoint_retained"),
-               job=TWO_WAYS, options={**APART, **KEPT, **UNALIGNED, **IN_FILES}, workload=FEW_KEYS),
+               job=TWO_WAYS, options={**APART, **twins.KEPT, **twins.UNALIGNED, **twins.IN_FILES}, workload=FEW_KEYS),
          "EXACT/input-missing",
          method="One output of a source leads to a slow join and may be overtaken, and the other may not. The job is "
                 "cancelled, and one of half the width goes on.",

@@ -2,16 +2,8 @@
 
 from __future__ import annotations
 
-from holdfast.suites.conformance import (
-    configuration,
-    configuration_layers,
-)
-from holdfast.suites.conformance.flink.twins import (
-    UNALIGNED,
-    flink,
-    refused,
-    twin,
-)
+from holdfast.suites.conformance import configuration, configuration_layers
+from holdfast.suites.conformance.flink.twins import UNALIGNED, flink, refused, twin
 from holdfast.suites.conformance.plans import CHECKPOINTING, RESTART, with_needs
 
 NOT_REFUSED = frozenset({f"{CHECKPOINTING}.num-retained", f"{CHECKPOINTING}.data-inline-threshold",
