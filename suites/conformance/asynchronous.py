@@ -19,9 +19,11 @@ UPLOADED_AT_ONCE = {f"{plans.CHECKPOINTING}.data-inline-threshold": "1"}
 """State is encoded first, which is not slowed, and then written."""
 SLOW_UPLOADS = slow_storage("write-state", 60, 1_000)
 UPLOADING = plan(SLOW_UPLOADS, options={**STATE_IN_FILES, **STEADY, **UNHURRIED}, records=DENSE)
-CRASHES = tuple(plan(kill(worker, after_checkpoint=2, gate=gate(effect, worker)), options=STATE_IN_FILES)
-                for worker in WORKERS
-                for effect in ("write-state", "during-write-state", "acknowledge"))  # fmt: skip
+CRASHES = tuple(
+    plan(kill(worker, after_checkpoint=2, gate=gate(effect, worker)), options=STATE_IN_FILES)
+    for worker in WORKERS
+    for effect in ("write-state", "during-write-state", "acknowledge")
+)
 ABORTED_UPLOAD = plan(SLOW_UPLOADS,
                       forge("decline", "source[0]", after_checkpoint=1, gate=gate("acknowledge", WORKERS[1], "sink")),
                       options={**UPLOADED_AT_ONCE, **plans.TOLERANT}, records={"records": 240})  # fmt: skip

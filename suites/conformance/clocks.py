@@ -25,9 +25,11 @@ PAUSE = plan(slow_storage("publish-metadata", 30, 900, after_checkpoint=1),
 """The clock jumps ahead, and back, three times; each pause is as long as it is ahead."""
 
 
-WINDOWS = tuple(replace(FAILURE_RATE_ENDS, faults=(*FAILURE_RATE_ENDS.faults, wrong))
-                for wrong in (jump_clock(COORDINATOR, HOUR_MS, Schedule(at_time_ms=30_000), 600_000),
-                              skew_clock(COORDINATOR, 1_000, Schedule(at_time_ms=1_000), 600_000)))  # fmt: skip
+WINDOWS = tuple(
+    replace(FAILURE_RATE_ENDS, faults=(*FAILURE_RATE_ENDS.faults, wrong))
+    for wrong in (jump_clock(COORDINATOR, HOUR_MS, Schedule(at_time_ms=30_000), 600_000),
+                  skew_clock(COORDINATOR, 1_000, Schedule(at_time_ms=1_000), 600_000))
+)  # fmt: skip
 
 
 def _alignments(timeout: str, ahead_ms: int) -> Plan:

@@ -11,9 +11,8 @@ from holdfast.harness.model.window import Window
 from holdfast.suites.conformance import plans
 from holdfast.suites.conformance.plans import EVERYWHERE, RESTORED, WORKERS, case, decides, gate, plan, with_needs
 
-READ_AHEAD = plan(kill(WORKERS[1], after_checkpoint=1,
-                             gate=gate("acknowledge", WORKERS[1], "sink")),
-                        job=FORWARD, options={plans.FAILOVER: "full"})  # fmt: skip
+READ_AHEAD = plan(kill(WORKERS[1], after_checkpoint=1, gate=gate("acknowledge", WORKERS[1], "sink")), job=FORWARD,
+                  options={plans.FAILOVER: "full"})  # fmt: skip
 """A worker dies when more was read than any completed checkpoint covers, and both sources go back."""
 FAULTS = (
     storage_error("commit", after_checkpoint=1),

@@ -30,19 +30,18 @@ def _not_stored(times: int, after: int = 1, **how: int) -> FaultSpec:
 
 
 LATE_UPLOAD = plan(slow_storage("write-state", 150, 400, 1, after_checkpoint=1),
-                         options={**plans.TWO_AT_ONCE, **STATE_IN_FILES, **plans.INTOLERANT},
-                         records=LONG)  # fmt: skip
+                   options={**plans.TWO_AT_ONCE, **STATE_IN_FILES, **plans.INTOLERANT}, records=LONG)  # fmt: skip
 """One upload of a checkpoint takes longer than the next checkpoint."""
 LATE_PUBLICATION = plan(slow_storage("publish-metadata", 150, 400, 1, after_checkpoint=1),
-                              options={**plans.TWO_AT_ONCE, **plans.TOLERANT}, records=LONG)  # fmt: skip
+                        options={**plans.TWO_AT_ONCE, **plans.TOLERANT}, records=LONG)  # fmt: skip
 LOST_NOTICES = (
     plan(lose_notices(50, 300, after_checkpoint=1), records=LONG),
     plan(lose_notices(90, 300, after_checkpoint=1), records=LONG),
     plan(lose_notices(60, 300, after_checkpoint=1), kill(WORKERS[0], after_checkpoint=3), records=LONG),
     plan(lose_notices(60, 300, after_checkpoint=1), kill(COORDINATOR, after_checkpoint=3), records=LONG),
     plan(lose_notices(60, 400, after_checkpoint=1),
-               storage_error("write-state", 200, {"occurrences": 3}, after_checkpoint=2),
-               options={**STATE_IN_FILES, **plans.TOLERANT}, records=LONG),
+         storage_error("write-state", 200, {"occurrences": 3}, after_checkpoint=2),
+         options={**STATE_IN_FILES, **plans.TOLERANT}, records=LONG),
 )  # fmt: skip
 FAILED_COMMIT = plan(storage_error("commit", after_checkpoint=2), options=plans.TWO_RETAINED)
 TOO_MANY = (
@@ -60,14 +59,13 @@ NO_FAILURES = (
     *(plan(_declined(cause), options=plans.INTOLERANT) for cause in NOT_COUNTED),
     LATE_UPLOAD,
     plan(_not_stored(1), options={**plans.INTOLERANT, **VERSION_1_14}),
-    plan(kill(WORKERS[0], after_checkpoint=1, gate=gate("acknowledge", WORKERS[0], "sum")),
-               options=plans.INTOLERANT),
-)  # fmt: skip
+    plan(kill(WORKERS[0], after_checkpoint=1, gate=gate("acknowledge", WORKERS[0], "sum")), options=plans.INTOLERANT),
+)
 """Ends that count for nothing, whatever is tolerable."""
 FORGIVEN = plan(_not_stored(1), _not_stored(1, after=3), options=plans.ONE_TOLERABLE, records=LONG)
 COUNTED_ANEW = plan(_not_stored(3), options=plans.ONE_TOLERABLE, records=LONG)
 OUTDATED = plan(slow_storage("publish-metadata", 60, 60, 1, after_checkpoint=1), _not_stored(1, after=2),
-                      options={**plans.TWO_AT_ONCE, **plans.INTOLERANT}, records=LONG)  # fmt: skip
+                options={**plans.TWO_AT_ONCE, **plans.INTOLERANT}, records=LONG)  # fmt: skip
 """The publication of a checkpoint fails when a later one has completed."""
 REFUSED_BY_STORE = plan(_not_stored(1), options={**STATE_IN_FILES, **plans.TOLERANT})
 
@@ -79,13 +77,15 @@ def _unknown(**how: int) -> Plan:
 
 
 UNKNOWN = (_unknown(after_effect=1), _unknown(answer_lost=1))
-MID_CHECKPOINT = plan(kill(WORKERS[1], after_checkpoint=1, gate=gate("acknowledge", WORKERS[1], "sum")),
-                      options=plans.TWO_AT_ONCE)  # fmt: skip
-CRASHES = tuple(plan(kill(COORDINATOR, after_checkpoint=1, gate=gate(effect, COORDINATOR)),
-                           options={**STATE_IN_FILES, **kept})
-                for effect in ON_COORDINATOR
-                for kept in ({}, plans.TWO_RETAINED)
-                if not (kept and "delete" in effect))  # fmt: skip
+MID_CHECKPOINT = plan(
+    kill(WORKERS[1], after_checkpoint=1, gate=gate("acknowledge", WORKERS[1], "sum")), options=plans.TWO_AT_ONCE
+)
+CRASHES = tuple(
+    plan(kill(COORDINATOR, after_checkpoint=1, gate=gate(effect, COORDINATOR)), options={**STATE_IN_FILES, **kept})
+    for effect in ON_COORDINATOR
+    for kept in ({}, plans.TWO_RETAINED)
+    if not (kept and "delete" in effect)
+)
 
 CASES = with_needs(
     case("failed-checkpoints/subsumed",

@@ -35,14 +35,17 @@ def ending(*faults: FaultSpec, **fields: Any) -> Plan:
     return plan(*faults, expected_end=ExpectedEnd.FINISHED, **fields)
 
 
-DRAINED = tuple(ending(job=job, options=options)
-                for job in (REDUCED, bounded(KEYED_SUM), bounded(FORWARD), bounded(PIPELINE))
-                for options in (CHAINED, SELDOM))  # fmt: skip
-WAITING = tuple(ending(kill(target, at_event=event), job=job, options=options)
-                for job in (REDUCED, bounded(KEYED_SUM))
-                for target, event in ((WORKERS[0], "operator_finished"), (COORDINATOR, "operator_finished"),
-                                      (WORKERS[1], "finish_received"), (COORDINATOR, "finish_received"))
-                for options in (CHAINED, SELDOM))  # fmt: skip
+DRAINED = tuple(
+    ending(job=job, options=options)
+    for job in (REDUCED, bounded(KEYED_SUM), bounded(FORWARD), bounded(PIPELINE))
+    for options in (CHAINED, SELDOM)
+)
+WAITING = tuple(
+    ending(kill(target, at_event=event), job=job, options=options) for job in (REDUCED, bounded(KEYED_SUM))
+    for target, event in ((WORKERS[0], "operator_finished"), (COORDINATOR, "operator_finished"),
+                          (WORKERS[1], "finish_received"), (COORDINATOR, "finish_received"))
+    for options in (CHAINED, SELDOM)
+)  # fmt: skip
 STEPPED_UNION = Job(name="stepped-union",
                     vertices=(Vertex("left", VertexKind.SOURCE, bounded=True), Vertex("right", VertexKind.SOURCE),
                               Vertex("map", VertexKind.MAP), Vertex("union", VertexKind.UNION),

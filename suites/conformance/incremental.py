@@ -38,39 +38,44 @@ def _golden(version: str, parallelism: int = 1) -> Plan:
 
 
 GOLDEN_RUNS = tuple(map(_golden, PROFILES))
-AFTER_RESTARTS = tuple(_plan(version, *faults, options=options)
-                       for version, (faults,
-                                     options) in product(PROFILES,
-                                                         (((kill(WORKERS[0], after_checkpoint=3),), {}),
-                                                          ((kill(COORDINATOR, after_checkpoint=3),),
-                                                           TWO_RETAINED),
-                                                          ((slow_storage("delete", 90, 100, 1, after_checkpoint=1),
-                                                            kill(WORKERS[1], after_checkpoint=2)),
-                                                           {}))))  # fmt: skip
-OVERLAPPING = tuple(_plan(version, *faults, options={**plans.TWO_AT_ONCE, **TOLERANT})
-                    for version, faults in product(PROFILES,
-                                                   ((lose_notices(100, 400, after_checkpoint=1),),
-                                                    (slow_storage("write-state", 60, 300,
-                                                                  after_checkpoint=2),))))  # fmt: skip
-GIVEN_UP = tuple(_plan(version, *faults, options=TOLERANT)
-                 for version, faults in product(PROFILES,
-                                                ((storage_error("write-state", 300, {"occurrences": 3},
-                                                                after_checkpoint=2),),
-                                                 (storage_error("publish-metadata", 300, {"occurrences": 2},
-                                                                after_checkpoint=2),))))  # fmt: skip
-LATE = tuple(_plan(version, fault, options=IMPATIENT)
-             for version, fault in product(PROFILES,
-                                           (disturb("delay", "acknowledge", WORKERS[0],
-                                                    {"delay_ms": 80, "occurrences": 0}, after_checkpoint=2),
-                                            disturb("double", "acknowledge", WORKERS[0],
-                                                    {"delay_ms": 70, "occurrences": 0},
-                                                    after_checkpoint=1))))  # fmt: skip
+AFTER_RESTARTS = tuple(
+    _plan(version, *faults, options=options)
+    for version, (faults, options) in product(PROFILES,
+                                              (((kill(WORKERS[0], after_checkpoint=3),), {}),
+                                               ((kill(COORDINATOR, after_checkpoint=3),), TWO_RETAINED),
+                                               ((slow_storage("delete", 90, 100, 1, after_checkpoint=1),
+                                                 kill(WORKERS[1], after_checkpoint=2)),
+                                                {})))
+)  # fmt: skip
+OVERLAPPING = tuple(
+    _plan(version, *faults, options={**plans.TWO_AT_ONCE, **TOLERANT})
+    for version, faults in product(
+        PROFILES,
+        ((lose_notices(100, 400, after_checkpoint=1),), (slow_storage("write-state", 60, 300, after_checkpoint=2),)),
+    )
+)
+GIVEN_UP = tuple(
+    _plan(version, *faults, options=TOLERANT)
+    for version, faults in product(PROFILES,
+                                   ((storage_error("write-state", 300, {"occurrences": 3}, after_checkpoint=2),),
+                                    (storage_error("publish-metadata", 300, {"occurrences": 2}, after_checkpoint=2),)))
+)  # fmt: skip
+LATE = tuple(
+    _plan(version, fault, options=IMPATIENT)
+    for version, fault in product(PROFILES,
+                                  (disturb("delay", "acknowledge", WORKERS[0], {"delay_ms": 80, "occurrences": 0},
+                                           after_checkpoint=2),
+                                   disturb("double", "acknowledge", WORKERS[0], {"delay_ms": 70, "occurrences": 0},
+                                           after_checkpoint=1)))
+)  # fmt: skip
 NAME_AGAIN, NO_NAME = (
     tuple(_plan(version, options={profile.BACKEND: f"{WRONG_NAMES}:{backend}", **TOLERANT}) for version in PROFILES)
     for backend in ("GivesNameAgain", "RefersToNothing")
 )
-BETWEEN = tuple(_plan(version, savepoint(how=how, after_checkpoint=2), kill(WORKERS[0], after_checkpoint=5))
-                for version, how in product(PROFILES, SavepointFormat))  # fmt: skip
+BETWEEN = tuple(
+    _plan(version, savepoint(how=how, after_checkpoint=2), kill(WORKERS[0], after_checkpoint=5))
+    for version, how in product(PROFILES, SavepointFormat)
+)
 EQUAL_NAMES = tuple(_golden(version, parallelism=2) for version in PROFILES)
 
 CASES = with_needs(

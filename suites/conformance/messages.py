@@ -23,34 +23,32 @@ def _declined(**when: Any) -> FaultSpec:
     return forge("decline", "sink[1]", **when)
 
 
-LOST_WITH_CONNECTION = tuple(plan(disturb("lose", first, WORKERS[0], after_checkpoint=1),
-                                        disturb("lose", then, WORKERS[0], after_checkpoint=3),
-                                        kill(WORKERS[1], after_checkpoint=1),
-                                        kill(WORKERS[1], after_checkpoint=4), options=SHORT_TIMEOUT, records=LONG)
-                             for first, then in (("acknowledge", "deploy"), ("cancel", "task-running"),
-                                                 ("start-source", "cancelled")))  # fmt: skip
+LOST_WITH_CONNECTION = tuple(
+    plan(disturb("lose", first, WORKERS[0], after_checkpoint=1), disturb("lose", then, WORKERS[0], after_checkpoint=3),
+         kill(WORKERS[1], after_checkpoint=1), kill(WORKERS[1], after_checkpoint=4), options=SHORT_TIMEOUT,
+         records=LONG)
+    for first, then in (("acknowledge", "deploy"), ("cancel", "task-running"), ("start-source", "cancelled"))
+)  # fmt: skip
 """The connection of a worker is reset in front of a message; the other worker dies, so that tasks stop and start."""
 DOUBLED_ACKS = plan(disturb("double", "acknowledge", how={"occurrences": 0, "delay_ms": 1}, after_checkpoint=1),
-                          pause(WORKERS[1], 60, after_checkpoint=1,
-                                gate=gate("acknowledge", WORKERS[1], "sink")),
-                          options=SHORT_TIMEOUT, records=LONG)  # fmt: skip
-ACKS_OF_THE_LAST_ATTEMPT = plan(disturb("double", "acknowledge", WORKERS[0],
-                                              {"occurrences": 0, "delay_ms": 70}, after_checkpoint=1),
-                                      kill(WORKERS[1], after_checkpoint=3), options=SHORT_TIMEOUT,
-                                      records=LONG)  # fmt: skip
+                    pause(WORKERS[1], 60, after_checkpoint=1, gate=gate("acknowledge", WORKERS[1], "sink")),
+                    options=SHORT_TIMEOUT, records=LONG)  # fmt: skip
+ACKS_OF_THE_LAST_ATTEMPT = plan(disturb("double", "acknowledge", WORKERS[0], {"occurrences": 0, "delay_ms": 70},
+                                        after_checkpoint=1),
+                                kill(WORKERS[1], after_checkpoint=3), options=SHORT_TIMEOUT, records=LONG)  # fmt: skip
 """Copies of what the surviving worker acknowledged arrive when the attempt is over, and the checkpoint complete."""
 OLD_TRIGGERS = (
     plan(disturb("double", "trigger", how={"occurrences": 0, "delay_ms": 50}, after_checkpoint=1),
-               options=SHORT_TIMEOUT, records=LONG),
+         options=SHORT_TIMEOUT, records=LONG),
     plan(disturb("delay", "trigger", WORKERS[0], {"delay_ms": 130, "overtaken_by": NOTICES_AND_TRIGGERS},
-                       after_checkpoint=1),
-               options={**SHORT_TIMEOUT, **plans.TWO_AT_ONCE}, records=LONG),
+                 after_checkpoint=1),
+         options={**SHORT_TIMEOUT, **plans.TWO_AT_ONCE}, records=LONG),
 )  # fmt: skip
 LATE_ABORTS = plan(disturb("delay", "abort",
-                                 how={"delay_ms": 45, "overtaken_by": NOTICES_AND_TRIGGERS, "occurrences": 0}),
-                         _declined(after_checkpoint=1, at_event="checkpoint_triggered"),
-                         _declined(after_checkpoint=2, at_event="checkpoint_triggered"), options=SHORT_TIMEOUT,
-                         records=LONG)  # fmt: skip
+                           how={"delay_ms": 45, "overtaken_by": NOTICES_AND_TRIGGERS, "occurrences": 0}),
+                   _declined(after_checkpoint=1, at_event="checkpoint_triggered"),
+                   _declined(after_checkpoint=2, at_event="checkpoint_triggered"), options=SHORT_TIMEOUT,
+                   records=LONG)  # fmt: skip
 LATE_DECLINES = plan(disturb("delay", "decline",
                              how={"delay_ms": 60, "overtaken_by": "acknowledge decline heartbeat-answer"}),
                      disturb("lose", "trigger", WORKERS[0], {"occurrences": 3}, after_checkpoint=1),
@@ -58,8 +56,9 @@ LATE_DECLINES = plan(disturb("delay", "decline",
                      _declined(after_checkpoint=2, at_event="checkpoint_triggered"),
                      options={**SHORT_TIMEOUT, f"{CHECKPOINTING}.timeout": "42 ms"}, records=LONG)  # fmt: skip
 """A decline arrives when its checkpoint has expired, and another is pending; a later one arrives in time."""
-LOST_TRIGGERS = plan(disturb("lose", "trigger", WORKERS[0], {"occurrences": 2}, after_checkpoint=1),
-                           options=SHORT_TIMEOUT, records=LONG)  # fmt: skip
+LOST_TRIGGERS = plan(
+    disturb("lose", "trigger", WORKERS[0], {"occurrences": 2}, after_checkpoint=1), options=SHORT_TIMEOUT, records=LONG
+)
 
 CASES = with_needs(
     case("messages/doubled-acks", "Is every acknowledgement counted once, when each of them arrives twice?",

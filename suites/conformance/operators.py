@@ -31,19 +31,21 @@ CRASHES = (kill(WORKERS[0], after_checkpoint=1), kill(COORDINATOR, after_checkpo
 
 TIES = {"value_limit": 2}
 """Few values, so that many are equal."""
-KEYED = tuple(made for job in (jobs.TOP_SUM, jobs.DEDUPLICATE, jobs.SESSION_SUM)
-              for made in (plan(*CRASHES, job=job, records=TIES),
-                           plan(kill(WORKERS[1], after_checkpoint=2), job=job, options=STATE_IN_FILES, records=TIES),
-                           rescaled(2, 3, job=job), rescaled(3, 2, job=job)))  # fmt: skip
+KEYED = tuple(
+    made for job in (jobs.TOP_SUM, jobs.DEDUPLICATE, jobs.SESSION_SUM)
+    for made in (plan(*CRASHES, job=job, records=TIES),
+                 plan(kill(WORKERS[1], after_checkpoint=2), job=job, options=STATE_IN_FILES, records=TIES),
+                 rescaled(2, 3, job=job), rescaled(3, 2, job=job))
+)  # fmt: skip
 
-EXPIRING = tuple(made for job in (jobs.THROTTLE, jobs.DEBOUNCE)
-                 for made in (plan(*CRASHES, job=job),
-                              plan(kill(WORKERS[1], after_checkpoint=2), job=job, options=STATE_IN_FILES),
-                              plan(kill(WORKERS[0], after_checkpoint=2), job=job,
-                                   options={**STATE_IN_FILES, "execution.checkpointing.incremental": "true",
-                                            "state.backend.type": "rocksdb"}),
-                              rescaled(2, 3, job=job),
-                              rescaled(3, 2, job=job, faults=(kill(WORKERS[0], after_checkpoint=5),))))  # fmt: skip
+EXPIRING = tuple(
+    made for job in (jobs.THROTTLE, jobs.DEBOUNCE)
+    for made in (plan(*CRASHES, job=job), plan(kill(WORKERS[1], after_checkpoint=2), job=job, options=STATE_IN_FILES),
+                 plan(kill(WORKERS[0], after_checkpoint=2), job=job,
+                      options={**STATE_IN_FILES, "execution.checkpointing.incremental": "true",
+                               "state.backend.type": "rocksdb"}),
+                 rescaled(2, 3, job=job), rescaled(3, 2, job=job, faults=(kill(WORKERS[0], after_checkpoint=5),)))
+)  # fmt: skip
 """A downtime is longer than the time to live in some of them, shorter in others."""
 
 

@@ -48,7 +48,7 @@ DECIDED = (
     decides("REC-03", *EXACT_SUMS, wrong="source-repeats-one"),
     decides("REC-01", "COORD/restored-not-latest", wrong="starts-empty"),
     decides("REC-02", "RESTORE/position-differs", wrong="source-repeats-one"),
-)  # fmt: skip
+)
 """What kills among the flights decide, wherever the processes run."""
 
 CASES = with_needs(

@@ -71,29 +71,33 @@ WAYS = ("remove", "truncate", "flip")
 WHO_READS = {"metadata": kill(COORDINATOR, **RECORDED),
              "state": kill(WORKERS[0], after_checkpoint=2, gate=gate("acknowledge", WORKERS[0]))}  # fmt: skip
 """By what is damaged, the death that makes somebody read it, before the next checkpoint can complete."""
-UNREADABLE = tuple(plan(damage(part, way, 300, **RECORDED), WHO_READS[part],
-                              options={**STATE_IN_FILES, **retained})
-                   for part in ("metadata", "state")
-                   for way in WAYS
-                   for retained in ({}, plans.TWO_RETAINED))  # fmt: skip
+UNREADABLE = tuple(
+    plan(damage(part, way, 300, **RECORDED), WHO_READS[part], options={**STATE_IN_FILES, **retained})
+    for part in ("metadata", "state")
+    for way in WAYS
+    for retained in ({}, plans.TWO_RETAINED)
+)
 """A file of the newest checkpoint is spoilt as a process dies that makes somebody read it, and mended after a while."""
 MISSING = UNREADABLE[0]
-NOT_MENDED = tuple(plan(damage(part, "remove", **RECORDED), WHO_READS[part],
-                              options={**STATE_IN_FILES, f"{plans.RESTART}.fixed-delay.attempts": "3"},
-                              expected_end=ExpectedEnd.FAILED)
-                   for part in ("metadata", "state"))  # fmt: skip
-BACKLOGS = tuple(plan(surge(300, 200, after_checkpoint=1), kill(WORKERS[0], after_checkpoint=2),
-                            options={f"{plans.RESTART}.fixed-delay.delay": "200 ms"},
-                            records={"records": 3 * rate, "records_per_second": rate})
-                 for rate in (100, 200, 400))  # fmt: skip
-REREADS = tuple(plan(kill(WORKERS[0], after_checkpoint=2, at_event="checkpoint_triggered"),
-                           kill(WORKERS[1], after_checkpoint=4,
-                                gate=gate("acknowledge", WORKERS[1], "sink")),
-                           kill(WORKERS[0], after_checkpoint=6, at_event="rows_visible"),
-                           options={**plans.TWO_RETAINED, plans.FAILOVER: "full",
-                                    f"{plans.CHECKPOINTING}.interval": f"{interval_ms} ms"},
-                           records={"records": 16 * interval_ms // 2, "preloaded_percent": 0})
-                for interval_ms in (40, 80, 160))  # fmt: skip
+NOT_MENDED = tuple(
+    plan(damage(part, "remove", **RECORDED), WHO_READS[part],
+         options={**STATE_IN_FILES, f"{plans.RESTART}.fixed-delay.attempts": "3"}, expected_end=ExpectedEnd.FAILED)
+    for part in ("metadata", "state")
+)  # fmt: skip
+BACKLOGS = tuple(
+    plan(surge(300, 200, after_checkpoint=1), kill(WORKERS[0], after_checkpoint=2),
+         options={f"{plans.RESTART}.fixed-delay.delay": "200 ms"},
+         records={"records": 3 * rate, "records_per_second": rate})
+    for rate in (100, 200, 400)
+)  # fmt: skip
+REREADS = tuple(
+    plan(kill(WORKERS[0], after_checkpoint=2, at_event="checkpoint_triggered"),
+         kill(WORKERS[1], after_checkpoint=4, gate=gate("acknowledge", WORKERS[1], "sink")),
+         kill(WORKERS[0], after_checkpoint=6, at_event="rows_visible"),
+         options={**plans.TWO_RETAINED, plans.FAILOVER: "full", f"{plans.CHECKPOINTING}.interval": f"{interval_ms} ms"},
+         records={"records": 16 * interval_ms // 2, "preloaded_percent": 0})
+    for interval_ms in (40, 80, 160)
+)  # fmt: skip
 """Input arrives for as long as ten checkpoints or more take."""
 
 CASES = with_needs(

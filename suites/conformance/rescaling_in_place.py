@@ -111,11 +111,11 @@ REFUSED = (
     plan(rescale(0, after_checkpoint=3), topology=Topology(2), records=FOUR),
 )
 ONE_RESTART = {f"{plans.RESTART}.fixed-delay.attempts": "1"}
-BETWEEN_FAILURES = tuple(plan(kill(WORKERS[0], after_checkpoint=2), rescale(parallelism, after_checkpoint=4), *deaths,
-                              topology=Topology(2), options=ONE_RESTART, records=FOUR,
-                              expected_end=ExpectedEnd.FAILED if deaths else ExpectedEnd.RUNNING)
-                         for parallelism, deaths in ((3, (kill(WORKERS[0], after_checkpoint=6),)),
-                                                     (1, ())))  # fmt: skip
+BETWEEN_FAILURES = tuple(
+    plan(kill(WORKERS[0], after_checkpoint=2), rescale(parallelism, after_checkpoint=4), *deaths, topology=Topology(2),
+         options=ONE_RESTART, records=FOUR, expected_end=ExpectedEnd.FAILED if deaths else ExpectedEnd.RUNNING)
+    for parallelism, deaths in ((3, (kill(WORKERS[0], after_checkpoint=6),)), (1, ()))
+)  # fmt: skip
 """A job that may restart once is rescaled behind its restart; the first one fails again."""
 HELD_BACK = rescaled_in_place(2, 3, job=jobs.MINI_BATCH, records=STEADILY)
 

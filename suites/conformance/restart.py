@@ -70,12 +70,12 @@ THREE_ATTEMPTS = _poisoned(poison(),
                                    | {f"{RESTART}.fixed-delay.attempts": "3", f"{RESTART}.fixed-delay.delay": "200 ms"},
                            end=ExpectedEnd.FAILED, bounds=QUICK_BOUNDS)  # fmt: skip
 """Short enough for real processes."""
-UNRECOVERABLE = tuple(_poisoned(poison(unrecoverable=True), options=QUICK | strategy, end=ExpectedEnd.FAILED,
-                                bounds=QUICK_BOUNDS)
-                      for strategy in ({f"{RESTART}.fixed-delay.attempts": "9"},
-                                       {f"{RESTART}.type": "failure-rate",
-                                        f"{RESTART}.failure-rate.max-failures-per-interval": "9"},
-                                       {f"{RESTART}.type": "exponential-delay"}))  # fmt: skip
+UNRECOVERABLE = tuple(
+    _poisoned(poison(unrecoverable=True), options=QUICK | strategy, end=ExpectedEnd.FAILED, bounds=QUICK_BOUNDS)
+    for strategy in ({f"{RESTART}.fixed-delay.attempts": "9"},
+                     {f"{RESTART}.type": "failure-rate", f"{RESTART}.failure-rate.max-failures-per-interval": "9"},
+                     {f"{RESTART}.type": "exponential-delay"})
+)  # fmt: skip
 FAILURE_RATE_ENDS = _failures(3, 23, 43, 63, options=CHECKPOINTS | FAILURE_RATE, end=ExpectedEnd.FAILED)
 FIXED_DELAY_ENDS = _failures(3, 23, 43, 63, options=CHECKPOINTS | FIXED_DELAY, end=ExpectedEnd.FAILED)
 

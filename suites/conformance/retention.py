@@ -46,10 +46,9 @@ LEAVES = tuple(_ended(*cell) for cell in MATRIX if cell in KEPT)
 DISCARDS = tuple(_ended(*cell) for cell in MATRIX if cell not in KEPT)
 DURING_END = (
     plan(command("cancel", after_checkpoint=2), slow_storage("persist-job-record", 30, 400, after_checkpoint=2),
-               options={**RETAIN, **STATE_IN_FILES}, expected_end=ExpectedEnd.CANCELED, records=LONG),
-    plan(command("cancel", after_checkpoint=2),
-               kill(COORDINATOR, after_checkpoint=2, gate=gate("delete", COORDINATOR)),
-               options=STATE_IN_FILES, expected_end=ExpectedEnd.CANCELED, records=LONG),
+         options={**RETAIN, **STATE_IN_FILES}, expected_end=ExpectedEnd.CANCELED, records=LONG),
+    plan(command("cancel", after_checkpoint=2), kill(COORDINATOR, after_checkpoint=2, gate=gate("delete", COORDINATOR)),
+         options=STATE_IN_FILES, expected_end=ExpectedEnd.CANCELED, records=LONG),
 )  # fmt: skip
 
 
@@ -72,17 +71,16 @@ EMPTY = _again("cancel", restore=0)
 STORED_FIRST = (
     plan(storage_error("publish-metadata", 300, {"occurrences": 2}, after_checkpoint=2), options=plans.TOLERANT),
     plan(kill(COORDINATOR, after_checkpoint=2, gate=gate("publish-metadata", COORDINATOR)),
-               options={**plans.TWO_RETAINED, **STATE_IN_FILES}),
+         options={**plans.TWO_RETAINED, **STATE_IN_FILES}),
     plan(options=plans.TWO_RETAINED, records=LONG),
 )  # fmt: skip
 FAILED_DELETIONS = (
-    plan(storage_error("delete", 300, {"occurrences": 4}, after_checkpoint=2), options=STATE_IN_FILES,
-               records=LONG),
+    plan(storage_error("delete", 300, {"occurrences": 4}, after_checkpoint=2), options=STATE_IN_FILES, records=LONG),
     plan(storage_error("delete", 300, {"occurrences": 4, "after_effect": 1}, after_checkpoint=2),
-               options={**STATE_IN_FILES, **plans.TWO_RETAINED}, records=LONG),
+         options={**STATE_IN_FILES, **plans.TWO_RETAINED}, records=LONG),
 )  # fmt: skip
 IN_USE = plan(kill(WORKERS[0], after_checkpoint=2), slow_storage("read-state", 30, 400, after_checkpoint=2),
-                    options={**STATE_IN_FILES, **plans.TWO_RETAINED}, records=LONG)  # fmt: skip
+              options={**STATE_IN_FILES, **plans.TWO_RETAINED}, records=LONG)  # fmt: skip
 
 CASES = with_needs(
     case("retention/number",

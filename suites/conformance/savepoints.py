@@ -65,12 +65,12 @@ STOPPED = (
     _resumed(job=jobs.MINI_BATCH),
     _resumed(kill(WORKERS[1], after_checkpoint=9), kill(COORDINATOR, after_checkpoint=11)),
 )
-STOPPED_SLOWLY = tuple(_plan(slow_storage("write-state", 30, 900, after_checkpoint=2),
-                             stop(drain=drain, after_checkpoint=3),
-                             command("submit", {"restore": 1}, after_checkpoint=3, at_event="checkpoint_retained"),
-                             options=options)
-                       for drain in (True, False)
-                       for options in ({}, plans.TWO_AT_ONCE))  # fmt: skip
+STOPPED_SLOWLY = tuple(
+    _plan(slow_storage("write-state", 30, 900, after_checkpoint=2), stop(drain=drain, after_checkpoint=3),
+          command("submit", {"restore": 1}, after_checkpoint=3, at_event="checkpoint_retained"), options=options)
+    for drain in (True, False)
+    for options in ({}, plans.TWO_AT_ONCE)
+)  # fmt: skip
 """The savepoint takes longer than the interval."""
 STOPPED_OTHERWISE = (
     _resumed(job=jobs.FORWARD),
@@ -87,7 +87,7 @@ STRUCK = (
     _plan(stop(after_checkpoint=3), kill(COORDINATOR, after_checkpoint=3, gate=gate("publish-metadata", COORDINATOR))),
     _plan(stop(after_checkpoint=3), storage_error("publish-metadata", after_checkpoint=3)),
     _plan(stop(after_checkpoint=3), storage_error("write-state", after_checkpoint=3)),
-)  # fmt: skip
+)
 """A stop is struck in each of its phases: no savepoint, or one whose job has not ended with it."""
 DRAINED = (
     _resumed(drain=True),
@@ -129,10 +129,12 @@ CANCELLED = (
           options=VERSION_1_14),
 )  # fmt: skip
 """In 1.14 a job can be cancelled with a savepoint; without one it goes on."""
-ENDED = tuple(_plan(stop(drain=drain, after_checkpoint=3), *faults, job=job, expected_end=ExpectedEnd.FINISHED)
-              for job in (jobs.TUMBLING_SUM, jobs.SESSION_SUM)
-              for drain in (True, False)
-              for faults in ((), (kill(WORKERS[0], after_checkpoint=2),)))  # fmt: skip
+ENDED = tuple(
+    _plan(stop(drain=drain, after_checkpoint=3), *faults, job=job, expected_end=ExpectedEnd.FINISHED)
+    for job in (jobs.TUMBLING_SUM, jobs.SESSION_SUM)
+    for drain in (True, False)
+    for faults in ((), (kill(WORKERS[0], after_checkpoint=2),))
+)
 """No job goes on from there."""
 TIMED = (
     _resumed(job=jobs.DELAYED_SUM),

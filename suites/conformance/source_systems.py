@@ -13,13 +13,16 @@ from holdfast.suites.conformance.plans import EVERYWHERE, WORKERS, case, decides
 LONG = {"records": 240}
 
 
-TO_THE_POSITION = tuple(plan(truncate(duration_ms=300, after_checkpoint=1), kill(WORKERS[0], after_checkpoint=1),
-                             truncate(duration_ms=300, after_checkpoint=3), kill(COORDINATOR, after_checkpoint=3),
-                             job=job, records=LONG)
-                        for job in (KEYED_SUM, FORWARD))  # fmt: skip
-BEYOND_IT = tuple(plan(truncate(beyond, after_checkpoint=2), kill(WORKERS[0], after_checkpoint=2), records=LONG,
-                       expected_end=ExpectedEnd.FAILED)
-                  for beyond in (20, 240))  # fmt: skip
+TO_THE_POSITION = tuple(
+    plan(truncate(duration_ms=300, after_checkpoint=1), kill(WORKERS[0], after_checkpoint=1),
+         truncate(duration_ms=300, after_checkpoint=3), kill(COORDINATOR, after_checkpoint=3), job=job, records=LONG)
+    for job in (KEYED_SUM, FORWARD)
+)  # fmt: skip
+BEYOND_IT = tuple(
+    plan(truncate(beyond, after_checkpoint=2), kill(WORKERS[0], after_checkpoint=2), records=LONG,
+         expected_end=ExpectedEnd.FAILED)
+    for beyond in (20, 240)
+)  # fmt: skip
 
 CASES = with_needs(
     case("source-systems/truncated-to-position", "Does a recovery need no record in front of the restored position?",

@@ -42,39 +42,44 @@ REPORTED = (
 )  # fmt: skip
 """With crashes between an effect and its report, and answers that are lost."""
 
-BLACKOUTS = tuple(plan(lose_power(after_checkpoint=progress, gate=gate(effect, target)),
-                       options={**STATE_IN_FILES, **retained})
-                  for effect, target in (("publish-metadata", COORDINATOR), ("during-publish-metadata", COORDINATOR),
-                                         ("notify", COORDINATOR), ("persist-job-record", COORDINATOR),
-                                         ("delete", COORDINATOR), ("write-state", WORKERS[0]),
-                                         ("during-write-state", WORKERS[0]), ("acknowledge", WORKERS[1]),
-                                         ("pre-commit", WORKERS[0]), ("commit", WORKERS[1]))
-                  for progress, retained in ((1, {}), (3, plans.TWO_RETAINED)))  # fmt: skip
+BLACKOUTS = tuple(
+    plan(lose_power(after_checkpoint=progress, gate=gate(effect, target)), options={**STATE_IN_FILES, **retained})
+    for effect, target in (("publish-metadata", COORDINATOR), ("during-publish-metadata", COORDINATOR),
+                           ("notify", COORDINATOR), ("persist-job-record", COORDINATOR), ("delete", COORDINATOR),
+                           ("write-state", WORKERS[0]), ("during-write-state", WORKERS[0]), ("acknowledge", WORKERS[1]),
+                           ("pre-commit", WORKERS[0]), ("commit", WORKERS[1]))
+    for progress, retained in ((1, {}), (3, plans.TWO_RETAINED))
+)  # fmt: skip
 """The power fails in front of a step, or in its middle."""
-LISTED_LATE = tuple(plan(stale_listing(400, after_checkpoint=1),
-                         kill(COORDINATOR, after_checkpoint=progress, gate=gate(effect, COORDINATOR)),
-                         options={**STATE_IN_FILES, **retained}, records={"records": 240})
-                    for effect in ("persist-job-record", "send-trigger", "notify", "delete")
-                    for progress, retained in ((2, {}), (3, plans.TWO_RETAINED)))  # fmt: skip
+LISTED_LATE = tuple(
+    plan(stale_listing(400, after_checkpoint=1),
+         kill(COORDINATOR, after_checkpoint=progress, gate=gate(effect, COORDINATOR)),
+         options={**STATE_IN_FILES, **retained}, records={"records": 240})
+    for effect in ("persist-job-record", "send-trigger", "notify", "delete")
+    for progress, retained in ((2, {}), (3, plans.TWO_RETAINED))
+)  # fmt: skip
 """Listings stand still, and a coordinator dies that has published and dropped checkpoints since."""
 STALE = tuple(
     plan(damage(part, "stale", 300, **RECORDED), WHO_READS[part], options={**STATE_IN_FILES, **plans.TWO_RETAINED})
     for part in WHO_READS
 )
 """A file of the newest checkpoint holds what it held in the one before."""
-BESIDE = tuple(plan(command("cancel", after_checkpoint=3),
-                    command("submit", {"restore": 0}, after_checkpoint=3, at_event="checkpoint_retained"), *faults,
-                    options={**STATE_IN_FILES,
-                             f"{plans.CHECKPOINTING}.externalized-checkpoint-retention": "RETAIN_ON_CANCELLATION"},
-                    records={"records": 240})
-               for faults in ((), (kill(COORDINATOR, after_checkpoint=6),),
-                              (kill(WORKERS[0], after_checkpoint=6),)))  # fmt: skip
+BESIDE = tuple(
+    plan(command("cancel", after_checkpoint=3),
+         command("submit", {"restore": 0}, after_checkpoint=3, at_event="checkpoint_retained"), *faults,
+         options={**STATE_IN_FILES,
+                  f"{plans.CHECKPOINTING}.externalized-checkpoint-retention": "RETAIN_ON_CANCELLATION"},
+         records={"records": 240})
+    for faults in ((), (kill(COORDINATOR, after_checkpoint=6),), (kill(WORKERS[0], after_checkpoint=6),))
+)  # fmt: skip
 """A job on the directory in which the last one has left a checkpoint."""
-TRANSIENT = tuple(plan(storage_error(operation, 200, {"occurrences": occurrences, **way}, after_checkpoint=1),
-                       options={**STATE_IN_FILES, **plans.TOLERANT}, records={"records": 240})
-                  for operation in ("write-state", "publish-metadata", "persist-job-record", "delete")
-                  for occurrences in (1, 4, 0)
-                  for way in WAYS_TO_FAIL)  # fmt: skip
+TRANSIENT = tuple(
+    plan(storage_error(operation, 200, {"occurrences": occurrences, **way}, after_checkpoint=1),
+         options={**STATE_IN_FILES, **plans.TOLERANT}, records={"records": 240})
+    for operation in ("write-state", "publish-metadata", "persist-job-record", "delete")
+    for occurrences in (1, 4, 0)
+    for way in WAYS_TO_FAIL
+)  # fmt: skip
 """Every operation of a checkpoint, refused or its answer lost: once, four times, and for a while."""
 
 CASES = with_needs(

@@ -24,10 +24,11 @@ STOPPED = tuple(
 SAVING = plan(savepoint(after_checkpoint=1),
               supersede(INTERVALS_MS, after_checkpoint=1, gate=gate("during-publish-metadata", COORDINATOR)),
               options=STATE_IN_FILES)  # fmt: skip
-NOTIFYING = tuple(plan(supersede(INTERVALS_MS, after_checkpoint=1,
-                                 gate=gate("notify", COORDINATOR, occurrence=occurrence)),
-                       options=STATE_IN_FILES)
-                  for occurrence in (1, 2))  # fmt: skip
+NOTIFYING = tuple(
+    plan(supersede(INTERVALS_MS, after_checkpoint=1, gate=gate("notify", COORDINATOR, occurrence=occurrence)),
+         options=STATE_IN_FILES)
+    for occurrence in (1, 2)
+)  # fmt: skip
 DELETES_LATE = plan(slow_storage("publish-metadata", 50, 1_000, 1, after_checkpoint=1),
                     slow_storage("confirm-epoch", 50, 1_000, after_checkpoint=1),
                     supersede(100, after_checkpoint=1, gate=gate("delete", COORDINATOR)),
@@ -36,10 +37,12 @@ DELETES_LATE = plan(slow_storage("publish-metadata", 50, 1_000, 1, after_checkpo
                     bounds=Bounds(safety_ms=4_000, liveness_ms=4_000))  # fmt: skip
 """The former goes on before its successor has dropped anything itself, and hears late that it is refused. One that asks
 before it deletes is refused then, and never comes to what is slow here."""
-DELETING = tuple(plan(supersede(INTERVALS_MS, after_checkpoint=progress, gate=gate(effect, COORDINATOR)),
-                      options={**STATE_IN_FILES, **retained})
-                 for effect in ("delete", "during-delete")
-                 for progress, retained in ((1, {}), (3, plans.TWO_RETAINED)))  # fmt: skip
+DELETING = tuple(
+    plan(supersede(INTERVALS_MS, after_checkpoint=progress, gate=gate(effect, COORDINATOR)),
+         options={**STATE_IN_FILES, **retained})
+    for effect in ("delete", "during-delete")
+    for progress, retained in ((1, {}), (3, plans.TWO_RETAINED))
+)  # fmt: skip
 
 DELETES_SOON, *DELETING_AFTER_CHECK = (
     plan(

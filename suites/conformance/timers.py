@@ -35,14 +35,15 @@ UNALIGNED = {
     "execution.checkpointing.unaligned.enabled": "true",
     "taskmanager.network.memory.buffers-per-channel": "64",
 }
-WINDOWS = tuple(made for job in (SLIDING_SUM, TUMBLING_SUM)
-                for made in (plan(kill(WORKERS[0], after_checkpoint=1), kill(COORDINATOR, after_checkpoint=3), job=job),
-                             plan(kill(WORKERS[1], after_checkpoint=2), job=job, options=STATE_IN_FILES),
-                             plan(slow(plans.LATE_CHANNELS[0], 15), kill(WORKERS[0], after_checkpoint=2), job=job,
-                                  options=UNALIGNED),
-                             plan(kill(WORKERS[1], after_checkpoint=1), job=bounded(job),
-                                  expected_end=ExpectedEnd.FINISHED),
-                             rescaled(2, 3, job=job), rescaled(3, 2, job=job)))  # fmt: skip
+WINDOWS = tuple(
+    made for job in (SLIDING_SUM, TUMBLING_SUM)
+    for made in (plan(kill(WORKERS[0], after_checkpoint=1), kill(COORDINATOR, after_checkpoint=3), job=job),
+                 plan(kill(WORKERS[1], after_checkpoint=2), job=job, options=STATE_IN_FILES),
+                 plan(slow(plans.LATE_CHANNELS[0], 15), kill(WORKERS[0], after_checkpoint=2), job=job,
+                      options=UNALIGNED),
+                 plan(kill(WORKERS[1], after_checkpoint=1), job=bounded(job), expected_end=ExpectedEnd.FINISHED),
+                 rescaled(2, 3, job=job), rescaled(3, 2, job=job))
+)  # fmt: skip
 """With records that come late, and without."""
 
 LONG = {"records": 240, "idle_partition": 1}

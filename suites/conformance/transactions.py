@@ -28,8 +28,10 @@ OVERLAPPING = plan(*(pause(WORKERS[0], 60, after_checkpoint=1,
                      for occurrence in (1, 2)),
                    job=FORWARD, options={f"{plans.CHECKPOINTING}.max-concurrent-checkpoints": "3"})  # fmt: skip
 """Two checkpoints in a row wait for the first worker, so the second sink has closed both when the older completes."""
-CRASHES = tuple(plan(kill(WORKERS[0], after_checkpoint=1, gate=gate(effect, WORKERS[0], vertex)))
-                for effect, vertex in (("commit", "sink"), ("during-commit", "")))  # fmt: skip
+CRASHES = tuple(
+    plan(kill(WORKERS[0], after_checkpoint=1, gate=gate(effect, WORKERS[0], vertex)))
+    for effect, vertex in (("commit", "sink"), ("during-commit", ""))
+)
 """Between completion and commit, and in the middle of the commit."""
 BEFORE_NOTICES = kill(COORDINATOR, after_checkpoint=1, gate=gate("notify", COORDINATOR))
 """The checkpoint is complete, and nobody hears of it: whoever commits what it promises has restored it."""
@@ -40,12 +42,13 @@ READ = (
     plan(storage_error("commit", 1_000, {"occurrences": 1}, after_checkpoint=1)),
 )
 CRASH_BEFORE_ACK = plan(kill(WORKERS[0], after_checkpoint=1, gate=gate("acknowledge", WORKERS[0], "sink")))
-IDS_AGAIN = tuple(plan(savepoint(after_checkpoint=2), command("cancel", after_checkpoint=6),
-                       command("submit", {"restore": LATEST_SAVEPOINT}, after_checkpoint=6,
-                               at_event="checkpoint_retained"),
-                       job=job, options={**STATE_IN_FILES, profile.RETENTION: "RETAIN_ON_CANCELLATION"},
-                       records={"records": 400, "records_per_second": 200})
-                  for job in (FORWARD, KEYED_SUM))  # fmt: skip
+IDS_AGAIN = tuple(
+    plan(savepoint(after_checkpoint=2), command("cancel", after_checkpoint=6),
+         command("submit", {"restore": LATEST_SAVEPOINT}, after_checkpoint=6, at_event="checkpoint_retained"), job=job,
+         options={**STATE_IN_FILES, profile.RETENTION: "RETAIN_ON_CANCELLATION"},
+         records={"records": 400, "records_per_second": 200})
+    for job in (FORWARD, KEYED_SUM)
+)  # fmt: skip
 """The next job goes back to a savepoint, so that it draws ids again under which the first has committed."""
 
 CASES = with_needs(

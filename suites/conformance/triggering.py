@@ -49,9 +49,11 @@ CONCURRENT = tuple(
     plan(STUCK, options={**periodic(40, max_concurrent_checkpoints=limit), **plans.TOLERANT}, records=LONG)
     for limit in ("1", "2", "5")
 )
-PAUSES = tuple(plan(slow_storage("publish-metadata", delay_ms, 600, after_checkpoint=1),
-                    options=periodic(interval_ms, min_pause=pause_ms), records=LONG, bounds=PATIENT)
-               for interval_ms, pause_ms, delay_ms in product((40, 100), (60, 150), (30, 90)))  # fmt: skip
+PAUSES = tuple(
+    plan(slow_storage("publish-metadata", delay_ms, 600, after_checkpoint=1),
+         options=periodic(interval_ms, min_pause=pause_ms), records=LONG, bounds=PATIENT)
+    for interval_ms, pause_ms, delay_ms in product((40, 100), (60, 150), (30, 90))
+)  # fmt: skip
 QUEUED = plan(
     STUCK,
     request_checkpoint("user forced user forced user", **WHILE_STUCK),

@@ -39,8 +39,7 @@ CRASHES = (
     *(backlog(kill(COORDINATOR, after_checkpoint=2, gate=gate(effect, COORDINATOR)), options=plans.STATE_IN_FILES)
       for effect in ("send-trigger", "publish-metadata", "during-publish-metadata", "notify")),
     backlog(kill(WORKERS[0], after_checkpoint=2), kill(WORKERS[1], after_checkpoint=4)),
-    *(backlog(kill(WORKERS[1], after_checkpoint=2),
-              kill(WORKERS[0], after_checkpoint=2, gate=gate(effect, WORKERS[0])),
+    *(backlog(kill(WORKERS[1], after_checkpoint=2), kill(WORKERS[0], after_checkpoint=2, gate=gate(effect, WORKERS[0])),
               options=plans.STATE_IN_FILES)
       for effect in ("read-state", "restored")),
 )  # fmt: skip
@@ -78,13 +77,13 @@ def switching(timeout: str, *faults: FaultSpec) -> Plan:
 
 SWITCHED_CRASH = switching("20 ms", kill(WORKERS[0], after_checkpoint=2), kill(WORKERS[1], after_checkpoint=4))
 SLOW_COPY = plan(slow_task(Target(Role.TASK, subtasks(BROADCAST, Topology()).index("sum[0]")), 20, 1_500),
-                       job=BROADCAST, options={**UNALIGNED, **FEW_BUFFERS},
-                       records={**BUSY, "records": 600, "partitions": 6})  # fmt: skip
+                 job=BROADCAST, options={**UNALIGNED, **FEW_BUFFERS},
+                 records={**BUSY, "records": 600, "partitions": 6})  # fmt: skip
 """So many partitions that keyed records queue in front of the slow sum on processes, too."""
 LATE_GATE = Target(Role.CHANNEL, network_channels(UNION, Topology()).index("right[1]->union[0]"))
 TWO_GATES = plan(slow(LATE_GATE, 40, 1_500), kill(WORKERS[1], after_checkpoint=2), job=UNION,
-                       options={**UNALIGNED, "taskmanager.network.memory.buffers-per-channel": "64"},
-                       records=BUSY)  # fmt: skip
+                 options={**UNALIGNED, "taskmanager.network.memory.buffers-per-channel": "64"},
+                 records=BUSY)  # fmt: skip
 
 CASES = with_needs(
     case("unaligned/crash-sweep", "Does a job stay exactly-once when its checkpoints take along what is in flight?",

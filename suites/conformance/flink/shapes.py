@@ -33,9 +33,11 @@ TWO_WAYS = Job(name="two-ways",
 OPERATORS = tuple(
     flink(*STRUCK_TWICE, job=job, options=APART, workload=FEW_KEYS) for job in (JOIN, BROADCAST, DIAMOND, STEPS)
 )
-TWO_REGIONS = tuple(flink(poison(1_200, offset=150, after_checkpoint=2), kill(WORKERS[1], after_checkpoint=6),
-                          job=TWO_PIPELINES, options={**APART, FAILOVER: strategy})
-                    for strategy in ("region", "full"))  # fmt: skip
+TWO_REGIONS = tuple(
+    flink(poison(1_200, offset=150, after_checkpoint=2), kill(WORKERS[1], after_checkpoint=6), job=TWO_PIPELINES,
+          options={**APART, FAILOVER: strategy})
+    for strategy in ("region", "full")
+)  # fmt: skip
 
 CASES = with_needs(
     twin(finishing.CASES, "flink/finishing-drained",

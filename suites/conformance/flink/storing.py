@@ -11,11 +11,12 @@ from holdfast.suites.conformance.flink.twins import IN_FILES, RESTORED, flink, t
 from holdfast.suites.conformance.plans import CHECKPOINTING, RESTART, TOLERANT, WORKERS, with_needs
 from holdfast.suites.conformance.samples import samples
 
-TRANSIENT = tuple(flink(storage_error(operation, 1_500, {"occurrences": occurrences}, after_checkpoint=3), *more,
-                        options={**TOLERANT, **IN_FILES})
-                  for operation, occurrences, more in ((WRITE, 0, ()), (WRITE, 1, ()), (PUBLISH, 1, ()),
-                                                       (PUBLISH, 4, ()), (DELETE, 4, ()),
-                                                       (READ, 2, (kill(WORKERS[0], after_checkpoint=3),))))  # fmt: skip
+TRANSIENT = tuple(
+    flink(storage_error(operation, 1_500, {"occurrences": occurrences}, after_checkpoint=3), *more,
+          options={**TOLERANT, **IN_FILES})
+    for operation, occurrences, more in ((WRITE, 0, ()), (WRITE, 1, ()), (PUBLISH, 1, ()), (PUBLISH, 4, ()),
+                                         (DELETE, 4, ()), (READ, 2, (kill(WORKERS[0], after_checkpoint=3),)))
+)  # fmt: skip
 FULL = flink(full_storage(1_500, after_checkpoint=3), options={**TOLERANT, **IN_FILES})
 [SAMPLE] = (each.settings for each in samples() if each.name == "every-setting")
 
