@@ -47,8 +47,7 @@ CASES = with_needs(
          decides("SBK-10", "COORD/over-budget-unnamed", wrong="names-no-size"),
          decides("SBK-10", "COUNT/failed-below-tolerable", wrong="fails-for-room"),
          method="Each handle fits. Together with what is kept of others they are one byte below the budget, at it, one "
-                "byte above it, and well above it.",
-         passes="What is above is aborted with a message that names size and limit; all else completes."),
+                "byte above it, and well above it."),
     case("coordinator-memory/older-ones-stay", "Do older checkpoints stay when there is no room for another one?",
          FALLS_BACK, decides("SBK-10", "REACH/dropped-too-early", wrong="makes-room"), windows=(Window.RESTORED_STATE,),
          method="Checkpoints fail for lack of memory, and a worker or the coordinator is killed then.",

@@ -16,9 +16,8 @@ from holdfast.harness.model.capability import Capability
 from holdfast.harness.model.case import Case, Decision, Plans, Tier, plan_for
 from holdfast.harness.model.jobs import BOUNDED_JOBS, KEYED_SUM
 from holdfast.harness.model.plan import Gate, Plan
-from holdfast.harness.model.verdict import Outcome
 from holdfast.harness.model.window import Window
-from holdfast.suites.conformance.plans import WORKERS, decides, with_needs
+from holdfast.suites.conformance.plans import WORKERS, case, decides, with_needs
 from holdfast.suites.conformance.programs import PROGRAM, in_life, programs, unheard
 
 SECOND = WORKERS[1]
@@ -50,34 +49,18 @@ def offered(
     passes: str = "Every row is what the oracle's model holds at its counts, and the last rows hold the whole input.",
 ) -> Case:
     """What a program is put to that offers something; what its plan needs is found there."""
-    return Case(
-        id=name,
-        purpose=purpose,
-        method=method,
-        passes=passes,
-        decides=decides,
-        plan=plan,
-        windows=(Window.RESTORED_STATE,),
-        tiers=(Tier.PROCESS,),
-        needs=frozenset({Capability.ACKNOWLEDGES_INPUT, *needs}),
-        mutant_plan=None if isinstance(plan, Plan) else plan_for(plan, 0),
-    )
+    return case(name, purpose, plan, *decides, windows=(Window.RESTORED_STATE,), tiers=(Tier.PROCESS,),
+                needs=frozenset({Capability.ACKNOWLEDGES_INPUT, *needs}),
+                mutant_plan=None if isinstance(plan, Plan) else plan_for(plan, 0), method=method,
+                passes=passes)  # fmt: skip
 
 
 def control(name: str, what: str, chosen: Plan, refutes: str, *needs: str, or_by: str = "") -> Case:
     """A program that is wrong in what it offers. `or_by`: where it shows instead, in a kill at another moment."""
-    return Case(
-        id=f"programs/{name}-control",
-        purpose=f"Negative control: is a program found out that {what}?",
-        method="The plan of the case for what it offers.",
-        passes="An oracle refutes it.",
-        decides=(),
-        plan=replace(chosen, system=f"json-lines+{name}"),
-        expected=Outcome.FAIL,
-        refutes=frozenset(filter(None, (refutes, or_by))),
-        tiers=(Tier.PROCESS,),
-        needs=frozenset({Capability.ACKNOWLEDGES_INPUT, *needs}),
-    )
+    return case(f"programs/{name}-control", f"Negative control: is a program found out that {what}?",
+                replace(chosen, system=f"json-lines+{name}"), refutes=frozenset(filter(None, (refutes, or_by))),
+                tiers=(Tier.PROCESS,), needs=frozenset({Capability.ACKNOWLEDGES_INPUT, *needs}),
+                method="The plan of the case for what it offers.", passes="An oracle refutes it.")  # fmt: skip
 
 
 def by(name: str) -> str:

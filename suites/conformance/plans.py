@@ -21,6 +21,7 @@ from holdfast.harness.model.plan import Bounds, ExpectedEnd, FaultSpec, Gate, Pl
 from holdfast.harness.model.target import Role, Target
 from holdfast.harness.model.verdict import Outcome
 from holdfast.harness.model.window import Window
+from holdfast.harness.oracles import ORACLES
 from holdfast.harness.spi.fault import AnyFault
 
 EVERYWHERE = (Tier.SIM, Tier.PROCESS)
@@ -59,6 +60,8 @@ OPTION_NEEDS = {
 }
 """By the beginning of an option's key."""
 FAULT_KINDS: Mapping[str, AnyFault] = {made.kind: made for made in (factory() for factory in FAULTS)}
+ANOMALIES = {oracle.name: oracle.clauses for oracle in ORACLES}
+"""By oracle and clause, what is wrong where it speaks."""
 BOUNDS = Bounds(safety_ms=2_000, liveness_ms=3_000)
 RESTORED = (Window.RESTORED_STATE, Window.READ_AGAIN)
 """Windows of a recovery that goes back behind what was read."""
@@ -94,7 +97,7 @@ def case(
     plan: Plans,
     *decides: Decision,
     method: str,
-    passes: str,
+    passes: str = "",
     runs: int = 0,
     tiers: tuple[Tier, ...] = (Tier.SIM,),
     windows: tuple[Window, ...] = (),
@@ -105,12 +108,12 @@ def case(
     rehearsal: bool = False,
 ) -> Case:
     """A row of a table of cases: its id, what it tests, what runs, and the rules that this decides. With
-    `refutes` it is a negative control (see Case)."""
+    `refutes` it is a negative control (see Case). `passes` is given where it says more than the clauses that decide."""
     return Case(
         id=name,
         purpose=purpose,
         method=method,
-        passes=passes,
+        passes=passes or no_anomaly(decides),
         decides=decides,
         plan=plan,
         runs=runs,
@@ -123,6 +126,12 @@ def case(
         pictures=pictures,
         rehearsal=rehearsal,
     )
+
+
+def no_anomaly(decides: tuple[Decision, ...]) -> str:
+    """That none of their clauses is violated, in words."""
+    anomalies = dict.fromkeys(ANOMALIES[each.oracle][clause] for each in decides for clause in each.clauses)
+    return f"None of this occurs: {'; '.join(anomalies)}."
 
 
 def decides(rule: str, *clauses: str, wrong: str) -> Decision:

@@ -17,7 +17,6 @@ from holdfast.harness.model.case import Case, Tier
 from holdfast.harness.model.job import Job
 from holdfast.harness.model.jobs import KEYED_SUM
 from holdfast.harness.model.plan import Bounds, ExpectedEnd, FaultSpec, Gate, Plan, Topology, WorkloadSpec
-from holdfast.harness.model.verdict import Outcome
 from holdfast.harness.model.window import Window
 from holdfast.suites.conformance.plans import WORKERS, case, decides, with_needs
 
@@ -65,19 +64,11 @@ WRONG_AFTER_A_RESTORE = (
 
 def control(name: str, what: str, chosen: Plan, refutes: str, *windows: Window) -> Case:
     """A program that is right until it has restored something, or until it hits these windows, too."""
-    return Case(
-        id=f"programs/{name}-after-restore-control",
-        purpose=f"Negative control: is a program found out that {what}?",
-        method="The same kills.",
-        passes="An oracle refutes it.",
-        decides=(),
-        plan=replace(chosen, system=f"json-lines+{name}-after-restore"),
-        expected=Outcome.FAIL,
-        refutes=frozenset({refutes}),
-        windows=(Window.RESTORED_STATE, *windows),
-        tiers=(Tier.PROCESS,),
-        needs=frozenset({Capability.ACKNOWLEDGES_INPUT}),
-    )
+    return case(f"programs/{name}-after-restore-control", f"Negative control: is a program found out that {what}?",
+                replace(chosen, system=f"json-lines+{name}-after-restore"), refutes=frozenset({refutes}),
+                windows=(Window.RESTORED_STATE, *windows), tiers=(Tier.PROCESS,),
+                needs=frozenset({Capability.ACKNOWLEDGES_INPUT}), method="The same kills.",
+                passes="An oracle refutes it.")  # fmt: skip
 
 
 CASES = with_needs(

@@ -19,7 +19,6 @@ from holdfast.harness.model.job import Job
 from holdfast.harness.model.jobs import FORWARD, KEYED_SUM, WINDOW_SUM
 from holdfast.harness.model.plan import Bounds, FaultSpec, Plan, Schedule, WorkloadSpec
 from holdfast.harness.model.target import COORDINATOR, Target
-from holdfast.harness.model.verdict import Outcome
 from holdfast.harness.model.window import Window
 from holdfast.suites.conformance.plans import CHECKPOINTING, EXACT_SUMS, WORKERS, case, decides, plan, with_needs
 
@@ -98,18 +97,9 @@ def _with_windows(*faults: FaultSpec, options: Mapping[str, str] = {}) -> Plan:
 
 def _control(name: str, what: str, method: str, refutes: str, plan: Plan) -> Case:
     """A pipeline that is right until it is started again."""
-    return Case(
-        id=f"structured-streaming/{name}",
-        purpose=f"Negative control: is it found out that {what}?",
-        method=method,
-        passes=f"{refutes} refutes it.",
-        decides=(),
-        plan=plan,
-        expected=Outcome.FAIL,
-        refutes=frozenset({refutes}),
-        tiers=(Tier.SPARK,),
-        needs=NEEDS,
-    )
+    return case(f"structured-streaming/{name}", f"Negative control: is it found out that {what}?", plan,
+                refutes=frozenset({refutes}), tiers=(Tier.SPARK,), needs=NEEDS, method=method,
+                passes=f"{refutes} refutes it.")  # fmt: skip
 
 
 CASES = with_needs(

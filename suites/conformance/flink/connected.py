@@ -7,7 +7,7 @@ from holdfast.harness.model.plan import FaultSpec, Schedule
 from holdfast.harness.model.target import Role, Target
 from holdfast.harness.model.window import Window
 from holdfast.suites.conformance.flink.twins import KILLED, NEEDS, RESTORED, STRUCK_TWICE, control, flink
-from holdfast.suites.conformance.plans import CHECKPOINTING, TOLERANT, WORKERS, with_needs
+from holdfast.suites.conformance.plans import CHECKPOINTING, TOLERANT, WORKERS, case, with_needs
 from holdfast.suites.conformance.processes import DECIDED, ON_THE_SIMULATOR
 
 SELDOM = {f"{CHECKPOINTING}.interval": "400 ms"}
@@ -51,18 +51,9 @@ def _connected(
     *,
     windows: tuple[Window, ...] = (),
 ) -> Case:
-    return Case(
-        id=name,
-        purpose=f"Does every record count once {question}?",
-        method=method,
-        passes=EACH_ROW,
-        decides=decides,
-        windows=windows,
-        plan=plan,
-        tiers=(Tier.PROCESS,),
-        needs=NEEDS,
-        mutant_plan=ON_THE_SIMULATOR,
-    )
+    return case(name, f"Does every record count once {question}?", plan, *decides, windows=windows,
+                tiers=(Tier.PROCESS,), needs=NEEDS, mutant_plan=ON_THE_SIMULATOR, method=method,
+                passes=EACH_ROW)  # fmt: skip
 
 
 CASES = with_needs(

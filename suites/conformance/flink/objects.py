@@ -12,7 +12,7 @@ from holdfast.suites.conformance import storage
 from holdfast.suites.conformance.flink import twins
 from holdfast.suites.conformance.flink.connected import EACH_ROW, OUTPUT, late
 from holdfast.suites.conformance.flink.twins import RESTORED, control, flink, twin
-from holdfast.suites.conformance.plans import CHECKPOINTING, TOLERANT, WORKERS, with_needs
+from holdfast.suites.conformance.plans import CHECKPOINTING, TOLERANT, WORKERS, case, with_needs
 from holdfast.suites.conformance.processes import DECIDED, ON_THE_SIMULATOR
 
 OBJECTS = {
@@ -50,18 +50,9 @@ def _in_objects(
     decides: tuple[Decision, ...],
     windows: tuple[Window, ...] = (),
 ) -> Case:
-    return Case(
-        id=name,
-        purpose=f"Does every record count once {question}?",
-        method=f"Checkpoints are objects. {method}",
-        passes=EACH_ROW,
-        decides=decides,
-        windows=windows,
-        plan=plan,
-        tiers=(Tier.PROCESS,),
-        needs=twins.NEEDS,
-        mutant_plan=ON_THE_SIMULATOR,
-    )
+    return case(name, f"Does every record count once {question}?", plan, *decides, windows=windows,
+                tiers=(Tier.PROCESS,), needs=twins.NEEDS, mutant_plan=ON_THE_SIMULATOR,
+                method=f"Checkpoints are objects. {method}", passes=EACH_ROW)  # fmt: skip
 
 
 CASES = with_needs(

@@ -13,9 +13,8 @@ from holdfast.harness.model.case import Case, Decision, Plans, Tier
 from holdfast.harness.model.job import Job
 from holdfast.harness.model.jobs import KEYED_SUM
 from holdfast.harness.model.plan import Bounds, ExpectedEnd, FaultSpec, Plan, WorkloadSpec
-from holdfast.harness.model.verdict import Outcome
 from holdfast.harness.model.window import Window
-from holdfast.suites.conformance.plans import CHECKPOINTING, RESTART, WORKERS
+from holdfast.suites.conformance.plans import CHECKPOINTING, RESTART, WORKERS, case, no_anomaly
 
 INTERVAL = {f"{CHECKPOINTING}.interval": "100 ms"}
 FIXED_DELAY = {
@@ -103,20 +102,11 @@ def twin(
         without: a mutant that another one of its plans shows.
         of: the id of the other one, if the name does not show it.
     """
-    [known] = [case for case in cases if case.id == of or f"flink/{case.id.replace('/', '-')}" == name]
+    [known] = [each for each in cases if each.id == of or f"flink/{each.id.replace('/', '-')}" == name]
     found = (_restricted(each, labels) for each in known.decides if each.mutant != without)
-    return Case(
-        id=name,
-        purpose=known.purpose,
-        method=method,
-        passes=known.passes,
-        decides=tuple(each for each in found if each is not None),
-        plan=plan,
-        windows=windows,
-        tiers=(Tier.PROCESS,),
-        needs=NEEDS,
-        mutant_plan=mutant_plan or known.mutant_plan or known.plan,
-    )
+    return case(name, known.purpose, plan, *filter(None, found), windows=windows, tiers=(Tier.PROCESS,), needs=NEEDS,
+                mutant_plan=mutant_plan or known.mutant_plan or known.plan, method=method,
+                passes="" if known.passes == no_anomaly(known.decides) else known.passes)  # fmt: skip
 
 
 def _restricted(decision: Decision, labels: tuple[str, ...]) -> Decision | None:
@@ -134,15 +124,8 @@ def control(variant: str, plan: Plan, *refutes: str, purpose: str, name: str = "
         purpose: what is wrong with it, behind "is a job found out".
         name: tells it from another one of that variant.
     """
-    return Case(
-        id=f"flink/{variant}-{name}-control" if name else f"flink/{variant}-control",
-        purpose=f"Negative control: is a job found out {purpose}?",
-        method="The wrong job in the place of the right one.",
-        passes=f"{' or '.join(refutes)} refutes it.",
-        decides=(),
-        plan=replace(plan, system=f"flink+{variant}"),
-        expected=Outcome.FAIL,
-        refutes=frozenset(refutes),
-        tiers=(Tier.PROCESS,),
-        needs=NEEDS,
-    )
+    return case(f"flink/{variant}-{name}-control" if name else f"flink/{variant}-control",
+                f"Negative control: is a job found out {purpose}?", replace(plan, system=f"flink+{variant}"),
+                refutes=frozenset(refutes), tiers=(Tier.PROCESS,), needs=NEEDS,
+                method="The wrong job in the place of the right one.",
+                passes=f"{' or '.join(refutes)} refutes it.")  # fmt: skip
