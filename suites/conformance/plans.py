@@ -107,8 +107,8 @@ def case(
     pictures: tuple[str, ...] = (),
     rehearsal: bool = False,
 ) -> Case:
-    """A row of a table of cases: its id, what it tests, what runs, and the rules that this decides. With
-    `refutes` it is a negative control (see Case). `passes` is given where it says more than the clauses that decide."""
+    """A row of a table of cases: its id, what it tests, what runs, and the rules that this decides; the rest is as in
+    `Case`. With `refutes` it is a negative control. `passes` is left out where the clauses that decide say as much."""
     return Case(
         id=name,
         purpose=purpose,
