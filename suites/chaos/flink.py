@@ -16,7 +16,7 @@ from holdfast.harness.model.target import COORDINATOR, STORAGE
 from holdfast.suites.conformance.flink import twins
 from holdfast.suites.conformance.flink.connected import BROKER, EACH_ROW, OUTPUT, TOPICS, down, silent
 from holdfast.suites.conformance.flink.links import BETWEEN, HELD_UP_MS, SILENT_MS, link
-from holdfast.suites.conformance.flink.twins import KILLED, NEEDS, RESTORED, STRUCK_TWICE
+from holdfast.suites.conformance.flink.twins import RESTORED, STRUCK_TWICE
 from holdfast.suites.conformance.plans import WORKERS, with_needs
 from holdfast.suites.conformance.processes import DECIDED, ON_THE_SIMULATOR
 
@@ -51,7 +51,7 @@ def _case(
         decides=decides,
         plan=plan,
         tiers=CONTAINERS,
-        needs=NEEDS,
+        needs=twins.NEEDS,
         mutant_plan=ON_THE_SIMULATOR,
         **fields,
     )
@@ -63,46 +63,20 @@ def _control(name: str, variant: str, *refutes: str, purpose: str) -> Case:
 
 
 CASES = with_needs(
-    _case(
-        "killed",
-        "when TaskManagers of Flink are really killed in their containers",
-        KILLED,
-        contained(*STRUCK_TWICE),
-        windows=RESTORED,
-    ),
-    _control(
-        "killed",
-        "keeps-in-field",
-        "EXACT/row-wrong",
-        "EXACT/counts-stepped-back",
-        purpose="that keeps its sums in a field, where no checkpoint holds them",
-    ),
-    _case(
-        "coordinator-killed",
-        "when Flink's JobManager is really killed in its container",
-        "SIGKILL hits the JobManager, which is started again with another address; ZooKeeper knows the job.",
-        contained(kill(COORDINATOR, after_checkpoint=3)),
-        windows=RESTORED,
-    ),
-    _case(
-        "paused",
-        "when a TaskManager of Flink stands still",
-        "All of its container is frozen, for shorter and for longer than a heartbeat may take.",
-        [contained(pause(WORKERS[1], each, after_checkpoint=2)) for each in (HELD_UP_MS, SILENT_MS)],
-        OUTPUT,
-    ),
-    _case(
-        "services",
-        "when the broker is killed or silent, and when the object store is silent",
-        "SIGKILL hits the broker, or the link to it, or to the store, holds everything back.",
-        [contained(each) for each in SERVICES],
-        OUTPUT,
-    ),
-    _case(
-        "links",
-        "when the links between JobManager and TaskManagers of Flink are cut or swallow everything",
-        "Toxiproxy is between them: it acts on a channel of two TaskManagers, or on all that the JobManager has.",
-        [contained(each) for each in LINKS],
-        OUTPUT,
-    ),
-)
+    _case("killed", "when TaskManagers of Flink are really killed in their containers", twins.KILLED,
+          contained(*STRUCK_TWICE), windows=RESTORED),
+    _control("killed", "keeps-in-field", "EXACT/row-wrong", "EXACT/counts-stepped-back",
+             purpose="that keeps its sums in a field, where no checkpoint holds them"),
+    _case("coordinator-killed", "when Flink's JobManager is really killed in its container",
+          "SIGKILL hits the JobManager, which is started again with another address; ZooKeeper knows the job.",
+          contained(kill(COORDINATOR, after_checkpoint=3)), windows=RESTORED),
+    _case("paused", "when a TaskManager of Flink stands still",
+          "All of its container is frozen, for shorter and for longer than a heartbeat may take.",
+          [contained(pause(WORKERS[1], each, after_checkpoint=2)) for each in (HELD_UP_MS, SILENT_MS)], OUTPUT),
+    _case("services", "when the broker is killed or silent, and when the object store is silent",
+          "SIGKILL hits the broker, or the link to it, or to the store, holds everything back.",
+          [contained(each) for each in SERVICES], OUTPUT),
+    _case("links", "when the links between JobManager and TaskManagers of Flink are cut or swallow everything",
+          "Toxiproxy is between them: it acts on a channel of two TaskManagers, or on all that the JobManager has.",
+          [contained(each) for each in LINKS], OUTPUT),
+)  # fmt: skip

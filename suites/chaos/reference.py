@@ -14,16 +14,8 @@ from holdfast.harness.model.plan import Bounds, ExpectedEnd, FaultSpec, Plan, Sc
 from holdfast.harness.model.target import COORDINATOR, STORAGE, Role, Target
 from holdfast.harness.model.verdict import Outcome
 from holdfast.harness.model.window import Window
-from holdfast.suites.conformance.plans import (
-    CHECKPOINTING,
-    LATE_CHANNELS,
-    RESTART,
-    TOLERANT,
-    WORKERS,
-    gate,
-    plan,
-    with_needs,
-)
+from holdfast.suites.conformance import plans
+from holdfast.suites.conformance.plans import CHECKPOINTING, LATE_CHANNELS, RESTART, WORKERS, gate, plan, with_needs
 
 BROKER = Target(Role.BROKER)
 CONTAINERS = (Tier.CONTAINERS,)
@@ -34,19 +26,11 @@ OPTIONS = {
     f"{RESTART}.fixed-delay.attempts": "30",
     f"{RESTART}.fixed-delay.delay": "200 ms",
     "source.max-batch-records": "256",
-    **TOLERANT,
+    **plans.TOLERANT,
 }
-WORKLOAD = WorkloadSpec(
-    "synthetic",
-    {
-        "records": 12_000,
-        "keys": 16,
-        "partitions": 2,
-        "preloaded_percent": 10,
-        "starts_ms": 2_000,
-        "records_per_second": 800,
-    },
-)
+WORKLOAD = WorkloadSpec("synthetic",
+                        {"records": 12_000, "keys": 16, "partitions": 2, "preloaded_percent": 10, "starts_ms": 2_000,
+                         "records_per_second": 800})  # fmt: skip
 SHORT = replace(WORKLOAD, parameters={**WORKLOAD.parameters, "records": 8_000})
 """For what is broken at once and stands again soon: it comes in for four and a half seconds."""
 BOUNDS = Bounds(safety_ms=40_000, liveness_ms=60_000, settle_ms=1_500)
@@ -90,30 +74,19 @@ BETWEEN_BARRIER_AND_COMPLETION = containers(
 )
 ROWS_IN_EACH = {f"{CHECKPOINTING}.min-pause": "500 ms"}
 """A checkpoint that follows a late one at once covers no rows."""
-REPEATS = containers(
-    executor(WORKERS[0], after_checkpoint=3, gate=gate("acknowledge", WORKERS[0], "sink")),
-    options={SINK_GUARANTEE: "at-least-once", **ROWS_IN_EACH},
-    workload=SHORT,
-)
+REPEATS = containers(executor(WORKERS[0], after_checkpoint=3, gate=gate("acknowledge", WORKERS[0], "sink")),
+                     options={SINK_GUARANTEE: "at-least-once", **ROWS_IN_EACH}, workload=SHORT)  # fmt: skip
 """The rows of the checkpoint are published, and the checkpoint is not complete: they come once more."""
-READ_BEYOND = containers(
-    executor(WORKERS[0], after_checkpoint=3, gate=gate("acknowledge", WORKERS[0], "sink")),
-    options=ROWS_IN_EACH,
-    workload=SHORT,
-)
+READ_BEYOND = containers(executor(WORKERS[0], after_checkpoint=3, gate=gate("acknowledge", WORKERS[0], "sink")),
+                         options=ROWS_IN_EACH, workload=SHORT)  # fmt: skip
 """More was read than the checkpoint covers that is restored: the next one is not complete."""
 TWO_ATTEMPTS = {f"{RESTART}.fixed-delay.attempts": "2", f"{RESTART}.fixed-delay.delay": "1 s"}
-THREE_KILLS = containers(
-    *(replace(kill(WORKERS[number % 2], after_checkpoint=2 * number + 2), parameters=PART) for number in range(3)),
-    options=TWO_ATTEMPTS,
-    workload=SHORT,
-    expected_end=ExpectedEnd.FAILED,
-    bounds=replace(BOUNDS, liveness_ms=20_000),
-)
-ZOMBIE = containers(
-    replace(pause(WORKERS[0], 6_000, after_checkpoint=3), parameters={"part": "python-worker"}),
-    options={"heartbeat.interval": "500 ms", "heartbeat.timeout": "2 s"},
-)
+THREE_KILLS = containers(*(replace(kill(WORKERS[number % 2], after_checkpoint=2 * number + 2), parameters=PART)
+                           for number in range(3)),
+                         options=TWO_ATTEMPTS, workload=SHORT, expected_end=ExpectedEnd.FAILED,
+                         bounds=replace(BOUNDS, liveness_ms=20_000))  # fmt: skip
+ZOMBIE = containers(replace(pause(WORKERS[0], 6_000, after_checkpoint=3), parameters={"part": "python-worker"}),
+                    options={"heartbeat.interval": "500 ms", "heartbeat.timeout": "2 s"})  # fmt: skip
 
 
 def _worked_example() -> Plan:
@@ -169,107 +142,49 @@ REPEATED = ("EXACT/row-repeated", "EXACT/counts-stepped-back")
 EXACTLY_ONCE_HOLDS = "Each committed row is what the oracle's model holds at its counts; the last ones hold all input."
 
 CASES = with_needs(
-    case(
-        "executor-kill",
-        "Does every record count once when a Spark executor is killed?",
-        "SIGKILL from outside hits the executor of a worker after the third checkpoint, while input comes in.",
-        EXACTLY_ONCE_HOLDS,
-        EXECUTOR_KILLED,
-    ),
+    case("executor-kill", "Does every record count once when a Spark executor is killed?",
+         "SIGKILL from outside hits the executor of a worker after the third checkpoint, while input comes in.",
+         EXACTLY_ONCE_HOLDS, EXECUTOR_KILLED),
     control("executor-kill", "source-repeats-one", "The same kill.", EXECUTOR_KILLED, *EXACT),
-    case(
-        "broker-restart",
-        "Does every record count once when the broker dies and comes back?",
-        "SIGKILL of the Kafka broker after the third checkpoint; it is started again two seconds later.",
-        EXACTLY_ONCE_HOLDS,
-        BROKER_RESTARTED,
-        (),
-    ),
-    case(
-        "store-cut-off",
-        "Does every record count once when the object store is out of reach in the middle of a checkpoint?",
-        "The link to the store is cut when the metadata is about to be published; then an executor is killed.",
-        EXACTLY_ONCE_HOLDS,
-        STORE_CUT_OFF,
-    ),
-    control(
-        "store-cut-off",
-        "notifies-before-durable",
-        "The same cut and kill.",
-        STORE_CUT_OFF,
-        "COORD/notified-before-durable",
-    ),
-    case(
-        "slow-channel",
-        "Is the cut consistent when one channel is late during the alignment?",
-        "A channel is 700 ms late for four seconds, then an executor is killed.",
-        "Snapshots hold exactly what lies before the barriers, and "
-        + EXACTLY_ONCE_HOLDS[0].lower()
-        + EXACTLY_ONCE_HOLDS[1:],
-        SLOW_WHILE_ALIGNING,
-    ),
-    control(
-        "slow-channel", "A3", "The same channel, the same kill.", SLOW_WHILE_ALIGNING, "CUT/processed-while-blocked"
-    ),
-    case(
-        "at-least-once",
-        "Is nothing lost with an at-least-once sink?",
-        "The sink publishes on the barrier; an executor is killed, so that rows are published again.",
-        "Every record has its effect in the output; repeats are allowed.",
-        REPEATS,
-    ),
-    control(
-        "at-least-once", "claims-exactly-once", "The same sink under a claim that it cannot keep.", REPEATS, *REPEATED
-    ),
-    control(
-        "commit-on-barrier",
-        "commits-on-barrier",
-        "The coordinator is killed between the barrier and the completion of a checkpoint.",
-        BETWEEN_BARRIER_AND_COMPLETION,
-        "TXN/committed-before-completion",
-    ),
-    case(
-        "commit-on-completion",
-        "Is nothing visible before its checkpoint is complete?",
-        "The coordinator is killed between the barrier and the completion of a checkpoint.",
-        EXACTLY_ONCE_HOLDS,
-        BETWEEN_BARRIER_AND_COMPLETION,
-    ),
-    case(
-        "fixed-delay",
-        "Are failures counted, and delays kept, on the clock on the wall?",
-        "Two attempts with a second between them; three executors are killed.",
-        "Two restarts, none earlier than its delay, and the third failure ends the job.",
-        THREE_KILLS,
-    ),
+    case("broker-restart", "Does every record count once when the broker dies and comes back?",
+         "SIGKILL of the Kafka broker after the third checkpoint; it is started again two seconds later.",
+         EXACTLY_ONCE_HOLDS, BROKER_RESTARTED, ()),
+    case("store-cut-off",
+         "Does every record count once when the object store is out of reach in the middle of a checkpoint?",
+         "The link to the store is cut when the metadata is about to be published; then an executor is killed.",
+         EXACTLY_ONCE_HOLDS, STORE_CUT_OFF),
+    control("store-cut-off", "notifies-before-durable", "The same cut and kill.", STORE_CUT_OFF,
+            "COORD/notified-before-durable"),
+    case("slow-channel", "Is the cut consistent when one channel is late during the alignment?",
+         "A channel is 700 ms late for four seconds, then an executor is killed.",
+         "Snapshots hold exactly what lies before the barriers, and "
+         + EXACTLY_ONCE_HOLDS[0].lower()
+         + EXACTLY_ONCE_HOLDS[1:],
+         SLOW_WHILE_ALIGNING),
+    control("slow-channel", "A3", "The same channel, the same kill.", SLOW_WHILE_ALIGNING,
+            "CUT/processed-while-blocked"),
+    case("at-least-once", "Is nothing lost with an at-least-once sink?",
+         "The sink publishes on the barrier; an executor is killed, so that rows are published again.",
+         "Every record has its effect in the output; repeats are allowed.", REPEATS),
+    control("at-least-once", "claims-exactly-once", "The same sink under a claim that it cannot keep.", REPEATS,
+            *REPEATED),
+    control("commit-on-barrier", "commits-on-barrier",
+            "The coordinator is killed between the barrier and the completion of a checkpoint.",
+            BETWEEN_BARRIER_AND_COMPLETION, "TXN/committed-before-completion"),
+    case("commit-on-completion", "Is nothing visible before its checkpoint is complete?",
+         "The coordinator is killed between the barrier and the completion of a checkpoint.", EXACTLY_ONCE_HOLDS,
+         BETWEEN_BARRIER_AND_COMPLETION),
+    case("fixed-delay", "Are failures counted, and delays kept, on the clock on the wall?",
+         "Two attempts with a second between them; three executors are killed.",
+         "Two restarts, none earlier than its delay, and the third failure ends the job.", THREE_KILLS),
     control("fixed-delay", "restarts-once-more", "The same kills.", THREE_KILLS, "COUNT/restarted-beyond-policy"),
-    control(
-        "group-offsets",
-        "source-follows-group-offsets",
-        "An executor is killed when its sink is about to acknowledge a checkpoint.",
-        READ_BEYOND,
-        *EXACT,
-    ),
-    case(
-        "zombie",
-        "Is a worker that comes back from the dead fenced?",
-        "A worker is paused until its successor runs, and continues then.",
-        EXACTLY_ONCE_HOLDS,
-        ZOMBIE,
-    ),
-    case(
-        "worked-example-aligned",
-        "Does the worked example of seeds/002 come out of a real topic with two partitions?",
-        "Record 4 of the first partition arrives before the barrier of the second; the job restarts from there.",
-        "The checkpoint holds even 8 and odd 8; the last rows are even 40 and odd 32.",
-        _worked_example(),
-    ),
-    control(
-        "worked-example-aligned",
-        "A3",
-        "The same records.",
-        _worked_example(),
-        "GOLDEN/checkpoint-value",
-        "GOLDEN/final-value",
-    ),
-)
+    control("group-offsets", "source-follows-group-offsets",
+            "An executor is killed when its sink is about to acknowledge a checkpoint.", READ_BEYOND, *EXACT),
+    case("zombie", "Is a worker that comes back from the dead fenced?",
+         "A worker is paused until its successor runs, and continues then.", EXACTLY_ONCE_HOLDS, ZOMBIE),
+    case("worked-example-aligned", "Does the worked example of seeds/002 come out of a real topic with two partitions?",
+         "Record 4 of the first partition arrives before the barrier of the second; the job restarts from there.",
+         "The checkpoint holds even 8 and odd 8; the last rows are even 40 and odd 32.", _worked_example()),
+    control("worked-example-aligned", "A3", "The same records.", _worked_example(), "GOLDEN/checkpoint-value",
+            "GOLDEN/final-value"),
+)  # fmt: skip

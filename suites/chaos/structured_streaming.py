@@ -23,12 +23,8 @@ REPLAYED = FaultSpec("replay", COORDINATOR, Schedule(after_checkpoint=1))
 STORE_CUT_OFF = FaultSpec("cut", STORAGE, Schedule(after_checkpoint=2, at_event="checkpoint_triggered"), 2_000)
 
 
-BEFORE_THE_COMMIT = FaultSpec(
-    "kill",
-    COORDINATOR,
-    Schedule(after_checkpoint=1, gate=Gate("write-commit", COORDINATOR)),
-    parameters={"unfinished": 1},
-)
+BEFORE_THE_COMMIT = FaultSpec("kill", COORDINATOR, Schedule(after_checkpoint=1, gate=Gate("write-commit", COORDINATOR)),
+                              parameters={"unfinished": 1})  # fmt: skip
 
 
 def _killed(target: Target, after_checkpoint: int) -> FaultSpec:
@@ -82,44 +78,23 @@ def _control(name: str, purpose: str, method: str, plan: Plan) -> Case:
 
 
 CASES = with_needs(
-    _case(
-        "file-sink",
-        "Is every record once in the files on an object store that Spark's file sink has committed?",
-        "A micro-batch is replayed, the link to the store is cut for two seconds, an executor dies in a micro-batch.",
-        "Every identity is there once, and nothing comes after the settle window.",
-        _plan(
-            REPLAYED,
-            STORE_CUT_OFF,
-            _killed(WORKERS[0], after_checkpoint=3),
-            options=WITHOUT_EMPTY_BATCHES,
-        ),
-    ),
-    _control(
-        "file-sink",
-        "Is foreachBatch that appends, whichever batch it is given, found out on an object store?",
-        "A micro-batch is replayed; the pipeline writes each call under a fresh name.",
-        _plan(REPLAYED, variant=APPENDS),
-    ),
-    _case(
-        "foreach-batch",
-        "Does every record count once in sums whose driver dies between the offsets of a batch and its commit?",
-        "A relay in front of the store holds back the commit of a micro-batch, whose offsets are in the store and "
-        "whose output is written; the driver is killed there. State is kept in RocksDB.",
-        "Each row is what the oracle's model holds at its counts, which rise, and the last ones hold all input.",
-        _plan(BEFORE_THE_COMMIT, job=KEYED_SUM, options=IN_ROCKSDB),
-        (Window.RESTORED_STATE,),
-    ),
-    _case(
-        "kafka-sink",
-        "Is nothing lost, and everything that is there twice a repeat, in Spark's Kafka sink?",
-        "A micro-batch is replayed: at-least-once is all that the sink claims.",
-        "Every record is there; repeats are reported as notes.",
-        _plan(REPLAYED, options=INTO_KAFKA),
-    ),
-    _control(
-        "kafka-sink",
-        "Is the claim of exactly-once refuted for Spark's Kafka sink?",
-        "The same replay under a claim that the sink cannot keep.",
-        _plan(REPLAYED, options=INTO_KAFKA, variant=CLAIMS_TOO_MUCH),
-    ),
-)
+    _case("file-sink", "Is every record once in the files on an object store that Spark's file sink has committed?",
+          "A micro-batch is replayed, the link to the store is cut for two seconds, an executor dies in a micro-batch.",
+          "Every identity is there once, and nothing comes after the settle window.",
+          _plan(REPLAYED, STORE_CUT_OFF, _killed(WORKERS[0], after_checkpoint=3), options=WITHOUT_EMPTY_BATCHES)),
+    _control("file-sink", "Is foreachBatch that appends, whichever batch it is given, found out on an object store?",
+             "A micro-batch is replayed; the pipeline writes each call under a fresh name.",
+             _plan(REPLAYED, variant=APPENDS)),
+    _case("foreach-batch",
+          "Does every record count once in sums whose driver dies between the offsets of a batch and its commit?",
+          "A relay in front of the store holds back the commit of a micro-batch, whose offsets are in the store and "
+          "whose output is written; the driver is killed there. State is kept in RocksDB.",
+          "Each row is what the oracle's model holds at its counts, which rise, and the last ones hold all input.",
+          _plan(BEFORE_THE_COMMIT, job=KEYED_SUM, options=IN_ROCKSDB), (Window.RESTORED_STATE,)),
+    _case("kafka-sink", "Is nothing lost, and everything that is there twice a repeat, in Spark's Kafka sink?",
+          "A micro-batch is replayed: at-least-once is all that the sink claims.",
+          "Every record is there; repeats are reported as notes.", _plan(REPLAYED, options=INTO_KAFKA)),
+    _control("kafka-sink", "Is the claim of exactly-once refuted for Spark's Kafka sink?",
+             "The same replay under a claim that the sink cannot keep.",
+             _plan(REPLAYED, options=INTO_KAFKA, variant=CLAIMS_TOO_MUCH)),
+)  # fmt: skip
