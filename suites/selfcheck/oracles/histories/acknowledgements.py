@@ -37,60 +37,41 @@ bad("ack-counted-wrongly", "repeated ack counted", triggered(1, *ALL), acked(1, 
 bad("ack-counted-wrongly", "late ack counted", whole(1), acked(1, ALL[0]))
 bad("ack-counted-wrongly", "ack of older attempt counted", triggered(1, *ALL), on("", acked(1, ALL[0]), attempt=7))
 bad("ack-counted-wrongly", "ack of no checkpoint counted", whole(1), acked(2, ALL[0]))
-near(
-    "ack-counted-wrongly", "repeated ack ignored",
-    triggered(1, *ALL), acked(1, ALL[0]), acked(1, ALL[0], outcome=AckOutcome.DUPLICATE),
-)  # fmt: skip
+near("ack-counted-wrongly", "repeated ack ignored",
+     triggered(1, *ALL), acked(1, ALL[0]), acked(1, ALL[0], outcome=AckOutcome.DUPLICATE))  # fmt: skip
 
-bad(
-    "completed-after-decline", "completed after decline",
-    triggered(1, *ALL), declined(1), acked(1, *ALL), published(1), completed(),
-)  # fmt: skip
+bad("completed-after-decline", "completed after decline",
+    triggered(1, *ALL), declined(1), acked(1, *ALL), published(1), completed())  # fmt: skip
 
 TOLD_OF_THE_ABORT = notified(1, *ALL, completed=False)
 
-near(
-    "completed-after-decline", "aborted after decline",
-    triggered(1, *ALL), acked(1, ALL[0]), declined(1), aborted(), TOLD_OF_THE_ABORT, triggered(2, *ALL),
-)  # fmt: skip
-near(
-    "completed-after-decline", "declined when all had acked",
-    triggered(1, *ALL), declined(1), aborted(), TOLD_OF_THE_ABORT, triggered(2, *ALL), acked(2, *ALL), declined(2),
-    published(2), completed(2),
-)  # fmt: skip
+near("completed-after-decline", "aborted after decline",
+     triggered(1, *ALL), acked(1, ALL[0]), declined(1), aborted(), TOLD_OF_THE_ABORT, triggered(2, *ALL))  # fmt: skip
+near("completed-after-decline", "declined when all had acked",
+     triggered(1, *ALL), declined(1), aborted(), TOLD_OF_THE_ABORT, triggered(2, *ALL), acked(2, *ALL), declined(2),
+     published(2), completed(2))  # fmt: skip
 
-bad(
-    "abort-not-notified", "abort notified to two of three",
-    triggered(1, *ALL), aborted(), notified(1, *ALL[:2], completed=False),
-    acked(1, ALL[0], outcome=AckOutcome.DISCARDED), triggered(2, *ALL),
-)  # fmt: skip
-near(
-    "abort-not-notified", "abort notified to all",
-    triggered(1, *ALL), aborted(), TOLD_OF_THE_ABORT, acked(1, ALL[0], outcome=AckOutcome.DISCARDED),
-    triggered(2, *ALL),
-)  # fmt: skip
-near(
-    "abort-not-notified", "died while telling",
-    triggered(1, *ALL), aborted(), TOLD_OF_THE_ABORT, triggered(2, *ALL), aborted(2),
-    notified(2, *ALL[:1], completed=False), died("coordinator", "killed"), attempt(),
-    acked(2, ALL[0], outcome=AckOutcome.UNKNOWN),
-)  # fmt: skip
+bad("abort-not-notified", "abort notified to two of three",
+    triggered(1, *ALL), aborted(), notified(1, *ALL[: 2], completed=False),
+    acked(1, ALL[0], outcome=AckOutcome.DISCARDED), triggered(2, *ALL))  # fmt: skip
+near("abort-not-notified", "abort notified to all",
+     triggered(1, *ALL), aborted(), TOLD_OF_THE_ABORT, acked(1, ALL[0], outcome=AckOutcome.DISCARDED),
+     triggered(2, *ALL))  # fmt: skip
+near("abort-not-notified", "died while telling",
+     triggered(1, *ALL), aborted(), TOLD_OF_THE_ABORT, triggered(2, *ALL), aborted(2),
+     notified(2, *ALL[: 1], completed=False), died("coordinator", "killed"), attempt(),
+     acked(2, ALL[0], outcome=AckOutcome.UNKNOWN))  # fmt: skip
 
 DISCARDS: list[Line] = [triggered(1, *ALL), ack_sent(ALL[0], 1, FILE)]
 """The source's file of checkpoint 1 belongs to nobody, for the checkpoint is aborted or the ack comes late."""
 
-bad(
-    "state-not-discarded", "state of aborted checkpoint left",
-    *DISCARDS, acked(1, ALL[0]), aborted(), TOLD_OF_THE_ABORT, whole(2), listed(FILE),
-)  # fmt: skip
-bad(
-    "state-not-discarded", "state of late ack left",
-    *DISCARDS, aborted(), TOLD_OF_THE_ABORT, acked(1, ALL[0], outcome=AckOutcome.DISCARDED), whole(2), listed(FILE),
-)  # fmt: skip
-near(
-    "state-not-discarded", "state of aborted checkpoint discarded",
-    *DISCARDS, acked(1, ALL[0]), aborted(), TOLD_OF_THE_ABORT, whole(2), listed(),
-)  # fmt: skip
+bad("state-not-discarded", "state of aborted checkpoint left",
+    *DISCARDS, acked(1, ALL[0]), aborted(), TOLD_OF_THE_ABORT, whole(2), listed(FILE))  # fmt: skip
+bad("state-not-discarded", "state of late ack left",
+    *DISCARDS, aborted(), TOLD_OF_THE_ABORT, acked(1, ALL[0], outcome=AckOutcome.DISCARDED), whole(2),
+    listed(FILE))  # fmt: skip
+near("state-not-discarded", "state of aborted checkpoint discarded",
+     *DISCARDS, acked(1, ALL[0]), aborted(), TOLD_OF_THE_ABORT, whole(2), listed())  # fmt: skip
 
 DELETION_HELD_UP: list[Line] = [
     injected("slow-storage", "storage[0]"), triggered(1, *ALL), ack_sent(ALL[0], 1, FILE), acked(1, ALL[0]), aborted(),
@@ -101,27 +82,18 @@ completes the next one, and then something cuts it short."""
 
 HELD_UP = at("coordinator.0", StorageSlowed(operation="delete", path=FILE.path, delay_ms=50))
 
-near(
-    "state-not-discarded", "suspended while the deletion is held up",
-    *DELETION_HELD_UP, HELD_UP, whole(2), 30, injected("suspend", "coordinator[0]", fault=1), listed(FILE),
-)  # fmt: skip
-near(
-    "state-not-discarded", "died while the deletion is held up",
-    *DELETION_HELD_UP, HELD_UP, whole(2), 30, died("coordinator", "killed"), listed(FILE),
-)  # fmt: skip
-bad(
-    "state-not-discarded", "suspended when the deletion was due",
-    *DELETION_HELD_UP, HELD_UP, whole(2), 60, injected("suspend", "coordinator[0]", fault=1), listed(FILE),
-)  # fmt: skip
-bad(
-    "state-not-discarded", "suspended while another operation is held up",
+near("state-not-discarded", "suspended while the deletion is held up",
+     *DELETION_HELD_UP, HELD_UP, whole(2), 30, injected("suspend", "coordinator[0]", fault=1),
+     listed(FILE))  # fmt: skip
+near("state-not-discarded", "died while the deletion is held up",
+     *DELETION_HELD_UP, HELD_UP, whole(2), 30, died("coordinator", "killed"), listed(FILE))  # fmt: skip
+bad("state-not-discarded", "suspended when the deletion was due",
+    *DELETION_HELD_UP, HELD_UP, whole(2), 60, injected("suspend", "coordinator[0]", fault=1), listed(FILE))  # fmt: skip
+bad("state-not-discarded", "suspended while another operation is held up",
     *DELETION_HELD_UP, at("coordinator.0", StorageSlowed(operation="list", path=FILE.path, delay_ms=50)), whole(2), 30,
-    injected("suspend", "coordinator[0]", fault=1), listed(FILE),
-)  # fmt: skip
-bad(
-    "state-not-discarded", "another process died while the deletion is held up",
-    *DELETION_HELD_UP, HELD_UP, whole(2), 30, died("worker-1", "killed"), listed(FILE),
-)  # fmt: skip
+    injected("suspend", "coordinator[0]", fault=1), listed(FILE))  # fmt: skip
+bad("state-not-discarded", "another process died while the deletion is held up",
+    *DELETION_HELD_UP, HELD_UP, whole(2), 30, died("worker-1", "killed"), listed(FILE))  # fmt: skip
 
 # --- COORD: what has room in the coordinator's memory -----------------------------------------------------------------
 
@@ -172,31 +144,21 @@ bad, near = exhibits(
 
 bad("over-budget-kept", "two that fit alone", whole_of(1, 50), whole_of(2, BUDGET - 49), dropped(1))
 near("over-budget-kept", "two that fit together", whole_of(1, 50), whole_of(2, BUDGET - 50), dropped(1))
-near(
-    "over-budget-kept", "one that takes the place of another",
-    whole_of(1, 40), whole_of(2, 50), dropped(1), whole_of(3, 50), dropped(2),
-)  # fmt: skip
-near(
-    "over-budget-kept", "what is in two is there once",
-    whole_of(1, 90, events.SharedHandle("a", SHARED, inline=True)),
-    whole_of(2, 90, events.SharedHandle("a", SHARED, inline=True)), dropped(1),
-)  # fmt: skip
+near("over-budget-kept", "one that takes the place of another",
+     whole_of(1, 40), whole_of(2, 50), dropped(1), whole_of(3, 50), dropped(2))  # fmt: skip
+near("over-budget-kept", "what is in two is there once",
+     whole_of(1, 90, events.SharedHandle("a", SHARED, inline=True)),
+     whole_of(2, 90, events.SharedHandle("a", SHARED, inline=True)), dropped(1))  # fmt: skip
 
-bad(
-    "refused-within-budget", "refused at the budget",
-    whole_of(1, 50), no_room(2, BUDGET - 50, f"{BUDGET} b are needed, {BUDGET} b are allowed"),
-)  # fmt: skip
-near(
-    "refused-within-budget", "refused one byte above",
-    whole_of(1, 50), no_room(2, BUDGET - 49, f"{BUDGET + 1} b are needed, {BUDGET} b are allowed"),
-)  # fmt: skip
+bad("refused-within-budget", "refused at the budget",
+    whole_of(1, 50), no_room(2, BUDGET - 50, f"{BUDGET} b are needed, {BUDGET} b are allowed"))  # fmt: skip
+near("refused-within-budget", "refused one byte above",
+     whole_of(1, 50), no_room(2, BUDGET - 49, f"{BUDGET + 1} b are needed, {BUDGET} b are allowed"))  # fmt: skip
 
 bad("over-budget-unnamed", "size is not named", whole_of(1, 50), no_room(2, 70, f"no room: {BUDGET} b are allowed"))
 bad("over-budget-unnamed", "limit is not named", whole_of(1, 50), no_room(2, 70, "no room for 120 b"))
-near(
-    "over-budget-unnamed", "both are named",
-    whole_of(1, 50), no_room(2, 70, f"120 b are needed, {BUDGET} b are allowed"),
-)  # fmt: skip
+near("over-budget-unnamed", "both are named",
+     whole_of(1, 50), no_room(2, 70, f"120 b are needed, {BUDGET} b are allowed"))  # fmt: skip
 
 # --- COORD: what an attempt begins from -------------------------------------------------------------------------------
 
@@ -205,29 +167,21 @@ bad, near = exhibits("COORD", attempt(), job=FORWARD, parallelism=1)
 bad("restored-not-latest", "restores older", whole(1), whole(2), failure(), attempt(1))
 bad("restored-not-latest", "restores nothing", whole(1), failure(), attempt())
 bad("restored-not-latest", "restores what never was", whole(1), failure(), attempt(2))
-bad(
-    "restored-not-latest", "goes back behind a restored one",
+bad("restored-not-latest", "goes back behind a restored one",
     whole(1), triggered(2, *ALL), acked(2, *ALL), published(2), died("coordinator", "killed"), attempt(2), failure(),
-    attempt(1),
-)  # fmt: skip
-near(
-    "restored-not-latest", "restores latest",
-    whole(1), triggered(2, *ALL), aborted(2, "task failure"), failure(), attempt(1),
-)  # fmt: skip
-near(
-    "restored-not-latest", "restores published but not completed",
-    whole(1), triggered(2, *ALL), acked(2, *ALL), published(2), died("coordinator", "killed"), attempt(2),
-)  # fmt: skip
+    attempt(1))  # fmt: skip
+near("restored-not-latest", "restores latest",
+     whole(1), triggered(2, *ALL), aborted(2, "task failure"), failure(), attempt(1))  # fmt: skip
+near("restored-not-latest", "restores published but not completed",
+     whole(1), triggered(2, *ALL), acked(2, *ALL), published(2), died("coordinator", "killed"), attempt(2))  # fmt: skip
 
 # The attempt restores checkpoint 1; each task says what it restores.
-bad(
-    "tasks-restored-differently", "task restores nothing",
-    whole(1), failure(), attempt(1), [task(name, each) for name, each in zip(ALL, (1, None, 1), strict=True)],
-)  # fmt: skip
-near(
-    "tasks-restored-differently", "tasks restore the same",
-    whole(1), failure(), attempt(1), [task(name, each) for name, each in zip(ALL, (1, 1, 1), strict=True)],
-)  # fmt: skip
+bad("tasks-restored-differently", "task restores nothing",
+    whole(1), failure(), attempt(1),
+    [task(name, each) for name, each in zip(ALL, (1, None, 1), strict=True)])  # fmt: skip
+near("tasks-restored-differently", "tasks restore the same",
+     whole(1), failure(), attempt(1),
+     [task(name, each) for name, each in zip(ALL, (1, 1, 1), strict=True)])  # fmt: skip
 
 bad("started-late-attempt", "attempt number drawn again", failure(), attempt(number=1))
 near("started-late-attempt", "attempt number left out", failure(), attempt(number=3))

@@ -32,80 +32,56 @@ bad, near = exhibits("CHAIN")
 
 BARRIERS = barriers(*INPUTS, checkpoint=1)
 
-near(
-    "crossed", "barrier called down",
-    delivers(INPUTS[0], 0), BARRIERS, snapshots("sink[0]", "sum[0]", checkpoint=1), options=CHAINED,
-)  # fmt: skip
-bad(
-    "crossed", "barrier sent down",
-    BARRIERS, sends(INSIDE, Barrier(1)), snapshots("sum[0]", "sink[0]", checkpoint=1), options=CHAINED,
-)  # fmt: skip
-bad(
-    "crossed", "batch sent down",
-    BARRIERS, snapshots("sink[0]", "sum[0]", checkpoint=1), sends(INSIDE, 0), options=CHAINED,
-)  # fmt: skip
+near("crossed", "barrier called down",
+     delivers(INPUTS[0], 0), BARRIERS, snapshots("sink[0]", "sum[0]", checkpoint=1), options=CHAINED)  # fmt: skip
+bad("crossed", "barrier sent down",
+    BARRIERS, sends(INSIDE, Barrier(1)), snapshots("sum[0]", "sink[0]", checkpoint=1), options=CHAINED)  # fmt: skip
+bad("crossed", "batch sent down",
+    BARRIERS, snapshots("sink[0]", "sum[0]", checkpoint=1), sends(INSIDE, 0), options=CHAINED)  # fmt: skip
 
-near(
-    "without-barrier", "each its own barrier",
-    BARRIERS, snapshots("sum[0]", checkpoint=1), sends(INSIDE, Barrier(1)), delivers(INSIDE, Barrier(1)),
-    snapshots("sink[0]", checkpoint=1),
-)  # fmt: skip
+near("without-barrier", "each its own barrier",
+     BARRIERS, snapshots("sum[0]", checkpoint=1), sends(INSIDE, Barrier(1)), delivers(INSIDE, Barrier(1)),
+     snapshots("sink[0]", checkpoint=1))  # fmt: skip
 bad("without-barrier", "called although unchained", BARRIERS, snapshots("sink[0]", "sum[0]", checkpoint=1))
 bad("without-barrier", "head without barrier", BARRIERS, snapshots("sink[0]", "sum[0]", checkpoint=2), options=CHAINED)
 
-near(
-    "snapshot-apart", "a batch after all snapshots",
-    BARRIERS, snapshots("sink[0]", "sum[0]", checkpoint=1), delivers(INPUTS[0], 0), options=CHAINED,
-)  # fmt: skip
-near(
-    "snapshot-apart", "an operator that stopped",
-    stopped("sink[0]", reason="failed"), BARRIERS, snapshots("sum[0]", checkpoint=1), delivers(INPUTS[0], 0),
-    [delivers(f"source[{i}]->sum[1]", Barrier(1)) for i in (0, 1)], snapshots("sink[1]", "sum[1]", checkpoint=1),
-    options=CHAINED,
-)  # fmt: skip
-near(
-    "snapshot-apart", "an operator that has ended",
-    finished("sum[0]"), *(line for n in (1, 2) for line in snapshots("sink[0]", checkpoint=n)),
-    [delivers(f"source[{i}]->sum[1]", Barrier(1)) for i in (0, 1)], snapshots("sink[1]", "sum[1]", checkpoint=1),
-    options=CHAINED,
-)  # fmt: skip
-bad(
-    "snapshot-apart", "a batch between two snapshots",
+near("snapshot-apart", "a batch after all snapshots",
+     BARRIERS, snapshots("sink[0]", "sum[0]", checkpoint=1), delivers(INPUTS[0], 0), options=CHAINED)  # fmt: skip
+near("snapshot-apart", "an operator that stopped",
+     stopped("sink[0]", reason="failed"), BARRIERS, snapshots("sum[0]", checkpoint=1), delivers(INPUTS[0], 0),
+     [delivers(f"source[{i}]->sum[1]", Barrier(1)) for i in (0, 1)], snapshots("sink[1]", "sum[1]", checkpoint=1),
+     options=CHAINED)  # fmt: skip
+near("snapshot-apart", "an operator that has ended",
+     finished("sum[0]"), *(line for n in (1, 2) for line in snapshots("sink[0]", checkpoint=n)),
+     [delivers(f"source[{i}]->sum[1]", Barrier(1)) for i in (0, 1)], snapshots("sink[1]", "sum[1]", checkpoint=1),
+     options=CHAINED)  # fmt: skip
+bad("snapshot-apart", "a batch between two snapshots",
     BARRIERS, snapshots("sum[0]", checkpoint=1), delivers(INPUTS[0], 0), snapshots("sink[0]", checkpoint=1),
-    options=CHAINED,
-)  # fmt: skip
-bad(
-    "snapshot-apart", "a snapshot left out",
+    options=CHAINED)  # fmt: skip
+bad("snapshot-apart", "a snapshot left out",
     BARRIERS, snapshots("sum[0]", checkpoint=1), barriers(*INPUTS, checkpoint=2),
-    snapshots("sink[0]", "sum[0]", checkpoint=2), options=CHAINED,
-)  # fmt: skip
+    snapshots("sink[0]", "sum[0]", checkpoint=2), options=CHAINED)  # fmt: skip
 
 near(
     "snapshot-twice", "two checkpoints",
     *(line for n in (1, 2) for line in (barriers(*INPUTS, checkpoint=n), snapshots("sink[0]", "sum[0]", checkpoint=n))),
     options=CHAINED,
 )  # fmt: skip
-bad(
-    "snapshot-twice", "the same checkpoint again",
+bad("snapshot-twice", "the same checkpoint again",
     BARRIERS, snapshots("sink[0]", "sum[0]", checkpoint=1), snapshots("sink[0]", "sum[0]", checkpoint=1),
-    options=CHAINED,
-)  # fmt: skip
+    options=CHAINED)  # fmt: skip
 
 # Whoever sees tasks alone sees one snapshot for each, and counts no states.
-undecided(
-    "CHAIN", "seen as tasks",
-    barriers(*INPUTS, checkpoint=1), snapshots("sum[0]", checkpoint=1), barriers(*INPUTS, checkpoint=2),
-    snapshots("sum[0]", checkpoint=2), published(1, path="chk-1"), completed(), options=CHAINED,
-)  # fmt: skip
+undecided("CHAIN", "seen as tasks",
+          barriers(*INPUTS, checkpoint=1), snapshots("sum[0]", checkpoint=1), barriers(*INPUTS, checkpoint=2),
+          snapshots("sum[0]", checkpoint=2), published(1, path="chk-1"), completed(), options=CHAINED)  # fmt: skip
 
-bad(
-    "operator-missing", "heads alone take snapshots",
-    BARRIERS, snapshots("sum[0]", checkpoint=1), published(1, states=4, path="chk-1"), completed(), options=CHAINED,
-)  # fmt: skip
-bad(
-    "operator-missing", "none stored beside all",
-    published(1, states=6, path="chk-1"), completed(), published(2, path="chk-2"), completed(2), options=CHAINED,
-)  # fmt: skip
+bad("operator-missing", "heads alone take snapshots",
+    BARRIERS, snapshots("sum[0]", checkpoint=1), published(1, states=4, path="chk-1"), completed(),
+    options=CHAINED)  # fmt: skip
+bad("operator-missing", "none stored beside all",
+    published(1, states=6, path="chk-1"), completed(), published(2, path="chk-2"), completed(2),
+    options=CHAINED)  # fmt: skip
 near("operator-missing", "every operator stored", published(1, states=6, path="chk-1"), completed(), options=CHAINED)
 bad("operator-missing", "only heads stored", published(1, states=4, path="chk-1"), completed(), options=CHAINED)
 
@@ -126,31 +102,22 @@ FIRST_FAILS = failure("it fails", CHAINS[0][0], *CHAINS[0])
 bad("unaffected-restarted", "the other chain restarts", FIRST_FAILS, attempt(None, *CHAINS[1]))
 bad("unaffected-restarted", "both chains restart with one source", FIRST_FAILS, attempt())
 bad("unaffected-restarted", "both chains restart with one worker", *DIES, attempt())
-bad(
-    "unaffected-restarted", "the other chain restarts later",
-    FIRST_FAILS, attempt(None, *CHAINS[0]), FIRST_FAILS, attempt(),
-)  # fmt: skip
+bad("unaffected-restarted", "the other chain restarts later",
+    FIRST_FAILS, attempt(None, *CHAINS[0]), FIRST_FAILS, attempt())  # fmt: skip
 near("unaffected-restarted", "the failed chain restarts", FIRST_FAILS, attempt(None, *CHAINS[0]))
 near("unaffected-restarted", "the chain of the dead worker restarts", *DIES, attempt(None, *CHAINS[0]))
 
 SECOND_FAILS = failure("it fails", CHAINS[1][0], *CHAINS[1])
 
-near(
-    "unaffected-restarted", "both chains fail one after the other",
-    FIRST_FAILS, SECOND_FAILS, attempt(None, *CHAINS[1]), attempt(None, *CHAINS[0]),
-)  # fmt: skip
-near(
-    "unaffected-restarted", "a worker is given up that lives",
-    failure("no heartbeat", "", *CHAINS[1]), attempt(None, *CHAINS[1]),
-)  # fmt: skip
-near(
-    "unaffected-restarted", "a checkpoint too many fails the whole job",
-    died("worker-0", "killed"), failure("more failed checkpoints than tolerable", failed_checkpoint=3), attempt(),
-)  # fmt: skip
-near(
-    "unaffected-restarted", "a new coordinator knows of nothing that runs",
-    died("coordinator", "killed"), attempt(), SECOND_FAILS, attempt(None, *CHAINS[1]),
-)  # fmt: skip
+near("unaffected-restarted", "both chains fail one after the other",
+     FIRST_FAILS, SECOND_FAILS, attempt(None, *CHAINS[1]), attempt(None, *CHAINS[0]))  # fmt: skip
+near("unaffected-restarted", "a worker is given up that lives",
+     failure("no heartbeat", "", *CHAINS[1]), attempt(None, *CHAINS[1]))  # fmt: skip
+near("unaffected-restarted", "a checkpoint too many fails the whole job",
+     died("worker-0", "killed"), failure("more failed checkpoints than tolerable", failed_checkpoint=3),
+     attempt())  # fmt: skip
+near("unaffected-restarted", "a new coordinator knows of nothing that runs",
+     died("coordinator", "killed"), attempt(), SECOND_FAILS, attempt(None, *CHAINS[1]))  # fmt: skip
 
 bad("region-torn", "a chain restarts without its sink", FIRST_FAILS, attempt(None, *CHAINS[0][:2]))
 near("region-torn", "a chain restarts whole", SECOND_FAILS, attempt(None, *CHAINS[1]))
@@ -186,20 +153,15 @@ bad("queued-too-long", "six times the target", _queue(300))
 bad("queued-too-long", "six times the target at a receiver that is slow", _queue(300, injected("slow-task", "task[2]")))
 
 # Neither: the link makes them wait.
-undecided(
-    "QUEUE", "six times the target on a slow link", _queue(300, injected("slow", "channel[0]")), options=DEBLOATED
-)
+undecided("QUEUE", "six times the target on a slow link",
+          _queue(300, injected("slow", "channel[0]")), options=DEBLOATED)  # fmt: skip
 
 near("queued-too-long", "half the target", _queue(25))
 
 # What was sent before sizes were known is still in front.
-near(
-    "queued-too-long", "half the target behind a backlog",
-    _queue(
-        25, *[sends(CHANNEL, position) for position in range(-400, 0)],
-        *[delivers(CHANNEL, position) for position in range(-400, 0)],
-    ),
-)  # fmt: skip
+near("queued-too-long", "half the target behind a backlog",
+     _queue(25, *[sends(CHANNEL, position) for position in range(-400, 0)],
+            *[delivers(CHANNEL, position) for position in range(-400, 0)]))  # fmt: skip
 
 bad("buffers-outside", "no buffer", _queue(25, BuffersResized(subtask="sum[0]", buffers=0)))
 bad("buffers-outside", "more than there are", _queue(25, BuffersResized(subtask="sum[0]", buffers=BUFFERS + 1)))

@@ -101,72 +101,44 @@ FIRST_JOB: list[Line] = [
 
 reach_bad, reach_near = exhibits("REACH", *FIRST_JOB, faults=(SUBMIT,), options=CLAIMED)
 
-reach_bad(
-    "file-missing", "a file of a claimed checkpoint goes before it", begun(*whole(3, *THIRD_RESTS), *deleted(SECOND))
-)
-reach_bad(
-    "file-missing", "a newer checkpoint needs the file",
-    begun(*whole(3, *THIRD_RESTS), *whole(4, FOURTH), dropped(2), *deleted(metadata(2)), *deleted(SECOND)),
-)  # fmt: skip
-reach_bad(
-    "file-missing", "the metadata of another checkpoint are not claimed",
-    begun(
-        *whole(3, *THIRD_RESTS), *whole(4, FOURTH), dropped(2), *deleted(metadata(2)), *whole(5, FIFTH), dropped(3),
-        *deleted(metadata(3), *THIRD_RESTS), *deleted(metadata(1)),
-    ),
-)  # fmt: skip
-reach_bad(
-    "file-missing", "shared with one that was not claimed",
-    replaced(*whole(5, FIFTH), dropped(3), *deleted(metadata(3), *THIRD_RESTS)), options=NOT_CLAIMED,
-)  # fmt: skip
-reach_near(
-    "file-missing", "a claimed file goes though another checkpoint names it",
-    begun(
-        *whole(3, *THIRD_RESTS), *whole(4, FOURTH), dropped(2), *deleted(metadata(2)), *whole(5, FIFTH), dropped(3),
-        *deleted(metadata(3), *THIRD_RESTS), listed(metadata(1), metadata(4), FOURTH, metadata(5), FIFTH),
-    ),
-)  # fmt: skip
+reach_bad("file-missing", "a file of a claimed checkpoint goes before it",
+          begun(*whole(3, *THIRD_RESTS), *deleted(SECOND)))  # fmt: skip
+reach_bad("file-missing", "a newer checkpoint needs the file",
+          begun(*whole(3, *THIRD_RESTS), *whole(4, FOURTH), dropped(2), *deleted(metadata(2)),
+                *deleted(SECOND)))  # fmt: skip
+reach_bad("file-missing", "the metadata of another checkpoint are not claimed",
+          begun(*whole(3, *THIRD_RESTS), *whole(4, FOURTH), dropped(2), *deleted(metadata(2)), *whole(5, FIFTH),
+                dropped(3), *deleted(metadata(3), *THIRD_RESTS), *deleted(metadata(1))))  # fmt: skip
+reach_bad("file-missing", "shared with one that was not claimed",
+          replaced(*whole(5, FIFTH), dropped(3), *deleted(metadata(3), *THIRD_RESTS)), options=NOT_CLAIMED)  # fmt: skip
+reach_near("file-missing", "a claimed file goes though another checkpoint names it",
+           begun(*whole(3, *THIRD_RESTS), *whole(4, FOURTH), dropped(2), *deleted(metadata(2)), *whole(5, FIFTH),
+                 dropped(3), *deleted(metadata(3), *THIRD_RESTS),
+                 listed(metadata(1), metadata(4), FOURTH, metadata(5), FIFTH)))  # fmt: skip
 
-reach_bad(
-    "dropped-too-early", "dropped with the first of two",
-    begun(*whole(3, *THIRD_RESTS), dropped(2), *deleted(metadata(2))),
-)  # fmt: skip
-reach_near(
-    "dropped-too-early", "dropped with the second of two",
-    begun(*whole(3, *THIRD_RESTS), *whole(4, FOURTH), dropped(2), *deleted(metadata(2))),
-)  # fmt: skip
+reach_bad("dropped-too-early", "dropped with the first of two",
+          begun(*whole(3, *THIRD_RESTS), dropped(2), *deleted(metadata(2))))  # fmt: skip
+reach_near("dropped-too-early", "dropped with the second of two",
+           begun(*whole(3, *THIRD_RESTS), *whole(4, FOURTH), dropped(2), *deleted(metadata(2))))  # fmt: skip
 
 # --- RETAIN ---
 
 retain_bad, retain_near = exhibits("RETAIN", *FIRST_JOB, faults=(SUBMIT,), options=CLAIMED)
 
-retain_bad(
-    "deleted-after-end", "another checkpoint was not claimed",
-    begun(
-        *whole(3, *THIRD_RESTS), *whole(4, FOURTH), dropped(2), *deleted(metadata(2)), *whole(5, FIFTH), dropped(3),
-        *deleted(metadata(3), *THIRD_RESTS), *deleted(metadata(1)),
-    ),
-)  # fmt: skip
-retain_bad(
-    "deleted-after-end", "nothing was claimed",
-    begun(*whole(3, *THIRD_RESTS), *whole(4, FOURTH), dropped(2), *deleted(metadata(2))), options=NOT_CLAIMED,
-)  # fmt: skip
-retain_near(
-    "deleted-after-end", "left to the user until it was claimed",
-    begun(
-        *whole(3, *THIRD_RESTS), *whole(4, FOURTH), dropped(2), *deleted(metadata(2)), *whole(5, FIFTH), dropped(3),
-        *deleted(metadata(3), *THIRD_RESTS), listed(metadata(1)),
-    ),
-)  # fmt: skip
+retain_bad("deleted-after-end", "another checkpoint was not claimed",
+           begun(*whole(3, *THIRD_RESTS), *whole(4, FOURTH), dropped(2), *deleted(metadata(2)), *whole(5, FIFTH),
+                 dropped(3), *deleted(metadata(3), *THIRD_RESTS), *deleted(metadata(1))))  # fmt: skip
+retain_bad("deleted-after-end", "nothing was claimed",
+           begun(*whole(3, *THIRD_RESTS), *whole(4, FOURTH), dropped(2), *deleted(metadata(2))),
+           options=NOT_CLAIMED)  # fmt: skip
+retain_near("deleted-after-end", "left to the user until it was claimed",
+            begun(*whole(3, *THIRD_RESTS), *whole(4, FOURTH), dropped(2), *deleted(metadata(2)), *whole(5, FIFTH),
+                  dropped(3), *deleted(metadata(3), *THIRD_RESTS), listed(metadata(1))))  # fmt: skip
 
-retain_bad(
-    "too-many-retained", "a claimed checkpoint is not counted",
-    begun(*whole(3, *THIRD_RESTS), *whole(4, FOURTH), drawn(5)),
-)  # fmt: skip
-retain_near(
-    "too-many-retained", "a claimed checkpoint makes room",
-    begun(*whole(3, *THIRD_RESTS), *whole(4, FOURTH), dropped(2), *deleted(metadata(2)), drawn(5)),
-)  # fmt: skip
+retain_bad("too-many-retained", "a claimed checkpoint is not counted",
+           begun(*whole(3, *THIRD_RESTS), *whole(4, FOURTH), drawn(5)))  # fmt: skip
+retain_near("too-many-retained", "a claimed checkpoint makes room",
+            begun(*whole(3, *THIRD_RESTS), *whole(4, FOURTH), dropped(2), *deleted(metadata(2)), drawn(5)))  # fmt: skip
 
 retain_bad("discarded-wrongly", "a claimed checkpoint is not left", begun(*whole(3, *THIRD_RESTS), *left(3)))
 retain_near("discarded-wrongly", "a claimed checkpoint is left again", begun(*whole(3, *THIRD_RESTS), *left(2, 3)))
@@ -175,85 +147,53 @@ retain_near("discarded-wrongly", "a claimed checkpoint is left again", begun(*wh
 
 shared_bad, shared_near = exhibits("SHARED", *FIRST_JOB, faults=(SUBMIT,), options=CLAIMED)
 
-shared_bad(
-    "deleted-in-use", "goes while the claimed checkpoint is retained", begun(*whole(3, *THIRD_RESTS), *deleted(SECOND))
-)
-shared_bad(
-    "deleted-in-use", "goes with the claimed checkpoint",
-    begun(*whole(3, *THIRD_RESTS), *whole(4, FOURTH), dropped(2), *deleted(metadata(2)), *deleted(SECOND)),
-)  # fmt: skip
-shared_bad(
-    "deleted-in-use", "goes although nothing was claimed",
-    begun(*whole(3, THIRD), *whole(4, FOURTH), dropped(2), *deleted(metadata(2), SECOND)), options=NOT_CLAIMED,
-)  # fmt: skip
-shared_near(
-    "deleted-in-use", "goes with the last that rests on the claimed one",
-    replaced(*whole(5, FIFTH), dropped(3), *deleted(metadata(3), *THIRD_RESTS)),
-)  # fmt: skip
+shared_bad("deleted-in-use", "goes while the claimed checkpoint is retained",
+           begun(*whole(3, *THIRD_RESTS), *deleted(SECOND)))  # fmt: skip
+shared_bad("deleted-in-use", "goes with the claimed checkpoint",
+           begun(*whole(3, *THIRD_RESTS), *whole(4, FOURTH), dropped(2), *deleted(metadata(2)),
+                 *deleted(SECOND)))  # fmt: skip
+shared_bad("deleted-in-use", "goes although nothing was claimed",
+           begun(*whole(3, THIRD), *whole(4, FOURTH), dropped(2), *deleted(metadata(2), SECOND)),
+           options=NOT_CLAIMED)  # fmt: skip
+shared_near("deleted-in-use", "goes with the last that rests on the claimed one",
+            replaced(*whole(5, FIFTH), dropped(3), *deleted(metadata(3), *THIRD_RESTS)))  # fmt: skip
 
-shared_bad(
-    "left-behind", "what was claimed stays",
-    begun(
-        *whole(3, *THIRD_RESTS), *whole(4, FOURTH), dropped(2), *deleted(metadata(2)), *whole(5, FIFTH), dropped(3),
-        *deleted(metadata(3), THIRD), *whole(6, SIXTH), *whole(7, SIXTH), listed(SECOND),
-    ),
-)  # fmt: skip
-shared_near(
-    "left-behind", "what was claimed goes",
-    begun(
-        *whole(3, *THIRD_RESTS), *whole(4, FOURTH), dropped(2), *deleted(metadata(2)), *whole(5, FIFTH), dropped(3),
-        *deleted(metadata(3), *THIRD_RESTS), *whole(6, SIXTH), *whole(7, SIXTH), listed(),
-    ),
-)  # fmt: skip
+shared_bad("left-behind", "what was claimed stays",
+           begun(*whole(3, *THIRD_RESTS), *whole(4, FOURTH), dropped(2), *deleted(metadata(2)), *whole(5, FIFTH),
+                 dropped(3), *deleted(metadata(3), THIRD), *whole(6, SIXTH), *whole(7, SIXTH),
+                 listed(SECOND)))  # fmt: skip
+shared_near("left-behind", "what was claimed goes",
+            begun(*whole(3, *THIRD_RESTS), *whole(4, FOURTH), dropped(2), *deleted(metadata(2)), *whole(5, FIFTH),
+                  dropped(3), *deleted(metadata(3), *THIRD_RESTS), *whole(6, SIXTH), *whole(7, SIXTH),
+                  listed()))  # fmt: skip
 
-shared_bad(
-    "placeholder-accepted", "a name of a job from which nothing was claimed",
-    begun(*whole(3, *THIRD_RESTS)), options=NOT_CLAIMED,
-)  # fmt: skip
-shared_near(
-    "placeholder-accepted", "a name of a claimed checkpoint",
-    begun(
-        *whole(3, *THIRD_RESTS), whole(4, FOURTH)[1], ack_sent(SUM, 4, shared=(SharedHandle("shared/unknown"),)),
-        acked(4, SUM), aborted(4, "refused"),
-    ),
-)  # fmt: skip
+shared_bad("placeholder-accepted", "a name of a job from which nothing was claimed",
+           begun(*whole(3, *THIRD_RESTS)), options=NOT_CLAIMED)  # fmt: skip
+shared_near("placeholder-accepted", "a name of a claimed checkpoint",
+            begun(*whole(3, *THIRD_RESTS), whole(4, FOURTH)[1],
+                  ack_sent(SUM, 4, shared=(SharedHandle("shared/unknown"),)), acked(4, SUM),
+                  aborted(4, "refused")))  # fmt: skip
 
 # --- SAVEPOINT ---
 
 savepoint_bad, savepoint_near = exhibits("SAVEPOINT", *FIRST_JOB, faults=(SUBMIT,), options=CLAIMED)
 
-savepoint_bad(
-    "claimed-left", "claimed metadata stay",
-    begun(
-        *whole(3, *THIRD_RESTS), *whole(4, FOURTH), dropped(2), *deleted(metadata(2)), *whole(5, FIFTH),
-        listed(metadata(2), metadata(4), metadata(5)),
-    ),
-)  # fmt: skip
-savepoint_near(
-    "claimed-left", "shared files of a claimed checkpoint stay",
-    begun(
-        *whole(3, *THIRD_RESTS), *whole(4, FOURTH), dropped(2), *deleted(metadata(2)), *whole(5, FIFTH),
-        listed(SECOND, BOTH, metadata(4), metadata(5)),
-    ),
-)  # fmt: skip
+savepoint_bad("claimed-left", "claimed metadata stay",
+              begun(*whole(3, *THIRD_RESTS), *whole(4, FOURTH), dropped(2), *deleted(metadata(2)), *whole(5, FIFTH),
+                    listed(metadata(2), metadata(4), metadata(5))))  # fmt: skip
+savepoint_near("claimed-left", "shared files of a claimed checkpoint stay",
+               begun(*whole(3, *THIRD_RESTS), *whole(4, FOURTH), dropped(2), *deleted(metadata(2)), *whole(5, FIFTH),
+                     listed(SECOND, BOTH, metadata(4), metadata(5))))  # fmt: skip
 
-savepoint_bad(
-    "claimed-too-early", "claimed metadata go with the first",
-    begun(*whole(3, *THIRD_RESTS), dropped(2), *deleted(metadata(2)), *whole(4, FOURTH)),
-)  # fmt: skip
-savepoint_near(
-    "claimed-too-early", "claimed metadata go when the job is over",
-    begun(*whole(3, *THIRD_RESTS), switched(CANCELLING), dropped(2), *deleted(metadata(2))),
-)  # fmt: skip
+savepoint_bad("claimed-too-early", "claimed metadata go with the first",
+              begun(*whole(3, *THIRD_RESTS), dropped(2), *deleted(metadata(2)), *whole(4, FOURTH)))  # fmt: skip
+savepoint_near("claimed-too-early", "claimed metadata go when the job is over",
+               begun(*whole(3, *THIRD_RESTS), switched(CANCELLING), dropped(2), *deleted(metadata(2))))  # fmt: skip
 
-savepoint_bad(
-    "rests-on-unclaimed", "the first checkpoint names what is the users",
-    begun(*whole(3, *THIRD_RESTS)), options=NOT_CLAIMED,
-)  # fmt: skip
-savepoint_near(
-    "rests-on-unclaimed", "the first checkpoint is whole",
-    begun(*whole(3, THIRD), *whole(4, FOURTH, THIRD)), options=NOT_CLAIMED,
-)  # fmt: skip
+savepoint_bad("rests-on-unclaimed", "the first checkpoint names what is the users",
+              begun(*whole(3, *THIRD_RESTS)), options=NOT_CLAIMED)  # fmt: skip
+savepoint_near("rests-on-unclaimed", "the first checkpoint is whole",
+               begun(*whole(3, THIRD), *whole(4, FOURTH, THIRD)), options=NOT_CLAIMED)  # fmt: skip
 
 # --- what the harness reads back ---
 
@@ -265,24 +205,17 @@ END_OF_READ_BACK: list[Line] = [
 restore_bad, restore_near = exhibits("RESTORE", *FIRST_JOB, faults=(SUBMIT,), options=CLAIMED)
 
 restore_bad("audit-failed", "no file of it was claimed", begun(*whole(3, *THIRD_RESTS)), *END_OF_READ_BACK)
-restore_near(
-    "audit-failed", "a later job owned a file of it",
-    replaced(*whole(5, FIFTH), dropped(3), *deleted(metadata(3), *THIRD_RESTS)), *END_OF_READ_BACK,
-)  # fmt: skip
+restore_near("audit-failed", "a later job owned a file of it",
+             replaced(*whole(5, FIFTH), dropped(3), *deleted(metadata(3), *THIRD_RESTS)),
+             *END_OF_READ_BACK)  # fmt: skip
 
-restore_near(
-    "audit-failed", "a later job died before it could report what it deleted",
-    begun(*whole(3, *THIRD_RESTS)), died("coordinator.1"), *END_OF_READ_BACK,
-)  # fmt: skip
-restore_bad(
-    "audit-failed", "only the job that left it has died",
-    died("coordinator.0"), begun(*whole(3, *THIRD_RESTS)), *END_OF_READ_BACK,
-)  # fmt: skip
+restore_near("audit-failed", "a later job died before it could report what it deleted",
+             begun(*whole(3, *THIRD_RESTS)), died("coordinator.1"), *END_OF_READ_BACK)  # fmt: skip
+restore_bad("audit-failed", "only the job that left it has died",
+            died("coordinator.0"), begun(*whole(3, *THIRD_RESTS)), *END_OF_READ_BACK)  # fmt: skip
 
 state_bad, state_near = exhibits("STATE", *FIRST_JOB, faults=(SUBMIT,), options=CLAIMED)
 
 state_bad("state-unreadable", "no file of its state was claimed", begun(*whole(3, *THIRD_RESTS)), *END_OF_READ_BACK)
-state_near(
-    "state-unreadable", "a later job owned a file of its state",
-    replaced(*whole(5, FIFTH), dropped(3), *deleted(metadata(3), *THIRD_RESTS)), *END_OF_READ_BACK,
-)  # fmt: skip
+state_near("state-unreadable", "a later job owned a file of its state",
+           replaced(*whole(5, FIFTH), dropped(3), *deleted(metadata(3), *THIRD_RESTS)), *END_OF_READ_BACK)  # fmt: skip

@@ -48,27 +48,19 @@ bad("kept-though-off", "copies of what is in memory", copied(), options=IN_MEMOR
 bad("kept-though-off", "copies that nobody asked for", copied(), options=OPTIONS)
 near("kept-though-off", "no copies of what is in memory", options=IN_MEMORY)
 
-bad(
-    "local-failure-counts", "a failed copy declines the checkpoint",
+bad("local-failure-counts", "a failed copy declines the checkpoint",
     at("worker-0.0", storage_failed("write-local", COPY, "full", injected=True, subtask="sum[0]"), 1),
-    decline_sent("sum[0]"),
-)  # fmt: skip
-near(
-    "local-failure-counts", "a failed copy is acknowledged all the same",
-    at("worker-0.0", storage_failed("write-local", COPY, "full", injected=True, subtask="sum[0]"), 1),
-    ack_sent("sum[0]"),
-)  # fmt: skip
+    decline_sent("sum[0]"))  # fmt: skip
+near("local-failure-counts", "a failed copy is acknowledged all the same",
+     at("worker-0.0", storage_failed("write-local", COPY, "full", injected=True, subtask="sum[0]"), 1),
+     ack_sent("sum[0]"))  # fmt: skip
 
-bad(
-    "acked-unstored", "state that is local alone is acknowledged",
+bad("acked-unstored", "state that is local alone is acknowledged",
     at("worker-0.0", storage_failed("write-state", COPY, "full", injected=True, subtask="sum[0]"), 1),
-    ack_sent("sum[0]"),
-)  # fmt: skip
-near(
-    "acked-unstored", "state that is local alone is declined",
-    at("worker-0.0", storage_failed("write-state", COPY, "full", injected=True, subtask="sum[0]"), 1),
-    decline_sent("sum[0]"),
-)  # fmt: skip
+    ack_sent("sum[0]"))  # fmt: skip
+near("acked-unstored", "state that is local alone is declined",
+     at("worker-0.0", storage_failed("write-state", COPY, "full", injected=True, subtask="sum[0]"), 1),
+     decline_sent("sum[0]"))  # fmt: skip
 
 USED = events.LocalCopyUsed(subtask="sum[0]", checkpoint=1, path=COPY)
 SPOILT = events.LocalCopySpoilt(worker=0, way="flip", paths=(COPY,))
@@ -80,71 +72,48 @@ OTHER_RESTORED: list[Line] = [
     task("sum[1]", 1),
 ]
 
-bad(
-    "spoilt-copy-used", "a copy that was changed is used",
-    *BOTH_COPIED, SPOILT, attempt(1), *OTHER_RESTORED, USED, task("sum[0]", 1),
-)  # fmt: skip
-bad(
-    "spoilt-copy-used", "the copy of another checkpoint is used",
+bad("spoilt-copy-used", "a copy that was changed is used",
+    *BOTH_COPIED, SPOILT, attempt(1), *OTHER_RESTORED, USED, task("sum[0]", 1))  # fmt: skip
+bad("spoilt-copy-used", "the copy of another checkpoint is used",
     *BOTH_COPIED, copied(2), SPOILT, attempt(1), *OTHER_RESTORED,
-    events.LocalCopyUsed(subtask="sum[0]", checkpoint=1, path="job-0/sum[0]/copy-2"), task("sum[0]", 1),
-)  # fmt: skip
-bad(
-    "spoilt-copy-used", "a copy is used that another has overwritten",
+    events.LocalCopyUsed(subtask="sum[0]", checkpoint=1, path="job-0/sum[0]/copy-2"), task("sum[0]", 1))  # fmt: skip
+bad("spoilt-copy-used", "a copy is used that another has overwritten",
     *BOTH_COPIED, events.LocalCopyWritten(subtask="sink[0]", checkpoint=1, path=COPY), attempt(1), *OTHER_RESTORED,
-    USED, task("sum[0]", 1),
-)  # fmt: skip
+    USED, task("sum[0]", 1))  # fmt: skip
 near("spoilt-copy-used", "an intact copy is used", *BOTH_COPIED, attempt(1), *OTHER_RESTORED, USED, task("sum[0]", 1))
 
-bad(
-    "spoilt-copy-fatal", "a changed copy fails the attempt",
-    *BOTH_COPIED, SPOILT, attempt(1), *OTHER_RESTORED, failure("restore of checkpoint 1: it is damaged", "sum[0]"),
-)  # fmt: skip
-near(
-    "spoilt-copy-fatal", "a changed copy is passed over",
+bad("spoilt-copy-fatal", "a changed copy fails the attempt",
     *BOTH_COPIED, SPOILT, attempt(1), *OTHER_RESTORED,
-    events.LocalCopyRefused(subtask="sum[0]", checkpoint=1, reason="damaged"), task("sum[0]", 1),
-)  # fmt: skip
+    failure("restore of checkpoint 1: it is damaged", "sum[0]"))  # fmt: skip
+near("spoilt-copy-fatal", "a changed copy is passed over",
+     *BOTH_COPIED, SPOILT, attempt(1), *OTHER_RESTORED,
+     events.LocalCopyRefused(subtask="sum[0]", checkpoint=1, reason="damaged"), task("sum[0]", 1))  # fmt: skip
 
-bad(
-    "intact-copy-unused", "an intact copy is passed over",
+bad("intact-copy-unused", "an intact copy is passed over",
     *BOTH_COPIED, attempt(1), *OTHER_RESTORED, events.LocalCopyRefused(subtask="sum[0]", checkpoint=1, reason="absent"),
-    task("sum[0]", 1),
-)  # fmt: skip
-near(
-    "intact-copy-unused", "an intact copy and no store",
-    *BOTH_COPIED, attempt(1), *OTHER_RESTORED, USED, task("sum[0]", 1),
-)  # fmt: skip
-bad(
-    "intact-copy-unused", "the store is read besides",
+    task("sum[0]", 1))  # fmt: skip
+near("intact-copy-unused", "an intact copy and no store",
+     *BOTH_COPIED, attempt(1), *OTHER_RESTORED, USED, task("sum[0]", 1))  # fmt: skip
+bad("intact-copy-unused", "the store is read besides",
     *BOTH_COPIED, attempt(1), *OTHER_RESTORED, USED, events.StateFileRead(path=STORED, reader="worker-0.0"),
-    task("sum[0]", 1),
-)  # fmt: skip
-near(
-    "intact-copy-unused", "a disk that cannot be read",
-    *BOTH_COPIED, attempt(1), *OTHER_RESTORED,
-    at("worker-0.0", storage_failed("read-local", COPY, injected=True, subtask="sum[0]"), 2),
-    events.LocalCopyRefused(subtask="sum[0]", checkpoint=1, reason="injected error"), task("sum[0]", 1),
-)  # fmt: skip
+    task("sum[0]", 1))  # fmt: skip
+near("intact-copy-unused", "a disk that cannot be read",
+     *BOTH_COPIED, attempt(1), *OTHER_RESTORED,
+     at("worker-0.0", storage_failed("read-local", COPY, injected=True, subtask="sum[0]"), 2),
+     events.LocalCopyRefused(subtask="sum[0]", checkpoint=1, reason="injected error"), task("sum[0]", 1))  # fmt: skip
 
-bad(
-    "copy-left", "an old copy lies there",
-    copied(), heard("sum[0]", 1, 2, 3), events.LocalDiskListed(worker=0, paths=(COPY,)),
-)  # fmt: skip
-near(
-    "copy-left", "the newest copy lies there",
-    copied(), copied(3), heard("sum[0]", 1, 2, 3), events.LocalDiskListed(worker=0, paths=("job-0/sum[0]/copy-3",)),
-)  # fmt: skip
+bad("copy-left", "an old copy lies there",
+    copied(), heard("sum[0]", 1, 2, 3), events.LocalDiskListed(worker=0, paths=(COPY,)))  # fmt: skip
+near("copy-left", "the newest copy lies there",
+     copied(), copied(3), heard("sum[0]", 1, 2, 3),
+     events.LocalDiskListed(worker=0, paths=("job-0/sum[0]/copy-3",)))  # fmt: skip
 
-bad(
-    "moved", "two subtasks change places",
+bad("moved", "two subtasks change places",
     *BOTH_COPIED, task("sink[0]"), task("sink[1]"), attempt(1), *OTHER_RESTORED, USED, task("sum[0]", 1),
-    at("worker-1.0", task("sink[0]", 1), 2), at("worker-0.0", task("sink[1]", 1), 2),
-)  # fmt: skip
-near(
-    "moved", "a worker is gone",
-    *BOTH_COPIED, died("worker-0.0", "killed"), attempt(1), *OTHER_RESTORED, at("worker-1.0", task("sum[0]", 1), 2),
-)  # fmt: skip
+    at("worker-1.0", task("sink[0]", 1), 2), at("worker-0.0", task("sink[1]", 1), 2))  # fmt: skip
+near("moved", "a worker is gone",
+     *BOTH_COPIED, died("worker-0.0", "killed"), attempt(1), *OTHER_RESTORED,
+     at("worker-1.0", task("sum[0]", 1), 2))  # fmt: skip
 
 # --- COORD, REACH and RETAIN: what a coordinator states about the storage, and what the harness sees ------------------
 
@@ -193,118 +162,84 @@ def looked(before: Sequence[Line], checkpoint: int, *files: events.FileReference
 bad_published, near_published = exhibits("COORD", options=TWO_RETAINED)
 
 bad_published("published-not-stored", "completes without its metadata", looked(whole(1), 1, state(1)))
-bad_published(
-    "published-not-stored", "the second is not there",
-    looked([*looked(whole(1), 1, *both(1)), *whole(2)], 2, *both(1), state(2)),
-)  # fmt: skip
-bad_published(
-    "published-not-stored", "is not there before the harness damages it",
-    looked(whole(1), 1, state(1)), damaged(metadata(1), 1),
-)  # fmt: skip
+bad_published("published-not-stored", "the second is not there",
+              looked([*looked(whole(1), 1, *both(1)), *whole(2)], 2, *both(1), state(2)))  # fmt: skip
+bad_published("published-not-stored", "is not there before the harness damages it",
+              looked(whole(1), 1, state(1)), damaged(metadata(1), 1))  # fmt: skip
 near_published("published-not-stored", "is there when it completes", looked(whole(1), 1, *both(1)))
-near_published(
-    "published-not-stored", "is dropped before the look is over",
-    looked([*looked(whole(1), 1, *both(1)), *whole(2), dropped(2), *both_deleted(2)], 2, *both(1)),
-)  # fmt: skip
-near_published(
-    "published-not-stored", "the harness has removed it",
-    looked([*looked(whole(1), 1, *both(1)), damaged(metadata(2), 2), *whole(2)], 2, *both(1), state(2)),
-)  # fmt: skip
-near_published(
-    "published-not-stored", "its coordinator died before the completion was recorded",
-    looked([*looked(whole(1), 1, *both(1)), published(2, *both(2)), died("coordinator", "killed")], 2, *both(1)),
-)  # fmt: skip
+near_published("published-not-stored", "is dropped before the look is over",
+               looked([*looked(whole(1), 1, *both(1)), *whole(2), dropped(2), *both_deleted(2)], 2,
+                      *both(1)))  # fmt: skip
+near_published("published-not-stored", "the harness has removed it",
+               looked([*looked(whole(1), 1, *both(1)), damaged(metadata(2), 2), *whole(2)], 2, *both(1),
+                      state(2)))  # fmt: skip
+near_published("published-not-stored", "its coordinator died before the completion was recorded",
+               looked([*looked(whole(1), 1, *both(1)), published(2, *both(2)), died("coordinator", "killed")], 2,
+                      *both(1)))  # fmt: skip
 
 # --- named -----------------------------------------------------------------------------------------------------------
 
 bad_named, near_named = exhibits("REACH")
 
 bad_named("named-not-stored", "names a file that nobody wrote", looked(whole(1), 1, metadata(1)))
-bad_named(
-    "named-not-stored", "loses a file of the older one",
-    looked([*looked(whole(1), 1, *both(1)), *whole(2)], 2, *both(2), metadata(1)), options=TWO_RETAINED,
-)  # fmt: skip
-bad_named(
-    "named-not-stored", "loses it before it is dropped",
-    looked([*looked(whole(1), 1, *both(1)), *whole(2), dropped(1)], 2, *both(2), metadata(1), unrecorded=1),
-)  # fmt: skip
-bad_named(
-    "named-not-stored", "names a file that nobody wrote before the harness damages it",
-    looked(whole(1), 1, metadata(1)), damaged(state(1), 1),
-)  # fmt: skip
+bad_named("named-not-stored", "loses a file of the older one",
+          looked([*looked(whole(1), 1, *both(1)), *whole(2)], 2, *both(2), metadata(1)),
+          options=TWO_RETAINED)  # fmt: skip
+bad_named("named-not-stored", "loses it before it is dropped",
+          looked([*looked(whole(1), 1, *both(1)), *whole(2), dropped(1)], 2, *both(2), metadata(1),
+                 unrecorded=1))  # fmt: skip
+bad_named("named-not-stored", "names a file that nobody wrote before the harness damages it",
+          looked(whole(1), 1, metadata(1)), damaged(state(1), 1))  # fmt: skip
 near_named("named-not-stored", "all that it names is there", looked(whole(1), 1, *both(1)))
-near_named(
-    "named-not-stored", "the older one is dropped by then",
-    looked([*looked(whole(1), 1, *both(1)), *whole(2), dropped(1), *both_deleted(1)], 2, *both(2)),
-)  # fmt: skip
+near_named("named-not-stored", "the older one is dropped by then",
+           looked([*looked(whole(1), 1, *both(1)), *whole(2), dropped(1), *both_deleted(1)], 2, *both(2)))  # fmt: skip
 
 # Its files may have come behind the listing.
-near_named(
-    "named-not-stored", "a newer one is published while the harness looks",
-    looked([*whole(1), *whole(2)], 1, *both(1)), options=TWO_RETAINED,
-)  # fmt: skip
-near_named(
-    "named-not-stored", "the harness has removed a file",
-    looked(whole(1), 1, *both(1)), damaged(state(2), 2), looked(whole(2), 2, *both(1), metadata(2)),
-)  # fmt: skip
+near_named("named-not-stored", "a newer one is published while the harness looks",
+           looked([*whole(1), *whole(2)], 1, *both(1)), options=TWO_RETAINED)  # fmt: skip
+near_named("named-not-stored", "the harness has removed a file",
+           looked(whole(1), 1, *both(1)), damaged(state(2), 2), looked(whole(2), 2, *both(1), metadata(2)))  # fmt: skip
 
 # Whoever looks for the statements of this one finds none: it was superseded.
-near_named(
-    "named-not-stored", "a coordinator without a record completes it",
-    looked(whole(1), 1, *both(1)),
-    events.StorageObserved(checkpoint=2, coordinator="coordinator.7", recorded=9, paths=(), files=()),
-)  # fmt: skip
+near_named("named-not-stored", "a coordinator without a record completes it",
+           looked(whole(1), 1, *both(1)),
+           events.StorageObserved(checkpoint=2, coordinator="coordinator.7", recorded=9, paths=(),
+                                  files=()))  # fmt: skip
 
-bad_named(
-    "file-differs", "is shorter when the harness looks",
-    looked(whole(1), 1, metadata(1), events.FileReference(state(1).path, 9, 7)),
-)  # fmt: skip
+bad_named("file-differs", "is shorter when the harness looks",
+          looked(whole(1), 1, metadata(1), events.FileReference(state(1).path, 9, 7)))  # fmt: skip
 near_named("file-differs", "is as named when the harness looks", looked(whole(1), 1, *both(1)))
-near_named(
-    "file-differs", "the harness has cut it",
-    looked(whole(1), 1, *both(1)), damaged(state(2), 2),
-    looked(whole(2), 2, *both(1), metadata(2), events.FileReference(state(2).path, 5, 1)), options=TWO_RETAINED,
-)  # fmt: skip
+near_named("file-differs", "the harness has cut it",
+           looked(whole(1), 1, *both(1)), damaged(state(2), 2),
+           looked(whole(2), 2, *both(1), metadata(2), events.FileReference(state(2).path, 5, 1)),
+           options=TWO_RETAINED)  # fmt: skip
 
 # --- deleted ---------------------------------------------------------------------------------------------------------
 
 bad_deleted, near_deleted = exhibits("RETAIN")
 
-bad_deleted(
-    "deleted-still-stored", "is there when the next one completes",
-    looked([*whole(1), *whole(2), dropped(1), *both_deleted(1), *whole(3)], 3, *both(1), *both(2), *both(3)),
-)  # fmt: skip
-bad_deleted(
-    "deleted-still-stored", "is there at the end",
-    whole(1), whole(2), dropped(1), both_deleted(1), listed(*both(1), *both(2)),
-)  # fmt: skip
-near_deleted(
-    "deleted-still-stored", "is gone when the next one completes",
-    looked([*whole(1), *whole(2), dropped(1), *both_deleted(1), *whole(3)], 3, *both(2), *both(3)),
-    listed(*both(2), *both(3)),
-)  # fmt: skip
-near_deleted(
-    "deleted-still-stored", "is deleted behind the completion that the look followed",
-    looked([*whole(1), *whole(2), dropped(1), *both_deleted(1)], 2, *both(1), *both(2)), listed(*both(2)),
-)  # fmt: skip
-near_deleted(
-    "deleted-still-stored", "is on its way out at the end",
-    whole(1), whole(2), dropped(1), both_deleted(1), whole(3), dropped(2), listed(*both(2), *both(3)),
-)  # fmt: skip
+bad_deleted("deleted-still-stored", "is there when the next one completes",
+            looked([*whole(1), *whole(2), dropped(1), *both_deleted(1), *whole(3)], 3, *both(1), *both(2),
+                   *both(3)))  # fmt: skip
+bad_deleted("deleted-still-stored", "is there at the end",
+            whole(1), whole(2), dropped(1), both_deleted(1), listed(*both(1), *both(2)))  # fmt: skip
+near_deleted("deleted-still-stored", "is gone when the next one completes",
+             looked([*whole(1), *whole(2), dropped(1), *both_deleted(1), *whole(3)], 3, *both(2), *both(3)),
+             listed(*both(2), *both(3)))  # fmt: skip
+near_deleted("deleted-still-stored", "is deleted behind the completion that the look followed",
+             looked([*whole(1), *whole(2), dropped(1), *both_deleted(1)], 2, *both(1), *both(2)),
+             listed(*both(2)))  # fmt: skip
+near_deleted("deleted-still-stored", "is on its way out at the end",
+             whole(1), whole(2), dropped(1), both_deleted(1), whole(3), dropped(2),
+             listed(*both(2), *both(3)))  # fmt: skip
 
 # A late write of an attempt that is over: what was deleted was not there yet.
-near_deleted(
-    "deleted-still-stored", "is written behind its deletion",
-    whole(1), whole(2), dropped(1), both_deleted(1), at(COORDINATOR, events.FileDeleted(path="chk-3/sum-0")),
-    written(state(3)), listed(*both(2), state(3)),
-)  # fmt: skip
-near_deleted(
-    "deleted-still-stored", "a deletion that failed was not reported",
-    whole(1), whole(2), dropped(1), both_deleted(1), whole(3), dropped(2),
-    storage_failed("delete", metadata(2).path, "unavailable"), listed(*both(2), *both(3)),
-)  # fmt: skip
-near_deleted(
-    "deleted-still-stored", "the harness has put it back",
-    whole(1), whole(2), dropped(1), both_deleted(1), whole(3), damaged(metadata(2), 2), dropped(2), both_deleted(2),
-    listed(*both(3), metadata(2)),
-)  # fmt: skip
+near_deleted("deleted-still-stored", "is written behind its deletion",
+             whole(1), whole(2), dropped(1), both_deleted(1), at(COORDINATOR, events.FileDeleted(path="chk-3/sum-0")),
+             written(state(3)), listed(*both(2), state(3)))  # fmt: skip
+near_deleted("deleted-still-stored", "a deletion that failed was not reported",
+             whole(1), whole(2), dropped(1), both_deleted(1), whole(3), dropped(2),
+             storage_failed("delete", metadata(2).path, "unavailable"), listed(*both(2), *both(3)))  # fmt: skip
+near_deleted("deleted-still-stored", "the harness has put it back",
+             whole(1), whole(2), dropped(1), both_deleted(1), whole(3), damaged(metadata(2), 2), dropped(2),
+             both_deleted(2), listed(*both(3), metadata(2)))  # fmt: skip

@@ -44,17 +44,13 @@ bad, near = exhibits("COUNT", attempt(), injected("kill", "worker[0]"), expected
 bad("restarted-beyond-policy", "third restart of two", restarts(), restarts(), restarts())
 bad("restarted-beyond-policy", "third failure in the window", restarts(), restarts(), restarts(), options=RATE)
 near("restarted-beyond-policy", "two restarts of two", restarts(), restarts(), REFUSED)
-near(
-    "restarted-beyond-policy", "fourth failure after the window slid",
-    restarts(), restarts(), 300_000, restarts(), restarts(), REFUSED, options=RATE,
-)  # fmt: skip
+near("restarted-beyond-policy", "fourth failure after the window slid",
+     restarts(), restarts(), 300_000, restarts(), restarts(), REFUSED, options=RATE)  # fmt: skip
 
 bad("failed-too-early", "second restart of two refused", restarts(), REFUSED)
 bad("failed-too-early", "second failure in the window refused", restarts(), REFUSED, options=RATE)
-bad(
-    "failed-too-early", "new coordinator goes on counting",
-    restarts(), restarts(), died("coordinator", "killed"), attempt(), REFUSED,
-)  # fmt: skip
+bad("failed-too-early", "new coordinator goes on counting",
+    restarts(), restarts(), died("coordinator", "killed"), attempt(), REFUSED)  # fmt: skip
 near("failed-too-early", "second failure in the window restarts", restarts(), restarts(), options=RATE)
 
 bad("restart-missing", "nothing follows a failure", failure())
@@ -87,31 +83,21 @@ near("delay-wrong", "fixed delay as 1 14", row(1_000, 1_000), options=OF_1_14)
 near("delay-wrong", "delays within their jitter", row(1_100, 1_800, 4_400, 7_300, 10_000), REFUSED, options=EXPONENTIAL)
 near("delay-wrong", "default of this profile", row(1_000, 1_500, 2_250, 3_375), options=UNNAMED)
 
-bad(
-    "restarted-beyond-policy", "sixth restart of five in a row",
-    row(1_000, 2_000, 4_000, 8_000, 10_000, 10_000), options=EXPONENTIAL,
-)  # fmt: skip
+bad("restarted-beyond-policy", "sixth restart of five in a row",
+    row(1_000, 2_000, 4_000, 8_000, 10_000, 10_000), options=EXPONENTIAL)  # fmt: skip
 
-bad(
-    "delay-too-short", "drawn delay is not waited for",
-    row(1_000), restarts(delay_ms=2_000, waited_ms=1_000), options=EXPONENTIAL,
-)  # fmt: skip
+bad("delay-too-short", "drawn delay is not waited for",
+    row(1_000), restarts(delay_ms=2_000, waited_ms=1_000), options=EXPONENTIAL)  # fmt: skip
 
 bad("backoff-not-reset", "row goes on after a quiet minute", row(1_000, 2_000), 60_100, row(4_000), options=EXPONENTIAL)
-near(
-    "backoff-not-reset", "row begins again after a quiet minute",
-    row(1_000, 2_000), 60_100, row(1_000, 2_000), options=EXPONENTIAL,
-)  # fmt: skip
+near("backoff-not-reset", "row begins again after a quiet minute",
+     row(1_000, 2_000), 60_100, row(1_000, 2_000), options=EXPONENTIAL)  # fmt: skip
 
 # A second failure comes 500 ms after the first, and the restart from that one is due after a second.
-bad(
-    "simultaneous-counted", "second failure begins a longer delay",
-    failure(), restart(), 498, failure(), restart(2_000), 2_000, attempt(), options=EXPONENTIAL,
-)  # fmt: skip
-near(
-    "simultaneous-counted", "second failure waits with the first",
-    failure(), restart(), 498, failure(), restart(500), 500, attempt(), options=EXPONENTIAL,
-)  # fmt: skip
+bad("simultaneous-counted", "second failure begins a longer delay",
+    failure(), restart(), 498, failure(), restart(2_000), 2_000, attempt(), options=EXPONENTIAL)  # fmt: skip
+near("simultaneous-counted", "second failure waits with the first",
+     failure(), restart(), 498, failure(), restart(500), 500, attempt(), options=EXPONENTIAL)  # fmt: skip
 
 
 def _eight(*moved_ms: int) -> list[Line]:
@@ -134,36 +120,25 @@ def poisoned(cause: str = POISON, *, recoverable: bool = True) -> list[Line]:
     return [record, failure(cause, "source[0]", recoverable=recoverable)]
 
 
-bad(
-    "restarted-after-unrecoverable", "restarts though no restart can help", poisoned(recoverable=False), *restarts()[1:]
-)
-bad(
-    "restarted-after-unrecoverable", "what the operator said is lost on the way",
-    poisoned(recoverable=False)[0], poisoned()[1], *restarts()[1:],
-)  # fmt: skip
-near(
-    "restarted-after-unrecoverable", "fails as no restart can help",
-    poisoned(recoverable=False), events.RestartRefused(reason="unrecoverable"),
-)  # fmt: skip
+bad("restarted-after-unrecoverable", "restarts though no restart can help",
+    poisoned(recoverable=False), *restarts()[1:])  # fmt: skip
+bad("restarted-after-unrecoverable", "what the operator said is lost on the way",
+    poisoned(recoverable=False)[0], poisoned()[1], *restarts()[1:])  # fmt: skip
+near("restarted-after-unrecoverable", "fails as no restart can help",
+     poisoned(recoverable=False), events.RestartRefused(reason="unrecoverable"))  # fmt: skip
 
 bad("cause-not-reported", "only that a task failed", poisoned("source[0]: task failed"), *restarts()[1:])
 near("cause-not-reported", "record is named", poisoned(), *restarts()[1:])
-near(
-    "cause-not-reported", "what followed from the record is heard of first once",
-    poisoned(), *restarts()[1:], poisoned(FOLLOWED), *restarts()[1:],
-)  # fmt: skip
-bad(
-    "cause-not-reported", "what followed from the record hides it most times",
-    *[line for cause in (POISON, FOLLOWED, FOLLOWED) for line in (*poisoned(cause), *restarts()[1:])], options=MANY,
-)  # fmt: skip
-bad(
-    "cause-not-reported", "another record is named",
-    poisoned(), *restarts()[1:], poisoned("source[0]: record 12 of partition 3: it cannot be parsed"), *restarts()[1:],
-)  # fmt: skip
-bad(
-    "cause-not-reported", "what followed from the record hides it each time",
-    poisoned(FOLLOWED), *restarts()[1:], poisoned(FOLLOWED), *restarts()[1:],
-)  # fmt: skip
+near("cause-not-reported", "what followed from the record is heard of first once",
+     poisoned(), *restarts()[1:], poisoned(FOLLOWED), *restarts()[1:])  # fmt: skip
+bad("cause-not-reported", "what followed from the record hides it most times",
+    *[line for cause in (POISON, FOLLOWED, FOLLOWED) for line in (*poisoned(cause), *restarts()[1:])],
+    options=MANY)  # fmt: skip
+bad("cause-not-reported", "another record is named",
+    poisoned(), *restarts()[1:], poisoned("source[0]: record 12 of partition 3: it cannot be parsed"),
+    *restarts()[1:])  # fmt: skip
+bad("cause-not-reported", "what followed from the record hides it each time",
+    poisoned(FOLLOWED), *restarts()[1:], poisoned(FOLLOWED), *restarts()[1:])  # fmt: skip
 
 bad("failure-not-counted", "death passes unnoticed", task("sum[1]"), died("worker-1", "killed"), options=UNNAMED)
 near("failure-not-counted", "death is counted", task("sum[1]"), died("worker-1", "killed"), restarts(), options=UNNAMED)
@@ -174,36 +149,23 @@ WORKER_DIES: list[Line] = [task("sum[1]"), died("worker-1", "killed")]
 COORDINATOR_DIES: list[Line] = [died("coordinator", "killed"), attempt()]
 """A new coordinator starts the next attempt by itself."""
 
-bad(
-    "failure-not-counted", "only the next death is counted",
-    WORKER_DIES, attempt(), WORKER_DIES, restarts(), options=UNNAMED,
-)  # fmt: skip
-bad(
-    "failure-not-counted", "the coordinator dies an attempt later",
-    WORKER_DIES, attempt(), COORDINATOR_DIES, options=UNNAMED,
-)  # fmt: skip
-bad(
-    "failure-not-counted", "death under the new coordinator passes unnoticed",
-    WORKER_DIES, COORDINATOR_DIES, WORKER_DIES, attempt(), options=UNNAMED,
-)  # fmt: skip
-near(
-    "failure-not-counted", "the coordinator dies before it counts",
-    WORKER_DIES, COORDINATOR_DIES, WORKER_DIES, restarts(), options=UNNAMED,
-)  # fmt: skip
+bad("failure-not-counted", "only the next death is counted",
+    WORKER_DIES, attempt(), WORKER_DIES, restarts(), options=UNNAMED)  # fmt: skip
+bad("failure-not-counted", "the coordinator dies an attempt later",
+    WORKER_DIES, attempt(), COORDINATOR_DIES, options=UNNAMED)  # fmt: skip
+bad("failure-not-counted", "death under the new coordinator passes unnoticed",
+    WORKER_DIES, COORDINATOR_DIES, WORKER_DIES, attempt(), options=UNNAMED)  # fmt: skip
+near("failure-not-counted", "the coordinator dies before it counts",
+     WORKER_DIES, COORDINATOR_DIES, WORKER_DIES, restarts(), options=UNNAMED)  # fmt: skip
 FIRST, SECOND = "coordinator.0", "coordinator.1"
 SUPERSEDED: list[Line] = [at(SECOND, events.NodeStarted()), at(SECOND, attempt())]
 """A second coordinator starts while the first stands still, and starts the next attempt."""
 
-near(
-    "failure-not-counted", "the coordinator is superseded before it counts",
-    at(FIRST, events.NodeStarted()), WORKER_DIES, SUPERSEDED, WORKER_DIES,
-    *[at(SECOND, line) if isinstance(line, events.Event) else line for line in restarts()], options=UNNAMED,
-)  # fmt: skip
-bad(
-    "failure-not-counted", "the coordinator is superseded an attempt later",
-    at(FIRST, events.NodeStarted()), WORKER_DIES, attempt(), SUPERSEDED, options=UNNAMED,
-)  # fmt: skip
-near(
-    "failure-not-counted", "two deaths of an attempt are one failure",
-    task("sum[0]"), died("worker-0", "killed"), WORKER_DIES, restarts(), options=UNNAMED,
-)  # fmt: skip
+near("failure-not-counted", "the coordinator is superseded before it counts",
+     at(FIRST, events.NodeStarted()), WORKER_DIES, SUPERSEDED, WORKER_DIES,
+     *[at(SECOND, line) if isinstance(line, events.Event) else line for line in restarts()],
+     options=UNNAMED)  # fmt: skip
+bad("failure-not-counted", "the coordinator is superseded an attempt later",
+    at(FIRST, events.NodeStarted()), WORKER_DIES, attempt(), SUPERSEDED, options=UNNAMED)  # fmt: skip
+near("failure-not-counted", "two deaths of an attempt are one failure",
+     task("sum[0]"), died("worker-0", "killed"), WORKER_DIES, restarts(), options=UNNAMED)  # fmt: skip

@@ -38,38 +38,27 @@ bad("channel-order", "batch dropped", sends(LEFT, 0, 1, 2), delivers(LEFT, 0, 2)
 bad("channel-order", "batch repeated", sends(LEFT, 0, 1), delivers(LEFT, 0, 0))
 bad("channel-order", "barrier overtaken", sends(LONE, 0, Barrier(1), 1), delivers(LONE, 0, 1, Barrier(1)), job=FORWARD)
 bad("channel-order", "batch made up", sends(LEFT, 0), delivers(LEFT, 0, 1))
-near(
-    "channel-order", "batch in flight", sends(LONE, 0, Barrier(1), 1, 2), delivers(LONE, 0, Barrier(1), 1), job=FORWARD
-)
+near("channel-order", "batch in flight",
+     sends(LONE, 0, Barrier(1), 1, 2), delivers(LONE, 0, Barrier(1), 1), job=FORWARD)  # fmt: skip
 UNALIGNED = {**OPTIONS, "execution.checkpointing.unaligned.enabled": "true"}
 ABORTED = aborted()
 
 # Checkpoint 2 is triggered later, and its barrier comes in front of that of checkpoint 1.
-near(
-    "channel-order", "barrier of a checkpoint that was given up is overtaken",
-    attempt(), triggered(), ABORTED, triggered(2), sends(LONE, Barrier(1), Barrier(2)),
-    delivers(LONE, Barrier(2), Barrier(1)), job=FORWARD, options=UNALIGNED,
-)  # fmt: skip
-bad(
-    "channel-order", "barrier of a checkpoint that goes on is overtaken",
+near("channel-order", "barrier of a checkpoint that was given up is overtaken",
+     attempt(), triggered(), ABORTED, triggered(2), sends(LONE, Barrier(1), Barrier(2)),
+     delivers(LONE, Barrier(2), Barrier(1)), job=FORWARD, options=UNALIGNED)  # fmt: skip
+bad("channel-order", "barrier of a checkpoint that goes on is overtaken",
     attempt(), triggered(), triggered(2), sends(LONE, Barrier(1), Barrier(2)), delivers(LONE, Barrier(2), Barrier(1)),
-    job=FORWARD, options=UNALIGNED,
-)  # fmt: skip
-bad(
-    "channel-order", "barrier is overtaken where none may",
+    job=FORWARD, options=UNALIGNED)  # fmt: skip
+bad("channel-order", "barrier is overtaken where none may",
     attempt(), triggered(), ABORTED, triggered(2), sends(LONE, Barrier(1), Barrier(2)),
-    delivers(LONE, Barrier(2), Barrier(1)), job=FORWARD, options=OPTIONS,
-)  # fmt: skip
-bad(
-    "channel-order", "barrier is overtaken before its checkpoint is given up",
+    delivers(LONE, Barrier(2), Barrier(1)), job=FORWARD, options=OPTIONS)  # fmt: skip
+bad("channel-order", "barrier is overtaken before its checkpoint is given up",
     attempt(), triggered(), triggered(2), ABORTED, sends(LONE, Barrier(1), Barrier(2)),
-    delivers(LONE, Barrier(2), Barrier(1)), job=FORWARD, options=UNALIGNED,
-)  # fmt: skip
-bad(
-    "channel-order", "batch is overtaken beside a barrier that may be",
+    delivers(LONE, Barrier(2), Barrier(1)), job=FORWARD, options=UNALIGNED)  # fmt: skip
+bad("channel-order", "batch is overtaken beside a barrier that may be",
     attempt(), triggered(), ABORTED, triggered(2), sends(LONE, 0, Barrier(1), Barrier(2)),
-    delivers(LONE, Barrier(2), Barrier(1)), job=FORWARD, options=UNALIGNED,
-)  # fmt: skip
+    delivers(LONE, Barrier(2), Barrier(1)), job=FORWARD, options=UNALIGNED)  # fmt: skip
 
 ALIGNED: list[Line] = [
     sends(LEFT, Barrier(1), 0, 1), sends(RIGHT, 0, Barrier(1)), delivers(LEFT, Barrier(1)),
@@ -91,19 +80,15 @@ bad, near = exhibits("CUT")
 
 SOURCES: list[Line] = [snapshot("source[0]", 1, (0, 4)), snapshot("source[1]", 1, (1, 4))]
 
-bad(
-    "state-extra", "record behind barrier in state",
-    *SOURCES, snapshot("sum[0]", state=summary(BEFORE[:4])), snapshot("sum[1]", state=summary([*BEFORE[4:], (1, 4)])),
-)  # fmt: skip
-bad(
-    "state-extra", "record applied twice",
-    *SOURCES, snapshot("sum[0]", state=summary(BEFORE[:4])), snapshot("sum[1]", state=summary([*BEFORE[4:], (0, 2)])),
-)  # fmt: skip
-bad(
-    "state-extra", "two records applied twice",
-    *SOURCES, snapshot("sum[0]", state=summary([*BEFORE[:4], (1, 0)])),
-    snapshot("sum[1]", state=summary([*BEFORE[4:], (0, 2)])),
-)  # fmt: skip
+bad("state-extra", "record behind barrier in state",
+    *SOURCES, snapshot("sum[0]", state=summary(BEFORE[: 4])),
+    snapshot("sum[1]", state=summary([*BEFORE[4:], (1, 4)])))  # fmt: skip
+bad("state-extra", "record applied twice",
+    *SOURCES, snapshot("sum[0]", state=summary(BEFORE[: 4])),
+    snapshot("sum[1]", state=summary([*BEFORE[4:], (0, 2)])))  # fmt: skip
+bad("state-extra", "two records applied twice",
+    *SOURCES, snapshot("sum[0]", state=summary([*BEFORE[: 4], (1, 0)])),
+    snapshot("sum[1]", state=summary([*BEFORE[4:], (0, 2)])))  # fmt: skip
 
 UNALIGNED_CUT: list[Line] = [
     snapshot("source[0]", 1, (0, 4), unaligned=True), snapshot("source[1]", 1, (1, 4), unaligned=True),
@@ -115,17 +100,13 @@ UNALIGNED_CUT: list[Line] = [
 # Unaligned: the sums hold all but the last record, and this is stored as being in flight.
 bad("state-missing", "record neither in state nor in flight", *UNALIGNED_CUT, in_flight("sum[0]"), in_flight("sum[1]"))
 
-bad(
-    "state-extra", "record in state and in flight",
+bad("state-extra", "record in state and in flight",
     *UNALIGNED_CUT, in_flight("sum[0]", ChannelContent(LEFT, False, ((1, 3),), summary((BEFORE[-1], BEFORE[0])))),
-    in_flight("sum[1]"),
-)  # fmt: skip
+    in_flight("sum[1]"))  # fmt: skip
 
-near(
-    "state-missing", "last record is in flight",
-    *UNALIGNED_CUT, in_flight("sum[0]", ChannelContent(LEFT, False, ((1, 3),), summary((BEFORE[-1],)))),
-    in_flight("sum[1]"),
-)  # fmt: skip
+near("state-missing", "last record is in flight",
+     *UNALIGNED_CUT, in_flight("sum[0]", ChannelContent(LEFT, False, ((1, 3),), summary((BEFORE[-1],)))),
+     in_flight("sum[1]"))  # fmt: skip
 
 LEFT_OUT = {
     "execution.checkpointing.interval": "100 ms",
@@ -133,47 +114,35 @@ LEFT_OUT = {
 }
 
 # The last record before the first cut was in flight and is left out; at the second the sums hold these.
-bad(
-    "skipped-differs", "what is left out is there all the same",
+bad("skipped-differs", "what is left out is there all the same",
     attempt(), *UNALIGNED_CUT, in_flight("sum[0]", ChannelContent(LEFT, False, ((1, 3),), summary(BEFORE[-1:]))),
     in_flight("sum[1]"), attempt(1), snapshot("source[0]", 2, (0, 5)), snapshot("source[1]", 2, (1, 4)),
     snapshot("sum[0]", 2, state=summary((*BEFORE, (0, 4)))), snapshot("sum[1]", 2, state=summary(())), options=LEFT_OUT,
-    claimed=frozenset(),
-)  # fmt: skip
-bad(
-    "skipped-differs", "another record is missing too",
+    claimed=frozenset())  # fmt: skip
+bad("skipped-differs", "another record is missing too",
     attempt(), *UNALIGNED_CUT, in_flight("sum[0]", ChannelContent(LEFT, False, ((1, 3),), summary(BEFORE[-1:]))),
     in_flight("sum[1]"), attempt(1), snapshot("source[0]", 2, (0, 5)), snapshot("source[1]", 2, (1, 4)),
-    snapshot("sum[0]", 2, state=summary((*BEFORE[:-1],))), snapshot("sum[1]", 2, state=summary(())), options=LEFT_OUT,
-    claimed=frozenset(),
-)  # fmt: skip
-near(
-    "skipped-differs", "only what is left out is missing",
-    attempt(), *UNALIGNED_CUT, in_flight("sum[0]", ChannelContent(LEFT, False, ((1, 3),), summary(BEFORE[-1:]))),
-    in_flight("sum[1]"), attempt(1), snapshot("source[0]", 2, (0, 5)), snapshot("source[1]", 2, (1, 4)),
-    snapshot("sum[0]", 2, state=summary((*BEFORE[:-1], (0, 4)))), snapshot("sum[1]", 2, state=summary(())),
-    options=LEFT_OUT, claimed=frozenset(),
-)  # fmt: skip
+    snapshot("sum[0]", 2, state=summary((*BEFORE[: -1],))), snapshot("sum[1]", 2, state=summary(())), options=LEFT_OUT,
+    claimed=frozenset())  # fmt: skip
+near("skipped-differs", "only what is left out is missing",
+     attempt(), *UNALIGNED_CUT, in_flight("sum[0]", ChannelContent(LEFT, False, ((1, 3),), summary(BEFORE[-1:]))),
+     in_flight("sum[1]"), attempt(1), snapshot("source[0]", 2, (0, 5)), snapshot("source[1]", 2, (1, 4)),
+     snapshot("sum[0]", 2, state=summary((*BEFORE[: -1], (0, 4)))), snapshot("sum[1]", 2, state=summary(())),
+     options=LEFT_OUT, claimed=frozenset())  # fmt: skip
 
-near(
-    "state-extra", "state of the cut",
-    *SOURCES, snapshot("sum[0]", state=summary(BEFORE[:3])), snapshot("sum[1]", state=summary(BEFORE[3:])),
-)  # fmt: skip
+near("state-extra", "state of the cut",
+     *SOURCES, snapshot("sum[0]", state=summary(BEFORE[: 3])),
+     snapshot("sum[1]", state=summary(BEFORE[3:])))  # fmt: skip
 
-bad(
-    "state-missing", "range missing in state",
-    *SOURCES, snapshot("sum[0]", state=summary(BEFORE[:1])), snapshot("sum[1]", state=summary(BEFORE[3:])),
-)  # fmt: skip
-bad(
-    "state-missing", "missing though at least once",
-    *SOURCES, snapshot("sum[0]", state=summary(BEFORE[:4])), snapshot("sum[1]", state=summary(BEFORE[5:])),
-    claimed=AT_LEAST_ONCE, options=COUNTING,
-)  # fmt: skip
-near(
-    "state-missing", "complete and at least once",
-    *SOURCES, snapshot("sum[0]", state=summary(BEFORE[:4])), snapshot("sum[1]", state=summary(BEFORE[4:])),
-    claimed=AT_LEAST_ONCE, options=COUNTING,
-)  # fmt: skip
+bad("state-missing", "range missing in state",
+    *SOURCES, snapshot("sum[0]", state=summary(BEFORE[: 1])),
+    snapshot("sum[1]", state=summary(BEFORE[3:])))  # fmt: skip
+bad("state-missing", "missing though at least once",
+    *SOURCES, snapshot("sum[0]", state=summary(BEFORE[: 4])), snapshot("sum[1]", state=summary(BEFORE[5:])),
+    claimed=AT_LEAST_ONCE, options=COUNTING)  # fmt: skip
+near("state-missing", "complete and at least once",
+     *SOURCES, snapshot("sum[0]", state=summary(BEFORE[: 4])), snapshot("sum[1]", state=summary(BEFORE[4:])),
+     claimed=AT_LEAST_ONCE, options=COUNTING)  # fmt: skip
 
 RECORDED: list[Line] = [task("source[0]", positions=((0, 0), (1, 0))), emitted(0, 4)]
 """A source starts with two partitions, reads from one, and records these positions."""
@@ -182,10 +151,9 @@ bad("source-position", "records last offset", *RECORDED, snapshot("source[0]", 1
 bad("source-position", "forgets idle partition", *RECORDED, snapshot("source[0]", 1, (0, 4)))
 
 # The second source emits nothing, and its position moves all the same.
-bad(
-    "source-position", "moves on beside one that reads",
-    *(task(f"source[{i}]", positions=((i, 0),)) for i in (0, 1)), emitted(0, 4), snapshot("source[1]", 1, (1, 4)),
-)  # fmt: skip
+bad("source-position", "moves on beside one that reads",
+    *(task(f"source[{i}]", positions=((i, 0),)) for i in (0, 1)), emitted(0, 4),
+    snapshot("source[1]", 1, (1, 4)))  # fmt: skip
 
 # Positions move, and what sources emit is in no history.
 undecided("CUT", "nobody sees emissions", task("source[0]", positions=((0, 0),)), snapshot("source[0]", 1, (0, 4)))
@@ -213,39 +181,29 @@ def stored(sender: ChannelContent = AT_THE_SENDER, *receiver: ChannelContent) ->
 bad, near = exhibits("CUT")
 
 bad("channel-state-missing", "overtaken batch is not stored", *stored())
-bad(
-    "channel-state-missing", "batch at the sender is not stored",
-    *stored(content(LEFT, 3, output=True), AT_THE_RECEIVER),
-)  # fmt: skip
-bad(
-    "channel-state-missing", "batch processed after the snapshot is not stored",
+bad("channel-state-missing", "batch at the sender is not stored",
+    *stored(content(LEFT, 3, output=True), AT_THE_RECEIVER))  # fmt: skip
+bad("channel-state-missing", "batch processed after the snapshot is not stored",
     attempt(), sends(LEFT, Barrier(1)), sends(RIGHT, 0, 1, Barrier(1)),
     *(snapshot(f"source[{i}]", unaligned=True) for i in (0, 1)), *(in_flight(f"source[{i}]") for i in (0, 1)),
     overtaking(LEFT), snapshot("sum[0]", unaligned=True), delivers(RIGHT, 0), overtaking(RIGHT),
-    in_flight("sum[0]", content(RIGHT, 1)),
-)  # fmt: skip
+    in_flight("sum[0]", content(RIGHT, 1)))  # fmt: skip
 
 bad("channel-state-extra", "processed batch is stored", *stored(AT_THE_SENDER, content(LEFT, 0, 1)))
-bad(
-    "channel-state-extra", "batch behind the barrier is stored",
-    *stored(content(LEFT, 2, 3, 4, output=True), AT_THE_RECEIVER),
-)  # fmt: skip
+bad("channel-state-extra", "batch behind the barrier is stored",
+    *stored(content(LEFT, 2, 3, 4, output=True), AT_THE_RECEIVER))  # fmt: skip
 bad("channel-state-extra", "batch is stored at both ends", *stored(AT_THE_SENDER, content(LEFT, 1, 2)))
-bad(
-    "channel-state-extra", "batches are stored in another order",
-    *stored(content(LEFT, 3, 2, output=True), AT_THE_RECEIVER),
-)  # fmt: skip
+bad("channel-state-extra", "batches are stored in another order",
+    *stored(content(LEFT, 3, 2, output=True), AT_THE_RECEIVER))  # fmt: skip
 
 near("channel-state-missing", "what is in flight is stored", *stored(AT_THE_SENDER, AT_THE_RECEIVER))
 
 # Of two restored batches one is processed before the next cut; the numbers of the first attempt stay.
-near(
-    "channel-state-extra", "what is in flight again is stored again",
-    attempt(), attempt(1), put_back("sum[0]", content(LEFT, 5, 6)), sends(LEFT, 0, Barrier(2)),
-    snapshot("source[0]", 2, unaligned=True), in_flight("source[0]", checkpoint=2), delivers(LEFT, 5, origin=1),
-    overtaking(LEFT, 2), snapshot("sum[0]", 2, unaligned=True),
-    in_flight("sum[0]", ChannelContent(LEFT, False, ((1, 6), (2, 0))), checkpoint=2),
-)  # fmt: skip
+near("channel-state-extra", "what is in flight again is stored again",
+     attempt(), attempt(1), put_back("sum[0]", content(LEFT, 5, 6)), sends(LEFT, 0, Barrier(2)),
+     snapshot("source[0]", 2, unaligned=True), in_flight("source[0]", checkpoint=2), delivers(LEFT, 5, origin=1),
+     overtaking(LEFT, 2), snapshot("sum[0]", 2, unaligned=True),
+     in_flight("sum[0]", ChannelContent(LEFT, False, ((1, 6), (2, 0))), checkpoint=2))  # fmt: skip
 
 RESTORED: list[Line] = [
     attempt(), attempt(1), put_back("sum[0]", content(LEFT, 5)), put_back("source[0]", content(LEFT, 6, output=True)),
@@ -253,49 +211,34 @@ RESTORED: list[Line] = [
 ]  # fmt: skip
 """Batches 5 and 6 of the first attempt are put back, one at either end; then these are processed."""
 
-bad(
-    "restored-order", "new batch comes first",
-    *RESTORED, delivers(LEFT, 0), delivers(LEFT, 5, origin=1), delivers(LEFT, 6, origin=1),
-)  # fmt: skip
+bad("restored-order", "new batch comes first",
+    *RESTORED, delivers(LEFT, 0), delivers(LEFT, 5, origin=1), delivers(LEFT, 6, origin=1))  # fmt: skip
 bad("restored-order", "restored batch is left out", *RESTORED, delivers(LEFT, 5, origin=1), delivers(LEFT, 0))
-bad(
-    "restored-order", "restored batch is processed twice",
-    *RESTORED, delivers(LEFT, 5, origin=1), delivers(LEFT, 6, origin=1), delivers(LEFT, 6, origin=1), delivers(LEFT, 0),
-)  # fmt: skip
-near(
-    "restored-order", "restored batches come first",
-    *RESTORED, delivers(LEFT, 5, origin=1), delivers(LEFT, 6, origin=1), delivers(LEFT, 0), delivers(LEFT, 1),
-)  # fmt: skip
+bad("restored-order", "restored batch is processed twice",
+    *RESTORED, delivers(LEFT, 5, origin=1), delivers(LEFT, 6, origin=1), delivers(LEFT, 6, origin=1),
+    delivers(LEFT, 0))  # fmt: skip
+near("restored-order", "restored batches come first",
+     *RESTORED, delivers(LEFT, 5, origin=1), delivers(LEFT, 6, origin=1), delivers(LEFT, 0),
+     delivers(LEFT, 1))  # fmt: skip
 
-bad(
-    "channel-order", "barrier in front of what it did not overtake",
+bad("channel-order", "barrier in front of what it did not overtake",
     sends(LONE, 0, 1, Barrier(1), 2, Barrier(2)), delivers(LONE, 0, Barrier(1)), overtaking(LONE, 2),
-    delivers(LONE, 1, 2), job=FORWARD,
-)  # fmt: skip
+    delivers(LONE, 1, 2), job=FORWARD)  # fmt: skip
 
-bad(
-    "overtaken-pointwise", "barrier overtakes on a forward edge",
-    sends(LONE, 0, Barrier(1)), delivers(LONE, 0), overtaking(LONE), snapshot("map[0]", unaligned=True), job=FORWARD,
-)  # fmt: skip
-bad(
-    "overtaken-pointwise", "forward edge is stored",
+bad("overtaken-pointwise", "barrier overtakes on a forward edge",
+    sends(LONE, 0, Barrier(1)), delivers(LONE, 0), overtaking(LONE), snapshot("map[0]", unaligned=True),
+    job=FORWARD)  # fmt: skip
+bad("overtaken-pointwise", "forward edge is stored",
     sends(LONE, Barrier(1)), delivers(LONE, Barrier(1)), snapshot("map[0]", unaligned=True),
-    in_flight("map[0]", content(LONE, 0)), job=FORWARD,
-)  # fmt: skip
-near(
-    "overtaken-pointwise", "forward edge keeps its order",
-    sends(LONE, 0, Barrier(1), 1), delivers(LONE, 0, Barrier(1)), snapshot("map[0]", unaligned=True),
-    in_flight("map[0]"), delivers(LONE, 1), job=FORWARD,
-)  # fmt: skip
+    in_flight("map[0]", content(LONE, 0)), job=FORWARD)  # fmt: skip
+near("overtaken-pointwise", "forward edge keeps its order",
+     sends(LONE, 0, Barrier(1), 1), delivers(LONE, 0, Barrier(1)), snapshot("map[0]", unaligned=True),
+     in_flight("map[0]"), delivers(LONE, 1), job=FORWARD)  # fmt: skip
 
 # The barrier came early on one input, and the snapshot waits for the other: what it overtook may still come.
-near(
-    "processed-while-blocked", "overtaken batches are processed before the snapshot",
-    sends(LEFT, 0, 1, Barrier(1), 2), sends(RIGHT, 0, Barrier(1)), overtaking(LEFT), delivers(LEFT, 0, 1),
-    delivers(RIGHT, 0, Barrier(1)), snapshot("sum[0]", unaligned=True), delivers(LEFT, 2),
-)  # fmt: skip
-bad(
-    "processed-while-blocked", "batch behind an overtaking barrier is processed",
+near("processed-while-blocked", "overtaken batches are processed before the snapshot",
+     sends(LEFT, 0, 1, Barrier(1), 2), sends(RIGHT, 0, Barrier(1)), overtaking(LEFT), delivers(LEFT, 0, 1),
+     delivers(RIGHT, 0, Barrier(1)), snapshot("sum[0]", unaligned=True), delivers(LEFT, 2))  # fmt: skip
+bad("processed-while-blocked", "batch behind an overtaking barrier is processed",
     sends(LEFT, 0, Barrier(1), 1), sends(RIGHT, 0, Barrier(1)), overtaking(LEFT), delivers(LEFT, 0, 1),
-    delivers(RIGHT, 0, Barrier(1)), snapshot("sum[0]", unaligned=True),
-)  # fmt: skip
+    delivers(RIGHT, 0, Barrier(1)), snapshot("sum[0]", unaligned=True))  # fmt: skip

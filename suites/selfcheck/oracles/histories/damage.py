@@ -77,51 +77,39 @@ OF_3 = listed(metadata(3), state_file(3))
 reach_bad, reach_near = exhibits("REACH")
 
 # Checkpoint 2 is damaged, and its coordinator dies when the third is published and has not completed.
-reach_near(
-    "file-missing", "successor cleans up what it cannot know",
-    submitted(), attempt(), switched(RUNNING), *on_its_way(1), completed(1), *on_its_way(2), completed(2), dropped(1),
-    deleted(metadata(1)), deleted(state_file(1)), damaged(metadata(2)), on_its_way(3), died("coordinator", "killed"),
-    attempt(3), switched(RUNNING), deleted(state_file(2)), NOTHING_PUT_BACK, OF_3,
-)  # fmt: skip
-reach_bad(
-    "file-missing", "successor deletes a file of what it restored",
-    submitted(), attempt(), switched(RUNNING), *on_its_way(1), completed(1), *on_its_way(2), completed(2), dropped(1),
-    deleted(metadata(1)), deleted(state_file(1)), damaged(metadata(2)), on_its_way(3), died("coordinator", "killed"),
-    attempt(3), switched(RUNNING), deleted(state_file(2)), deleted(state_file(3)), NOTHING_PUT_BACK,
-)  # fmt: skip
-reach_bad(
-    "file-missing", "successor deletes a file that a newer one shares",
-    submitted(), attempt(), switched(RUNNING), *on_its_way(1), completed(1), *on_its_way(2), completed(2), dropped(1),
-    deleted(metadata(1)), deleted(state_file(1)), damaged(metadata(2)), on_its_way(3, state_file(2)),
-    died("coordinator", "killed"), attempt(3), switched(RUNNING), deleted(state_file(2)),
-)  # fmt: skip
-reach_bad(
-    "file-missing", "deleted before the damage",
-    submitted(), attempt(), switched(RUNNING), *on_its_way(1), completed(1), *on_its_way(2), completed(2), dropped(1),
-    deleted(metadata(1)), deleted(state_file(1)), deleted(state_file(2)), damaged(metadata(2)), on_its_way(3),
-    died("coordinator", "killed"), attempt(3), switched(RUNNING),
-)  # fmt: skip
-reach_bad(
-    "file-missing", "deleted when all was put back",
-    *on_its_way(1), completed(1), damaged(metadata(1)), mended(metadata(1), 20), deleted(state_file(1)),
-)  # fmt: skip
-reach_bad(
-    "file-missing", "another is missing in the storage",
-    submitted(), attempt(), switched(RUNNING), *on_its_way(1), completed(1), *on_its_way(2), completed(2), dropped(1),
-    deleted(metadata(1)), deleted(state_file(1)), damaged(metadata(2)), on_its_way(3), died("coordinator", "killed"),
-    attempt(3), switched(RUNNING), NOTHING_PUT_BACK, listed(metadata(3), state_file(2)),
-)  # fmt: skip
+reach_near("file-missing", "successor cleans up what it cannot know",
+           submitted(), attempt(), switched(RUNNING), *on_its_way(1), completed(1), *on_its_way(2), completed(2),
+           dropped(1), deleted(metadata(1)), deleted(state_file(1)), damaged(metadata(2)), on_its_way(3),
+           died("coordinator", "killed"), attempt(3), switched(RUNNING), deleted(state_file(2)), NOTHING_PUT_BACK,
+           OF_3)  # fmt: skip
+reach_bad("file-missing", "successor deletes a file of what it restored",
+          submitted(), attempt(), switched(RUNNING), *on_its_way(1), completed(1), *on_its_way(2), completed(2),
+          dropped(1), deleted(metadata(1)), deleted(state_file(1)), damaged(metadata(2)), on_its_way(3),
+          died("coordinator", "killed"), attempt(3), switched(RUNNING), deleted(state_file(2)), deleted(state_file(3)),
+          NOTHING_PUT_BACK)  # fmt: skip
+reach_bad("file-missing", "successor deletes a file that a newer one shares",
+          submitted(), attempt(), switched(RUNNING), *on_its_way(1), completed(1), *on_its_way(2), completed(2),
+          dropped(1), deleted(metadata(1)), deleted(state_file(1)), damaged(metadata(2)), on_its_way(3, state_file(2)),
+          died("coordinator", "killed"), attempt(3), switched(RUNNING), deleted(state_file(2)))  # fmt: skip
+reach_bad("file-missing", "deleted before the damage",
+          submitted(), attempt(), switched(RUNNING), *on_its_way(1), completed(1), *on_its_way(2), completed(2),
+          dropped(1), deleted(metadata(1)), deleted(state_file(1)), deleted(state_file(2)), damaged(metadata(2)),
+          on_its_way(3), died("coordinator", "killed"), attempt(3), switched(RUNNING))  # fmt: skip
+reach_bad("file-missing", "deleted when all was put back",
+          *on_its_way(1), completed(1), damaged(metadata(1)), mended(metadata(1), 20),
+          deleted(state_file(1)))  # fmt: skip
+reach_bad("file-missing", "another is missing in the storage",
+          submitted(), attempt(), switched(RUNNING), *on_its_way(1), completed(1), *on_its_way(2), completed(2),
+          dropped(1), deleted(metadata(1)), deleted(state_file(1)), damaged(metadata(2)), on_its_way(3),
+          died("coordinator", "killed"), attempt(3), switched(RUNNING), NOTHING_PUT_BACK,
+          listed(metadata(3), state_file(2)))  # fmt: skip
 
-reach_near(
-    "file-differs", "the damaged is stored shorter",
-    *on_its_way(1), completed(1), damaged(state_file(1), left=5),
-    listed(metadata(1), FileReference(state_file(1).path, 5, 99)),
-)  # fmt: skip
-reach_bad(
-    "file-differs", "another than the damaged is stored shorter",
-    *on_its_way(1), completed(1), damaged(metadata(1), left=5),
-    listed(metadata(1), FileReference(state_file(1).path, 5, 99)),
-)  # fmt: skip
+reach_near("file-differs", "the damaged is stored shorter",
+           *on_its_way(1), completed(1), damaged(state_file(1), left=5),
+           listed(metadata(1), FileReference(state_file(1).path, 5, 99)))  # fmt: skip
+reach_bad("file-differs", "another than the damaged is stored shorter",
+          *on_its_way(1), completed(1), damaged(metadata(1), left=5),
+          listed(metadata(1), FileReference(state_file(1).path, 5, 99)))  # fmt: skip
 
 # --- RETAIN ----------------------------------------------------------------------------------------------------------
 
@@ -129,67 +117,49 @@ NEXT = drawn(4)
 
 retain_bad, retain_near = exhibits("RETAIN")
 
-retain_near(
-    "too-many-retained", "the damaged is not counted",
-    submitted(), attempt(), switched(RUNNING), *on_its_way(1), completed(1), *on_its_way(2), completed(2), dropped(1),
-    deleted(metadata(1)), deleted(state_file(1)), damaged(metadata(2)), on_its_way(3), died("coordinator", "killed"),
-    attempt(3), switched(RUNNING), NEXT,
-)  # fmt: skip
-retain_bad(
-    "too-many-retained", "an older one stays beside the damaged",
-    *on_its_way(1), completed(1), *on_its_way(2), completed(2), damaged(metadata(2)), *on_its_way(3), completed(3),
-    NEXT,
-)  # fmt: skip
-retain_bad(
-    "too-many-retained", "what was put back is counted",
-    *on_its_way(2), completed(2), damaged(metadata(2)), mended(metadata(2), 20), *on_its_way(3), completed(3), NEXT,
-)  # fmt: skip
+retain_near("too-many-retained", "the damaged is not counted",
+            submitted(), attempt(), switched(RUNNING), *on_its_way(1), completed(1), *on_its_way(2), completed(2),
+            dropped(1), deleted(metadata(1)), deleted(state_file(1)), damaged(metadata(2)), on_its_way(3),
+            died("coordinator", "killed"), attempt(3), switched(RUNNING), NEXT)  # fmt: skip
+retain_bad("too-many-retained", "an older one stays beside the damaged",
+           *on_its_way(1), completed(1), *on_its_way(2), completed(2), damaged(metadata(2)), *on_its_way(3),
+           completed(3), NEXT)  # fmt: skip
+retain_bad("too-many-retained", "what was put back is counted",
+           *on_its_way(2), completed(2), damaged(metadata(2)), mended(metadata(2), 20), *on_its_way(3), completed(3),
+           NEXT)  # fmt: skip
 
 CANCELLED_WITH_DAMAGE: list[Line] = [
     submitted(), attempt(), switched(RUNNING), switched(CANCELLING), *on_its_way(1), completed(1), damaged(metadata(1)),
     *on_its_way(2), completed(2),
 ]  # fmt: skip
 
-retain_near(
-    "discarded-wrongly", "the damaged is not left to the user",
-    *CANCELLED_WITH_DAMAGE, CheckpointRetained(checkpoint=2, path=metadata(2).path), dropped(1), switched(CANCELED),
-    options=KEEPING,
-)  # fmt: skip
-retain_bad(
-    "discarded-wrongly", "the undamaged is not left to the user",
-    *CANCELLED_WITH_DAMAGE, switched(CANCELED), options=KEEPING,
-)  # fmt: skip
+retain_near("discarded-wrongly", "the damaged is not left to the user",
+            *CANCELLED_WITH_DAMAGE, CheckpointRetained(checkpoint=2, path=metadata(2).path), dropped(1),
+            switched(CANCELED), options=KEEPING)  # fmt: skip
+retain_bad("discarded-wrongly", "the undamaged is not left to the user",
+           *CANCELLED_WITH_DAMAGE, switched(CANCELED), options=KEEPING)  # fmt: skip
 
-retain_near(
-    "deleted-in-use", "a file of the damaged goes while it is restored",
-    *on_its_way(1), completed(1), damaged(metadata(1)), attempt(1), deleted(state_file(1)),
-)  # fmt: skip
-retain_bad(
-    "deleted-in-use", "a file goes whose checkpoint was put back",
-    *on_its_way(1), completed(1), damaged(metadata(1)), mended(metadata(1), 20), attempt(1), deleted(state_file(1)),
-)  # fmt: skip
+retain_near("deleted-in-use", "a file of the damaged goes while it is restored",
+            *on_its_way(1), completed(1), damaged(metadata(1)), attempt(1), deleted(state_file(1)))  # fmt: skip
+retain_bad("deleted-in-use", "a file goes whose checkpoint was put back",
+           *on_its_way(1), completed(1), damaged(metadata(1)), mended(metadata(1), 20), attempt(1),
+           deleted(state_file(1)))  # fmt: skip
 
-retain_near(
-    "deleted-after-end", "the damaged is gone that was left to the user",
-    *on_its_way(1), completed(1), CheckpointRetained(checkpoint=1, path=metadata(1).path), damaged(state_file(1)),
-    listed(metadata(1)), options=KEEPING,
-)  # fmt: skip
-retain_bad(
-    "deleted-after-end", "another is gone that was left to the user",
-    *on_its_way(1), completed(1), CheckpointRetained(checkpoint=1, path=metadata(1).path), damaged(state_file(1)),
-    listed(state_file(1)), options=KEEPING,
-)  # fmt: skip
+retain_near("deleted-after-end", "the damaged is gone that was left to the user",
+            *on_its_way(1), completed(1), CheckpointRetained(checkpoint=1, path=metadata(1).path),
+            damaged(state_file(1)), listed(metadata(1)), options=KEEPING)  # fmt: skip
+retain_bad("deleted-after-end", "another is gone that was left to the user",
+           *on_its_way(1), completed(1), CheckpointRetained(checkpoint=1, path=metadata(1).path),
+           damaged(state_file(1)), listed(state_file(1)), options=KEEPING)  # fmt: skip
 
 # --- COORD and LOUD --------------------------------------------------------------------------------------------------
 
 coord_bad, coord_near = exhibits("COORD")
 
-coord_near(
-    "restored-not-latest", "goes on from what was published",
-    submitted(), attempt(), switched(RUNNING), *on_its_way(1), completed(1), *on_its_way(2), completed(2), dropped(1),
-    deleted(metadata(1)), deleted(state_file(1)), damaged(metadata(2)), on_its_way(3), died("coordinator", "killed"),
-    attempt(3), switched(RUNNING),
-)  # fmt: skip
+coord_near("restored-not-latest", "goes on from what was published",
+           submitted(), attempt(), switched(RUNNING), *on_its_way(1), completed(1), *on_its_way(2), completed(2),
+           dropped(1), deleted(metadata(1)), deleted(state_file(1)), damaged(metadata(2)), on_its_way(3),
+           died("coordinator", "killed"), attempt(3), switched(RUNNING))  # fmt: skip
 
 # --- COORD and LOUD --------------------------------------------------------------------------------------------------
 
@@ -201,36 +171,28 @@ loud_bad, loud_near = exhibits(
 
 loud_near("started-older", "goes on from what was published", attempt(3), switched(RUNNING))
 
-coord_bad(
-    "restored-not-latest", "goes back behind the damaged",
-    submitted(), attempt(), switched(RUNNING), *on_its_way(1), completed(1), *on_its_way(2), completed(2), dropped(1),
-    deleted(metadata(1)), deleted(state_file(1)), damaged(metadata(2)), on_its_way(3), died("coordinator", "killed"),
-    attempt(1), switched(RUNNING),
-)  # fmt: skip
+coord_bad("restored-not-latest", "goes back behind the damaged",
+          submitted(), attempt(), switched(RUNNING), *on_its_way(1), completed(1), *on_its_way(2), completed(2),
+          dropped(1), deleted(metadata(1)), deleted(state_file(1)), damaged(metadata(2)), on_its_way(3),
+          died("coordinator", "killed"), attempt(1), switched(RUNNING))  # fmt: skip
 
 loud_bad("started-older", "goes back behind the damaged", attempt(1), switched(RUNNING))
 
 loud_bad("started-empty", "starts empty beside the damaged", attempt(), switched(RUNNING))
 
-coord_bad(
-    "restored-not-latest", "goes back to the damaged",
-    submitted(), attempt(), switched(RUNNING), *on_its_way(1), completed(1), *on_its_way(2), completed(2), dropped(1),
-    deleted(metadata(1)), deleted(state_file(1)), damaged(metadata(2)), on_its_way(3), died("coordinator", "killed"),
-    attempt(2), switched(RUNNING),
-)  # fmt: skip
+coord_bad("restored-not-latest", "goes back to the damaged",
+          submitted(), attempt(), switched(RUNNING), *on_its_way(1), completed(1), *on_its_way(2), completed(2),
+          dropped(1), deleted(metadata(1)), deleted(state_file(1)), damaged(metadata(2)), on_its_way(3),
+          died("coordinator", "killed"), attempt(2), switched(RUNNING))  # fmt: skip
 
 DISCARDED: list[Line] = [attempt(), triggered(1, *ALL), ack_sent(ALL[0], 1, state_file(1)), acked(1, ALL[0])]
 
-coord_near(
-    "state-not-discarded", "the harness put back a file of an aborted one",
-    *DISCARDED, damaged(state_file(1), left=5), mended(state_file(1), 10), aborted(),
-    notified(1, *ALL, completed=False), whole(2), listed(state_file(1)), job=FORWARD, parallelism=1,
-)  # fmt: skip
-coord_bad(
-    "state-not-discarded", "the harness put back another file",
-    *DISCARDED, damaged(metadata(1), left=5), mended(metadata(1), 10), aborted(), notified(1, *ALL, completed=False),
-    whole(2), listed(state_file(1)), job=FORWARD, parallelism=1,
-)  # fmt: skip
+coord_near("state-not-discarded", "the harness put back a file of an aborted one",
+           *DISCARDED, damaged(state_file(1), left=5), mended(state_file(1), 10), aborted(),
+           notified(1, *ALL, completed=False), whole(2), listed(state_file(1)), job=FORWARD, parallelism=1)  # fmt: skip
+coord_bad("state-not-discarded", "the harness put back another file",
+          *DISCARDED, damaged(metadata(1), left=5), mended(metadata(1), 10), aborted(),
+          notified(1, *ALL, completed=False), whole(2), listed(state_file(1)), job=FORWARD, parallelism=1)  # fmt: skip
 
 
 # --- what is read back -----------------------------------------------------------------------------------------------
@@ -249,40 +211,28 @@ restore_near("audit-failed", "the damaged cannot be read back", _read_back(state
 restore_bad("audit-failed", "another than the damaged cannot be read back", _read_back(state_file(2)))
 
 # Read back as soon as it has completed, in vain.
-restore_bad(
-    "audit-failed", "cannot be read back before the damage",
-    *on_its_way(1), completed(1), read_back(1, "cannot be read"), damaged(state_file(1), left=5),
-)  # fmt: skip
-restore_near(
-    "audit-failed", "the damaged cannot be read back and is mended",
-    *on_its_way(1), completed(1), damaged(state_file(1), left=5), read_back(1, "cannot be read"),
-    mended(state_file(1), 10), *on_its_way(2), completed(2), read_back(2),
-)  # fmt: skip
+restore_bad("audit-failed", "cannot be read back before the damage",
+            *on_its_way(1), completed(1), read_back(1, "cannot be read"), damaged(state_file(1), left=5))  # fmt: skip
+restore_near("audit-failed", "the damaged cannot be read back and is mended",
+             *on_its_way(1), completed(1), damaged(state_file(1), left=5), read_back(1, "cannot be read"),
+             mended(state_file(1), 10), *on_its_way(2), completed(2), read_back(2))  # fmt: skip
 
 state_bad, state_near = exhibits("STATE")
 
-state_near(
-    "state-unreadable", "state of the damaged cannot be read back",
-    _read_back(state_file(1), 4, 2), read_back(),
-    SubtaskAudited(checkpoint=1, subtask="sum[0]", state=summary(keyed.A)),
-    SubtaskAudited(checkpoint=1, subtask="sum[1]", state=summary(keyed.B)),
-)  # fmt: skip
+state_near("state-unreadable", "state of the damaged cannot be read back",
+           _read_back(state_file(1), 4, 2), read_back(),
+           SubtaskAudited(checkpoint=1, subtask="sum[0]", state=summary(keyed.A)),
+           SubtaskAudited(checkpoint=1, subtask="sum[1]", state=summary(keyed.B)))  # fmt: skip
 state_bad("state-unreadable", "state of another cannot be read back", _read_back(state_file(2)))
-state_bad(
-    "state-unreadable", "state cannot be read back before the damage",
-    *on_its_way(1), completed(1), read_back(1, "cannot be read"), damaged(state_file(1), left=5),
-)  # fmt: skip
+state_bad("state-unreadable", "state cannot be read back before the damage",
+          *on_its_way(1), completed(1), read_back(1, "cannot be read"), damaged(state_file(1), left=5))  # fmt: skip
 
 snapshot_bad, snapshot_near = exhibits(
     "SNAPSHOT", claimed(), attempt(), triggered(), snapshot("sum[0]", state=summary(HELD)), written(file(1), by=WORKER),
     released(), ack_sent("sum[0]", 1, file(1)), acked(1, "sum[0]"), died(), claimed(2),
 )  # fmt: skip
 
-snapshot_near(
-    "aborted-file-left", "the harness put back a file of the pending",
-    damaged(SUM_FILE, left=5), mended(SUM_FILE, 10), _completed(2, 3, 4), listed(SUM_FILE),
-)  # fmt: skip
-snapshot_bad(
-    "aborted-file-left", "the harness put back another than that of the pending",
-    damaged(metadata(2)), mended(metadata(2), 20), _completed(2, 3, 4), listed(SUM_FILE),
-)  # fmt: skip
+snapshot_near("aborted-file-left", "the harness put back a file of the pending",
+              damaged(SUM_FILE, left=5), mended(SUM_FILE, 10), _completed(2, 3, 4), listed(SUM_FILE))  # fmt: skip
+snapshot_bad("aborted-file-left", "the harness put back another than that of the pending",
+             damaged(metadata(2)), mended(metadata(2), 20), _completed(2, 3, 4), listed(SUM_FILE))  # fmt: skip

@@ -40,35 +40,25 @@ bad, near = exhibits(
 )
 
 bad("row-wrong", "record applied twice", units=row_by_row(fold("a", (0, 2, 2), (0,)), fold("a", (0, 2, 2), (0, 2))))
-bad(
-    "row-wrong", "value off by one",
-    units=row_by_row(fold("a", (0,), ()), FoldRow("a", WHOLE_A.value + 1, WHOLE_A.counts, WHOLE_A.digest)),
-)  # fmt: skip
-near(
-    "row-wrong", "sums wrapped",
-    units=row_by_row(fold("a", (0,), ()), FoldRow("a", WHOLE_A.value - (1 << 64), WHOLE_A.counts, WHOLE_A.digest)),
-)  # fmt: skip
+bad("row-wrong", "value off by one",
+    units=row_by_row(fold("a", (0,), ()), FoldRow("a", WHOLE_A.value + 1, WHOLE_A.counts, WHOLE_A.digest)))  # fmt: skip
+near("row-wrong", "sums wrapped",
+     units=row_by_row(fold("a", (0,), ()),
+                      FoldRow("a", WHOLE_A.value - (1 << 64), WHOLE_A.counts, WHOLE_A.digest)))  # fmt: skip
 UNORDERED = EXACTLY_ONCE - {Guarantee.KEY_ORDER}
 """Of a source that hands a partition out in several splits."""
 
-near(
-    "row-wrong", "later split took effect first",
-    units=row_by_row(fold("a", (2,), ()), fold("a", (2, 4), (2,)), WHOLE_A), claimed=UNORDERED,
-)  # fmt: skip
-bad(
-    "row-wrong", "one record for another in no order",
-    units=row_by_row(fold("a", (2,), ()), fold("a", (0, 2, 2), (0, 2))), claimed=UNORDERED,
-)  # fmt: skip
+near("row-wrong", "later split took effect first",
+     units=row_by_row(fold("a", (2,), ()), fold("a", (2, 4), (2,)), WHOLE_A), claimed=UNORDERED)  # fmt: skip
+bad("row-wrong", "one record for another in no order",
+    units=row_by_row(fold("a", (2,), ()), fold("a", (0, 2, 2), (0, 2))), claimed=UNORDERED)  # fmt: skip
 
-bad(
-    "input-missing", "split lost in no order",
-    units=row_by_row(fold("a", (2,), ()), fold("a", (2, 4), (0, 2))), claimed=UNORDERED,
-)  # fmt: skip
+bad("input-missing", "split lost in no order",
+    units=row_by_row(fold("a", (2,), ()), fold("a", (2, 4), (0, 2))), claimed=UNORDERED)  # fmt: skip
 
-bad(
-    "beyond-input", "split applied twice in no order",
-    units=row_by_row(fold("a", (2,), ()), fold("a", (2, 4), (0,)), fold("a", (0, 2, 4), (0, 2, 2))), claimed=UNORDERED,
-)  # fmt: skip
+bad("beyond-input", "split applied twice in no order",
+    units=row_by_row(fold("a", (2,), ()), fold("a", (2, 4), (0,)), fold("a", (0, 2, 4), (0, 2, 2))),
+    claimed=UNORDERED)  # fmt: skip
 
 
 def off(row: FoldRow) -> FoldRow:
@@ -77,114 +67,77 @@ def off(row: FoldRow) -> FoldRow:
 
 
 # Whoever writes rows computes their digests in a way of his own; no record is missing or there twice.
-bad(
-    "digest-wrong", "digest of another hash",
-    units=units(*([row] for row in (off(fold("a", (0,), (0,))), off(WHOLE_A))), [off(WHOLE_B)]),
-)  # fmt: skip
+bad("digest-wrong", "digest of another hash",
+    units=units(*([row] for row in (off(fold("a", (0,), (0,))), off(WHOLE_A))), [off(WHOLE_B)]))  # fmt: skip
 near("digest-wrong", "digest of the records", units=row_by_row(fold("a", (0,), (0,)), WHOLE_A))
 
-bad(
-    "row-wrong", "digest of another hash and value of other records",
-    units=row_by_row(
-        fold("a", (0,), (0,)), FoldRow("a", off(WHOLE_A).value - 2, off(WHOLE_A).counts, off(WHOLE_A).digest),
-    ),
-)  # fmt: skip
+bad("row-wrong", "digest of another hash and value of other records",
+    units=row_by_row(fold("a", (0,), (0,)),
+                     FoldRow("a", off(WHOLE_A).value - 2, off(WHOLE_A).counts, off(WHOLE_A).digest)))  # fmt: skip
 
 # Some records are there twice and others not at all: where all values are equal, only the digest shows it.
-bad(
-    "row-wrong", "equal values tell no records apart",
+bad("row-wrong", "equal values tell no records apart",
     inputs=InputLog(("a",), (Partition(np.zeros(8, np.int64), np.full(8, 7), preloaded=8),)),
-    units=units(
-        [FoldRow("a", 56, (8,), fold_row("a", [(0, offset) for offset in (0, 0, 1, 1, 2, 2, 6, 7)], 1).digest)],
-    ),
-)  # fmt: skip
+    units=units([FoldRow("a", 56, (8,),
+                         fold_row("a", [(0, offset) for offset in (0, 0, 1, 1, 2, 2, 6, 7)], 1).digest)]))  # fmt: skip
 
 bad("row-unknown", "key of nobody", units=row_by_row(WHOLE_A, fold("c", (0,), ())))
 
 # Of two rows that their author expects both are there, and another one.
-bad(
-    "row-unknown", "total that nobody expects in the end",
+bad("row-unknown", "total that nobody expects in the end",
     job=FORWARD, inputs=InputLog(("row a", "row b", "row c"), input_log(2).partitions, described=True),
-    mode=OutputMode.OVERWRITE,
-)  # fmt: skip
-bad(
-    "row-unknown", "appended row of a job that failed as it was to",
+    mode=OutputMode.OVERWRITE)  # fmt: skip
+bad("row-unknown", "appended row of a job that failed as it was to",
     job=FORWARD, inputs=InputLog(("row a", "row b", "row c"), input_log(2).partitions, described=True),
-    mode=OutputMode.APPEND, expected=ExpectedEnd.FAILED,
-)  # fmt: skip
+    mode=OutputMode.APPEND, expected=ExpectedEnd.FAILED)  # fmt: skip
 
 # A later micro-batch would have replaced it.
-near(
-    "row-unknown", "total of a job that failed as it was to",
-    job=FORWARD, inputs=InputLog(("row a", "row b", "row c"), input_log(2).partitions, described=True),
-    mode=OutputMode.OVERWRITE, expected=ExpectedEnd.FAILED,
-)  # fmt: skip
+near("row-unknown", "total of a job that failed as it was to",
+     job=FORWARD, inputs=InputLog(("row a", "row b", "row c"), input_log(2).partitions, described=True),
+     mode=OutputMode.OVERWRITE, expected=ExpectedEnd.FAILED)  # fmt: skip
 near("row-unknown", "keys of the input", units=row_by_row(WHOLE_A))
 
 bad("row-repeated", "transaction committed again", units=row_by_row(fold("a", (0, 2), (0,)), WHOLE_A, WHOLE_A))
 near("row-repeated", "one record more", units=row_by_row(fold("a", (0, 2, 4), (0,)), WHOLE_A))
-bad(
-    "row-repeated", "identity twice",
-    job=REBALANCE, inputs=THREE, units=units(identities("0:0", "0:1"), identities("0:1", "0:2")),
-)  # fmt: skip
-near(
-    "row-repeated", "identities once in any order",
-    job=REBALANCE, inputs=THREE, units=units(identities("0:2"), identities("0:1", "0:0")),
-)  # fmt: skip
+bad("row-repeated", "identity twice",
+    job=REBALANCE, inputs=THREE, units=units(identities("0:0", "0:1"), identities("0:1", "0:2")))  # fmt: skip
+near("row-repeated", "identities once in any order",
+     job=REBALANCE, inputs=THREE, units=units(identities("0:2"), identities("0:1", "0:0")))  # fmt: skip
 
-bad(
-    "counts-stepped-back", "one partition rewound",
-    units=row_by_row(fold("a", (0, 2), ()), fold("a", (0,), (0,)), WHOLE_A),
-)  # fmt: skip
-near(
-    "counts-stepped-back", "units of one poll listed in no order",
-    units=(
-        *units([WHOLE_B]), CommittedRows("unit-10", 1, [WHOLE_A]), CommittedRows("unit-9", 1, [fold("a", (0, 2), ())]),
-    ),
-)  # fmt: skip
+bad("counts-stepped-back", "one partition rewound",
+    units=row_by_row(fold("a", (0, 2), ()), fold("a", (0,), (0,)), WHOLE_A))  # fmt: skip
+near("counts-stepped-back", "units of one poll listed in no order",
+     units=(*units([WHOLE_B]), CommittedRows("unit-10", 1, [WHOLE_A]),
+            CommittedRows("unit-9", 1, [fold("a", (0, 2), ())])))  # fmt: skip
 
 bad("beyond-input", "input read again", units=row_by_row(fold("a", (0, 2, 4, 2, 4), (0, 2))))
 near("beyond-input", "all of the input", units=row_by_row(WHOLE_A))
 
-bad(
-    "order-broken", "later offset first",
-    job=FORWARD, inputs=THREE, units=units(identities("0:0"), identities("0:2"), identities("0:1")),
-)  # fmt: skip
-near(
-    "order-broken", "partitions interleaved",
-    job=FORWARD, inputs=input_log(2, 2), units=units(identities("1:0", "0:0", "0:1", "1:1")),
-)  # fmt: skip
+bad("order-broken", "later offset first",
+    job=FORWARD, inputs=THREE, units=units(identities("0:0"), identities("0:2"), identities("0:1")))  # fmt: skip
+near("order-broken", "partitions interleaved",
+     job=FORWARD, inputs=input_log(2, 2), units=units(identities("1:0", "0:0", "0:1", "1:1")))  # fmt: skip
 
 bad("input-missing", "last records missing", units=row_by_row(fold("a", (0, 2), (0, 2))))
 bad("input-missing", "key without row", units=row_by_row())
-near(
-    "input-missing", "nothing owed for what was preloaded",
-    inputs=InputLog(INPUTS.keys, INPUTS.partitions, first_offsets=(4, 2)),
-    units=units([fold("a", (4,), (2,)), fold("b", (5,), (3,))]),
-)  # fmt: skip
+near("input-missing", "nothing owed for what was preloaded",
+     inputs=InputLog(INPUTS.keys, INPUTS.partitions, first_offsets=(4, 2)),
+     units=units([fold("a", (4,), (2,)), fold("b", (5,), (3,))]))  # fmt: skip
 bad("input-missing", "identity missing", job=REBALANCE, inputs=THREE, units=units(identities("0:0", "0:2")))
 near("input-missing", "all identities", job=REBALANCE, inputs=THREE, units=units(identities("0:0", "0:1", "0:2")))
 
 # The system under test does not report its end, and never will.
-bad(
-    "input-missing", "hole before a visible marker",
-    inputs=MARKED, units=up_to_the_markers([fold("a", (0, 2, 4), (0,))], [WHOLE_B]), end=STOPPED,
-)  # fmt: skip
-bad(
-    "input-missing", "transactions of a completed checkpoint aborted",
+bad("input-missing", "hole before a visible marker",
+    inputs=MARKED, units=up_to_the_markers([fold("a", (0, 2, 4), (0,))], [WHOLE_B]), end=STOPPED)  # fmt: skip
+bad("input-missing", "transactions of a completed checkpoint aborted",
     triggered(1, "sink[0]"), precommitted("t-1", 1, records=2), completed(1, 2),
     TransactionAborted(subtask="sink[0]", transaction="t-1"), committed("t-2"), job=REBALANCE, inputs=marked(THREE),
     units=units(identities("0:2", "0:3")),
-    end=replace(STOPPED, reason="transaction t-1 of a completed checkpoint was not committed"),
-)  # fmt: skip
-bad(
-    "input-missing", "reported as committed and missing with the marker",
-    inputs=MARKED, units=units([WHOLE_A], [WHOLE_B]),
-)  # fmt: skip
-near(
-    "input-missing", "everything there though the end is not reported",
-    inputs=MARKED, units=up_to_the_markers([WHOLE_A], [WHOLE_B]), end=STOPPED,
-)  # fmt: skip
+    end=replace(STOPPED, reason="transaction t-1 of a completed checkpoint was not committed"))  # fmt: skip
+bad("input-missing", "reported as committed and missing with the marker",
+    inputs=MARKED, units=units([WHOLE_A], [WHOLE_B]))  # fmt: skip
+near("input-missing", "everything there though the end is not reported",
+     inputs=MARKED, units=up_to_the_markers([WHOLE_A], [WHOLE_B]), end=STOPPED)  # fmt: skip
 
 bad("late-change", "seen by the second read only", units=units([WHOLE_B], [WHOLE_A], final=True))
 near("late-change", "seen at the last poll", units=units([WHOLE_B], [WHOLE_A]))
@@ -197,55 +150,33 @@ bad("input-lost", "last row lacks a record", units=row_by_row(fold("a", (0, 2, 4
 bad("input-lost", "one lost and one repeated", units=row_by_row(fold("a", (0, 2, 2), (0, 2))))
 bad("input-lost", "repeats hide a loss", units=row_by_row(fold("a", (0, 2, 0, 2), (0, 2, 0))))
 bad("input-lost", "key never seen", units=row_by_row())
-bad(
-    "input-lost", "hole before a visible marker",
-    inputs=MARKED, units=up_to_the_markers([WHOLE_A], [fold("b", (1, 3), (1, 3))]), end=STOPPED,
-)  # fmt: skip
-bad(
-    "input-lost", "repeats hide a loss before a visible marker",
-    inputs=MARKED, units=up_to_the_markers([fold("a", (0, 2, 2), (0, 2))], [WHOLE_B]), end=STOPPED,
-)  # fmt: skip
-near(
-    "input-lost", "stepped back and caught up",
-    units=row_by_row(fold("a", (0, 2), (0, 2)), fold("a", (0, 2), (0,)), WHOLE_A, WHOLE_A),
-)  # fmt: skip
+bad("input-lost", "hole before a visible marker",
+    inputs=MARKED, units=up_to_the_markers([WHOLE_A], [fold("b", (1, 3), (1, 3))]), end=STOPPED)  # fmt: skip
+bad("input-lost", "repeats hide a loss before a visible marker",
+    inputs=MARKED, units=up_to_the_markers([fold("a", (0, 2, 2), (0, 2))], [WHOLE_B]), end=STOPPED)  # fmt: skip
+near("input-lost", "stepped back and caught up",
+     units=row_by_row(fold("a", (0, 2), (0, 2)), fold("a", (0, 2), (0,)), WHOLE_A, WHOLE_A))  # fmt: skip
 bad("input-lost", "identity lost", job=REBALANCE, inputs=THREE, units=units(identities("0:0", "0:2")))
-near(
-    "input-lost", "identity seen twice",
-    job=REBALANCE, inputs=THREE, units=units(identities("0:0", "0:1"), identities("0:1", "0:2")),
-)  # fmt: skip
+near("input-lost", "identity seen twice",
+     job=REBALANCE, inputs=THREE, units=units(identities("0:0", "0:1"), identities("0:1", "0:2")))  # fmt: skip
 
-bad(
-    "digest-wrong", "digest of another hash",
-    units=row_by_row(FoldRow("a", WHOLE_A.value, WHOLE_A.counts, WHOLE_A.digest ^ 1)),
-)  # fmt: skip
+bad("digest-wrong", "digest of another hash",
+    units=row_by_row(FoldRow("a", WHOLE_A.value, WHOLE_A.counts, WHOLE_A.digest ^ 1)))  # fmt: skip
 near("digest-wrong", "digest of the records", units=row_by_row(WHOLE_A))
 
 bad("extra-not-a-repeat", "record of another key", units=row_by_row(fold("a", (0, 2, 3), (0, 2))))
-bad(
-    "extra-not-a-repeat", "value that no repeat explains",
-    units=row_by_row(
-        FoldRow(
-            "a", fold("a", (0, 2, 4, 4), (0, 2)).value + 1, fold("a", (0, 2, 4, 4), (0, 2)).counts,
-            fold("a", (0, 2, 4, 4), (0, 2)).digest,
-        ),
-    ),
-)  # fmt: skip
-bad(
-    "extra-not-a-repeat", "value of other records",
-    units=row_by_row(FoldRow("a", WHOLE_A.value + 1, WHOLE_A.counts, WHOLE_A.digest)),
-)  # fmt: skip
+bad("extra-not-a-repeat", "value that no repeat explains",
+    units=row_by_row(FoldRow("a", fold("a", (0, 2, 4, 4), (0, 2)).value + 1, fold("a", (0, 2, 4, 4), (0, 2)).counts,
+                             fold("a", (0, 2, 4, 4), (0, 2)).digest)))  # fmt: skip
+bad("extra-not-a-repeat", "value of other records",
+    units=row_by_row(FoldRow("a", WHOLE_A.value + 1, WHOLE_A.counts, WHOLE_A.digest)))  # fmt: skip
 bad("extra-not-a-repeat", "key of no input", units=row_by_row(WHOLE_A, fold("c", (0,), ())))
-bad(
-    "extra-not-a-repeat", "identity of no input",
-    job=REBALANCE, inputs=THREE, units=units(identities("0:0", "0:1", "0:2", "0:3")),
-)  # fmt: skip
+bad("extra-not-a-repeat", "identity of no input",
+    job=REBALANCE, inputs=THREE, units=units(identities("0:0", "0:1", "0:2", "0:3")))  # fmt: skip
 near("extra-not-a-repeat", "record applied twice at least once", units=row_by_row(fold("a", (0, 2, 4, 4), (0, 2))))
 
-near(
-    "excess-unexplained", "one run of each partition repeated",
-    units=row_by_row(fold("a", (0, 2, 4, 2, 4), (0, 2, 0, 2))),
-)  # fmt: skip
+near("excess-unexplained", "one run of each partition repeated",
+     units=row_by_row(fold("a", (0, 2, 4, 2, 4), (0, 2, 0, 2))))  # fmt: skip
 
 # --- NOREPEAT: at-most-once is claimed --------------------------------------------------------------------------------
 
@@ -258,16 +189,10 @@ bad("record-unknown", "behind the input", units=named("0:0 0:1", "0:3"))
 
 # Each second of thirty records is of key a. Of those that come within 200 ms of one that was handed on, which are
 # nine, a deduplicating job drops all.
-bad(
-    "record-unknown", "a record is handed on too close behind another",
-    job=DEDUPLICATE, inputs=input_log(30), units=named(*(f"0:{offset}" for offset in (0, 1, 2))),
-)  # fmt: skip
-bad(
-    "record-unknown", "it is too close behind one that stands in for another",
-    job=DEDUPLICATE, inputs=input_log(30), units=named(*(f"0:{offset}" for offset in (1, 4, 20))),
-)  # fmt: skip
-near(
-    "record-unknown", "the first of a key is lost and the next stands in for it",
-    job=DEDUPLICATE, inputs=input_log(30), units=named(*(f"0:{offset}" for offset in (1, 4, 24))),
-)  # fmt: skip
+bad("record-unknown", "a record is handed on too close behind another",
+    job=DEDUPLICATE, inputs=input_log(30), units=named(*(f"0:{offset}" for offset in (0, 1, 2))))  # fmt: skip
+bad("record-unknown", "it is too close behind one that stands in for another",
+    job=DEDUPLICATE, inputs=input_log(30), units=named(*(f"0:{offset}" for offset in (1, 4, 20))))  # fmt: skip
+near("record-unknown", "the first of a key is lost and the next stands in for it",
+     job=DEDUPLICATE, inputs=input_log(30), units=named(*(f"0:{offset}" for offset in (1, 4, 24))))  # fmt: skip
 near("record-unknown", "the last two are lost", units=named("0:0"))

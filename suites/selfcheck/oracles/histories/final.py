@@ -65,24 +65,16 @@ REST = ("source[1]", *ALL[2:])
 
 bad, near = exhibits("FINAL", expected=ExpectedEnd.FINISHED, job=STEPS)
 
-bad(
-    "record-not-committed", "last interval never committed",
-    switched(FINISHED), job=SUM, inputs=INPUTS, units=units([WHOLE_B], [fold("a", (0, 2), (0,))]),
-)  # fmt: skip
-bad(
-    "record-not-committed", "a row never committed",
-    switched(FINISHED), inputs=input_log(2, 0), units=units(identities("0:0")),
-)  # fmt: skip
+bad("record-not-committed", "last interval never committed",
+    switched(FINISHED), job=SUM, inputs=INPUTS, units=units([WHOLE_B], [fold("a", (0, 2), (0,))]))  # fmt: skip
+bad("record-not-committed", "a row never committed",
+    switched(FINISHED), inputs=input_log(2, 0), units=units(identities("0:0")))  # fmt: skip
 
 # The end is not reached for the harness: it waits for the transaction.
-bad(
-    "record-not-committed", "last transaction aborted though the job finished",
-    switched(FINISHED), inputs=input_log(2, 0), units=units(identities("0:0")), end=STOPPED,
-)  # fmt: skip
-near(
-    "record-not-committed", "all committed",
-    switched(FINISHED), job=SUM, inputs=INPUTS, units=units([WHOLE_B], [WHOLE_A]),
-)  # fmt: skip
+bad("record-not-committed", "last transaction aborted though the job finished",
+    switched(FINISHED), inputs=input_log(2, 0), units=units(identities("0:0")), end=STOPPED)  # fmt: skip
+near("record-not-committed", "all committed",
+     switched(FINISHED), job=SUM, inputs=INPUTS, units=units([WHOLE_B], [WHOLE_A]))  # fmt: skip
 
 
 # --- finish() --------------------------------------------------------------------------------------------------------
@@ -96,42 +88,31 @@ def everybody_finishes(*left_out: str) -> list[Line]:
 PAIRS = (("source", "map"), ("map", "sink"))
 
 near("finish-not-once", "every operator once", all_start(), everybody_finishes(), switched(FINISHED), inputs=NOTHING)
-near(
-    "finish-not-once", "once in each attempt",
-    all_start(), operator_finished("source[0]"), all_start(), everybody_finishes(), switched(FINISHED), inputs=NOTHING,
-)  # fmt: skip
+near("finish-not-once", "once in each attempt",
+     all_start(), operator_finished("source[0]"), all_start(), everybody_finishes(), switched(FINISHED),
+     inputs=NOTHING)  # fmt: skip
 bad("finish-not-once", "called again", operator_finished("source[0]", "source[0]"))
 bad("finish-not-once", "one left out", all_start(), everybody_finishes("sink[1]"), switched(FINISHED), inputs=NOTHING)
-near(
-    "finish-not-once", "one had finished before",
-    attempt(), task("source[0]", finished=True), task("source[1]"), operator_finished("source[1]"), switched(FINISHED),
-    inputs=NOTHING,
-)  # fmt: skip
+near("finish-not-once", "one had finished before",
+     attempt(), task("source[0]", finished=True), task("source[1]"), operator_finished("source[1]"), switched(FINISHED),
+     inputs=NOTHING)  # fmt: skip
 
-near(
-    "finished-early", "after the end of all inputs",
-    [end_of_data(f"source[{i}]->sum[0]") for i in (0, 1)], operator_finished("sum[0]"), job=SUM,
-)  # fmt: skip
-bad(
-    "finished-early", "after the end of one input",
-    end_of_data("source[0]->sum[0]"), operator_finished("sum[0]"), job=SUM,
-)  # fmt: skip
-bad(
-    "finished-early", "with records unread",
-    task("source[0]", positions=((0, 0),)), emitted(0, 9), operator_finished("source[0]"), inputs=input_log(10, 10),
-)  # fmt: skip
-near(
-    "finished-early", "with every record read",
-    task("source[0]", positions=((0, 9),)), emitted(9, 10), operator_finished("source[0]"), inputs=input_log(10, 10),
-)  # fmt: skip
+near("finished-early", "after the end of all inputs",
+     [end_of_data(f"source[{i}]->sum[0]") for i in (0, 1)], operator_finished("sum[0]"), job=SUM)  # fmt: skip
+bad("finished-early", "after the end of one input",
+    end_of_data("source[0]->sum[0]"), operator_finished("sum[0]"), job=SUM)  # fmt: skip
+bad("finished-early", "with records unread",
+    task("source[0]", positions=((0, 0),)), emitted(0, 9), operator_finished("source[0]"),
+    inputs=input_log(10, 10))  # fmt: skip
+near("finished-early", "with every record read",
+     task("source[0]", positions=((0, 9),)), emitted(9, 10), operator_finished("source[0]"),
+     inputs=input_log(10, 10))  # fmt: skip
 
 bad("emitted-after-end", "flushed behind the end", events.EndOfDataSent(channel=BELOW), sends(BELOW, 0))
 near("emitted-after-end", "flushed before the end", sends(BELOW, 0), events.EndOfDataSent(channel=BELOW))
 
-bad(
-    "channel-ends-early", "channel ends with its data under way",
-    end_of_data("source[1]->sum[0]"), end_of_partition(ABOVE),
-)  # fmt: skip
+bad("channel-ends-early", "channel ends with its data under way",
+    end_of_data("source[1]->sum[0]"), end_of_partition(ABOVE))  # fmt: skip
 bad("channel-ends-early", "its data ended in another attempt", end_of_data(ABOVE), attempt(), end_of_partition(ABOVE))
 near("channel-ends-early", "channel ends behind its data", end_of_data(ABOVE), end_of_partition(ABOVE))
 
@@ -140,27 +121,19 @@ HELD: list[Line] = [
     operator_finished("reduce[0]"),
 ]  # fmt: skip
 
-bad(
-    "held-after-finish", "rows still held",
-    *HELD, snapshot("reduce[0]", 2, state=events.StateSummary(keys=1, records=1)), job=REDUCED,
-)  # fmt: skip
-near(
-    "held-after-finish", "nothing held",
-    *HELD, snapshot("reduce[0]", 2, state=events.StateSummary(keys=0, records=0)), job=REDUCED,
-)  # fmt: skip
+bad("held-after-finish", "rows still held",
+    *HELD, snapshot("reduce[0]", 2, state=events.StateSummary(keys=1, records=1)), job=REDUCED)  # fmt: skip
+near("held-after-finish", "nothing held",
+     *HELD, snapshot("reduce[0]", 2, state=events.StateSummary(keys=0, records=0)), job=REDUCED)  # fmt: skip
 
 # --- the end of a task -----------------------------------------------------------------------------------------------
 
 SOURCE, SINK = "source[0]", "sink[0]"
 
-near(
-    "exit-before-final", "a later checkpoint covers the final one",
-    operator_finished(SOURCE), snapshot(SOURCE, 3), heard(SOURCE, 4), finished(SOURCE),
-)  # fmt: skip
-bad(
-    "exit-before-final", "the checkpoint before finish does not count",
-    snapshot(SOURCE, 3), operator_finished(SOURCE), heard(SOURCE, 3), finished(SOURCE),
-)  # fmt: skip
+near("exit-before-final", "a later checkpoint covers the final one",
+     operator_finished(SOURCE), snapshot(SOURCE, 3), heard(SOURCE, 4), finished(SOURCE))  # fmt: skip
+bad("exit-before-final", "the checkpoint before finish does not count",
+    snapshot(SOURCE, 3), operator_finished(SOURCE), heard(SOURCE, 3), finished(SOURCE))  # fmt: skip
 bad("exit-before-final", "ended at once", operator_finished(SOURCE), finished(SOURCE))
 
 SINK_ENDS: list[Line] = [
@@ -174,36 +147,25 @@ bad("exit-uncommitted", "ended before its commit", *SINK_ENDS, finished(SINK))
 # --- checkpoints in between ------------------------------------------------------------------------------------------
 
 near("refused-after-finish", "checkpoints go on", all_start(), finish_received(SOURCE), triggered(1, *REST))
-bad(
-    "refused-after-finish", "checkpoints stop though they should not",
-    all_start(), finish_received(SOURCE), refused(FailureReason.TASKS_NOT_RUNNING),
-)  # fmt: skip
+bad("refused-after-finish", "checkpoints stop though they should not",
+    all_start(), finish_received(SOURCE), refused(FailureReason.TASKS_NOT_RUNNING))  # fmt: skip
 
-near(
-    "triggered-after-finish", "checkpoints stop",
-    all_start(), triggered(1, *ALL), finish_received(SOURCE), refused(FailureReason.TASKS_NOT_RUNNING), options=STOPS,
-)  # fmt: skip
-bad(
-    "triggered-after-finish", "checkpoints go on though they should not",
-    all_start(), finish_received(SOURCE), triggered(1, *REST), options=STOPS,
-)  # fmt: skip
+near("triggered-after-finish", "checkpoints stop",
+     all_start(), triggered(1, *ALL), finish_received(SOURCE), refused(FailureReason.TASKS_NOT_RUNNING),
+     options=STOPS)  # fmt: skip
+bad("triggered-after-finish", "checkpoints go on though they should not",
+    all_start(), finish_received(SOURCE), triggered(1, *REST), options=STOPS)  # fmt: skip
 
-near(
-    "wrong-participants", "the finished of the last attempt runs again",
-    all_start(), finish_received(SOURCE), triggered(1, *REST), all_start(), triggered(2, *ALL),
-)  # fmt: skip
+near("wrong-participants", "the finished of the last attempt runs again",
+     all_start(), finish_received(SOURCE), triggered(1, *REST), all_start(), triggered(2, *ALL))  # fmt: skip
 bad("wrong-participants", "the finished is asked", all_start(), finish_received(SOURCE), triggered(1, *ALL))
 bad("wrong-participants", "one that runs is not asked", all_start(), finish_received(SOURCE), triggered(1, *REST[1:]))
 
-near(
-    "triggered-not-first", "the one behind the finished is triggered",
-    all_start(), finish_received(SOURCE), triggered(1, *REST),
-    [trigger_sent(subtask) for subtask in ("source[1]", "map[0]")],
-)  # fmt: skip
-bad(
-    "triggered-not-first", "one behind that is triggered",
-    all_start(), finish_received(SOURCE), triggered(1, *REST), trigger_sent(SINK),
-)  # fmt: skip
+near("triggered-not-first", "the one behind the finished is triggered",
+     all_start(), finish_received(SOURCE), triggered(1, *REST),
+     [trigger_sent(subtask) for subtask in ("source[1]", "map[0]")])  # fmt: skip
+bad("triggered-not-first", "one behind that is triggered",
+    all_start(), finish_received(SOURCE), triggered(1, *REST), trigger_sent(SINK))  # fmt: skip
 
 UNION: list[Line] = [
     all_start(), triggered(1, *ALL), operator_finished(SOURCE), snapshot("source[0]"), snapshot("source[1]"),
@@ -212,16 +174,12 @@ UNION: list[Line] = [
 
 bad("partial-union", "one of two had finished", *UNION, completed(), job=UNION_STATE)
 near("partial-union", "it does not complete", *UNION, aborted(1, FailureReason.TASK_CLOSING), job=UNION_STATE)
-near(
-    "partial-union", "both had finished",
-    all_start(), triggered(1, *ALL), operator_finished("source[0]", "source[1]"), snapshot("source[0]"),
-    snapshot("source[1]"), completed(), job=UNION_STATE,
-)  # fmt: skip
+near("partial-union", "both had finished",
+     all_start(), triggered(1, *ALL), operator_finished("source[0]", "source[1]"), snapshot("source[0]"),
+     snapshot("source[1]"), completed(), job=UNION_STATE)  # fmt: skip
 
-near(
-    "running-before-finished", "finished behind finished",
-    attempt(), [task(name, finished=True) for name in ("source[0]", "map[0]")],
-)  # fmt: skip
+near("running-before-finished", "finished behind finished",
+     attempt(), [task(name, finished=True) for name in ("source[0]", "map[0]")])  # fmt: skip
 bad("running-before-finished", "finished behind running", attempt(), task("source[0]"), task("map[0]", finished=True))
 
 MAP_FINISHED = ("source[1]", *ALL[3:])
@@ -229,19 +187,13 @@ ANOTHER = 1_000_001
 EDIT = (FaultSpec("submit", Target(Role.COORDINATOR), parameters={"edit": "source->map"}),)
 
 # Some still ran when checkpoint 3 was taken; the job is submitted again with a new operator behind its source.
-bad(
-    "running-before-finished", "new operator in front of a finished one",
+bad("running-before-finished", "new operator in front of a finished one",
     submitted(), all_start(), triggered(3, *MAP_FINISHED), completed(3),
-    at("coordinator.1", submitted("chk-3", 3), 1_000_000), attempt(3, number=ANOTHER), faults=EDIT,
-)  # fmt: skip
-near(
-    "running-before-finished", "new operator refused",
-    submitted(), all_start(), triggered(3, *MAP_FINISHED), completed(3),
-    at("coordinator.1", submitted("chk-3", 3), 1_000_000),
-    events.RecoveryFailed(checkpoint=3, reason="map[0] had finished in it"), faults=EDIT,
-)  # fmt: skip
-near(
-    "running-before-finished", "new operator behind a finished one",
-    submitted(), all_start(), triggered(3, *REST), completed(3), at("coordinator.1", submitted("chk-3", 3), 1_000_000),
-    attempt(3, number=ANOTHER), faults=EDIT,
-)  # fmt: skip
+    at("coordinator.1", submitted("chk-3", 3), 1_000_000), attempt(3, number=ANOTHER), faults=EDIT)  # fmt: skip
+near("running-before-finished", "new operator refused",
+     submitted(), all_start(), triggered(3, *MAP_FINISHED), completed(3),
+     at("coordinator.1", submitted("chk-3", 3), 1_000_000),
+     events.RecoveryFailed(checkpoint=3, reason="map[0] had finished in it"), faults=EDIT)  # fmt: skip
+near("running-before-finished", "new operator behind a finished one",
+     submitted(), all_start(), triggered(3, *REST), completed(3), at("coordinator.1", submitted("chk-3", 3), 1_000_000),
+     attempt(3, number=ANOTHER), faults=EDIT)  # fmt: skip

@@ -53,72 +53,46 @@ bad, near = exhibits("FENCE", claimed=frozenset())
 
 bad("epoch-not-higher", "claims what is claimed", claimed(), died(), claimed(), died())
 near("epoch-not-higher", "claims the next", claimed(), died(), claimed(2), died())
-near(
-    "epoch-not-higher", "another job begins anew",
-    claimed(), died(), claimed(2), died(), claimed(first_attempt=1_000_000), died(),
-)  # fmt: skip
+near("epoch-not-higher", "another job begins anew",
+     claimed(), died(), claimed(2), died(), claimed(first_attempt=1_000_000), died())  # fmt: skip
 
 bad("superseded-acted", "superseded publishes", superseded(written(METADATA, by=FORMER), learns=False), options={})
-bad(
-    "superseded-acted", "superseded triggers",
-    superseded(at(FORMER, triggered(2, *SUBTASKS)), at("worker-0.0", trigger_received("source[0]", 2))), options={},
-)  # fmt: skip
-near(
-    "superseded-acted", "nobody hears what superseded triggers",
-    superseded(at(FORMER, triggered(2, *SUBTASKS))), options={},
-)  # fmt: skip
+bad("superseded-acted", "superseded triggers",
+    superseded(at(FORMER, triggered(2, *SUBTASKS)), at("worker-0.0", trigger_received("source[0]", 2))),
+    options={})  # fmt: skip
+near("superseded-acted", "nobody hears what superseded triggers",
+     superseded(at(FORMER, triggered(2, *SUBTASKS))), options={})  # fmt: skip
 near("superseded-acted", "superseded is refused", superseded(), options={})
 
 bad("superseded-completed", "superseded completes", superseded(at(FORMER, completed())), options={})
-near(
-    "superseded-completed", "superseded learns what its successor found",
-    superseded(at(FORMER, completed()), found=(1,)), options={},
-)  # fmt: skip
+near("superseded-completed", "superseded learns what its successor found",
+     superseded(at(FORMER, completed()), found=(1,)), options={})  # fmt: skip
 
 # The successor found checkpoint 1; then the former deletes its metadata.
-bad(
-    "superseded-deleted", "superseded deletes what was found",
-    superseded(
-        at(SUCCESSOR, published(1, METADATA, states=len(SUBTASKS), path=METADATA.path)), deleted(METADATA, by=FORMER),
-        found=(), learns=True,
-    ),
-    options={},
-)  # fmt: skip
-near(
-    "superseded-deleted", "superseded deletes what its successor dropped",
-    superseded(
-        at(SUCCESSOR, published(1, METADATA, states=len(SUBTASKS), path=METADATA.path)), at(SUCCESSOR, dropped(1)),
-        deleted(METADATA, by=FORMER), found=(), learns=True,
-    ),
-    options={},
-)  # fmt: skip
-near(
-    "superseded-deleted", "superseded deletes what nobody found",
-    superseded(at(FORMER, events.FileDeleted(path="chk-1/sum-0"))), options={},
-)  # fmt: skip
+bad("superseded-deleted", "superseded deletes what was found",
+    superseded(at(SUCCESSOR, published(1, METADATA, states=len(SUBTASKS), path=METADATA.path)),
+               deleted(METADATA, by=FORMER), found=(), learns=True),
+    options={})  # fmt: skip
+near("superseded-deleted", "superseded deletes what its successor dropped",
+     superseded(at(SUCCESSOR, published(1, METADATA, states=len(SUBTASKS), path=METADATA.path)),
+                at(SUCCESSOR, dropped(1)), deleted(METADATA, by=FORMER), found=(), learns=True),
+     options={})  # fmt: skip
+near("superseded-deleted", "superseded deletes what nobody found",
+     superseded(at(FORMER, events.FileDeleted(path="chk-1/sum-0"))), options={})  # fmt: skip
 
 # The former sends a notice of checkpoint 1, which a task receives or not.
-bad(
-    "superseded-notified", "task hears of it",
+bad("superseded-notified", "task hears of it",
     superseded(on(FORMER, notified(1, "sink[0]", completed=True), attempt=1), heard("sink[0]", completed=True)),
-    options={},
-)  # fmt: skip
-bad(
-    "superseded-notified", "task hears that what the successor found is aborted",
-    superseded(
-        on(FORMER, notified(1, "sink[0]", completed=False), attempt=1), heard("sink[0]", completed=False), found=(1,),
-    ),
-    options={},
-)  # fmt: skip
-near(
-    "superseded-notified", "task hears that what nobody found is aborted",
-    superseded(on(FORMER, notified(1, "sink[0]", completed=False), attempt=1), heard("sink[0]", completed=False)),
-    options={},
-)  # fmt: skip
-near(
-    "superseded-notified", "nobody hears it",
-    superseded(on(FORMER, notified(1, "sink[0]", completed=True), attempt=1)), options={},
-)  # fmt: skip
+    options={})  # fmt: skip
+bad("superseded-notified", "task hears that what the successor found is aborted",
+    superseded(on(FORMER, notified(1, "sink[0]", completed=False), attempt=1), heard("sink[0]", completed=False),
+               found=(1,)),
+    options={})  # fmt: skip
+near("superseded-notified", "task hears that what nobody found is aborted",
+     superseded(on(FORMER, notified(1, "sink[0]", completed=False), attempt=1), heard("sink[0]", completed=False)),
+     options={})  # fmt: skip
+near("superseded-notified", "nobody hears it",
+     superseded(on(FORMER, notified(1, "sink[0]", completed=True), attempt=1)), options={})  # fmt: skip
 
 # --- MESSAGE: what was sent and what was taken, by subtasks and a coordinator that live -------------------------------
 
@@ -129,26 +103,17 @@ RUN_ALL: list[Line] = [attempt(), tasks(*SUBTASKS)]
 
 bad, near = exhibits("MESSAGE")
 
-bad(
-    "never-sent", "trigger of another attempt",
-    *RUN_ALL, attempt(), trigger_sent(SOURCE), at("", trigger_received(SOURCE), 1),
-)  # fmt: skip
-bad(
-    "never-sent", "acknowledgement that nobody sent",
-    *RUN_ALL, ack_sent(SOURCE), [acked(each, SOURCE) for each in (1, 2)],
-)  # fmt: skip
-bad(
-    "never-sent", "acknowledgement under another name",
-    *RUN_ALL, ack_sent("source[0]"), [acked(1, each) for each in ("source[0]", SOURCE)],
-)  # fmt: skip
-bad(
-    "never-sent", "decline of another checkpoint",
-    *RUN_ALL, decline_sent(SOURCE, 2), [declined(each, SOURCE, "full") for each in (2, 1)],
-)  # fmt: skip
-bad(
-    "never-sent", "notice of the other kind",
-    *RUN_ALL, notified(1, SOURCE, completed=False), [heard(SOURCE, completed=each) for each in (False, True)],
-)  # fmt: skip
+bad("never-sent", "trigger of another attempt",
+    *RUN_ALL, attempt(), trigger_sent(SOURCE), at("", trigger_received(SOURCE), 1))  # fmt: skip
+bad("never-sent", "acknowledgement that nobody sent",
+    *RUN_ALL, ack_sent(SOURCE), [acked(each, SOURCE) for each in (1, 2)])  # fmt: skip
+bad("never-sent", "acknowledgement under another name",
+    *RUN_ALL, ack_sent("source[0]"), [acked(1, each) for each in ("source[0]", SOURCE)])  # fmt: skip
+bad("never-sent", "decline of another checkpoint",
+    *RUN_ALL, decline_sent(SOURCE, 2), [declined(each, SOURCE, "full") for each in (2, 1)])  # fmt: skip
+bad("never-sent", "notice of the other kind",
+    *RUN_ALL, notified(1, SOURCE, completed=False),
+    [heard(SOURCE, completed=each) for each in (False, True)])  # fmt: skip
 
 BEHIND_A_SUCCESSOR: list[Line] = [
     at("coordinator.0", attempt()), at("coordinator.0", claimed()), at("coordinator.1", claimed(2)),
@@ -159,51 +124,36 @@ BEHIND_A_SUCCESSOR: list[Line] = [
 bad("never-sent", "neither of two coordinators sent it", *BEHIND_A_SUCCESSOR, at("", trigger_received(SOURCE), 2))
 near("never-sent", "a superseded coordinator sent it", *BEHIND_A_SUCCESSOR, trigger_received(SOURCE))
 
-near(
-    "never-received", "nobody takes what a superseded coordinator sends",
-    *BEHIND_A_SUCCESSOR, trigger_received(SOURCE), at("coordinator.0", trigger_sent(SOURCE, 2)),
-)  # fmt: skip
+near("never-received", "nobody takes what a superseded coordinator sends",
+     *BEHIND_A_SUCCESSOR, trigger_received(SOURCE), at("coordinator.0", trigger_sent(SOURCE, 2)))  # fmt: skip
 
-near(
-    "never-sent", "trigger that is sent again",
-    *RUN_ALL, trigger_sent(SOURCE), trigger_sent(SOURCE), trigger_received(SOURCE), trigger_received(SOURCE),
-)  # fmt: skip
+near("never-sent", "trigger that is sent again",
+     *RUN_ALL, trigger_sent(SOURCE), trigger_sent(SOURCE), trigger_received(SOURCE),
+     trigger_received(SOURCE))  # fmt: skip
 
-near(
-    "taken-twice", "trigger that is sent again",
-    *RUN_ALL, trigger_sent(SOURCE), trigger_sent(SOURCE), trigger_received(SOURCE), trigger_received(SOURCE),
-)  # fmt: skip
-bad(
-    "taken-twice", "trigger that comes twice",
-    *RUN_ALL, trigger_sent(SOURCE), trigger_received(SOURCE), trigger_received(SOURCE),
-)  # fmt: skip
+near("taken-twice", "trigger that is sent again",
+     *RUN_ALL, trigger_sent(SOURCE), trigger_sent(SOURCE), trigger_received(SOURCE),
+     trigger_received(SOURCE))  # fmt: skip
+bad("taken-twice", "trigger that comes twice",
+    *RUN_ALL, trigger_sent(SOURCE), trigger_received(SOURCE), trigger_received(SOURCE))  # fmt: skip
 
-bad(
-    "taken-twice", "another trigger is doubled",
+bad("taken-twice", "another trigger is doubled",
     *RUN_ALL,
-    at(
-        "harness",
-        events.MessageDisturbed(message="trigger", way="double", worker=1, subtask="source[0]", checkpoint=1),
-    ),
-    trigger_sent(SOURCE), trigger_received(SOURCE), trigger_received(SOURCE),
-)  # fmt: skip
-near(
-    "taken-twice", "a fault doubles it",
-    *RUN_ALL,
-    at("harness", events.MessageDisturbed(message="trigger", way="double", worker=1, subtask=SOURCE, checkpoint=1)),
-    trigger_sent(SOURCE), trigger_received(SOURCE), trigger_received(SOURCE),
-)  # fmt: skip
+    at("harness",
+       events.MessageDisturbed(message="trigger", way="double", worker=1, subtask="source[0]", checkpoint=1)),
+    trigger_sent(SOURCE), trigger_received(SOURCE), trigger_received(SOURCE))  # fmt: skip
+near("taken-twice", "a fault doubles it",
+     *RUN_ALL,
+     at("harness", events.MessageDisturbed(message="trigger", way="double", worker=1, subtask=SOURCE, checkpoint=1)),
+     trigger_sent(SOURCE), trigger_received(SOURCE), trigger_received(SOURCE))  # fmt: skip
 
-near(
-    "never-sent", "the sender died on a busy machine",
-    *RUN_ALL, trigger_sent(SOURCE), trigger_received(SOURCE), died(), trigger_received(SOURCE, 2), real_time=True,
-)  # fmt: skip
+near("never-sent", "the sender died on a busy machine",
+     *RUN_ALL, trigger_sent(SOURCE), trigger_received(SOURCE), died(), trigger_received(SOURCE, 2),
+     real_time=True)  # fmt: skip
 
 # A coordinator finds that in the checkpoint that it restores: nobody sends it.
-near(
-    "never-sent", "subtask that had finished in the checkpoint",
-    *RUN_ALL, finish_received(SOURCE), trigger_sent(SOURCE), trigger_received(SOURCE),
-)  # fmt: skip
+near("never-sent", "subtask that had finished in the checkpoint",
+     *RUN_ALL, finish_received(SOURCE), trigger_sent(SOURCE), trigger_received(SOURCE))  # fmt: skip
 
 bad("never-received", "trigger is lost", *RUN_ALL, trigger_sent(SOURCE))
 bad("never-received", "acknowledgement is lost", *RUN_ALL, ack_sent(SOURCE))
@@ -213,54 +163,34 @@ bad("never-received", "splits are lost", *RUN_ALL, events.SplitsAssigned(subtask
 bad("never-received", "end of a subtask is lost", *RUN_ALL, finished(SOURCE))
 
 # Records travel on it, and no control messages.
-bad(
-    "never-received", "a channel is slow", *RUN_ALL, at("harness", injected("slow", "channel[0]")), trigger_sent(SOURCE)
-)
-bad(
-    "never-received", "connection was cut before",
-    *RUN_ALL, at("harness", injected("cut", "worker[1]")), 100, trigger_sent(SOURCE),
-)  # fmt: skip
-bad(
-    "never-received", "another message was struck",
+bad("never-received", "a channel is slow",
+    *RUN_ALL, at("harness", injected("slow", "channel[0]")), trigger_sent(SOURCE))  # fmt: skip
+bad("never-received", "connection was cut before",
+    *RUN_ALL, at("harness", injected("cut", "worker[1]")), 100, trigger_sent(SOURCE))  # fmt: skip
+bad("never-received", "another message was struck",
     *RUN_ALL, events.MessageDisturbed(message="trigger", way="lose", worker=0, subtask="source[0]", checkpoint=1),
-    trigger_sent(SOURCE),
-)  # fmt: skip
+    trigger_sent(SOURCE))  # fmt: skip
 near("never-received", "trigger arrives", *RUN_ALL, trigger_sent(SOURCE), trigger_received(SOURCE))
-near(
-    "never-received", "everything arrives",
-    *RUN_ALL, events.SplitsAssigned(subtask=SOURCE, splits=(1, 3)), received(1, 3, subtask=SOURCE), ack_sent(SOURCE),
-    acked(1, SOURCE), finished(SOURCE), finish_received(SOURCE),
-)  # fmt: skip
+near("never-received", "everything arrives",
+     *RUN_ALL, events.SplitsAssigned(subtask=SOURCE, splits=(1, 3)), received(1, 3, subtask=SOURCE), ack_sent(SOURCE),
+     acked(1, SOURCE), finished(SOURCE), finish_received(SOURCE))  # fmt: skip
 
 # One arrives, so that there is something to decide on.
-near(
-    "never-received", "its receiver has stopped",
-    *RUN_ALL, trigger_sent(SOURCE), trigger_received(SOURCE), trigger_sent(SOURCE, 2), stopped(SOURCE),
-)  # fmt: skip
-near(
-    "never-received", "its receiver dies",
-    *RUN_ALL, trigger_sent(SOURCE), trigger_received(SOURCE), trigger_sent(SOURCE, 2), died("worker-1"),
-)  # fmt: skip
-near(
-    "never-received", "the next attempt begins",
-    *RUN_ALL, trigger_sent(SOURCE), trigger_received(SOURCE), trigger_sent(SOURCE, 2), attempt(),
-)  # fmt: skip
-near(
-    "never-received", "the job is over",
-    *RUN_ALL, trigger_sent(SOURCE), trigger_received(SOURCE), ack_sent(SOURCE), switched(CANCELLING),
-)  # fmt: skip
-near(
-    "never-received", "its coordinator dies",
-    *RUN_ALL, trigger_sent(SOURCE), trigger_received(SOURCE), ack_sent(SOURCE), died(),
-)  # fmt: skip
-near(
-    "never-received", "a fault loses it",
-    *RUN_ALL, trigger_sent(SOURCE), trigger_received(SOURCE),
-    at("coordinator.0", events.MessageDisturbed(message="trigger", way="lose", worker=1, subtask=SOURCE, checkpoint=2)),
-    trigger_sent(SOURCE, 2),
-)  # fmt: skip
-near(
-    "never-received", "its connection is cut",
-    *RUN_ALL, trigger_sent(SOURCE), trigger_received(SOURCE), trigger_sent(SOURCE, 2), 100,
-    at("harness", injected("cut", "worker[1]")),
-)  # fmt: skip
+near("never-received", "its receiver has stopped",
+     *RUN_ALL, trigger_sent(SOURCE), trigger_received(SOURCE), trigger_sent(SOURCE, 2), stopped(SOURCE))  # fmt: skip
+near("never-received", "its receiver dies",
+     *RUN_ALL, trigger_sent(SOURCE), trigger_received(SOURCE), trigger_sent(SOURCE, 2), died("worker-1"))  # fmt: skip
+near("never-received", "the next attempt begins",
+     *RUN_ALL, trigger_sent(SOURCE), trigger_received(SOURCE), trigger_sent(SOURCE, 2), attempt())  # fmt: skip
+near("never-received", "the job is over",
+     *RUN_ALL, trigger_sent(SOURCE), trigger_received(SOURCE), ack_sent(SOURCE), switched(CANCELLING))  # fmt: skip
+near("never-received", "its coordinator dies",
+     *RUN_ALL, trigger_sent(SOURCE), trigger_received(SOURCE), ack_sent(SOURCE), died())  # fmt: skip
+near("never-received", "a fault loses it",
+     *RUN_ALL, trigger_sent(SOURCE), trigger_received(SOURCE),
+     at("coordinator.0",
+        events.MessageDisturbed(message="trigger", way="lose", worker=1, subtask=SOURCE, checkpoint=2)),
+     trigger_sent(SOURCE, 2))  # fmt: skip
+near("never-received", "its connection is cut",
+     *RUN_ALL, trigger_sent(SOURCE), trigger_received(SOURCE), trigger_sent(SOURCE, 2), 100,
+     at("harness", injected("cut", "worker[1]")))  # fmt: skip

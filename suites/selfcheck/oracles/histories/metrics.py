@@ -202,69 +202,42 @@ bad(
     "checkpoint-unreported", "failed one is left out",
     reported(lambda report: None if getattr(report, "status", None) is events.CheckpointStatus.FAILED else report),
 )  # fmt: skip
-bad(
-    "checkpoint-unreported",
-    "beginning is left out",
-    reported(
-        lambda report: (
-            None
-            if isinstance(report, events.CheckpointStatistics)
-            and report.checkpoint == 3
-            and (report.status not in ENDED)
-            else report
-        )
-    ),
-)
+bad("checkpoint-unreported", "beginning is left out",
+    reported(lambda report: (None
+                             if isinstance(report, events.CheckpointStatistics)
+                             and report.checkpoint == 3
+                             and (report.status not in ENDED)
+                             else report)))  # fmt: skip
 
-bad(
-    "checkpoint-misreported", "trigger time is that of the end",
-    reported(of_checkpoint(3, events.CheckpointStatus.COMPLETED, triggered_ms=200.0)),
-)  # fmt: skip
-bad(
-    "checkpoint-misreported", "failure has no reason",
-    reported(of_checkpoint(2, events.CheckpointStatus.FAILED, failure_reason="")),
-)  # fmt: skip
-bad(
-    "checkpoint-misreported", "path is that of another",
-    reported(of_checkpoint(3, events.CheckpointStatus.COMPLETED, path="chk-1/_metadata")),
-)  # fmt: skip
-bad(
-    "checkpoint-misreported",
-    "an ack too many",
-    reported(of_checkpoint(2, events.CheckpointStatus.FAILED, acknowledged=2)),
-)
+bad("checkpoint-misreported", "trigger time is that of the end",
+    reported(of_checkpoint(3, events.CheckpointStatus.COMPLETED, triggered_ms=200.0)))  # fmt: skip
+bad("checkpoint-misreported", "failure has no reason",
+    reported(of_checkpoint(2, events.CheckpointStatus.FAILED, failure_reason="")))  # fmt: skip
+bad("checkpoint-misreported", "path is that of another",
+    reported(of_checkpoint(3, events.CheckpointStatus.COMPLETED, path="chk-1/_metadata")))  # fmt: skip
+bad("checkpoint-misreported", "an ack too many",
+    reported(of_checkpoint(2, events.CheckpointStatus.FAILED, acknowledged=2)))  # fmt: skip
 
-bad(
-    "type-wrong", "aligned is said to have overtaken",
-    reported(
-        of_checkpoint(1, events.CheckpointStatus.COMPLETED, checkpoint_type=events.CheckpointType.UNALIGNED_CHECKPOINT),
-    ),
-)  # fmt: skip
+bad("type-wrong", "aligned is said to have overtaken",
+    reported(of_checkpoint(1, events.CheckpointStatus.COMPLETED,
+                           checkpoint_type=events.CheckpointType.UNALIGNED_CHECKPOINT)))  # fmt: skip
 
-bad(
-    "duration-wrong", "lasted a millisecond less",
-    reported(of_checkpoint(2, events.CheckpointStatus.FAILED, duration_ms=38.0)),
-)  # fmt: skip
+bad("duration-wrong", "lasted a millisecond less",
+    reported(of_checkpoint(2, events.CheckpointStatus.FAILED, duration_ms=38.0)))  # fmt: skip
 
-bad(
-    "counts-wrong", "failed is no part of the total",
-    reported(of_checkpoint(2, events.CheckpointStatus.FAILED, counts=events.CheckpointCounts(0, 1, 0, 1, 1))),
-)  # fmt: skip
-bad(
-    "counts-wrong", "failed counts as completed",
-    reported(of_checkpoint(2, events.CheckpointStatus.FAILED, counts=events.CheckpointCounts(0, 2, 0, 2, 0))),
-)  # fmt: skip
+bad("counts-wrong", "failed is no part of the total",
+    reported(of_checkpoint(2, events.CheckpointStatus.FAILED,
+                           counts=events.CheckpointCounts(0, 1, 0, 1, 1))))  # fmt: skip
+bad("counts-wrong", "failed counts as completed",
+    reported(of_checkpoint(2, events.CheckpointStatus.FAILED,
+                           counts=events.CheckpointCounts(0, 2, 0, 2, 0))))  # fmt: skip
 
-bad(
-    "size-wrong", "inline state is left out",
-    reported(of_checkpoint(1, events.CheckpointStatus.COMPLETED, full_bytes=FILE_BYTES)),
-)  # fmt: skip
+bad("size-wrong", "inline state is left out",
+    reported(of_checkpoint(1, events.CheckpointStatus.COMPLETED, full_bytes=FILE_BYTES)))  # fmt: skip
 bad("size-wrong", "nothing is new in a part", reported(of_part(3, "sum[0]", delta_bytes=0)))
 
-bad(
-    "restore-misreported", "restore is left out",
-    reported(lambda report: None if isinstance(report, events.RestoreStatistics) else report),
-)  # fmt: skip
+bad("restore-misreported", "restore is left out",
+    reported(lambda report: None if isinstance(report, events.RestoreStatistics) else report))  # fmt: skip
 bad(
     "restore-misreported", "restore has no path",
     reported(lambda report: replace(report, path="") if isinstance(report, events.RestoreStatistics) else report),
@@ -279,10 +252,8 @@ bad(
     reported(lambda report: replace(report, checkpoint=7) if isinstance(report, events.RestoreCompleted) else report),
 )  # fmt: skip
 
-bad(
-    "subtask-unreported", "part is left out",
-    reported(lambda report: None if getattr(report, "subtask", "") == "source[1]" else report),
-)  # fmt: skip
+bad("subtask-unreported", "part is left out",
+    reported(lambda report: None if getattr(report, "subtask", "") == "source[1]" else report))  # fmt: skip
 
 bad("start-delay-wrong", "clock starts with the barrier", reported(of_part(1, "sum[0]", start_delay_ms=0.0)))
 
@@ -293,14 +264,10 @@ bad("held-bytes-wrong", "nothing is held", reported(of_part(1, "sum[0]", held_by
 bad("part-duration-wrong", "asynchronous part is left out", reported(of_part(1, "source[0]", async_ms=0.0)))
 bad("part-duration-wrong", "end to end is that of the snapshot", reported(of_part(1, "source[0]", end_to_end_ms=3.0)))
 
-bad(
-    "idle-gap-wrong", "gap is counted from the trigger",
-    reported(of_checkpoint(3, events.CheckpointStatus.IN_PROGRESS, idle_ms=45.0)),
-)  # fmt: skip
-bad(
-    "idle-gap-wrong", "first checkpoint has a gap",
-    reported(of_checkpoint(1, events.CheckpointStatus.IN_PROGRESS, idle_ms=0.0)),
-)  # fmt: skip
+bad("idle-gap-wrong", "gap is counted from the trigger",
+    reported(of_checkpoint(3, events.CheckpointStatus.IN_PROGRESS, idle_ms=45.0)))  # fmt: skip
+bad("idle-gap-wrong", "first checkpoint has a gap",
+    reported(of_checkpoint(1, events.CheckpointStatus.IN_PROGRESS, idle_ms=0.0)))  # fmt: skip
 
 near("checkpoint-unreported", "everything is reported", reported())
 
@@ -312,26 +279,20 @@ near("restore-duration-wrong", "everything is reported", reported())
 
 near("subtask-unreported", "everything is reported", reported())
 
-near(
-    "checkpoint-misreported", "a busy machine read its clock earlier",
-    reported(late_by(0.9)), end=RunEnd(reached=True, real_time=True),
-)  # fmt: skip
+near("checkpoint-misreported", "a busy machine read its clock earlier",
+     reported(late_by(0.9)), end=RunEnd(reached=True, real_time=True))  # fmt: skip
 
-near(
-    "duration-wrong", "a busy machine recorded late",
-    reported(of_checkpoint(2, events.CheckpointStatus.FAILED, duration_ms=40.0)),
-    end=RunEnd(reached=True, real_time=True),
-)  # fmt: skip
+near("duration-wrong", "a busy machine recorded late",
+     reported(of_checkpoint(2, events.CheckpointStatus.FAILED, duration_ms=40.0)),
+     end=RunEnd(reached=True, real_time=True))  # fmt: skip
 
-near(
-    "type-wrong", "all of it is new",
-    reported(of_checkpoint(1, events.CheckpointStatus.COMPLETED, full_bytes=3 * INLINE_BYTES + FILE_BYTES)),
-)  # fmt: skip
+near("type-wrong", "all of it is new",
+     reported(of_checkpoint(1, events.CheckpointStatus.COMPLETED,
+                            full_bytes=3 * INLINE_BYTES + FILE_BYTES)))  # fmt: skip
 
-near(
-    "size-wrong", "all of it is new",
-    reported(of_checkpoint(1, events.CheckpointStatus.COMPLETED, full_bytes=3 * INLINE_BYTES + FILE_BYTES)),
-)  # fmt: skip
+near("size-wrong", "all of it is new",
+     reported(of_checkpoint(1, events.CheckpointStatus.COMPLETED,
+                            full_bytes=3 * INLINE_BYTES + FILE_BYTES)))  # fmt: skip
 
 near("start-delay-wrong", "synchronous part is the longer", reported(of_part(1, "sum[0]", sync_ms=3.0, async_ms=0.0)))
 

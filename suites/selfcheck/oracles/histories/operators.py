@@ -46,13 +46,10 @@ bad_rows, near_rows = exhibits("EXACT", inputs=TWO, job=JOIN)
 near_rows("input-missing", "both sources united", job=UNION, units=units(identities("1:0", "0:0", "1:1", "0:1")))
 bad_rows("input-missing", "a source not united", job=UNION, units=units(identities("0:0", "0:1")))
 
-bad_rows(
-    "row-repeated", "both ways of the diamond taken",
-    job=DIAMOND, units=units(identities("0:0", "0:1", "0:1", "1:0", "1:1")),
-)  # fmt: skip
-near_rows(
-    "row-repeated", "one way of the diamond each", job=DIAMOND, units=units(identities("0:0", "0:1", "1:0", "1:1"))
-)
+bad_rows("row-repeated", "both ways of the diamond taken",
+         job=DIAMOND, units=units(identities("0:0", "0:1", "0:1", "1:0", "1:1")))  # fmt: skip
+near_rows("row-repeated", "one way of the diamond each",
+          job=DIAMOND, units=units(identities("0:0", "0:1", "1:0", "1:1")))  # fmt: skip
 
 near_rows("row-unknown", "copies that the filter keeps", job=STEPS, units=units(identities("0:1", "1:1")))
 bad_rows("row-unknown", "a copy that the filter drops", job=STEPS, units=units(identities("0:1", "1:1", "1:2")))
@@ -77,14 +74,12 @@ A_COPIES = [(partition, 0, copy) for partition in (0, 1) for copy in (0, 2)]
 B_COPIES = [(partition, 1, 1) for partition in (0, 1)]
 """Of offset 0 the copies 0 and 2 are even, of offset 1 copy 1."""
 
-near_rows(
-    "row-wrong", "even copies summed",
-    job=PIPELINE, units=one_by_one(copied("a", *A_COPIES[:1]), copied("a", *A_COPIES), copied("b", *B_COPIES)),
-)  # fmt: skip
-bad_rows(
-    "row-wrong", "an odd copy summed",
-    job=PIPELINE, units=one_by_one(copied("a", (0, 0, 1)), copied("a", *A_COPIES), copied("b", *B_COPIES)),
-)  # fmt: skip
+near_rows("row-wrong", "even copies summed",
+          job=PIPELINE,
+          units=one_by_one(copied("a", *A_COPIES[: 1]), copied("a", *A_COPIES), copied("b", *B_COPIES)))  # fmt: skip
+bad_rows("row-wrong", "an odd copy summed",
+         job=PIPELINE,
+         units=one_by_one(copied("a", (0, 0, 1)), copied("a", *A_COPIES), copied("b", *B_COPIES)))  # fmt: skip
 
 
 # --- joins -----------------------------------------------------------------------------------------------------------
@@ -102,17 +97,13 @@ A_JOINED, B_JOINED = joined("a", [(0, 0)], [(1, 0)]), joined("b", [(0, 1)], [(1,
 SELF_A = joined("a", [(0, 0), (1, 0)], [(0, 0), (1, 0)])
 
 near_rows("row-wrong", "left minus right", units=one_by_one(A_JOINED, B_JOINED))
-bad_rows(
-    "row-wrong", "sides added",
-    job=SELF_JOIN, units=one_by_one(replace(joined("a", [(0, 0)], [(0, 0)]), value=2), SELF_A),
-)  # fmt: skip
+bad_rows("row-wrong", "sides added",
+         job=SELF_JOIN, units=one_by_one(replace(joined("a", [(0, 0)], [(0, 0)]), value=2), SELF_A))  # fmt: skip
 bad_rows("row-wrong", "a row of one side", units=one_by_one(joined("a", [(0, 0)], []), A_JOINED, B_JOINED))
 
 bad_rows("input-missing", "a pair never joined", units=one_by_one(A_JOINED))
-near_rows(
-    "input-missing", "nothing owed to a key of one side",
-    job=SELF_JOIN, units=one_by_one(joined("a", [(0, 0)], [(0, 0)]), SELF_A),
-)  # fmt: skip
+near_rows("input-missing", "nothing owed to a key of one side",
+          job=SELF_JOIN, units=one_by_one(joined("a", [(0, 0)], [(0, 0)]), SELF_A))  # fmt: skip
 bad_rows("input-missing", "one side short", job=SELF_JOIN, units=one_by_one(joined("a", [(0, 0), (1, 0)], [(1, 0)])))
 
 # --- broadcast state -------------------------------------------------------------------------------------------------
@@ -120,10 +111,9 @@ bad_rows("input-missing", "one side short", job=SELF_JOIN, units=one_by_one(join
 RULED = (fold("a", (0,), (0,)), fold("a", (0,), (0, 1)), fold("b", (1,), (0, 1)))
 
 near_rows("row-wrong", "rules count for every key", job=BROADCAST, units=one_by_one(*RULED))
-bad_rows(
-    "row-wrong", "a rule applied twice",
-    job=BROADCAST, units=one_by_one(RULED[0], fold("a", (0,), (0, 0)), fold("a", (0,), (0, 1, 1)), RULED[2]),
-)  # fmt: skip
+bad_rows("row-wrong", "a rule applied twice",
+         job=BROADCAST,
+         units=one_by_one(RULED[0], fold("a", (0,), (0, 0)), fold("a", (0,), (0, 1, 1)), RULED[2]))  # fmt: skip
 
 bad_rows("input-missing", "a rule that one key never saw", job=BROADCAST, units=one_by_one(RULED[0], RULED[2]))
 
@@ -163,42 +153,34 @@ near_cut("copies-differ", "copies alike", _copies((1, 1)))
 bad_cut("copies-differ", "a copy behind", _copies((1, 0)))
 
 # The first record of either side is in the cut; the state holds these (partition, offset).
-near_cut(
-    "state-extra", "sides cancel",
-    _cut(
-        JOIN,
-        snapshot(
-            "join[0]",
-            state=replace(
-                summary(((0, 0), (1, 0))),
-                value=sum(-1 - offset if partition else offset + 1 for partition, offset in ((0, 0), (1, 0))),
-                digest=sum(identity_hash(*each) * (RIGHT_WEIGHT if each[0] else 1) for each in ((0, 0), (1, 0))) & MASK,
-                entries=None,
-            ),
-        ),
-        snapshot("join[1]", state=summary([])),
-    ),
-    job=JOIN,
-)  # fmt: skip
-bad_cut(
-    "state-extra",
-    "a record of the left side twice",
-    _cut(
-        JOIN,
-        snapshot(
-            "join[0]",
-            state=replace(
-                summary(((0, 0), (0, 0), (1, 0))),
-                value=sum(-1 - offset if partition else offset + 1 for partition, offset in ((0, 0), (0, 0), (1, 0))),
-                digest=sum(identity_hash(*each) * (RIGHT_WEIGHT if each[0] else 1) for each in ((0, 0), (0, 0), (1, 0)))
-                & MASK,
-                entries=None,
-            ),
-        ),
-        snapshot("join[1]", state=summary([])),
-    ),
-    job=JOIN,
-)
+near_cut("state-extra", "sides cancel",
+         _cut(JOIN,
+              snapshot("join[0]",
+                       state=replace(summary(((0, 0), (1, 0))),
+                                     value=sum(-1 - offset
+                                               if partition
+                                               else offset
+                                               + 1
+                                               for partition, offset in ((0, 0), (1, 0))),
+                                     digest=sum(identity_hash(*each) * (RIGHT_WEIGHT if each[0] else 1)
+                                                for each in ((0, 0), (1, 0))) & MASK,
+                                     entries=None)),
+              snapshot("join[1]", state=summary([]))),
+         job=JOIN)  # fmt: skip
+bad_cut("state-extra", "a record of the left side twice",
+        _cut(JOIN,
+             snapshot("join[0]",
+                      state=replace(summary(((0, 0), (0, 0), (1, 0))),
+                                    value=sum(-1 - offset
+                                              if partition
+                                              else offset
+                                              + 1
+                                              for partition, offset in ((0, 0), (0, 0), (1, 0))),
+                                    digest=sum(identity_hash(*each) * (RIGHT_WEIGHT if each[0] else 1)
+                                               for each in ((0, 0), (0, 0), (1, 0))) & MASK,
+                                    entries=None)),
+             snapshot("join[1]", state=summary([]))),
+        job=JOIN)  # fmt: skip
 
 # --- two inputs in event time: an interval join, and a sum by rules ---------------------------------------------------
 
@@ -237,10 +219,8 @@ bad_pairs("window-missing", "two records just in reach do not meet", units=one_b
 
 bad_pairs("window-repeated", "either record brings the pair", units=one_by_one(*PAIRS, PAIRS[2]))
 
-bad_pairs(
-    "window-wrong", "sides change places",
-    units=one_by_one(replace(PAIRS[1], value=-PAIRS[1].value), PAIRS[0], *PAIRS[2:]),
-)  # fmt: skip
+bad_pairs("window-wrong", "sides change places",
+          units=one_by_one(replace(PAIRS[1], value=-PAIRS[1].value), PAIRS[0], *PAIRS[2:]))  # fmt: skip
 
 # --- rules: key a has factor 2 from 0 ms and 4 from 20 ms on, key b has 3 from 10 ms on ------------------------------
 
@@ -253,32 +233,25 @@ bad_rows, near_rows = exhibits("EXACT", inputs=input_log(6, 3), job=RULED_SUM)
 
 near_rows("row-wrong", "each record by the rule of its time", units=one_by_one(A, B), expected=ExpectedEnd.FINISHED)
 
-near_rows(
-    "input-missing", "records wait for rules that are not there yet",
-    units=one_by_one(replace(fold_row("a", [(0, 0)]), value=2), replace(fold_row("b", [(0, 1)]), value=6)),
-)  # fmt: skip
+near_rows("input-missing", "records wait for rules that are not there yet",
+          units=one_by_one(replace(fold_row("a", [(0, 0)]), value=2),
+                           replace(fold_row("b", [(0, 1)]), value=6)))  # fmt: skip
 
-bad_rows(
-    "row-wrong", "the newest rule for all records",
-    units=one_by_one(replace(fold_row("a", [(0, 0), (0, 2), (0, 4)]), value=36), B), expected=ExpectedEnd.FINISHED,
-)  # fmt: skip
-bad_rows(
-    "row-wrong", "the rule of the other key",
-    units=one_by_one(A, replace(fold_row("b", [(0, 1), (0, 3), (0, 5)]), value=44)), expected=ExpectedEnd.FINISHED,
-)  # fmt: skip
-bad_rows(
-    "row-wrong", "a rule takes effect behind its time",
-    units=one_by_one(replace(fold_row("a", [(0, 0), (0, 2), (0, 4)]), value=28), B), expected=ExpectedEnd.FINISHED,
-)  # fmt: skip
-bad_rows(
-    "row-wrong", "a rule is counted as a record",
-    units=one_by_one(replace(fold_row("a", [(0, 0), (0, 2), (0, 4)]), value=35), B), expected=ExpectedEnd.FINISHED,
-)  # fmt: skip
+bad_rows("row-wrong", "the newest rule for all records",
+         units=one_by_one(replace(fold_row("a", [(0, 0), (0, 2), (0, 4)]), value=36), B),
+         expected=ExpectedEnd.FINISHED)  # fmt: skip
+bad_rows("row-wrong", "the rule of the other key",
+         units=one_by_one(A, replace(fold_row("b", [(0, 1), (0, 3), (0, 5)]), value=44)),
+         expected=ExpectedEnd.FINISHED)  # fmt: skip
+bad_rows("row-wrong", "a rule takes effect behind its time",
+         units=one_by_one(replace(fold_row("a", [(0, 0), (0, 2), (0, 4)]), value=28), B),
+         expected=ExpectedEnd.FINISHED)  # fmt: skip
+bad_rows("row-wrong", "a rule is counted as a record",
+         units=one_by_one(replace(fold_row("a", [(0, 0), (0, 2), (0, 4)]), value=35), B),
+         expected=ExpectedEnd.FINISHED)  # fmt: skip
 
-bad_rows(
-    "input-missing", "records wait though the input has ended",
-    units=one_by_one(replace(fold_row("a", [(0, 0)]), value=2), B), expected=ExpectedEnd.FINISHED,
-)  # fmt: skip
+bad_rows("input-missing", "records wait though the input has ended",
+         units=one_by_one(replace(fold_row("a", [(0, 0)]), value=2), B), expected=ExpectedEnd.FINISHED)  # fmt: skip
 
 # --- FEEDBACK: six records of one partition, two to a batch, in a job with a loop; a crash after the first ------------
 
@@ -329,10 +302,8 @@ bad("lost-outside-loop", "one that was read again", delivers(LOOP, 1, records=2)
 # The system under test does not report its end, and never will.
 bad("lost-outside-loop", "one before a visible marker", delivers(LOOP, 1, records=2), *RESTORED, end=STOPPED)
 bad("lost-outside-loop", "one that had come back", *RESTORED, units=units(identities(*ROWS[1:2], *ROWS[4:])))
-bad(
-    "lost-outside-loop", "the checkpoint is not the one that was restored",
+bad("lost-outside-loop", "the checkpoint is not the one that was restored",
     snapshot("loop[0]"), completed(), attempt(7), *THIRD_BATCH, delivers(LOOP, 0, records=2),
-    units=units(identities(*ROWS[:2], *ROWS[4:])),
-)  # fmt: skip
+    units=units(identities(*ROWS[: 2], *ROWS[4:])))  # fmt: skip
 near("lost-outside-loop", "what was in the loop", *RESTORED, units=units(identities(*ROWS[:2], *ROWS[4:])))
 near("lost-outside-loop", "nothing is lost", delivers(LOOP, 1, records=2), *RESTORED, units=units(identities(*ROWS)))

@@ -40,67 +40,43 @@ near("row-changed", "another unit added", SEEN, RowsVisible(name="unit-1", poll=
 bad("row-vanished", "unit removed", SEEN, RowsChanged(name="unit-0", poll=9, vanished=True), POLLED)
 near("row-vanished", "unit stays", SEEN, POLLED)
 
-bad(
-    "row-changed", "unit replaced where rows are appended",
-    SEEN, RowsChanged(name="unit-0", poll=9, vanished=False, records=2), POLLED,
-)  # fmt: skip
+bad("row-changed", "unit replaced where rows are appended",
+    SEEN, RowsChanged(name="unit-0", poll=9, vanished=False, records=2), POLLED)  # fmt: skip
 
-bad(
-    "row-vanished", "row of an upserted table gone",
+bad("row-vanished", "row of an upserted table gone",
     TABLE, RowsChanged(name="orders", poll=9, vanished=False, records=1, gone=("order_id=7",)), POLLED,
-    mode=OutputMode.UPSERT,
-)  # fmt: skip
-bad(
-    "row-vanished", "upserted table dropped",
-    TABLE, RowsChanged(name="orders", poll=9, vanished=True), POLLED, mode=OutputMode.UPSERT,
-)  # fmt: skip
-bad(
-    "row-vanished", "row of an appended table gone",
-    TABLE, RowsChanged(name="orders", poll=9, vanished=False, gone=("order_id=7",)), POLLED,
-)  # fmt: skip
+    mode=OutputMode.UPSERT)  # fmt: skip
+bad("row-vanished", "upserted table dropped",
+    TABLE, RowsChanged(name="orders", poll=9, vanished=True), POLLED, mode=OutputMode.UPSERT)  # fmt: skip
+bad("row-vanished", "row of an appended table gone",
+    TABLE, RowsChanged(name="orders", poll=9, vanished=False, gone=("order_id=7",)), POLLED)  # fmt: skip
 near("row-vanished", "rows of an upserted table replaced", TABLE, REPLACED, POLLED, mode=OutputMode.UPSERT)
 
-bad(
-    "row-rolled-back", "row goes back to an older version",
+bad("row-rolled-back", "row goes back to an older version",
     TABLE, REPLACED, RowsChanged(name="orders", poll=12, vanished=False, records=2, compared=1, older=("order_id=7",)),
-    POLLED, mode=OutputMode.UPSERT,
-)  # fmt: skip
-near(
-    "row-rolled-back", "row replaced by a newer one",
-    TABLE, REPLACED, RowsChanged(name="orders", poll=12, vanished=False, records=2, compared=1), POLLED,
-    mode=OutputMode.UPSERT,
-)  # fmt: skip
+    POLLED, mode=OutputMode.UPSERT)  # fmt: skip
+near("row-rolled-back", "row replaced by a newer one",
+     TABLE, REPLACED, RowsChanged(name="orders", poll=12, vanished=False, records=2, compared=1), POLLED,
+     mode=OutputMode.UPSERT)  # fmt: skip
 
-bad(
-    "second-read-differs", "folder overwritten before the second read",
-    SEEN, RowsChanged(name="unit-0", poll=40, vanished=False, final=True, records=3), POLLED, mode=OutputMode.OVERWRITE,
-)  # fmt: skip
-bad(
-    "second-read-differs", "overwritten folder gone at the second read",
-    SEEN, RowsChanged(name="unit-0", poll=40, vanished=True, final=True), POLLED, mode=OutputMode.OVERWRITE,
-)  # fmt: skip
-bad(
-    "second-read-differs", "row replaced before the second read",
-    TABLE, REPLACED, RowsChanged(name="orders", poll=40, vanished=False, final=True, records=2, compared=1), POLLED,
-    mode=OutputMode.UPSERT,
-)  # fmt: skip
-near(
-    "second-read-differs", "folder away while it is overwritten",
-    SEEN, RowsChanged(name="unit-0", poll=9, vanished=True),
-    RowsChanged(name="unit-0", poll=10, vanished=False, records=3), POLLED, mode=OutputMode.OVERWRITE,
-)  # fmt: skip
-bad(
-    "second-read-differs", "unit gone at the second read",
+bad("second-read-differs", "folder overwritten before the second read",
+    SEEN, RowsChanged(name="unit-0", poll=40, vanished=False, final=True, records=3), POLLED,
+    mode=OutputMode.OVERWRITE)  # fmt: skip
+bad("second-read-differs", "overwritten folder gone at the second read",
     SEEN, RowsChanged(name="unit-0", poll=40, vanished=True, final=True), POLLED,
-)  # fmt: skip
-bad(
-    "second-read-differs", "unit new at the second read",
-    SEEN, RowsVisible(name="unit-1", poll=40, records=1, checksum=8, final=True), POLLED,
-)  # fmt: skip
-near(
-    "second-read-differs", "empty unit at the second read",
-    SEEN, RowsVisible(name="unit-1", poll=40, records=0, checksum=0, final=True), POLLED,
-)  # fmt: skip
+    mode=OutputMode.OVERWRITE)  # fmt: skip
+bad("second-read-differs", "row replaced before the second read",
+    TABLE, REPLACED, RowsChanged(name="orders", poll=40, vanished=False, final=True, records=2, compared=1), POLLED,
+    mode=OutputMode.UPSERT)  # fmt: skip
+near("second-read-differs", "folder away while it is overwritten",
+     SEEN, RowsChanged(name="unit-0", poll=9, vanished=True),
+     RowsChanged(name="unit-0", poll=10, vanished=False, records=3), POLLED, mode=OutputMode.OVERWRITE)  # fmt: skip
+bad("second-read-differs", "unit gone at the second read",
+    SEEN, RowsChanged(name="unit-0", poll=40, vanished=True, final=True), POLLED)  # fmt: skip
+bad("second-read-differs", "unit new at the second read",
+    SEEN, RowsVisible(name="unit-1", poll=40, records=1, checksum=8, final=True), POLLED)  # fmt: skip
+near("second-read-differs", "empty unit at the second read",
+     SEEN, RowsVisible(name="unit-1", poll=40, records=0, checksum=0, final=True), POLLED)  # fmt: skip
 
 near("reader-too-slow", "ten polls per interval", SEEN, POLLED, options={"execution.checkpointing.interval": "100 ms"})
 
@@ -111,11 +87,9 @@ HOLDS = InvariantChecked(name=SUM, poll=3, unit="unit-0", rows=2)
 
 bad, near = exhibits("INVARIANT", SEEN, HOLDS)
 
-bad(
-    "broken", "a sum that is not preserved for a while",
+bad("broken", "a sum that is not preserved for a while",
     InvariantChecked(name=SUM, poll=4, unit="unit-1", rows=4, problem="it is 990 instead of 1000"),
-    InvariantChecked(name=SUM, poll=5, unit="unit-2", rows=6),
-)  # fmt: skip
+    InvariantChecked(name=SUM, poll=5, unit="unit-2", rows=6))  # fmt: skip
 near("broken", "a sum that is preserved at each look", InvariantChecked(name=SUM, poll=4, unit="unit-1", rows=4))
 
 # --- CONFIG: what a submit tells of a plan's options ------------------------------------------------------------------
@@ -147,39 +121,28 @@ near("max-parallelism-wrong", "key groups are as the plan says", reported({}, ma
 
 bad("value-wrong", "option is left at its default", reported({}), options=GIVEN)
 bad("value-wrong", "option is not told", reported({}, without=TIMEOUT))
-bad(
-    "value-wrong", "option in its older spelling is not heard",
-    reported({}), options={"state.checkpoints.num-retained": "2"},
-)  # fmt: skip
+bad("value-wrong", "option in its older spelling is not heard",
+    reported({}), options={"state.checkpoints.num-retained": "2"})  # fmt: skip
 near("value-wrong", "option is told in another unit", reported({TIMEOUT: ("60000 ms", Origin.CODE)}), options=GIVEN)
 
 bad("origin-wrong", "option is said to be of the file", reported({TIMEOUT: ("60000 ms", Origin.FILE)}), options=GIVEN)
-near(
-    "origin-wrong", "default that is also given is of the code",
-    reported({TIMEOUT: ("600000 ms", Origin.CODE)}), options={TIMEOUT: "10 min"},
-)  # fmt: skip
+near("origin-wrong", "default that is also given is of the code",
+     reported({TIMEOUT: ("600000 ms", Origin.CODE)}), options={TIMEOUT: "10 min"})  # fmt: skip
 
 bad("warning-wrong", "option gives way in silence", reported(OFF), options=COUNTED_UNALIGNED, claimed=AT_LEAST_ONCE)
 bad("warning-wrong", "nothing gives way and a warning says so", reported({}, (NoteKind.WARNING, "interval-raised")))
-near(
-    "warning-wrong", "option gives way with a warning",
-    reported(OFF, (NoteKind.WARNING, "unaligned-switched-off")), options=COUNTED_UNALIGNED, claimed=AT_LEAST_ONCE,
-)  # fmt: skip
+near("warning-wrong", "option gives way with a warning",
+     reported(OFF, (NoteKind.WARNING, "unaligned-switched-off")), options=COUNTED_UNALIGNED,
+     claimed=AT_LEAST_ONCE)  # fmt: skip
 
-bad(
-    "lint-wrong", "what cannot act is not pointed out",
-    reported({"state.backend.async": ("false", Origin.CODE)}), options={"state.backend.async": "false"},
-)  # fmt: skip
-near(
-    "lint-wrong", "what cannot act is pointed out",
-    reported({"state.backend.async": ("false", Origin.CODE)}, (NoteKind.LINT, "synchronous-snapshots")),
-    options={"state.backend.async": "false"},
-)  # fmt: skip
+bad("lint-wrong", "what cannot act is not pointed out",
+    reported({"state.backend.async": ("false", Origin.CODE)}), options={"state.backend.async": "false"})  # fmt: skip
+near("lint-wrong", "what cannot act is pointed out",
+     reported({"state.backend.async": ("false", Origin.CODE)}, (NoteKind.LINT, "synchronous-snapshots")),
+     options={"state.backend.async": "false"})  # fmt: skip
 
-bad(
-    "claimed-too-much", "exactly once is claimed without alignment",
-    reported({MODE: ("AT_LEAST_ONCE", Origin.CODE)}), options={MODE: "AT_LEAST_ONCE"},
-)  # fmt: skip
+bad("claimed-too-much", "exactly once is claimed without alignment",
+    reported({MODE: ("AT_LEAST_ONCE", Origin.CODE)}), options={MODE: "AT_LEAST_ONCE"})  # fmt: skip
 near("claimed-too-much", "less is claimed than could be kept", reported({}), claimed=AT_LEAST_ONCE)
 
 # --- TREND: many checkpoints, one after the other ---------------------------------------------------------------------
@@ -231,21 +194,15 @@ def run(one: Callable[[int], list[Line]], count: int = MANY) -> list[Line]:
 
 bad, near = exhibits("TREND", claimed=frozenset(), options=UNCHAINED)
 
-bad(
-    "acks-slow-down", "each ack comes later",
-    run(lambda number: checkpoint(number, ack_ms=5 + number / 10, publish_ms=100 - number / 10)),
-)  # fmt: skip
+bad("acks-slow-down", "each ack comes later",
+    run(lambda number: checkpoint(number, ack_ms=5 + number / 10, publish_ms=100 - number / 10)))  # fmt: skip
 near("acks-slow-down", "acks come as they did", run(lambda number: checkpoint(number, ack_ms=5 + number % 7)))
 
 bad("duration-grows", "each takes longer", run(lambda number: checkpoint(number, publish_ms=5 + number / 30)))
-near(
-    "duration-grows", "one takes very long",
-    run(lambda number: checkpoint(number, publish_ms=5_000 if number > MANY - 3 else 5)),
-)  # fmt: skip
-near(
-    "duration-grows", "it grows by less than is worth a word",
-    run(lambda number: checkpoint(number, publish_ms=100 + number / 100)),
-)  # fmt: skip
+near("duration-grows", "one takes very long",
+     run(lambda number: checkpoint(number, publish_ms=5_000 if number > MANY - 3 else 5)))  # fmt: skip
+near("duration-grows", "it grows by less than is worth a word",
+     run(lambda number: checkpoint(number, publish_ms=100 + number / 100)))  # fmt: skip
 
 bad("files-grow", "a file of each stays", run(lambda number: checkpoint(number, files=1)))
 near("files-grow", "files go", run(checkpoint))
@@ -254,14 +211,11 @@ bad("versions-grow", "a version of some stays", run(lambda number: checkpoint(nu
 near("versions-grow", "versions go", run(lambda number: checkpoint(number, versions=0)))
 
 # Too few to say anything.
-undecided(
-    "TREND", "few",
-    run(lambda number: checkpoint(number, publish_ms=number), FEWEST - 1), options=UNCHAINED, claimed=frozenset(),
-)  # fmt: skip
+undecided("TREND", "few",
+          run(lambda number: checkpoint(number, publish_ms=number), FEWEST - 1), options=UNCHAINED,
+          claimed=frozenset())  # fmt: skip
 
 # What comes behind the first checkpoint that fails is not looked at.
-undecided(
-    "TREND", "until one fails",
-    run(lambda number: checkpoint(number, publish_ms=number, ends=number != FEWEST)), options=UNCHAINED,
-    claimed=frozenset(),
-)  # fmt: skip
+undecided("TREND", "until one fails",
+          run(lambda number: checkpoint(number, publish_ms=number, ends=number != FEWEST)), options=UNCHAINED,
+          claimed=frozenset())  # fmt: skip

@@ -54,17 +54,13 @@ bad, near = exhibits("SNAPSHOT", attempt(), snapshot.TAKEN)
 
 near("acked-before-durable", "acks again without the state", snapshot.WRITTEN, snapshot.ACKED, ack_sent("sum[0]"))
 near("acked-before-durable", "writes the file again behind its ack", snapshot.WRITTEN, snapshot.ACKED, snapshot.WRITTEN)
-bad(
-    "acked-before-durable", "acks state that is nowhere and cuts again without any", taken("sum[0]"), ack_sent("sum[0]")
-)
-bad(
-    "freed-too-early", "frees before the file is written and again afterwards",
-    snapshot.released(), snapshot.WRITTEN, snapshot.released(), snapshot.ACKED,
-)  # fmt: skip
-bad(
-    "barrier-after-upload", "one of two barriers waits for the file",
-    sends(snapshot.BELOW, Barrier(1)), snapshot.WRITTEN, sends("sum[0]->sink[1]", Barrier(1)), snapshot.ACKED,
-)  # fmt: skip
+bad("acked-before-durable", "acks state that is nowhere and cuts again without any",
+    taken("sum[0]"), ack_sent("sum[0]"))  # fmt: skip
+bad("freed-too-early", "frees before the file is written and again afterwards",
+    snapshot.released(), snapshot.WRITTEN, snapshot.released(), snapshot.ACKED)  # fmt: skip
+bad("barrier-after-upload", "one of two barriers waits for the file",
+    sends(snapshot.BELOW, Barrier(1)), snapshot.WRITTEN, sends("sum[0]->sink[1]", Barrier(1)),
+    snapshot.ACKED)  # fmt: skip
 
 UPLOAD_FAILS = at("worker-0.0", storage_failed("write-state", snapshot.file().path, subtask="sum[0]"))
 ANOTHER_DECLINES: list[Line] = [
@@ -72,18 +68,15 @@ ANOTHER_DECLINES: list[Line] = [
     decline_sent("sum[1]"), delivers("source[0]->sum[1]", 0),
 ]  # fmt: skip
 
-near(
-    "async-error-swallowed", "is told of the abort before the upload fails and again afterwards",
-    heard("sum[0]", completed=False), UPLOAD_FAILS, heard("sum[0]", completed=False), delivers(snapshot.LEFT, 0, 1),
-    ANOTHER_DECLINES,
-)  # fmt: skip
+near("async-error-swallowed", "is told of the abort before the upload fails and again afterwards",
+     heard("sum[0]", completed=False), UPLOAD_FAILS, heard("sum[0]", completed=False), delivers(snapshot.LEFT, 0, 1),
+     ANOTHER_DECLINES)  # fmt: skip
 
 coord_bad, coord_near = exhibits("COORD", attempt(), job=FORWARD, parallelism=1)
 
-coord_near(
-    "begun-without-barrier", "snapshot between two barriers",
-    triggered(1, *ALL), delivers(BARRIER, Barrier(1)), taken("map[0]"), delivers(BARRIER, Barrier(1)),
-)  # fmt: skip
+coord_near("begun-without-barrier", "snapshot between two barriers",
+           triggered(1, *ALL), delivers(BARRIER, Barrier(1)), taken("map[0]"),
+           delivers(BARRIER, Barrier(1)))  # fmt: skip
 
 exhibits("FENCE")[0](
     "superseded-notified", "task hears of it behind an abort",

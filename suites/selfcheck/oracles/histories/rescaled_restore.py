@@ -125,10 +125,8 @@ REGROUPED = FaultSpec("submit", Target(Role.COORDINATOR), parameters={"paralleli
 bad("key-groups-changed", "an attempt starts with other key groups", rescaled(LEFT, RIGHT, {}), faults=(REGROUPED,))
 near("key-groups-changed", "no attempt starts with other key groups", rescaled(), faults=(REGROUPED,))
 
-bad(
-    "rescaled-positions-differ", "a split is read twice",
-    rescaled(LEFT, RIGHT, {}, splits=(((0, 4),), ((1, 6),), ((1, 6),))),
-)  # fmt: skip
+bad("rescaled-positions-differ", "a split is read twice",
+    rescaled(LEFT, RIGHT, {}, splits=(((0, 4),), ((1, 6),), ((1, 6),))))  # fmt: skip
 bad("rescaled-positions-differ", "a split is read by nobody", rescaled(LEFT, RIGHT, {}, splits=(((0, 4),), (), ())))
 near("rescaled-positions-differ", "a split moves", rescaled(LEFT, RIGHT, {}, splits=(((0, 4),), (), ((1, 6),))))
 
@@ -138,10 +136,9 @@ TAKEN = in_flight("sum[0]", *BATCHES)
 
 bad("rescaled-in-flight", "what was in flight is dropped", rescaled(LEFT, RIGHT, {}, in_flight=(TAKEN,)))
 near("rescaled-in-flight", "no attempt starts", rescaled(in_flight=(TAKEN,)))
-near(
-    "rescaled-in-flight", "what was in flight moves",
-    rescaled(LEFT, RIGHT, {}, in_flight=(TAKEN,), behind=(put_back("sum[2]", content("source[0]->sum[2]", 5, 6)),)),
-)  # fmt: skip
+near("rescaled-in-flight", "what was in flight moves",
+     rescaled(LEFT, RIGHT, {}, in_flight=(TAKEN,),
+              behind=(put_back("sum[2]", content("source[0]->sum[2]", 5, 6)),)))  # fmt: skip
 SUMMED = (events.ChannelContent("source[0]->sum[0]", False, ((1, 5),), events.StateSummary(0, 3, 12, 7)),)
 TAKEN_BY_KEY = in_flight("sum[0]", *SUMMED)
 
@@ -153,28 +150,20 @@ def part(index: int, records: int, value: int, digest: int) -> events.ChannelSta
     return put_back(f"sum[{index}]", *channels)
 
 
-bad(
-    "rescaled-in-flight", "two sums take up the same batch",
-    rescaled(LEFT, RIGHT, {}, in_flight=(TAKEN_BY_KEY,), behind=(part(0, 3, 12, 7), part(1, 3, 12, 7))),
-)  # fmt: skip
-near(
-    "rescaled-in-flight", "a batch is cut by key",
-    rescaled(LEFT, RIGHT, {}, in_flight=(TAKEN_BY_KEY,), behind=(part(0, 2, 8, 4), part(1, 1, 4, 3))),
-)  # fmt: skip
+bad("rescaled-in-flight", "two sums take up the same batch",
+    rescaled(LEFT, RIGHT, {}, in_flight=(TAKEN_BY_KEY,), behind=(part(0, 3, 12, 7), part(1, 3, 12, 7))))  # fmt: skip
+near("rescaled-in-flight", "a batch is cut by key",
+     rescaled(LEFT, RIGHT, {}, in_flight=(TAKEN_BY_KEY,), behind=(part(0, 2, 8, 4), part(1, 1, 4, 3))))  # fmt: skip
 
 # A job with a mini-batch is submitted again, wider.
-bad(
-    "held-back-moved", "a wider job takes up what was held back",
+bad("held-back-moved", "a wider job takes up what was held back",
     submitted(), attempt(), snapshot("source[0]"), snapshot("buffer[0]"), snapshot("sum[0]"), snapshot("sink[0]"),
     snapshot("source[1]"), snapshot("buffer[1]"), snapshot("sum[1]"), snapshot("sink[1]"), completed(),
-    submitted("chk-1", 1, job=1), attempt(1, number=1_001), job=MINI_BATCH,
-)  # fmt: skip
-near(
-    "held-back-moved", "a wider job refuses what was held back",
-    submitted(), attempt(), snapshot("source[0]"), snapshot("buffer[0]"), snapshot("sum[0]"), snapshot("sink[0]"),
-    snapshot("source[1]"), snapshot("buffer[1]"), snapshot("sum[1]"), snapshot("sink[1]"), completed(),
-    submitted("chk-1", 1, job=1), job=MINI_BATCH,
-)  # fmt: skip
+    submitted("chk-1", 1, job=1), attempt(1, number=1_001), job=MINI_BATCH)  # fmt: skip
+near("held-back-moved", "a wider job refuses what was held back",
+     submitted(), attempt(), snapshot("source[0]"), snapshot("buffer[0]"), snapshot("sum[0]"), snapshot("sink[0]"),
+     snapshot("source[1]"), snapshot("buffer[1]"), snapshot("sum[1]"), snapshot("sink[1]"), completed(),
+     submitted("chk-1", 1, job=1), job=MINI_BATCH)  # fmt: skip
 
 
 def weighed(*sizes: int) -> list[Line]:
@@ -207,16 +196,12 @@ def weighed(*sizes: int) -> list[Line]:
     ]
 
 
-bad(
-    "no-less-per-subtask", "one of two has nearly all",
+bad("no-less-per-subtask", "one of two has nearly all",
     weighed(8_800, 400), parallelism=1,
-    faults=(FaultSpec("submit", Target(Role.COORDINATOR), parameters={"parallelism": 2}),),
-)  # fmt: skip
-near(
-    "no-less-per-subtask", "each of two has about half",
-    weighed(5_000, 4_400), parallelism=1,
-    faults=(FaultSpec("submit", Target(Role.COORDINATOR), parameters={"parallelism": 2}),),
-)  # fmt: skip
+    faults=(FaultSpec("submit", Target(Role.COORDINATOR), parameters={"parallelism": 2}),))  # fmt: skip
+near("no-less-per-subtask", "each of two has about half",
+     weighed(5_000, 4_400), parallelism=1,
+     faults=(FaultSpec("submit", Target(Role.COORDINATOR), parameters={"parallelism": 2}),))  # fmt: skip
 
 # --- RESTORE: operator state of a sum at two subtasks, restored at as many, or at three -------------------------------
 
@@ -270,22 +255,15 @@ bad("list-uneven", "elements are dealt out one by one", restored(SPLIT, ((1, 4),
 near("list-uneven", "another one is given one more", restored(SPLIT, ((5,), (1, 2), (3, 4))), faults=(WIDER,))
 
 bad("union-incomplete", "union state is split", restored(UNION, RECORDED))
-near(
-    "union-incomplete", "each is given all",
-    restored(UNION, ((1, 2, 3, 4, 5), (1, 2, 3, 4, 5)), kept=((1, 3), (2, 4, 5))),
-)  # fmt: skip
+near("union-incomplete", "each is given all",
+     restored(UNION, ((1, 2, 3, 4, 5), (1, 2, 3, 4, 5)), kept=((1, 3), (2, 4, 5))))  # fmt: skip
 
 bad("union-multiplied", "each keeps all", restored(UNION, ((1, 2, 3, 4, 5), (1, 2, 3, 4, 5))))
-near(
-    "union-multiplied", "three keep all together",
-    restored(UNION, ((1, 2, 3, 4, 5), (1, 2, 3, 4, 5), (1, 2, 3, 4, 5)), kept=((1, 3), (), (2, 4, 5))), faults=(WIDER,),
-)  # fmt: skip
+near("union-multiplied", "three keep all together",
+     restored(UNION, ((1, 2, 3, 4, 5), (1, 2, 3, 4, 5), (1, 2, 3, 4, 5)), kept=((1, 3), (), (2, 4, 5))),
+     faults=(WIDER,))  # fmt: skip
 
-bad(
-    "copy-unknown", "a subtask is given no copy",
-    restored(BROADCAST, ((7,), (7,), ()), recorded=((7,), (7,))), faults=(WIDER,),
-)  # fmt: skip
-near(
-    "copy-unknown", "each is given a copy",
-    restored(BROADCAST, ((7,), (7,), (7,)), recorded=((7,), (7,))), faults=(WIDER,),
-)  # fmt: skip
+bad("copy-unknown", "a subtask is given no copy",
+    restored(BROADCAST, ((7,), (7,), ()), recorded=((7,), (7,))), faults=(WIDER,))  # fmt: skip
+near("copy-unknown", "each is given a copy",
+     restored(BROADCAST, ((7,), (7,), (7,)), recorded=((7,), (7,))), faults=(WIDER,))  # fmt: skip

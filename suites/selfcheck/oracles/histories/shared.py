@@ -77,137 +77,89 @@ def whole(checkpoint: int, *files: FileReference, uses: tuple[int, ...] = (), ne
 
 bad, near = exhibits("SHARED", claimed(), attempt(), options=INTERVAL)
 
-bad(
-    "deleted-in-use", "goes with an older checkpoint",
-    whole(1, ONE), whole(2, TWO, ONE, uses=(1, 2)), dropped(1), deleted(ONE, by="coordinator.0"),
-)  # fmt: skip
-near(
-    "deleted-in-use", "goes with the last checkpoint",
-    whole(1, ONE), whole(2, TWO, ONE, uses=(1, 2)), dropped(1), whole(3, THREE), dropped(2),
-    deleted(ONE, by="coordinator.0"),
-)  # fmt: skip
-bad(
-    "deleted-in-use", "a pending checkpoint rests on it",
+bad("deleted-in-use", "goes with an older checkpoint",
+    whole(1, ONE), whole(2, TWO, ONE, uses=(1, 2)), dropped(1), deleted(ONE, by="coordinator.0"))  # fmt: skip
+near("deleted-in-use", "goes with the last checkpoint",
+     whole(1, ONE), whole(2, TWO, ONE, uses=(1, 2)), dropped(1), whole(3, THREE), dropped(2),
+     deleted(ONE, by="coordinator.0"))  # fmt: skip
+bad("deleted-in-use", "a pending checkpoint rests on it",
     whole(1, ONE), triggered(2, SUM), triggered(3, SUM), answered(3, again(ONE)), registered(3, ONE, uses=(2,)),
-    whole(2, TWO), dropped(1), deleted(ONE, by="coordinator.0"),
-)  # fmt: skip
-bad(
-    "deleted-in-use", "it was gone when a snapshot referred to it",
+    whole(2, TWO), dropped(1), deleted(ONE, by="coordinator.0"))  # fmt: skip
+bad("deleted-in-use", "it was gone when a snapshot referred to it",
     whole(1, ONE), whole(2, TWO), dropped(1), deleted(ONE, by="coordinator.0"), triggered(3, SUM),
-    answered(3, again(ONE)), registered(3, ONE, uses=(2,)),
-)  # fmt: skip
-near(
-    "deleted-in-use", "the pending checkpoint was aborted",
-    whole(1, ONE), triggered(3, SUM), answered(3, again(ONE)), registered(3, ONE, uses=(2,)), whole(2, TWO), aborted(3),
-    dropped(1), deleted(ONE, by="coordinator.0"),
-)  # fmt: skip
-bad(
-    "deleted-in-use", "it goes while it is restored",
-    whole(1, ONE), attempt(1), dropped(1), deleted(ONE, by="coordinator.0"),
-)  # fmt: skip
-bad(
-    "deleted-in-use", "nobody finds what a pending checkpoint has",
-    whole(1, ONE)[:-3], triggered(2, SUM), answered(2, new(TWO)), registered(2, TWO), whole(1, ONE)[-3:],
-    events.StorageObserved(checkpoint=1, coordinator="coordinator.0", recorded=99, paths=(ONE.path,), files=()),
-)  # fmt: skip
-near(
-    "deleted-in-use", "what a pending checkpoint has is found",
-    whole(1, ONE)[:-3], triggered(2, SUM), answered(2, new(TWO)), registered(2, TWO), whole(1, ONE)[-3:],
-    events.StorageObserved(
-        checkpoint=1, coordinator="coordinator.0", recorded=99, paths=(ONE.path, TWO.path), files=(),
-    ),
-)  # fmt: skip
+    answered(3, again(ONE)), registered(3, ONE, uses=(2,)))  # fmt: skip
+near("deleted-in-use", "the pending checkpoint was aborted",
+     whole(1, ONE), triggered(3, SUM), answered(3, again(ONE)), registered(3, ONE, uses=(2,)), whole(2, TWO),
+     aborted(3), dropped(1), deleted(ONE, by="coordinator.0"))  # fmt: skip
+bad("deleted-in-use", "it goes while it is restored",
+    whole(1, ONE), attempt(1), dropped(1), deleted(ONE, by="coordinator.0"))  # fmt: skip
+bad("deleted-in-use", "nobody finds what a pending checkpoint has",
+    whole(1, ONE)[: -3], triggered(2, SUM), answered(2, new(TWO)), registered(2, TWO), whole(1, ONE)[-3:],
+    events.StorageObserved(checkpoint=1, coordinator="coordinator.0", recorded=99, paths=(ONE.path,),
+                           files=()))  # fmt: skip
+near("deleted-in-use", "what a pending checkpoint has is found",
+     whole(1, ONE)[: -3], triggered(2, SUM), answered(2, new(TWO)), registered(2, TWO), whole(1, ONE)[-3:],
+     events.StorageObserved(checkpoint=1, coordinator="coordinator.0", recorded=99, paths=(ONE.path, TWO.path),
+                            files=()))  # fmt: skip
 
-bad(
-    "unconfirmed-base", "rests on what was only uploaded",
+bad("unconfirmed-base", "rests on what was only uploaded",
     triggered(1, SUM), answered(1, new(ONE)), registered(1, ONE), triggered(2, SUM), answered(2, new(TWO), again(ONE)),
-    registered(2, TWO, ONE, uses=(1, 2)),
-)  # fmt: skip
+    registered(2, TWO, ONE, uses=(1, 2)))  # fmt: skip
 near("unconfirmed-base", "rests on what completed", whole(1, ONE), whole(2, TWO, ONE, uses=(1, 2)))
 
-bad(
-    "savepoint-shares", "a savepoint rests on a checkpoint",
+bad("savepoint-shares", "a savepoint rests on a checkpoint",
     whole(1, ONE), savepoint_triggered(2, "savepoints/1/", form=SavepointFormat.NATIVE), triggered(2, SUM),
-    answered(2, again(ONE)), registered(2, ONE, uses=(2,)),
-)  # fmt: skip
-near(
-    "savepoint-shares", "a savepoint has everything itself",
-    whole(1, ONE), savepoint_triggered(2, "savepoints/1/", form=SavepointFormat.NATIVE), triggered(2, SUM), answered(2),
-    whole(3, TWO, ONE, uses=(1, 2)),
-)  # fmt: skip
+    answered(2, again(ONE)), registered(2, ONE, uses=(2,)))  # fmt: skip
+near("savepoint-shares", "a savepoint has everything itself",
+     whole(1, ONE), savepoint_triggered(2, "savepoints/1/", form=SavepointFormat.NATIVE), triggered(2, SUM),
+     answered(2), whole(3, TWO, ONE, uses=(1, 2)))  # fmt: skip
 
-bad(
-    "wrong-files", "a placeholder becomes another file",
+bad("wrong-files", "a placeholder becomes another file",
     triggered(1, SUM, "sum[1]"), answered(1, new(ONE)), registered(1, ONE), answered(1, new(TWO), subtask="sum[1]"),
     registered(1, ONE, TWO), completes(1, ONE, TWO), triggered(2, SUM), answered(2, again(ONE)),
-    registered(2, ONE, uses=(2,)), completes(2, TWO),
-)  # fmt: skip
-near(
-    "wrong-files", "equal names of two subtasks are two files",
-    triggered(1, SUM, "sum[1]"), answered(1, new(ONE)), registered(1, ONE),
-    answered(1, new(TWO, name="1"), subtask="sum[1]"), registered(1, ONE, TWO), completes(1, ONE, TWO),
-    triggered(2, SUM), answered(2, again(ONE)), registered(2, ONE, uses=(2,)), completes(2, ONE),
-)  # fmt: skip
+    registered(2, ONE, uses=(2,)), completes(2, TWO))  # fmt: skip
+near("wrong-files", "equal names of two subtasks are two files",
+     triggered(1, SUM, "sum[1]"), answered(1, new(ONE)), registered(1, ONE),
+     answered(1, new(TWO, name="1"), subtask="sum[1]"), registered(1, ONE, TWO), completes(1, ONE, TWO),
+     triggered(2, SUM), answered(2, again(ONE)), registered(2, ONE, uses=(2,)), completes(2, ONE))  # fmt: skip
 
-bad(
-    "conflict-accepted", "one name for two files completes",
-    whole(1, ONE), triggered(2, SUM), answered(2, new(TWO, name="1")), registered(2, TWO), completes(2, TWO),
-)  # fmt: skip
-near(
-    "conflict-accepted", "one name for two files is rejected",
-    whole(1, ONE), triggered(2, SUM), answered(2, new(TWO, name="1")),
-    events.SharedStateRejected(checkpoint=2, subtask=SUM, reason="one name for two files"), aborted(2),
-)  # fmt: skip
+bad("conflict-accepted", "one name for two files completes",
+    whole(1, ONE), triggered(2, SUM), answered(2, new(TWO, name="1")), registered(2, TWO),
+    completes(2, TWO))  # fmt: skip
+near("conflict-accepted", "one name for two files is rejected",
+     whole(1, ONE), triggered(2, SUM), answered(2, new(TWO, name="1")),
+     events.SharedStateRejected(checkpoint=2, subtask=SUM, reason="one name for two files"), aborted(2))  # fmt: skip
 
-bad(
-    "placeholder-accepted", "an unknown name completes",
-    triggered(1, SUM), answered(1, new(ONE), again(TWO)), registered(1, ONE), completes(1, ONE),
-)  # fmt: skip
-near(
-    "placeholder-accepted", "an unknown name is rejected",
-    triggered(1, SUM), answered(1, new(ONE), again(TWO)),
-    events.SharedStateRejected(checkpoint=1, subtask=SUM, reason="2 stands for nothing"), aborted(),
-)  # fmt: skip
+bad("placeholder-accepted", "an unknown name completes",
+    triggered(1, SUM), answered(1, new(ONE), again(TWO)), registered(1, ONE), completes(1, ONE))  # fmt: skip
+near("placeholder-accepted", "an unknown name is rejected",
+     triggered(1, SUM), answered(1, new(ONE), again(TWO)),
+     events.SharedStateRejected(checkpoint=1, subtask=SUM, reason="2 stands for nothing"), aborted())  # fmt: skip
 
-bad(
-    "left-behind", "stays when no checkpoint reaches it",
-    whole(1, ONE), whole(2, TWO), dropped(1), whole(3, THREE), triggered(4, SUM), completes(4), listed(ONE, TWO, THREE),
-)  # fmt: skip
-near(
-    "left-behind", "goes when no checkpoint reaches it",
-    whole(1, ONE), whole(2, TWO), dropped(1), deleted(ONE, by="coordinator.0"), whole(3, THREE), triggered(4, SUM),
-    completes(4), listed(TWO, THREE),
-)  # fmt: skip
+bad("left-behind", "stays when no checkpoint reaches it",
+    whole(1, ONE), whole(2, TWO), dropped(1), whole(3, THREE), triggered(4, SUM), completes(4),
+    listed(ONE, TWO, THREE))  # fmt: skip
+near("left-behind", "goes when no checkpoint reaches it",
+     whole(1, ONE), whole(2, TWO), dropped(1), deleted(ONE, by="coordinator.0"), whole(3, THREE), triggered(4, SUM),
+     completes(4), listed(TWO, THREE))  # fmt: skip
 
-bad(
-    "late-state-left", "state of a late acknowledgement stays",
+bad("late-state-left", "state of a late acknowledgement stays",
     triggered(1, SUM), aborted(), answered(1, new(ONE), outcome=AckOutcome.DISCARDED), whole(2, TWO), whole(3, THREE),
-    listed(ONE, TWO, THREE),
-)  # fmt: skip
-near(
-    "late-state-left", "state of a late acknowledgement goes",
-    triggered(1, SUM), aborted(), answered(1, new(ONE), outcome=AckOutcome.DISCARDED), deleted(ONE, by="coordinator.0"),
-    whole(2, TWO), whole(3, THREE), listed(TWO, THREE),
-)  # fmt: skip
+    listed(ONE, TWO, THREE))  # fmt: skip
+near("late-state-left", "state of a late acknowledgement goes",
+     triggered(1, SUM), aborted(), answered(1, new(ONE), outcome=AckOutcome.DISCARDED),
+     deleted(ONE, by="coordinator.0"), whole(2, TWO), whole(3, THREE), listed(TWO, THREE))  # fmt: skip
 
-bad(
-    "registered-untimely", "not registered with the acknowledgement",
-    triggered(1, SUM), answered(1, new(ONE)), completes(1, ONE),
-)  # fmt: skip
-bad(
-    "registered-untimely", "registered before all have acknowledged",
-    triggered(1, SUM, "sum[1]"), answered(1, new(ONE)), registered(1, ONE), options=OF_1_14,
-)  # fmt: skip
-near(
-    "registered-untimely", "registered when all have acknowledged",
-    triggered(1, SUM, "sum[1]"), answered(1, new(ONE)), answered(1, new(TWO), subtask="sum[1]"),
-    registered(1, ONE, TWO), completes(1, ONE, TWO), options=OF_1_14,
-)  # fmt: skip
+bad("registered-untimely", "not registered with the acknowledgement",
+    triggered(1, SUM), answered(1, new(ONE)), completes(1, ONE))  # fmt: skip
+bad("registered-untimely", "registered before all have acknowledged",
+    triggered(1, SUM, "sum[1]"), answered(1, new(ONE)), registered(1, ONE), options=OF_1_14)  # fmt: skip
+near("registered-untimely", "registered when all have acknowledged",
+     triggered(1, SUM, "sum[1]"), answered(1, new(ONE)), answered(1, new(TWO), subtask="sum[1]"),
+     registered(1, ONE, TWO), completes(1, ONE, TWO), options=OF_1_14)  # fmt: skip
 
 bad("uses-misreported", "counts one use too many", whole(1, ONE), whole(2, TWO, ONE, uses=(1, 3)))
-near(
-    "uses-misreported", "counts uses down to none",
-    whole(1, ONE), whole(2, TWO), dropped(1),
-    events.SharedStateReleased(checkpoint=1, files=(SharedFileUse(f"{SUM}/1", ONE.path, 0),)),
-    deleted(ONE, by="coordinator.0"),
-)  # fmt: skip
+near("uses-misreported", "counts uses down to none",
+     whole(1, ONE), whole(2, TWO), dropped(1),
+     events.SharedStateReleased(checkpoint=1, files=(SharedFileUse(f"{SUM}/1", ONE.path, 0),)),
+     deleted(ONE, by="coordinator.0"))  # fmt: skip

@@ -60,10 +60,8 @@ bad("acked-before-durable", "acks state that is nowhere", attempt(), TAKEN, ack_
 
 TAKEN_AGAIN = snapshot("sum[0]", 2, state=summary(HELD))
 
-near(
-    "acked-before-durable", "acks what is written",
-    attempt(), TAKEN, WRITTEN, ACKED, TAKEN_AGAIN, ack_sent("sum[0]", 2, inline_bytes=9),
-)  # fmt: skip
+near("acked-before-durable", "acks what is written",
+     attempt(), TAKEN, WRITTEN, ACKED, TAKEN_AGAIN, ack_sent("sum[0]", 2, inline_bytes=9))  # fmt: skip
 
 # --- beside the records ----------------------------------------------------------------------------------------------
 
@@ -98,108 +96,76 @@ bad("stood-while-uploading", "stands during every upload", _uploads(moving=False
 near("stood-while-uploading", "moves during one upload", _uploads(moving=True))
 near("stood-while-uploading", "moves though the machine stood still once", _uploads(moving=True, standstill=40))
 
-bad(
-    "processed-while-writing", "processes during a synchronous write",
-    attempt(), TAKEN, delivers(LEFT, 0), WRITTEN, released(kept=1), ACKED, options=SYNCHRONOUS,
-)  # fmt: skip
+bad("processed-while-writing", "processes during a synchronous write",
+    attempt(), TAKEN, delivers(LEFT, 0), WRITTEN, released(kept=1), ACKED, options=SYNCHRONOUS)  # fmt: skip
 
 # Batches come every millisecond, but for a write of twenty, and for what the machine stands still before it.
-near(
-    "processed-while-writing", "waits for a synchronous write",
-    attempt(), 1, delivers(LEFT, 0), 1, delivers(LEFT, 1), 1, delivers(LEFT, 2), 1, delivers(LEFT, 3), 1,
-    delivers(LEFT, 4), TAKEN, 20, WRITTEN, released(), ACKED, 1, delivers(LEFT, 5), options=SYNCHRONOUS,
-)  # fmt: skip
-near(
-    "processed-while-writing", "waits for one on a machine that stood still once",
-    attempt(), 1, delivers(LEFT, 0), 1, delivers(LEFT, 1), 1, delivers(LEFT, 2), 1, delivers(LEFT, 3), 40,
-    delivers(LEFT, 4), TAKEN, 20, WRITTEN, released(), ACKED, 1, delivers(LEFT, 5), options=SYNCHRONOUS,
-)  # fmt: skip
+near("processed-while-writing", "waits for a synchronous write",
+     attempt(), 1, delivers(LEFT, 0), 1, delivers(LEFT, 1), 1, delivers(LEFT, 2), 1, delivers(LEFT, 3), 1,
+     delivers(LEFT, 4), TAKEN, 20, WRITTEN, released(), ACKED, 1, delivers(LEFT, 5), options=SYNCHRONOUS)  # fmt: skip
+near("processed-while-writing", "waits for one on a machine that stood still once",
+     attempt(), 1, delivers(LEFT, 0), 1, delivers(LEFT, 1), 1, delivers(LEFT, 2), 1, delivers(LEFT, 3), 40,
+     delivers(LEFT, 4), TAKEN, 20, WRITTEN, released(), ACKED, 1, delivers(LEFT, 5), options=SYNCHRONOUS)  # fmt: skip
 
 # --- errors ----------------------------------------------------------------------------------------------------------
 
-bad(
-    "async-error-swallowed", "goes on without declining",
+bad("async-error-swallowed", "goes on without declining",
     attempt(), TAKEN, at(WORKER, storage_failed("write-state", file().path, "injected", subtask="sum[0]")),
-    delivers(LEFT, 0), delivers(LEFT, 1),
-)  # fmt: skip
-near(
-    "async-error-swallowed", "declines",
-    attempt(), TAKEN, at(WORKER, storage_failed("write-state", file().path, "injected", subtask="sum[0]")),
-    decline_sent("sum[0]", 1, "injected"), delivers(LEFT, 0),
-)  # fmt: skip
+    delivers(LEFT, 0), delivers(LEFT, 1))  # fmt: skip
+near("async-error-swallowed", "declines",
+     attempt(), TAKEN, at(WORKER, storage_failed("write-state", file().path, "injected", subtask="sum[0]")),
+     decline_sent("sum[0]", 1, "injected"), delivers(LEFT, 0))  # fmt: skip
 
 FIX_FAILED = at(WORKER, storage_failed("fix-state", file().path, "injected", subtask="sum[0]"))
 
 bad("sync-error-swallowed", "goes on without a snapshot", attempt(), FIX_FAILED, delivers(LEFT, 0), delivers(LEFT, 1))
-near(
-    "sync-error-swallowed", "dies in the turn of the next error",
-    attempt(), FIX_FAILED, stopped("sum[0]", reason="snapshot"), delivers(LEFT, 0), FIX_FAILED, delivers(LEFT, 1),
-)  # fmt: skip
+near("sync-error-swallowed", "dies in the turn of the next error",
+     attempt(), FIX_FAILED, stopped("sum[0]", reason="snapshot"), delivers(LEFT, 0), FIX_FAILED,
+     delivers(LEFT, 1))  # fmt: skip
 near("sync-error-swallowed", "stops", attempt(), FIX_FAILED, stopped("sum[0]", reason="snapshot"), delivers(LEFT, 0))
 
 # --- versions --------------------------------------------------------------------------------------------------------
 
 bad("freed-too-early", "frees before the file is written", attempt(), TAKEN, released(), WRITTEN, ACKED)
 near("freed-too-early", "frees when the file is written", attempt(), TAKEN, WRITTEN, released(), ACKED)
-near(
-    "freed-too-early", "keyed state comes with the ack and what was in flight is written later",
-    attempt(), snapshot("sum[0]", state=summary(HELD), unaligned=True), released(), WRITTEN,
-    ack_sent("sum[0]", 1, file(), inline_bytes=9), TAKEN_AGAIN, written(file(2), by=WORKER), released(2),
-    ack_sent("sum[0]", 2, file(2)),
-)  # fmt: skip
-near(
-    "freed-too-early", "empty state is stored nowhere and what was in flight is written later",
-    attempt(), snapshot("sum[0]", state=summary([]), unaligned=True), released(), WRITTEN, ACKED, TAKEN_AGAIN,
-    written(file(2), by=WORKER), released(2), ack_sent("sum[0]", 2, file(2)),
-)  # fmt: skip
+near("freed-too-early", "keyed state comes with the ack and what was in flight is written later",
+     attempt(), snapshot("sum[0]", state=summary(HELD), unaligned=True), released(), WRITTEN,
+     ack_sent("sum[0]", 1, file(), inline_bytes=9), TAKEN_AGAIN, written(file(2), by=WORKER), released(2),
+     ack_sent("sum[0]", 2, file(2)))  # fmt: skip
+near("freed-too-early", "empty state is stored nowhere and what was in flight is written later",
+     attempt(), snapshot("sum[0]", state=summary([]), unaligned=True), released(), WRITTEN, ACKED, TAKEN_AGAIN,
+     written(file(2), by=WORKER), released(2), ack_sent("sum[0]", 2, file(2)))  # fmt: skip
 
-bad(
-    "versions-kept", "never frees the first",
+bad("versions-kept", "never frees the first",
     attempt(), TAKEN, WRITTEN, ACKED, TAKEN_AGAIN, written(file(2), by=WORKER), released(2),
-    ack_sent("sum[0]", 2, file(2)),
-)  # fmt: skip
+    ack_sent("sum[0]", 2, file(2)))  # fmt: skip
 bad("versions-kept", "says that another is open", attempt(), TAKEN, WRITTEN, released(still_open=1), ACKED)
-near(
-    "versions-kept", "another is open",
-    attempt(), TAKEN, TAKEN_AGAIN, WRITTEN, released(still_open=1), ACKED, released(2),
-)  # fmt: skip
+near("versions-kept", "another is open",
+     attempt(), TAKEN, TAKEN_AGAIN, WRITTEN, released(still_open=1), ACKED, released(2))  # fmt: skip
 
 MANY_KEYS = replace(input_log(10, 10), keys=tuple(f"key-{number}" for number in range(4_000)))
 """Enough for pages of four."""
 
-bad(
-    "kept-wrong", "keeps more than was changed",
-    attempt(), TAKEN, delivers(LEFT, 0, records=2), WRITTEN, released(kept=3), ACKED,
-)  # fmt: skip
-bad(
-    "kept-wrong", "keeps nothing of what was changed",
-    attempt(), TAKEN, delivers(LEFT, 0, records=2), WRITTEN, released(kept=0), ACKED,
-)  # fmt: skip
-bad(
-    "kept-wrong", "keeps more pages than entries were changed",
-    attempt(), TAKEN, delivers(LEFT, 0, records=2), WRITTEN, released(kept=12, page=4), ACKED, inputs=MANY_KEYS,
-)  # fmt: skip
-bad(
-    "kept-wrong", "calls the whole state a page",
-    attempt(), TAKEN, delivers(LEFT, 0), WRITTEN, released(kept=2, page=2), ACKED,
-)  # fmt: skip
-bad(
-    "kept-wrong", "calls a large part of many keys a page",
-    attempt(), TAKEN, delivers(LEFT, 0), WRITTEN, released(kept=1_000, page=1_000), ACKED, inputs=MANY_KEYS,
-)  # fmt: skip
-near(
-    "kept-wrong", "keeps whole pages",
-    attempt(), TAKEN, delivers(LEFT, 0, records=2), WRITTEN, released(kept=8, page=4), ACKED, inputs=MANY_KEYS,
-)  # fmt: skip
-near(
-    "kept-wrong", "keeps what was changed",
-    attempt(), delivers(LEFT, 0), TAKEN, delivers(LEFT, 1, records=3), WRITTEN, released(kept=2), ACKED,
-)  # fmt: skip
-near(
-    "kept-wrong", "does not tell of every snapshot what it keeps",
-    attempt(), TAKEN, delivers(LEFT, 0, records=2), WRITTEN, released(kept=None), ACKED, TAKEN_AGAIN, delivers(LEFT, 1),
-    written(file(2), by=WORKER), released(2, kept=1), ack_sent("sum[0]", 2, file(2)),
-)  # fmt: skip
+bad("kept-wrong", "keeps more than was changed",
+    attempt(), TAKEN, delivers(LEFT, 0, records=2), WRITTEN, released(kept=3), ACKED)  # fmt: skip
+bad("kept-wrong", "keeps nothing of what was changed",
+    attempt(), TAKEN, delivers(LEFT, 0, records=2), WRITTEN, released(kept=0), ACKED)  # fmt: skip
+bad("kept-wrong", "keeps more pages than entries were changed",
+    attempt(), TAKEN, delivers(LEFT, 0, records=2), WRITTEN, released(kept=12, page=4), ACKED,
+    inputs=MANY_KEYS)  # fmt: skip
+bad("kept-wrong", "calls the whole state a page",
+    attempt(), TAKEN, delivers(LEFT, 0), WRITTEN, released(kept=2, page=2), ACKED)  # fmt: skip
+bad("kept-wrong", "calls a large part of many keys a page",
+    attempt(), TAKEN, delivers(LEFT, 0), WRITTEN, released(kept=1_000, page=1_000), ACKED,
+    inputs=MANY_KEYS)  # fmt: skip
+near("kept-wrong", "keeps whole pages",
+     attempt(), TAKEN, delivers(LEFT, 0, records=2), WRITTEN, released(kept=8, page=4), ACKED,
+     inputs=MANY_KEYS)  # fmt: skip
+near("kept-wrong", "keeps what was changed",
+     attempt(), delivers(LEFT, 0), TAKEN, delivers(LEFT, 1, records=3), WRITTEN, released(kept=2), ACKED)  # fmt: skip
+near("kept-wrong", "does not tell of every snapshot what it keeps",
+     attempt(), TAKEN, delivers(LEFT, 0, records=2), WRITTEN, released(kept=None), ACKED, TAKEN_AGAIN,
+     delivers(LEFT, 1), written(file(2), by=WORKER), released(2, kept=1), ack_sent("sum[0]", 2, file(2)))  # fmt: skip
 
 
 # --- files -----------------------------------------------------------------------------------------------------------
@@ -219,35 +185,21 @@ LISTED: list[Line] = [attempt(), TAKEN]
 LEFT_BEHIND: list[Line] = [claimed(), attempt(), triggered(), TAKEN, WRITTEN, released(), ACKED]
 """Checkpoint 1 is pending when the coordinator dies, and three others complete under the next one."""
 
-bad(
-    "aborted-file-left", "successor leaves a file of the pending",
-    *LEFT_BEHIND, acked(1, "sum[0]"), died(), claimed(2), _completed(2, 3, 4), listed(file()),
-)  # fmt: skip
-near(
-    "aborted-file-left", "successor deletes it",
-    *LEFT_BEHIND, acked(1, "sum[0]"), died(), claimed(2), _completed(2, 3, 4), listed(),
-)  # fmt: skip
-near(
-    "aborted-file-left", "the dead had not heard of it",
-    *LEFT_BEHIND, died(), claimed(2), _completed(2, 3, 4), listed(file()),
-)  # fmt: skip
-bad(
-    "aborted-file-left", "aborted file is there",
-    *LISTED, heard("sum[0]", completed=False), WRITTEN, released(), _completed(2, 3, 4), listed(file()),
-)  # fmt: skip
-bad(
-    "aborted-file-left", "file of a late ack is there",
+bad("aborted-file-left", "successor leaves a file of the pending",
+    *LEFT_BEHIND, acked(1, "sum[0]"), died(), claimed(2), _completed(2, 3, 4), listed(file()))  # fmt: skip
+near("aborted-file-left", "successor deletes it",
+     *LEFT_BEHIND, acked(1, "sum[0]"), died(), claimed(2), _completed(2, 3, 4), listed())  # fmt: skip
+near("aborted-file-left", "the dead had not heard of it",
+     *LEFT_BEHIND, died(), claimed(2), _completed(2, 3, 4), listed(file()))  # fmt: skip
+bad("aborted-file-left", "aborted file is there",
+    *LISTED, heard("sum[0]", completed=False), WRITTEN, released(), _completed(2, 3, 4), listed(file()))  # fmt: skip
+bad("aborted-file-left", "file of a late ack is there",
     *LISTED, WRITTEN, released(), ACKED, acked(1, "sum[0]", outcome=events.AckOutcome.DISCARDED), _completed(2, 3, 4),
-    listed(file()),
-)  # fmt: skip
-near(
-    "aborted-file-left", "ack of the file never arrived",
-    *LISTED, WRITTEN, released(), ACKED, _completed(2, 3, 4), listed(file()),
-)  # fmt: skip
-near(
-    "aborted-file-left", "aborted file is gone",
-    *LISTED, heard("sum[0]", completed=False), WRITTEN, released(), _completed(2, 3, 4), listed(),
-)  # fmt: skip
+    listed(file()))  # fmt: skip
+near("aborted-file-left", "ack of the file never arrived",
+     *LISTED, WRITTEN, released(), ACKED, _completed(2, 3, 4), listed(file()))  # fmt: skip
+near("aborted-file-left", "aborted file is gone",
+     *LISTED, heard("sum[0]", completed=False), WRITTEN, released(), _completed(2, 3, 4), listed())  # fmt: skip
 
 IN_SAVEPOINT = events.FileReference("saved/5/state", 10, 1)
 

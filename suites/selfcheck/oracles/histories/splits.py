@@ -80,45 +80,29 @@ DIES: list[Line] = [died(), attempt()]
 
 bad("split-mistaken", "a reader is given splits of another", attempt(), assigned(1, 3), received(0, 2))
 bad("split-mistaken", "a reader is given a part", attempt(), assigned(1, 3), received(1))
-bad(
-    "split-mistaken", "a reader is given splits of its last attempt",
-    attempt(), assigned(1, 3), received(1, 3), attempt(), assigned(3), received(1, 3),
-)  # fmt: skip
+bad("split-mistaken", "a reader is given splits of its last attempt",
+    attempt(), assigned(1, 3), received(1, 3), attempt(), assigned(3), received(1, 3))  # fmt: skip
 bad("split-mistaken", "the next coordinator assigned others", attempt(), DIES, assigned(3), received(1))
-near(
-    "split-mistaken", "a reader is given what it was assigned",
-    attempt(), assigned(1), assigned(1, 3), received(1), received(1, 3),
-)  # fmt: skip
-near(
-    "split-mistaken", "the coordinator dies before it writes down what it assigned",
-    attempt(), received(1), DIES, assigned(1), received(1),
-)  # fmt: skip
+near("split-mistaken", "a reader is given what it was assigned",
+     attempt(), assigned(1), assigned(1, 3), received(1), received(1, 3))  # fmt: skip
+near("split-mistaken", "the coordinator dies before it writes down what it assigned",
+     attempt(), received(1), DIES, assigned(1), received(1))  # fmt: skip
 
 bad("split-assigned-again", "nobody takes the confirmation", attempt(), assigned(1), received(1), _again(4))
 near("split-assigned-again", "the confirmation comes late", attempt(), assigned(1), received(1), _again(3))
-bad(
-    "split-assigned-again", "a later ack of the reader is taken",
-    attempt(), assigned(1), received(1), 1, ack_sent("source[1]"), ACK_TAKEN, _again(4),
-)  # fmt: skip
-near(
-    "split-assigned-again", "a later ack of the reader is late",
-    attempt(), assigned(1), received(1), 1, ack_sent("source[1]"), _again(5), ACK_TAKEN, _again(3),
-)  # fmt: skip
+bad("split-assigned-again", "a later ack of the reader is taken",
+    attempt(), assigned(1), received(1), 1, ack_sent("source[1]"), ACK_TAKEN, _again(4))  # fmt: skip
+near("split-assigned-again", "a later ack of the reader is late",
+     attempt(), assigned(1), received(1), 1, ack_sent("source[1]"), _again(5), ACK_TAKEN, _again(3))  # fmt: skip
 near("split-assigned-again", "the assignment was lost for long", attempt(), _again(8), received(1), 150)
 
-bad(
-    "split-lost", "a split is lost that only the first listing held",
-    snapshot_of((0, 2), (1,), (), (0, 1, 2, 3), (0, 1, 2)),
-)  # fmt: skip
+bad("split-lost", "a split is lost that only the first listing held",
+    snapshot_of((0, 2), (1,), (), (0, 1, 2, 3), (0, 1, 2)))  # fmt: skip
 near("split-lost", "a split that was not listed yet is in no part", snapshot_of((0, 2), (1,), (), (0, 1, 2), (0, 1, 2)))
-near(
-    "split-lost", "a split that was listed behind the trigger is in no part",
-    snapshot_of((0, 2), (1,), (), (0, 1, 2), behind=(0, 1, 2, 3)),
-)  # fmt: skip
-near(
-    "split-lost", "a split that a later listing leaves out stays its readers",
-    snapshot_of((0, 2), (1, 3), (), (0, 1, 2, 3), (0, 1, 2)),
-)  # fmt: skip
+near("split-lost", "a split that was listed behind the trigger is in no part",
+     snapshot_of((0, 2), (1,), (), (0, 1, 2), behind=(0, 1, 2, 3)))  # fmt: skip
+near("split-lost", "a split that a later listing leaves out stays its readers",
+     snapshot_of((0, 2), (1, 3), (), (0, 1, 2, 3), (0, 1, 2)))  # fmt: skip
 
 
 def restored(*listings: tuple[int, ...], held: tuple[int, ...]) -> list[Line]:
@@ -141,14 +125,10 @@ def restored(*listings: tuple[int, ...], held: tuple[int, ...]) -> list[Line]:
     return [*snapshot_of((0, 2), (1, 3), (), (0, 1, 2, 3)), later]
 
 
-bad(
-    "split-lost", "a restored split is lost because a new coordinators listing leaves it out",
-    restored((0, 1, 2), held=(0, 1, 2)),
-)  # fmt: skip
-near(
-    "split-lost", "a restored split is held though a new coordinators listing leaves it out",
-    restored((0, 1, 2), held=(0, 1, 2, 3)),
-)  # fmt: skip
+bad("split-lost", "a restored split is lost because a new coordinators listing leaves it out",
+    restored((0, 1, 2), held=(0, 1, 2)))  # fmt: skip
+near("split-lost", "a restored split is held though a new coordinators listing leaves it out",
+     restored((0, 1, 2), held=(0, 1, 2, 3)))  # fmt: skip
 
 
 def healed(*listings: tuple[int, ...], so_many: int) -> list[Line]:

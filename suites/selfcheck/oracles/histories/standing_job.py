@@ -59,56 +59,38 @@ bad, near = exhibits("PROGRESS", options=WITHOUT_CHECKPOINTS)
 
 bad("task-not-stopped", "one runs on after the failure", ALL_RUN, failed(), stopped(*ALL_BUT_ONE))
 bad("task-not-stopped", "one of the region runs on", ALL_RUN, failed(LAST, "sum[1]"), stopped(LAST))
-near(
-    "task-not-stopped", "another region runs on",
-    ALL_RUN, failed(LAST), stopped(LAST), attempt(None, LAST), task(LAST), switched(RUNNING),
-)  # fmt: skip
-near(
-    "task-not-stopped", "its worker has died",
-    ALL_RUN, died("worker-1"), failed(), stopped(*[each for each in SUBTASKS if "[1]" not in each]),
-)  # fmt: skip
+near("task-not-stopped", "another region runs on",
+     ALL_RUN, failed(LAST), stopped(LAST), attempt(None, LAST), task(LAST), switched(RUNNING))  # fmt: skip
+near("task-not-stopped", "its worker has died",
+     ALL_RUN, died("worker-1"), failed(), stopped(*[each for each in SUBTASKS if "[1]" not in each]))  # fmt: skip
 near("task-not-stopped", "it had finished", ALL_RUN, finished(LAST), failed(delay_ms=900), stopped(*ALL_BUT_ONE))
 
 bad("stop-not-noticed", "a subtask stops and nobody counts that", ALL_RUN, stopped(LAST))
-near(
-    "stop-not-noticed", "it stops when the run ends",
-    ALL_RUN, 900, stopped(LAST), switched(CANCELED), expected=ExpectedEnd.CANCELED,
-)  # fmt: skip
-near(
-    "stop-not-noticed", "its failure was counted",
-    ALL_RUN, stopped(LAST), failed(delay_ms=900), stopped(*ALL_BUT_ONE), ALL_RUN, stopped(LAST), failed(delay_ms=900),
-    stopped(*ALL_BUT_ONE),
-)  # fmt: skip
+near("stop-not-noticed", "it stops when the run ends",
+     ALL_RUN, 900, stopped(LAST), switched(CANCELED), expected=ExpectedEnd.CANCELED)  # fmt: skip
+near("stop-not-noticed", "its failure was counted",
+     ALL_RUN, stopped(LAST), failed(delay_ms=900), stopped(*ALL_BUT_ONE), ALL_RUN, stopped(LAST), failed(delay_ms=900),
+     stopped(*ALL_BUT_ONE))  # fmt: skip
 
-bad(
-    "attempt-not-started", "nothing begins",
+bad("attempt-not-started", "nothing begins",
     [at(each, events.NodeStarted()) for each in ("coordinator.0", "worker-0.0", "worker-1.0")],
-    events.JobConfigured(configuration=EffectiveConfiguration(())),
-)  # fmt: skip
+    events.JobConfigured(configuration=EffectiveConfiguration(())))  # fmt: skip
 bad("attempt-not-started", "nothing begins again", ALL_RUN, failed(), stopped(*SUBTASKS))
 bad("attempt-not-started", "a region does not begin again", ALL_RUN, failed(LAST), stopped(LAST))
-bad(
-    "attempt-not-started", "a new coordinator begins nothing",
-    ALL_RUN, died(), at("coordinator.1", events.NodeStarted()), stopped(*SUBTASKS),
-)  # fmt: skip
+bad("attempt-not-started", "a new coordinator begins nothing",
+    ALL_RUN, died(), at("coordinator.1", events.NodeStarted()), stopped(*SUBTASKS))  # fmt: skip
 near("attempt-not-started", "the next attempt begins", ALL_RUN, failed(), stopped(*SUBTASKS), ALL_RUN)
 near("attempt-not-started", "the delay is not over", ALL_RUN, failed(delay_ms=800), stopped(*SUBTASKS))
 near("attempt-not-started", "a worker is gone", ALL_RUN, died("worker-1"), failed(), stopped(*SUBTASKS))
-near(
-    "attempt-not-started", "the job has failed",
-    ALL_RUN, failed(), stopped(*SUBTASKS), switched(FAILED), expected=ExpectedEnd.FAILED,
-)  # fmt: skip
+near("attempt-not-started", "the job has failed",
+     ALL_RUN, failed(), stopped(*SUBTASKS), switched(FAILED), expected=ExpectedEnd.FAILED)  # fmt: skip
 
 bad("task-not-started", "one does not start", attempt(), tasks(*ALL_BUT_ONE))
-bad(
-    "task-not-started", "one starts in the attempt before",
-    ALL_RUN, failed(), stopped(*SUBTASKS), attempt(), tasks(*ALL_BUT_ONE), at("", task(LAST), attempt=1),
-)  # fmt: skip
+bad("task-not-started", "one starts in the attempt before",
+    ALL_RUN, failed(), stopped(*SUBTASKS), attempt(), tasks(*ALL_BUT_ONE), at("", task(LAST), attempt=1))  # fmt: skip
 near("task-not-started", "its worker dies first", attempt(), tasks(*ALL_BUT_ONE), died("worker-1"))
-near(
-    "task-not-started", "its attempt fails first",
-    attempt(), tasks(*ALL_BUT_ONE), failed(delay_ms=900), stopped(*ALL_BUT_ONE),
-)  # fmt: skip
+near("task-not-started", "its attempt fails first",
+     attempt(), tasks(*ALL_BUT_ONE), failed(delay_ms=900), stopped(*ALL_BUT_ONE))  # fmt: skip
 
 bad("job-not-running", "nobody says that it runs", attempt(), tasks(*SUBTASKS))
 bad("job-not-running", "it ran before the failure", ALL_RUN, failed(), stopped(*SUBTASKS), attempt(), tasks(*SUBTASKS))
@@ -118,45 +100,31 @@ ENDED = [kind(subtask=each) for each in SUBTASKS for kind in (events.SubtaskFini
 
 bad("job-not-finished", "every subtask has ended", ALL_RUN, ENDED)
 near("job-not-finished", "it finishes", ALL_RUN, ENDED, switched(FINISHED), expected=ExpectedEnd.FINISHED)
-near(
-    "job-not-finished", "one has not ended",
-    ALL_RUN, ENDED, switched(FINISHED), ALL_RUN, ENDED[-2:], expected=ExpectedEnd.FINISHED,
-)  # fmt: skip
+near("job-not-finished", "one has not ended",
+     ALL_RUN, ENDED, switched(FINISHED), ALL_RUN, ENDED[-2:], expected=ExpectedEnd.FINISHED)  # fmt: skip
 
 CANCEL = at("harness", injected("cancel", "job"))
 
 bad("command-ignored", "a cancelled job runs on", ALL_RUN, 100, CANCEL, expected=ExpectedEnd.CANCELED)
-bad(
-    "command-ignored", "a suspended job restarts",
+bad("command-ignored", "a suspended job restarts",
     ALL_RUN, 100, at("harness", injected("suspend", "job")), 600, failed(), stopped(*SUBTASKS), ALL_RUN,
-    expected=ExpectedEnd.SUSPENDED,
-)  # fmt: skip
+    expected=ExpectedEnd.SUSPENDED)  # fmt: skip
 
 RESCALE = at("harness", injected("rescale", "job"))
 
 bad("command-ignored", "nobody takes up a rescale", ALL_RUN, 100, RESCALE)
-near(
-    "command-ignored", "a rescale is refused",
-    ALL_RUN, 100, RESCALE, events.RescaleRequested(parallelism=3),
-    events.RescaleRefused(parallelism=3, reason="there are too few workers."),
-)  # fmt: skip
-near(
-    "command-ignored", "it is obeyed",
-    ALL_RUN, 100, CANCEL, switched(CANCELLING), switched(CANCELED), expected=ExpectedEnd.CANCELED,
-)  # fmt: skip
-near(
-    "command-ignored", "the coordinator dies with the second",
-    ALL_RUN, 100, CANCEL, switched(CANCELED), ALL_RUN, 100, CANCEL, died(), expected=ExpectedEnd.CANCELED,
-)  # fmt: skip
+near("command-ignored", "a rescale is refused",
+     ALL_RUN, 100, RESCALE, events.RescaleRequested(parallelism=3),
+     events.RescaleRefused(parallelism=3, reason="there are too few workers."))  # fmt: skip
+near("command-ignored", "it is obeyed",
+     ALL_RUN, 100, CANCEL, switched(CANCELLING), switched(CANCELED), expected=ExpectedEnd.CANCELED)  # fmt: skip
+near("command-ignored", "the coordinator dies with the second",
+     ALL_RUN, 100, CANCEL, switched(CANCELED), ALL_RUN, 100, CANCEL, died(), expected=ExpectedEnd.CANCELED)  # fmt: skip
 
-bad(
-    "end-not-finished", "it stays half cancelled",
-    ALL_RUN, 100, CANCEL, switched(CANCELLING), expected=ExpectedEnd.CANCELED,
-)  # fmt: skip
-near(
-    "end-not-finished", "it is cancelled",
-    ALL_RUN, 100, CANCEL, switched(CANCELLING), switched(CANCELED), expected=ExpectedEnd.CANCELED,
-)  # fmt: skip
+bad("end-not-finished", "it stays half cancelled",
+    ALL_RUN, 100, CANCEL, switched(CANCELLING), expected=ExpectedEnd.CANCELED)  # fmt: skip
+near("end-not-finished", "it is cancelled",
+     ALL_RUN, 100, CANCEL, switched(CANCELLING), switched(CANCELED), expected=ExpectedEnd.CANCELED)  # fmt: skip
 
 # --- PROGRESS: what a mini-batch holds back for 15 ms -----------------------------------------------------------------
 
@@ -164,16 +132,12 @@ bad, near = exhibits(
     "PROGRESS", delivers("source[0]->buffer[0]", 0, records=3), job=MINI_BATCH, options=WITHOUT_CHECKPOINTS
 )
 
-bad(
-    "held-back-too-long", "the second time takes too long",
+bad("held-back-too-long", "the second time takes too long",
     13, sends("buffer[0]->sum[0]", 0, records=3), delivers("source[0]->buffer[0]", 1, records=3), 20,
-    delivers("source[0]->buffer[0]", 2, records=3), 20, sends("buffer[0]->sum[0]", 1, records=3),
-)  # fmt: skip
-near(
-    "held-back-too-long", "each time counts from the first",
-    10, delivers("source[0]->buffer[0]", 1, records=3), 2, sends("buffer[0]->sum[0]", 0, records=3), 60,
-    delivers("source[0]->buffer[0]", 2, records=3), 13, sends("buffer[0]->sum[0]", 1, records=3),
-)  # fmt: skip
+    delivers("source[0]->buffer[0]", 2, records=3), 20, sends("buffer[0]->sum[0]", 1, records=3))  # fmt: skip
+near("held-back-too-long", "each time counts from the first",
+     10, delivers("source[0]->buffer[0]", 1, records=3), 2, sends("buffer[0]->sum[0]", 0, records=3), 60,
+     delivers("source[0]->buffer[0]", 2, records=3), 13, sends("buffer[0]->sum[0]", 1, records=3))  # fmt: skip
 
 # --- PROGRESS: a job that runs, and a checkpoint or a commit that stands ----------------------------------------------
 
@@ -186,82 +150,53 @@ bad, near = exhibits("PROGRESS", ALL_RUN, options=WITHOUT_CHECKPOINTS)
 bad("checkpoint-not-triggered", "only its id is drawn", drawn(1))
 near("checkpoint-not-triggered", "it is triggered", drawn(1), triggered(1, *SUBTASKS))
 near("checkpoint-not-triggered", "its id is not durable", drawn(1), aborted())
-near(
-    "checkpoint-not-triggered", "the job fails over first",
-    drawn(1), failed(), stopped(*SUBTASKS), ALL_RUN, drawn(2), triggered(2, *SUBTASKS),
-)  # fmt: skip
+near("checkpoint-not-triggered", "the job fails over first",
+     drawn(1), failed(), stopped(*SUBTASKS), ALL_RUN, drawn(2), triggered(2, *SUBTASKS))  # fmt: skip
 
 bad("checkpoint-not-ended", "every acknowledgement is there", triggered(1, *SUBTASKS), acked(1, *SUBTASKS))
 near("checkpoint-not-ended", "it completes", triggered(1, *SUBTASKS), acked(1, *SUBTASKS), completed())
 near("checkpoint-not-ended", "it cannot be stored", triggered(1, *SUBTASKS), acked(1, *SUBTASKS), aborted())
-near(
-    "checkpoint-not-ended", "one acknowledgement is missing",
-    triggered(1, *SUBTASKS), acked(1, *SUBTASKS), completed(), triggered(2, *SUBTASKS), acked(2, SUM),
-)  # fmt: skip
+near("checkpoint-not-ended", "one acknowledgement is missing",
+     triggered(1, *SUBTASKS), acked(1, *SUBTASKS), completed(), triggered(2, *SUBTASKS), acked(2, SUM))  # fmt: skip
 
 # A run with an interval of 100 ms that does not reach its end.
-bad(
-    "no-checkpoint-begun", "the first never begins",
-    triggered(1, *SUBTASKS), completed(), options=OPTIONS, unreached="nothing moves",
-)  # fmt: skip
-bad(
-    "no-checkpoint-begun", "none follows an abort",
-    triggered(1, *SUBTASKS), aborted(), options=OPTIONS, unreached="nothing moves",
-)  # fmt: skip
+bad("no-checkpoint-begun", "the first never begins",
+    triggered(1, *SUBTASKS), completed(), options=OPTIONS, unreached="nothing moves")  # fmt: skip
+bad("no-checkpoint-begun", "none follows an abort",
+    triggered(1, *SUBTASKS), aborted(), options=OPTIONS, unreached="nothing moves")  # fmt: skip
 near("no-checkpoint-begun", "one is under way", triggered(1, *SUBTASKS), options=OPTIONS, unreached="nothing moves")
 near("no-checkpoint-begun", "there is no interval", triggered(1, *SUBTASKS), completed())
-near(
-    "no-checkpoint-begun", "none is taken when some have finished",
-    triggered(1, *SUBTASKS), completed(), finish_received("source[0]"),
-    options={**OPTIONS, "execution.checkpointing.checkpoints-after-tasks-finish": "false"}, unreached="nothing moves",
-)  # fmt: skip
+near("no-checkpoint-begun", "none is taken when some have finished",
+     triggered(1, *SUBTASKS), completed(), finish_received("source[0]"),
+     options={**OPTIONS, "execution.checkpointing.checkpoints-after-tasks-finish": "false"},
+     unreached="nothing moves")  # fmt: skip
 
 ANSWERED: list[Line] = [*barriers(*AROUND), snapshot(SUM), ack_sent(SUM)]
 
-bad(
-    "snapshot-not-acknowledged", "nothing is told of it",
-    barriers(*AROUND[:2], checkpoint=1), snapshot(SUM), barriers(AROUND[2], checkpoint=1),
-)  # fmt: skip
+bad("snapshot-not-acknowledged", "nothing is told of it",
+    barriers(*AROUND[: 2], checkpoint=1), snapshot(SUM), barriers(AROUND[2], checkpoint=1))  # fmt: skip
 bad("snapshot-not-acknowledged", "its channel state is known", snapshot(SUM, unaligned=True), in_flight(SUM))
-bad(
-    "snapshot-not-acknowledged", "each expires",
+bad("snapshot-not-acknowledged", "each expires",
     barriers(*AROUND), snapshot(SUM), 200, heard(SUM, completed=False), snapshot(SUM, 2), 200,
-    heard(SUM, 2, completed=False),
-)  # fmt: skip
+    heard(SUM, 2, completed=False))  # fmt: skip
 near("snapshot-not-acknowledged", "it is acknowledged", ANSWERED)
-near(
-    "snapshot-not-acknowledged", "the second is declined",
-    ANSWERED, barriers(*AROUND, checkpoint=2), snapshot(SUM, 2), decline_sent(SUM, 2),
-)  # fmt: skip
-near(
-    "snapshot-not-acknowledged", "the second waits for a barrier",
-    ANSWERED, barriers(AROUND[0], checkpoint=2), snapshot(SUM, 2, unaligned=True),
-)  # fmt: skip
-near(
-    "snapshot-not-acknowledged", "the second is aborted at once",
-    ANSWERED, barriers(*AROUND, checkpoint=2), snapshot(SUM, 2), heard(SUM, 2, completed=False),
-)  # fmt: skip
-near(
-    "snapshot-not-acknowledged", "a later one completes",
-    ANSWERED, barriers(*AROUND, checkpoint=2), snapshot(SUM, 2), heard(SUM, 3),
-)  # fmt: skip
-near(
-    "snapshot-not-acknowledged", "it dies in the second",
-    ANSWERED, barriers(*AROUND, checkpoint=2), snapshot(SUM, 2), died("worker-0"),
-)  # fmt: skip
+near("snapshot-not-acknowledged", "the second is declined",
+     ANSWERED, barriers(*AROUND, checkpoint=2), snapshot(SUM, 2), decline_sent(SUM, 2))  # fmt: skip
+near("snapshot-not-acknowledged", "the second waits for a barrier",
+     ANSWERED, barriers(AROUND[0], checkpoint=2), snapshot(SUM, 2, unaligned=True))  # fmt: skip
+near("snapshot-not-acknowledged", "the second is aborted at once",
+     ANSWERED, barriers(*AROUND, checkpoint=2), snapshot(SUM, 2), heard(SUM, 2, completed=False))  # fmt: skip
+near("snapshot-not-acknowledged", "a later one completes",
+     ANSWERED, barriers(*AROUND, checkpoint=2), snapshot(SUM, 2), heard(SUM, 3))  # fmt: skip
+near("snapshot-not-acknowledged", "it dies in the second",
+     ANSWERED, barriers(*AROUND, checkpoint=2), snapshot(SUM, 2), died("worker-0"))  # fmt: skip
 
 bad("commit-not-ended", "nothing comes of it", commit_tried("sink[0]-1-1"))
-bad(
-    "commit-not-ended", "another is committed",
-    commit_tried("sink[0]-1-1"), commit_tried("sink[0]-1-2"), committed("sink[0]-1-2"),
-)  # fmt: skip
+bad("commit-not-ended", "another is committed",
+    commit_tried("sink[0]-1-1"), commit_tried("sink[0]-1-2"), committed("sink[0]-1-2"))  # fmt: skip
 near("commit-not-ended", "it is committed", commit_tried("sink[0]-1-1"), committed("sink[0]-1-1"))
-near(
-    "commit-not-ended", "the second fails",
-    commit_tried("sink[0]-1-1"), committed("sink[0]-1-1"), commit_tried("sink[0]-1-2"),
-    events.CommitFailed(subtask="sink[0]", transaction="sink[0]-1-2", reason="gone"),
-)  # fmt: skip
-near(
-    "commit-not-ended", "its sink dies in the second",
-    commit_tried("sink[0]-1-1"), committed("sink[0]-1-1"), commit_tried("sink[0]-1-2"), died("worker-0"),
-)  # fmt: skip
+near("commit-not-ended", "the second fails",
+     commit_tried("sink[0]-1-1"), committed("sink[0]-1-1"), commit_tried("sink[0]-1-2"),
+     events.CommitFailed(subtask="sink[0]", transaction="sink[0]-1-2", reason="gone"))  # fmt: skip
+near("commit-not-ended", "its sink dies in the second",
+     commit_tried("sink[0]-1-1"), committed("sink[0]-1-1"), commit_tried("sink[0]-1-2"), died("worker-0"))  # fmt: skip

@@ -62,73 +62,51 @@ LISTED: list[Line] = [ALL_RUN, READ]
 HEARTBEATS = {**WITHOUT_CHECKPOINTS, "heartbeat.interval": "100 ms"}
 
 bad("split-not-received", "it gets no split", *LISTED, assigned(1), 100, assigned(1), options=HEARTBEATS)
-bad(
-    "split-not-received", "it gets one of two", *LISTED, assigned(1, 3), received(1, subtask=SOURCE), options=HEARTBEATS
-)
-near(
-    "split-not-received", "it gets both",
-    *LISTED, assigned(1, 3), received(1, subtask=SOURCE), assigned(3), received(3, subtask=SOURCE), options=HEARTBEATS,
-)  # fmt: skip
-near(
-    "split-not-received", "a third is assigned at the end",
-    *LISTED, assigned(1), received(1, subtask=SOURCE), 900, died("worker-1"), assigned(3), options=HEARTBEATS,
-)  # fmt: skip
+bad("split-not-received", "it gets one of two",
+    *LISTED, assigned(1, 3), received(1, subtask=SOURCE), options=HEARTBEATS)  # fmt: skip
+near("split-not-received", "it gets both",
+     *LISTED, assigned(1, 3), received(1, subtask=SOURCE), assigned(3), received(3, subtask=SOURCE),
+     options=HEARTBEATS)  # fmt: skip
+near("split-not-received", "a third is assigned at the end",
+     *LISTED, assigned(1), received(1, subtask=SOURCE), 900, died("worker-1"), assigned(3),
+     options=HEARTBEATS)  # fmt: skip
 
 BOUNDED: list[Line] = [reading(), emitted(0, 10, subtask=SOURCE, partition=1)]
 
 bad("source-not-finished", "it reads to the end and stays", *BOUNDED, expected=ExpectedEnd.FINISHED)
 near("source-not-finished", "it finishes", *BOUNDED, operator_finished(SOURCE), expected=ExpectedEnd.FINISHED)
-near(
-    "source-not-finished", "another has read a part",
-    *BOUNDED, operator_finished(SOURCE), reading(), emitted(0, 9, subtask=SOURCE, partition=1),
-    expected=ExpectedEnd.FINISHED,
-)  # fmt: skip
+near("source-not-finished", "another has read a part",
+     *BOUNDED, operator_finished(SOURCE), reading(), emitted(0, 9, subtask=SOURCE, partition=1),
+     expected=ExpectedEnd.FINISHED)  # fmt: skip
 
 ENDED: list[Line] = [ALL_RUN, emitted(0, 10, subtask=SOURCE, partition=1), operator_finished(SOURCE), finished(SOURCE)]
 """A source has ended."""
 
-bad(
-    "end-not-passed-on", "one behind it hears nothing", *ENDED, end_of_partition(CHANNEL), expected=ExpectedEnd.FINISHED
-)
-near(
-    "end-not-passed-on", "both behind it hear of it",
-    *ENDED, *(end_of_partition(each) for each in (CHANNEL, "source[1]->sum[1]")), expected=ExpectedEnd.FINISHED,
-)  # fmt: skip
-near(
-    "end-not-passed-on", "the other is blocked",
-    *ENDED, end_of_partition(CHANNEL), blocked("source[1]->sum[1]"), expected=ExpectedEnd.FINISHED,
-)  # fmt: skip
-near(
-    "end-not-passed-on", "the other has ended",
-    *ENDED, end_of_partition(CHANNEL), finished("sum[1]"), end_of_partition("sum[1]->sink[1]"),
-    expected=ExpectedEnd.FINISHED,
-)  # fmt: skip
+bad("end-not-passed-on", "one behind it hears nothing",
+    *ENDED, end_of_partition(CHANNEL), expected=ExpectedEnd.FINISHED)  # fmt: skip
+near("end-not-passed-on", "both behind it hear of it",
+     *ENDED, *(end_of_partition(each) for each in (CHANNEL, "source[1]->sum[1]")),
+     expected=ExpectedEnd.FINISHED)  # fmt: skip
+near("end-not-passed-on", "the other is blocked",
+     *ENDED, end_of_partition(CHANNEL), blocked("source[1]->sum[1]"), expected=ExpectedEnd.FINISHED)  # fmt: skip
+near("end-not-passed-on", "the other has ended",
+     *ENDED, end_of_partition(CHANNEL), finished("sum[1]"), end_of_partition("sum[1]->sink[1]"),
+     expected=ExpectedEnd.FINISHED)  # fmt: skip
 
-bad(
-    "channel-not-read", "a batch waits",
-    ALL_RUN, sends(CHANNEL, 0), delivers(CHANNEL, 0), sends(CHANNEL, 1), unreached="nothing moves",
-)  # fmt: skip
-bad(
-    "channel-not-read", "a barrier waits while another channel is blocked",
+bad("channel-not-read", "a batch waits",
+    ALL_RUN, sends(CHANNEL, 0), delivers(CHANNEL, 0), sends(CHANNEL, 1), unreached="nothing moves")  # fmt: skip
+bad("channel-not-read", "a barrier waits while another channel is blocked",
     ALL_RUN, sends(CHANNEL, Barrier(1)), delivers("source[0]->sum[0]", Barrier(1)), blocked("source[0]->sum[0]"),
-    unreached="nothing moves",
-)  # fmt: skip
-near(
-    "channel-not-read", "every batch is taken",
-    ALL_RUN, sends(CHANNEL, 0), delivers(CHANNEL, 0), sends(CHANNEL, Barrier(1)), delivers(CHANNEL, Barrier(1)),
-    unreached="nothing moves",
-)  # fmt: skip
-near(
-    "channel-not-read", "its channel is blocked",
-    ALL_RUN, blocked(CHANNEL), sends(CHANNEL, 0), unreached="nothing moves",
-)  # fmt: skip
-near(
-    "channel-not-read", "its receiver waits for the one below",
-    ALL_RUN, sends(CHANNEL, 0), sends(BELOW, 0), blocked(BELOW), unreached="nothing moves",
-)  # fmt: skip
-near(
-    "channel-not-read", "its receiver is dead", ALL_RUN, sends(CHANNEL, 0), died("worker-0"), unreached="nothing moves"
-)
+    unreached="nothing moves")  # fmt: skip
+near("channel-not-read", "every batch is taken",
+     ALL_RUN, sends(CHANNEL, 0), delivers(CHANNEL, 0), sends(CHANNEL, Barrier(1)), delivers(CHANNEL, Barrier(1)),
+     unreached="nothing moves")  # fmt: skip
+near("channel-not-read", "its channel is blocked",
+     ALL_RUN, blocked(CHANNEL), sends(CHANNEL, 0), unreached="nothing moves")  # fmt: skip
+near("channel-not-read", "its receiver waits for the one below",
+     ALL_RUN, sends(CHANNEL, 0), sends(BELOW, 0), blocked(BELOW), unreached="nothing moves")  # fmt: skip
+near("channel-not-read", "its receiver is dead",
+     ALL_RUN, sends(CHANNEL, 0), died("worker-0"), unreached="nothing moves")  # fmt: skip
 
 # --- LIVE: the end of a run over two partitions of ten records --------------------------------------------------------
 
@@ -142,26 +120,19 @@ def completes(checkpoint: int, positions: tuple[int, ...] = DRAINED) -> list[Lin
 
 bad, near = exhibits("LIVE", attempt(), end=RunEnd(True, "", healed_ns=0 * MS, ended_ns=10_000 * MS))
 
-bad(
-    "end-not-reached", "does not end",
+bad("end-not-reached", "does not end",
     completes(1), completes(2),
-    end=RunEnd(False, "0 of 2 checkpoints completed", healed_ns=0 * MS, ended_ns=10_000 * MS),
-)  # fmt: skip
-bad(
-    "end-not-reached", "does not fail",
+    end=RunEnd(False, "0 of 2 checkpoints completed", healed_ns=0 * MS, ended_ns=10_000 * MS))  # fmt: skip
+bad("end-not-reached", "does not fail",
     expected=ExpectedEnd.FAILED,
-    end=RunEnd(False, "0 of 2 checkpoints completed", healed_ns=0 * MS, ended_ns=10_000 * MS),
-)  # fmt: skip
+    end=RunEnd(False, "0 of 2 checkpoints completed", healed_ns=0 * MS, ended_ns=10_000 * MS))  # fmt: skip
 near("end-not-reached", "ends", completes(1), completes(2))
 
-bad(
-    "no-new-checkpoints", "one checkpoint after the heal",
-    completes(1), 100, completes(2), end=RunEnd(True, "", healed_ns=50 * MS, ended_ns=10_000 * MS),
-)  # fmt: skip
-near(
-    "no-new-checkpoints", "two checkpoints after the heal",
-    completes(1), 100, completes(2), completes(3), end=RunEnd(True, "", healed_ns=50 * MS, ended_ns=10_000 * MS),
-)  # fmt: skip
+bad("no-new-checkpoints", "one checkpoint after the heal",
+    completes(1), 100, completes(2), end=RunEnd(True, "", healed_ns=50 * MS, ended_ns=10_000 * MS))  # fmt: skip
+near("no-new-checkpoints", "two checkpoints after the heal",
+     completes(1), 100, completes(2), completes(3),
+     end=RunEnd(True, "", healed_ns=50 * MS, ended_ns=10_000 * MS))  # fmt: skip
 
 bad("input-not-drained", "stops short", completes(1), completes(2, (10, 9)))
 near("input-not-drained", "drains", completes(1, (3, 4)), completes(2))
@@ -174,13 +145,10 @@ bad("channel-left-blocked", "blocked though a later one completed", *BLOCKS, com
 near("channel-left-blocked", "unblocked", *BLOCKS, events.ChannelUnblocked(channel=LEFT, checkpoint=3))
 
 # The next job starts empty; the run ends while its checkpoint 3 is under way.
-near(
-    "channel-left-blocked", "blocked for an id that an earlier job completed",
-    submitted(), completes(1), completes(2), completes(3), completes(4), submitted(job=1), attempt(number=1_001),
-    completes(1), completes(2), blocked(LEFT, 2), events.ChannelUnblocked(channel=LEFT, checkpoint=2),
-    triggered(3, *SUBTASKS), blocked(LEFT, 3),
-)  # fmt: skip
-near(
-    "channel-left-blocked", "blocked while it still aligns",
-    *BLOCKS, events.ChannelUnblocked(channel=LEFT, checkpoint=3), triggered(4, *SUBTASKS), blocked(LEFT, 4),
-)  # fmt: skip
+near("channel-left-blocked", "blocked for an id that an earlier job completed",
+     submitted(), completes(1), completes(2), completes(3), completes(4), submitted(job=1), attempt(number=1_001),
+     completes(1), completes(2), blocked(LEFT, 2), events.ChannelUnblocked(channel=LEFT, checkpoint=2),
+     triggered(3, *SUBTASKS), blocked(LEFT, 3))  # fmt: skip
+near("channel-left-blocked", "blocked while it still aligns",
+     *BLOCKS, events.ChannelUnblocked(channel=LEFT, checkpoint=3), triggered(4, *SUBTASKS),
+     blocked(LEFT, 4))  # fmt: skip

@@ -52,95 +52,67 @@ def restarted(restored: int | None, *lines: Line, since: int = 2) -> list[Line]:
 bad, near = exhibits("LOUD")
 
 bad("started-empty", "job starts empty", restarted(None))
-bad(
-    "started-empty", "job starts empty after an unreadable checkpoint",
-    restarted(None, events.RecoveryFailed(checkpoint=2, reason="cannot be read")),
-)  # fmt: skip
+bad("started-empty", "job starts empty after an unreadable checkpoint",
+    restarted(None, events.RecoveryFailed(checkpoint=2, reason="cannot be read")))  # fmt: skip
 
 # The restored checkpoint holds a record of the sum.
-bad(
-    "started-empty", "subtask starts empty",
-    attempt(), completes(1), failure(), attempt(1), task("sum[0]", 1, state=summary(())),
-)  # fmt: skip
-near(
-    "started-empty", "subtask starts with state",
-    attempt(), completes(1), failure(), attempt(1), task("sum[0]", 1, state=summary(((0, 0),))),
-)  # fmt: skip
+bad("started-empty", "subtask starts empty",
+    attempt(), completes(1), failure(), attempt(1), task("sum[0]", 1, state=summary(())))  # fmt: skip
+near("started-empty", "subtask starts with state",
+     attempt(), completes(1), failure(), attempt(1), task("sum[0]", 1, state=summary(((0, 0),))))  # fmt: skip
 
 # In checkpoint 1 of the first job the sum holds nothing, in that of the next, which starts empty, a record.
-near(
-    "started-empty", "the next job uses the id again",
-    submitted(), attempt(), triggered(1, *SUBTASKS), snapshot("sum[0]", state=summary(())),
-    snapshot("sum[1]", state=summary([(0, 1)])), published(1, states=len(SUBTASKS)), completed(), failure(), attempt(1),
-    task("sum[0]", 1, state=summary(())), task("sum[1]", 1, state=summary([(0, 1)])), switched(CANCELED),
-    submitted(job=1), attempt(number=1_001), completes(1),
-)  # fmt: skip
+near("started-empty", "the next job uses the id again",
+     submitted(), attempt(), triggered(1, *SUBTASKS), snapshot("sum[0]", state=summary(())),
+     snapshot("sum[1]", state=summary([(0, 1)])), published(1, states=len(SUBTASKS)), completed(), failure(),
+     attempt(1), task("sum[0]", 1, state=summary(())), task("sum[1]", 1, state=summary([(0, 1)])), switched(CANCELED),
+     submitted(job=1), attempt(number=1_001), completes(1))  # fmt: skip
 
 bad("started-older", "job starts from the one before", restarted(1))
 near("started-older", "job starts from the latest", restarted(2))
-near(
-    "started-older", "job fails and is started again by its user",
-    attempt(), completes(1), failure("x"), attempt(1), completes(2),
-    events.RecoveryFailed(checkpoint=2, reason="cannot be read"), switched(FAILED), attempt(1),
-)  # fmt: skip
+near("started-older", "job fails and is started again by its user",
+     attempt(), completes(1), failure("x"), attempt(1), completes(2),
+     events.RecoveryFailed(checkpoint=2, reason="cannot be read"), switched(FAILED), attempt(1))  # fmt: skip
 
 # A savepoint that is no recovery point of its job; the next job restores it.
-bad(
-    "partial-metadata", "restores a savepoint that lacks a state",
+bad("partial-metadata", "restores a savepoint that lacks a state",
     submitted(), attempt(), completes(1), triggered(2, *SUBTASKS),
     savepoint_completed(2, "savepoint/_metadata", states=len(SUBTASKS) - 1), completes(3),
-    submitted("savepoint/_metadata", 2, job=1), attempt(2, number=1_001),
-)  # fmt: skip
-near(
-    "partial-metadata", "restores a whole savepoint",
-    submitted(), attempt(), completes(1), triggered(2, *SUBTASKS),
-    savepoint_completed(2, "savepoint/_metadata", states=len(SUBTASKS)), completes(3),
-    submitted("savepoint/_metadata", 2, job=1), attempt(2, number=1_001),
-)  # fmt: skip
+    submitted("savepoint/_metadata", 2, job=1), attempt(2, number=1_001))  # fmt: skip
+near("partial-metadata", "restores a whole savepoint",
+     submitted(), attempt(), completes(1), triggered(2, *SUBTASKS),
+     savepoint_completed(2, "savepoint/_metadata", states=len(SUBTASKS)), completes(3),
+     submitted("savepoint/_metadata", 2, job=1), attempt(2, number=1_001))  # fmt: skip
 bad("partial-metadata", "restores unpublished", restarted(3))
-bad(
-    "partial-metadata", "restores half of the states",
-    attempt(), triggered(1, *SUBTASKS), published(1, states=3), attempt(1),
-)  # fmt: skip
+bad("partial-metadata", "restores half of the states",
+    attempt(), triggered(1, *SUBTASKS), published(1, states=3), attempt(1))  # fmt: skip
 near("partial-metadata", "restores published", attempt(), *completes(1)[:3], attempt(1))
 
-bad(
-    "accepted-bad-option", "bad option runs",
-    attempt(), switched(RUNNING), expected=ExpectedEnd.REFUSED, end=RunEnd(reached=True, reason=""),
-)  # fmt: skip
-bad(
-    "accepted-bad-option", "bad option is accepted",
-    expected=ExpectedEnd.REFUSED, end=RunEnd(reached=False, reason="the configuration was accepted"),
-)  # fmt: skip
-near(
-    "accepted-bad-option", "bad option is refused",
-    expected=ExpectedEnd.REFUSED, end=RunEnd(reached=True, reason="interval = '1 ms' is too small"),
-)  # fmt: skip
+bad("accepted-bad-option", "bad option runs",
+    attempt(), switched(RUNNING), expected=ExpectedEnd.REFUSED, end=RunEnd(reached=True, reason=""))  # fmt: skip
+bad("accepted-bad-option", "bad option is accepted",
+    expected=ExpectedEnd.REFUSED, end=RunEnd(reached=False, reason="the configuration was accepted"))  # fmt: skip
+near("accepted-bad-option", "bad option is refused",
+     expected=ExpectedEnd.REFUSED, end=RunEnd(reached=True, reason="interval = '1 ms' is too small"))  # fmt: skip
 
-bad(
-    "refused-good-option", "good option is refused",
-    end=RunEnd(reached=False, reason="refused: interval = '1 s' is too small"),
-)  # fmt: skip
+bad("refused-good-option", "good option is refused",
+    end=RunEnd(reached=False, reason="refused: interval = '1 s' is too small"))  # fmt: skip
 near("refused-good-option", "good option runs", attempt(), switched(RUNNING), end=RunEnd(reached=True, reason=""))
 
 UNREACHED = at("worker-1.0", storage_failed("reach-directory", "hdfs:///checkpoints", "no such host"))
 
 # A worker does not reach the directory, and the job fails.
 bad("directory-not-named", "unreached and nobody minds", UNREACHED, expected=ExpectedEnd.FAILED)
-bad(
-    "directory-not-named", "unreached and another worker is named",
-    UNREACHED, switched(FAILED, reason="worker-0.0 cannot reach hdfs:///checkpoints"), expected=ExpectedEnd.FAILED,
-)  # fmt: skip
-bad(
-    "directory-not-named", "unreached and another directory is named",
-    UNREACHED, switched(FAILED, reason="worker-1.0 cannot reach hdfs:///others"), expected=ExpectedEnd.FAILED,
-)  # fmt: skip
-near(
-    "directory-not-named", "unreached and both are named",
-    UNREACHED,
-    switched(FAILED, reason="worker-1.0 cannot reach the checkpoint directory hdfs:///checkpoints: no such host"),
-    expected=ExpectedEnd.FAILED,
-)  # fmt: skip
+bad("directory-not-named", "unreached and another worker is named",
+    UNREACHED, switched(FAILED, reason="worker-0.0 cannot reach hdfs:///checkpoints"),
+    expected=ExpectedEnd.FAILED)  # fmt: skip
+bad("directory-not-named", "unreached and another directory is named",
+    UNREACHED, switched(FAILED, reason="worker-1.0 cannot reach hdfs:///others"),
+    expected=ExpectedEnd.FAILED)  # fmt: skip
+near("directory-not-named", "unreached and both are named",
+     UNREACHED,
+     switched(FAILED, reason="worker-1.0 cannot reach the checkpoint directory hdfs:///checkpoints: no such host"),
+     expected=ExpectedEnd.FAILED)  # fmt: skip
 
 # --- REREAD: input at a thousand records a second and partition, a checkpoint every 100 ms ----------------------------
 
@@ -167,26 +139,20 @@ bad, near = exhibits(
 
 # The job has read to an offset at checkpoint 1, and further when it fails.
 bad("too-much", "far more than an interval", 290, emitted(100, 400), failure(), attempt(1))
-bad(
-    "too-much", "goes back by two",
-    90, emitted(100, 210), checkpoint(2, 210), 100, emitted(100, 330), failure(), attempt(1),
-)  # fmt: skip
+bad("too-much", "goes back by two",
+    90, emitted(100, 210), checkpoint(2, 210), 100, emitted(100, 330), failure(), attempt(1))  # fmt: skip
 near("too-much", "a part of an interval", 60, emitted(100, 175), failure(), attempt(1))
 near("too-much", "nearly an interval and a checkpoint", 98, emitted(100, 208), failure(), attempt(1))
 
 # Nothing is decided: the last complete one is older than an interval.
-undecided(
-    "REREAD", "a checkpoint failed in between",
-    attempt(), 98, emitted(0, 100), *checkpoint(1, 100), 90, triggered(2), aborted(2, FailureReason.EXPIRED), 190,
-    emitted(100, 400), failure(), attempt(1), inputs=arriving(), faults=(KILL,), claimed=frozenset(),
-)  # fmt: skip
+undecided("REREAD", "a checkpoint failed in between",
+          attempt(), 98, emitted(0, 100), *checkpoint(1, 100), 90, triggered(2), aborted(2, FailureReason.EXPIRED), 190,
+          emitted(100, 400), failure(), attempt(1), inputs=arriving(), faults=(KILL,), claimed=frozenset())  # fmt: skip
 
 # Nothing is decided: they read faster than input arrives.
-undecided(
-    "REREAD", "sources lag behind",
-    attempt(), 98, emitted(0, 10), *checkpoint(1, 10), 60, emitted(10, 400), failure(), attempt(1), inputs=arriving(),
-    faults=(KILL,), claimed=frozenset(),
-)  # fmt: skip
+undecided("REREAD", "sources lag behind",
+          attempt(), 98, emitted(0, 10), *checkpoint(1, 10), 60, emitted(10, 400), failure(), attempt(1),
+          inputs=arriving(), faults=(KILL,), claimed=frozenset())  # fmt: skip
 
 # --- RESUME: a program reports checkpoints, dies, and says which one it restores --------------------------------------
 
@@ -206,21 +172,17 @@ bad("older-restored", "the one before the newest", events.StateRestored(checkpoi
 STATE_RESTORED = events.StateRestored(checkpoint=2)
 
 near("older-restored", "the newest", STATE_RESTORED, READY)
-near(
-    "older-restored", "a newer one whose report was lost",
-    events.StateRestored(checkpoint=3), events.ProgramReady(positions=(7, 7)),
-)  # fmt: skip
+near("older-restored", "a newer one whose report was lost",
+     events.StateRestored(checkpoint=3), events.ProgramReady(positions=(7, 7)))  # fmt: skip
 
 bad("nothing-restored", "it begins without a word", READY)
 near("nothing-restored", "it dies before it is ready and restores then", died(PROCESS), STATE_RESTORED, READY)
 
 # A first life restores, so that there is something to decide.
-near(
-    "nothing-restored", "its store was damaged",
-    STATE_RESTORED, READY, died(PROCESS),
-    events.ObjectDamaged(path="table", checkpoint=0, published=(), length=2, left=1),
-    events.ProgramReady(positions=(0, 0)),
-)  # fmt: skip
+near("nothing-restored", "its store was damaged",
+     STATE_RESTORED, READY, died(PROCESS),
+     events.ObjectDamaged(path="table", checkpoint=0, published=(), length=2, left=1),
+     events.ProgramReady(positions=(0, 0)))  # fmt: skip
 
 bad("position-behind", "ready before the checkpoint", STATE_RESTORED, events.ProgramReady(positions=(5, 5)))
 near("position-behind", "ready behind the checkpoint", STATE_RESTORED, events.ProgramReady(positions=(5, 8)))

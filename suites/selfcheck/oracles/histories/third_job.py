@@ -48,63 +48,45 @@ SECOND_BEGINS: list[Line] = [submitted(job=1), attempt(number=1_001)]
 THIRD_BEGINS: list[Line] = [submitted(PATH, 1, job=2), attempt(1, number=2_001)]
 SECOND_JOB: list[Line] = [*SECOND_BEGINS, *_sum(SECOND, offset=2)]
 
-bad(
-    "state-differs", "starts as one that never completed",
+bad("state-differs", "starts as one that never completed",
     *FIRST_JOB, *SECOND_JOB, *THIRD_BEGINS, task("sum[0]", 1, state=summary(SECOND)),
-    task("source[0]", 1, positions=((0, 4),)),
-)  # fmt: skip
-near(
-    "state-differs", "starts as the one that completed",
-    *FIRST_JOB, *SECOND_JOB, *THIRD_BEGINS, task("sum[0]", 1, state=summary(FIRST)),
-    task("source[0]", 1, positions=((0, 4),)),
-)  # fmt: skip
+    task("source[0]", 1, positions=((0, 4),)))  # fmt: skip
+near("state-differs", "starts as the one that completed",
+     *FIRST_JOB, *SECOND_JOB, *THIRD_BEGINS, task("sum[0]", 1, state=summary(FIRST)),
+     task("source[0]", 1, positions=((0, 4),)))  # fmt: skip
 
-bad(
-    "position-differs", "reads on from a completed one that it was not given",
+bad("position-differs", "reads on from a completed one that it was not given",
     *FIRST_JOB, *SECOND_JOB, *COMPLETED_TOO, *THIRD_BEGINS, task("sum[0]", 1, state=summary(FIRST)),
-    task("source[0]", 1, positions=((0, 2),)),
-)  # fmt: skip
-near(
-    "position-differs", "reads on from the one that it was given",
-    *FIRST_JOB, *SECOND_JOB, *COMPLETED_TOO, *THIRD_BEGINS, task("sum[0]", 1, state=summary(FIRST)),
-    task("source[0]", 1, positions=((0, 4),)),
-)  # fmt: skip
+    task("source[0]", 1, positions=((0, 2),)))  # fmt: skip
+near("position-differs", "reads on from the one that it was given",
+     *FIRST_JOB, *SECOND_JOB, *COMPLETED_TOO, *THIRD_BEGINS, task("sum[0]", 1, state=summary(FIRST)),
+     task("source[0]", 1, positions=((0, 4),)))  # fmt: skip
 
-near(
-    "state-differs", "was given that of the second job",
-    *FIRST_JOB, *SECOND_JOB, *COMPLETED_TOO, submitted("job-1/chk-1/_metadata", 1, job=2), attempt(1, number=2_001),
-    task("sum[0]", 1, state=summary(SECOND)), task("source[0]", 1, positions=((0, 2),)),
-)  # fmt: skip
+near("state-differs", "was given that of the second job",
+     *FIRST_JOB, *SECOND_JOB, *COMPLETED_TOO, submitted("job-1/chk-1/_metadata", 1, job=2), attempt(1, number=2_001),
+     task("sum[0]", 1, state=summary(SECOND)), task("source[0]", 1, positions=((0, 2),)))  # fmt: skip
 
 bad_loud, near_loud = exhibits("LOUD")
 
 # Of two states one is in the metadata that the first job published, or both are.
-bad_loud(
-    "partial-metadata", "the second job completed one and the first half of one",
-    submitted(), attempt(), triggered(1, "source[0]", "sum[0]"), published(1, states=1, path=PATH), completed(),
-    *SECOND_BEGINS, triggered(1, "sum[0]"), published(1, states=1, path="job-1/chk-1/_metadata"), completed(),
-    *THIRD_BEGINS,
-)  # fmt: skip
-near_loud(
-    "partial-metadata", "the first job completed one and the second half of one",
-    submitted(), attempt(), triggered(1, "source[0]", "sum[0]"), published(1, states=2, path=PATH), completed(),
-    *SECOND_BEGINS, triggered(1, "source[0]", "sum[0]"), published(1, states=1, path="job-1/chk-1/_metadata"),
-    *THIRD_BEGINS,
-)  # fmt: skip
+bad_loud("partial-metadata", "the second job completed one and the first half of one",
+         submitted(), attempt(), triggered(1, "source[0]", "sum[0]"), published(1, states=1, path=PATH), completed(),
+         *SECOND_BEGINS, triggered(1, "sum[0]"), published(1, states=1, path="job-1/chk-1/_metadata"), completed(),
+         *THIRD_BEGINS)  # fmt: skip
+near_loud("partial-metadata", "the first job completed one and the second half of one",
+          submitted(), attempt(), triggered(1, "source[0]", "sum[0]"), published(1, states=2, path=PATH), completed(),
+          *SECOND_BEGINS, triggered(1, "source[0]", "sum[0]"), published(1, states=1, path="job-1/chk-1/_metadata"),
+          *THIRD_BEGINS)  # fmt: skip
 
 # Two batches were in flight at the checkpoint of the first job, and one at that of the second.
-bad(
-    "channel-state-differs", "puts back what was in flight in the second job",
+bad("channel-state-differs", "puts back what was in flight in the second job",
     submitted(), attempt(), in_flight("sum[0]", *IN_FLIGHT), published(1, path=PATH), completed(), *SECOND_BEGINS,
     in_flight("sum[0]", content("source[0]->sum[0]", 5)), *THIRD_BEGINS, task("sum[0]", 1),
-    put_back("sum[0]", content("source[0]->sum[0]", 5)),
-)  # fmt: skip
-near(
-    "channel-state-differs", "puts back what was in flight in the first job",
-    submitted(), attempt(), in_flight("sum[0]", *IN_FLIGHT), published(1, path=PATH), completed(), *SECOND_BEGINS,
-    in_flight("sum[0]", content("source[0]->sum[0]", 5)), *THIRD_BEGINS, task("sum[0]", 1),
-    put_back("sum[0]", *IN_FLIGHT),
-)  # fmt: skip
+    put_back("sum[0]", content("source[0]->sum[0]", 5)))  # fmt: skip
+near("channel-state-differs", "puts back what was in flight in the first job",
+     submitted(), attempt(), in_flight("sum[0]", *IN_FLIGHT), published(1, path=PATH), completed(), *SECOND_BEGINS,
+     in_flight("sum[0]", content("source[0]->sum[0]", 5)), *THIRD_BEGINS, task("sum[0]", 1),
+     put_back("sum[0]", *IN_FLIGHT))  # fmt: skip
 
 OTHERS_START: list[Line] = [
     task("source[0]", 1), task("source[1]", 1), task("source[2]", 1), task("sink[0]", 1), task("sink[1]", 1),
@@ -114,31 +96,24 @@ OTHERS_START: list[Line] = [
 OTHERS: list[Line] = [snapshot("source[0]"), snapshot("source[1]"), snapshot("sink[0]"), snapshot("sink[1]")]
 
 # The first job is of two subtasks for each vertex, the second of one, the third of three; its sums hold this.
-bad(
-    "rescaled-state-differs", "is wider and starts as one that never completed",
+bad("rescaled-state-differs", "is wider and starts as one that never completed",
     submitted(), attempt(), *OTHERS, snapshot("sum[0]", state=summary(FIRST)), snapshot("sum[1]", state=summary(NONE)),
     published(1, path=PATH), completed(), *SECOND_BEGINS, snapshot("sum[0]", state=summary(SECOND)), *THIRD_BEGINS,
     *OTHERS_START, task("sum[0]", 1, state=summary(SECOND)), task("sum[1]", 1, state=summary(NONE)),
-    task("sum[2]", 1, state=summary(NONE)), faults=(TO_1, TO_3),
-)  # fmt: skip
-near(
-    "rescaled-state-differs", "is wider and starts as the one that completed",
-    submitted(), attempt(), *OTHERS, snapshot("sum[0]", state=summary(FIRST)), snapshot("sum[1]", state=summary(NONE)),
-    published(1, path=PATH), completed(), *SECOND_BEGINS, snapshot("sum[0]", state=summary(SECOND)), *THIRD_BEGINS,
-    *OTHERS_START, task("sum[0]", 1, state=summary(NONE)), task("sum[1]", 1, state=summary(FIRST)),
-    task("sum[2]", 1, state=summary(NONE)), faults=(TO_1, TO_3),
-)  # fmt: skip
+    task("sum[2]", 1, state=summary(NONE)), faults=(TO_1, TO_3))  # fmt: skip
+near("rescaled-state-differs", "is wider and starts as the one that completed",
+     submitted(), attempt(), *OTHERS, snapshot("sum[0]", state=summary(FIRST)), snapshot("sum[1]", state=summary(NONE)),
+     published(1, path=PATH), completed(), *SECOND_BEGINS, snapshot("sum[0]", state=summary(SECOND)), *THIRD_BEGINS,
+     *OTHERS_START, task("sum[0]", 1, state=summary(NONE)), task("sum[1]", 1, state=summary(FIRST)),
+     task("sum[2]", 1, state=summary(NONE)), faults=(TO_1, TO_3))  # fmt: skip
 
 # The third job starts after what the first two have recorded of their checkpoints 1.
-bad_loud(
-    "started-empty", "starts empty where the second job held nothing",
-    *FIRST_JOB, *SECOND_BEGINS, *_sum([]), *THIRD_BEGINS, task("sum[0]", 1, state=summary(NONE)),
-)  # fmt: skip
-near_loud(
-    "started-empty", "starts empty where only the second job held anything",
-    submitted(), attempt(), *_sum([]), *_sum(FIRST, "sum[1]"), published(1, path=PATH), completed(), *SECOND_BEGINS,
-    *_sum(SECOND), *THIRD_BEGINS, task("sum[0]", 1, state=summary(NONE)), task("sum[1]", 1, state=summary(FIRST)),
-)  # fmt: skip
+bad_loud("started-empty", "starts empty where the second job held nothing",
+         *FIRST_JOB, *SECOND_BEGINS, *_sum([]), *THIRD_BEGINS, task("sum[0]", 1, state=summary(NONE)))  # fmt: skip
+near_loud("started-empty", "starts empty where only the second job held anything",
+          submitted(), attempt(), *_sum([]), *_sum(FIRST, "sum[1]"), published(1, path=PATH), completed(),
+          *SECOND_BEGINS, *_sum(SECOND), *THIRD_BEGINS, task("sum[0]", 1, state=summary(NONE)),
+          task("sum[1]", 1, state=summary(FIRST)))  # fmt: skip
 
 # --- RESCALE: a job of two subtasks for each vertex is to go on at three ----------------------------------------------
 
@@ -158,87 +133,58 @@ bad, near = exhibits(
     "RESCALE", submitted(), attempt(parallelism=2), injected("rescale", "coordinator[0]"), faults=(WIDER,)
 )
 
-bad(
-    "not-required", "four are accepted where three were required",
-    events.RescaleRequested(parallelism=3), events.RescaleAccepted(parallelism=4), attempt(1, parallelism=4),
-)  # fmt: skip
-bad(
-    "not-required", "the second order is taken for the first",
+bad("not-required", "four are accepted where three were required",
+    events.RescaleRequested(parallelism=3), events.RescaleAccepted(parallelism=4),
+    attempt(1, parallelism=4))  # fmt: skip
+bad("not-required", "the second order is taken for the first",
     accepted(), attempt(1, parallelism=3), injected("rescale", "coordinator[0]", 1), accepted(),
-    faults=(WIDER, NARROWER),
-)  # fmt: skip
-near(
-    "not-required", "two orders come at once",
-    injected("rescale", "coordinator[0]", 1), accepted(), accepted(2), attempt(1, parallelism=2),
-    faults=(WIDER, NARROWER),
-)  # fmt: skip
-near(
-    "not-required", "an order comes twice",
-    accepted(), events.RescaleRequested(parallelism=3), attempt(1, parallelism=3),
-)  # fmt: skip
-bad(
-    "not-required", "nobody accepts what is deployed",
+    faults=(WIDER, NARROWER))  # fmt: skip
+near("not-required", "two orders come at once",
+     injected("rescale", "coordinator[0]", 1), accepted(), accepted(2), attempt(1, parallelism=2),
+     faults=(WIDER, NARROWER))  # fmt: skip
+near("not-required", "an order comes twice",
+     accepted(), events.RescaleRequested(parallelism=3), attempt(1, parallelism=3))  # fmt: skip
+bad("not-required", "nobody accepts what is deployed",
     injected("kill", "worker[0]", 1), events.RescaleRequested(parallelism=3),
-    events.RescaleRefused(parallelism=3, reason="so it is."), attempt(1, parallelism=3), faults=(WIDER, KILL),
-)  # fmt: skip
+    events.RescaleRefused(parallelism=3, reason="so it is."), attempt(1, parallelism=3),
+    faults=(WIDER, KILL))  # fmt: skip
 near("not-required", "what was required is deployed", accepted(), attempt(1, parallelism=3))
 
 bad("not-taken", "the next attempt is as wide as the last", accepted(), attempt(1, parallelism=2))
-bad(
-    "not-taken", "a later coordinator has forgotten it",
-    accepted(), attempt(1, parallelism=3), died(), attempt(1, parallelism=2),
-)  # fmt: skip
-near(
-    "not-taken", "a later coordinator finds what was not accepted yet",
-    events.RescaleRequested(parallelism=3), died(), attempt(1, parallelism=3),
-)  # fmt: skip
-near(
-    "not-taken", "a later coordinator finds nothing that was accepted",
-    events.RescaleRequested(parallelism=3), died(), attempt(1, parallelism=2),
-)  # fmt: skip
+bad("not-taken", "a later coordinator has forgotten it",
+    accepted(), attempt(1, parallelism=3), died(), attempt(1, parallelism=2))  # fmt: skip
+near("not-taken", "a later coordinator finds what was not accepted yet",
+     events.RescaleRequested(parallelism=3), died(), attempt(1, parallelism=3))  # fmt: skip
+near("not-taken", "a later coordinator finds nothing that was accepted",
+     events.RescaleRequested(parallelism=3), died(), attempt(1, parallelism=2))  # fmt: skip
 
 bad("above-max", "more subtasks than key groups", accepted(129), faults=(BEYOND,))
-near(
-    "above-max", "more subtasks than key groups are refused",
-    events.RescaleRequested(parallelism=129), events.RescaleRefused(parallelism=129, reason="so it is."),
-    faults=(BEYOND,),
-)  # fmt: skip
+near("above-max", "more subtasks than key groups are refused",
+     events.RescaleRequested(parallelism=129), events.RescaleRefused(parallelism=129, reason="so it is."),
+     faults=(BEYOND,))  # fmt: skip
 
-bad(
-    "refused-possible", "three of 128 are refused",
-    events.RescaleRequested(parallelism=3), events.RescaleRefused(parallelism=3, reason="so it is."),
-)  # fmt: skip
+bad("refused-possible", "three of 128 are refused",
+    events.RescaleRequested(parallelism=3), events.RescaleRefused(parallelism=3, reason="so it is."))  # fmt: skip
 near("refused-possible", "the job accepts what it can", accepted(), attempt(1, parallelism=3))
-near(
-    "refused-possible", "one is refused that is none and another accepted",
-    events.RescaleRequested(parallelism=129), events.RescaleRefused(parallelism=129, reason="so it is."),
-    injected("rescale", "coordinator[0]", 1), accepted(), attempt(1, parallelism=3), faults=(BEYOND, WIDER),
-)  # fmt: skip
+near("refused-possible", "one is refused that is none and another accepted",
+     events.RescaleRequested(parallelism=129), events.RescaleRefused(parallelism=129, reason="so it is."),
+     injected("rescale", "coordinator[0]", 1), accepted(), attempt(1, parallelism=3),
+     faults=(BEYOND, WIDER))  # fmt: skip
 
-bad(
-    "counted-as-failure", "a failure is counted and nothing failed",
-    accepted(), failure("it is rescaled"), attempt(1, parallelism=3),
-)  # fmt: skip
+bad("counted-as-failure", "a failure is counted and nothing failed",
+    accepted(), failure("it is rescaled"), attempt(1, parallelism=3))  # fmt: skip
 near("counted-as-failure", "a failure is counted before", failure("sum[0]"), accepted(), attempt(1, parallelism=3))
 
-bad(
-    "goes-on-as-before", "checkpoints go on at two",
-    accepted(), SKEW_MS, triggered(2), completed(2), triggered(3), completed(3),
-)  # fmt: skip
-near(
-    "goes-on-as-before", "one checkpoint more completes at two",
-    accepted(), SKEW_MS, triggered(2), completed(2), attempt(1, parallelism=3), triggered(3), completed(3),
-    triggered(4), completed(4),
-)  # fmt: skip
-near(
-    "goes-on-as-before", "the worker that is missing comes late",
-    accepted(), triggered(2), completed(2), triggered(3), completed(3), at("worker-2.0", events.NodeStarted()),
-    attempt(1, parallelism=3), triggered(4), completed(4), triggered(5), completed(5),
-)  # fmt: skip
+bad("goes-on-as-before", "checkpoints go on at two",
+    accepted(), SKEW_MS, triggered(2), completed(2), triggered(3), completed(3))  # fmt: skip
+near("goes-on-as-before", "one checkpoint more completes at two",
+     accepted(), SKEW_MS, triggered(2), completed(2), attempt(1, parallelism=3), triggered(3), completed(3),
+     triggered(4), completed(4))  # fmt: skip
+near("goes-on-as-before", "the worker that is missing comes late",
+     accepted(), triggered(2), completed(2), triggered(3), completed(3), at("worker-2.0", events.NodeStarted()),
+     attempt(1, parallelism=3), triggered(4), completed(4), triggered(5), completed(5))  # fmt: skip
 
-near(
-    "refused-possible", "what an operator holds back is not moved",
-    events.RescaleRequested(parallelism=3), events.RescaleRefused(parallelism=3, reason="so it is."),
-    injected("rescale", "coordinator[0]", 1), accepted(2), attempt(1, parallelism=2), faults=(WIDER, NARROWER),
-    job=MINI_BATCH,
-)  # fmt: skip
+near("refused-possible", "what an operator holds back is not moved",
+     events.RescaleRequested(parallelism=3), events.RescaleRefused(parallelism=3, reason="so it is."),
+     injected("rescale", "coordinator[0]", 1), accepted(2), attempt(1, parallelism=2), faults=(WIDER, NARROWER),
+     job=MINI_BATCH)  # fmt: skip

@@ -44,117 +44,82 @@ bad, near = exhibits("PACE", attempt(), switched(RUNNING), job=FORWARD, parallel
 
 # --- refusals --------------------------------------------------------------------------------------------------------
 
-bad(
-    "triggered-while-not-running", "drawn while restarting",
-    50, begun(1), completed(), failure(), switched(RESTARTING), requested(2), drawn(2),
-)  # fmt: skip
-near(
-    "triggered-while-not-running", "drawn after restart",
-    50, begun(1), completed(), failure(), switched(RESTARTING), attempt(), switched(RUNNING), 50, begun(2),
-)  # fmt: skip
+bad("triggered-while-not-running", "drawn while restarting",
+    50, begun(1), completed(), failure(), switched(RESTARTING), requested(2), drawn(2))  # fmt: skip
+near("triggered-while-not-running", "drawn after restart",
+     50, begun(1), completed(), failure(), switched(RESTARTING), attempt(), switched(RUNNING), 50,
+     begun(2))  # fmt: skip
 
 FIRST_REFUSED = refused(FailureReason.TASKS_NOT_RUNNING, 1, USER)
 
-bad(
-    "refused-and-begun", "served all the same",
-    requested(1, USER), FIRST_REFUSED, drawn(1, origin=USER), triggered(1, *ALL, origin=USER),
-)  # fmt: skip
+bad("refused-and-begun", "served all the same",
+    requested(1, USER), FIRST_REFUSED, drawn(1, origin=USER), triggered(1, *ALL, origin=USER))  # fmt: skip
 near("refused-and-begun", "asked again", requested(1, USER), FIRST_REFUSED, begun(1, 2, USER))
 
 SECOND_REFUSED = refused(FailureReason.TASKS_NOT_RUNNING, 2, USER)
 
-near(
-    "refused-and-begun", "number of another coordinator",
-    requested(1, USER), FIRST_REFUSED, begun(1, 2, USER), died("coordinator", "killed"), attempt(), switched(RUNNING),
-    begun(2, 1, USER), requested(2, USER), SECOND_REFUSED, begun(3, 3, USER),
-)  # fmt: skip
+near("refused-and-begun", "number of another coordinator",
+     requested(1, USER), FIRST_REFUSED, begun(1, 2, USER), died("coordinator", "killed"), attempt(), switched(RUNNING),
+     begun(2, 1, USER), requested(2, USER), SECOND_REFUSED, begun(3, 3, USER))  # fmt: skip
 
 # --- turns -----------------------------------------------------------------------------------------------------------
 
-bad(
-    "served-out-of-turn", "younger user first",
-    begun(1), requested(2, USER), requested(3, USER), completed(), drawn(2, 3, USER),
-)  # fmt: skip
+bad("served-out-of-turn", "younger user first",
+    begun(1), requested(2, USER), requested(3, USER), completed(), drawn(2, 3, USER))  # fmt: skip
 bad("served-out-of-turn", "interval before user", begun(1), requested(2), requested(3, USER), completed(), drawn(2))
-bad(
-    "served-out-of-turn", "user before forced",
-    begun(1), requested(2, USER), requested(3, FORCED), completed(), drawn(2, origin=USER),
-)  # fmt: skip
-near(
-    "served-out-of-turn", "in turn",
-    begun(1), requested(2), requested(3, USER), requested(4, FORCED), drawn(2, 4, FORCED),
-    triggered(2, *ALL, origin=FORCED), completed(), completed(2), drawn(3, origin=USER),
-    triggered(3, *ALL, origin=USER), completed(3), drawn(4, 2),
-)  # fmt: skip
+bad("served-out-of-turn", "user before forced",
+    begun(1), requested(2, USER), requested(3, FORCED), completed(), drawn(2, origin=USER))  # fmt: skip
+near("served-out-of-turn", "in turn",
+     begun(1), requested(2), requested(3, USER), requested(4, FORCED), drawn(2, 4, FORCED),
+     triggered(2, *ALL, origin=FORCED), completed(), completed(2), drawn(3, origin=USER),
+     triggered(3, *ALL, origin=USER), completed(3), drawn(4, 2))  # fmt: skip
 
-bad(
-    "user-waits-for-pause", "user waits",
-    400, begun(1), completed(), requested(2, USER), 380, drawn(2, origin=USER), options=PAUSED,
-)  # fmt: skip
+bad("user-waits-for-pause", "user waits",
+    400, begun(1), completed(), requested(2, USER), 380, drawn(2, origin=USER), options=PAUSED)  # fmt: skip
 bad("user-waits-for-pause", "user is never served", 400, begun(1), completed(), requested(2, USER), options=PAUSED)
-near(
-    "user-waits-for-pause", "user waits for slot",
-    400, begun(1), requested(2, USER), 380, completed(), drawn(2, origin=USER), options=PAUSED,
-)  # fmt: skip
+near("user-waits-for-pause", "user waits for slot",
+     400, begun(1), requested(2, USER), 380, completed(), drawn(2, origin=USER), options=PAUSED)  # fmt: skip
 
 bad("queue-too-long", "queue beyond limit", begun(1), [requested(each, USER) for each in range(2, 1_004)])
-near(
-    "queue-too-long", "queue at limit",
+near("queue-too-long", "queue at limit",
+     begun(1), [requested(each, USER) for each in range(2, 1_003)],
+     refused(FailureReason.TOO_MANY_REQUESTS, 1_002, USER), completed(), drawn(2, origin=USER))  # fmt: skip
+
+bad("dropped-out-of-turn", "first is dropped",
     begun(1), [requested(each, USER) for each in range(2, 1_003)],
-    refused(FailureReason.TOO_MANY_REQUESTS, 1_002, USER), completed(), drawn(2, origin=USER),
-)  # fmt: skip
+    refused(FailureReason.TOO_MANY_REQUESTS, 2, USER))  # fmt: skip
+near("dropped-out-of-turn", "interval is dropped",
+     begun(1), requested(2), [requested(each, USER) for each in range(3, 1_003)],
+     refused(FailureReason.TOO_MANY_REQUESTS, 2), requested(1_003, USER),
+     refused(FailureReason.TOO_MANY_REQUESTS, 1_003, USER))  # fmt: skip
 
-bad(
-    "dropped-out-of-turn", "first is dropped",
-    begun(1), [requested(each, USER) for each in range(2, 1_003)], refused(FailureReason.TOO_MANY_REQUESTS, 2, USER),
-)  # fmt: skip
-near(
-    "dropped-out-of-turn", "interval is dropped",
-    begun(1), requested(2), [requested(each, USER) for each in range(3, 1_003)],
-    refused(FailureReason.TOO_MANY_REQUESTS, 2), requested(1_003, USER),
-    refused(FailureReason.TOO_MANY_REQUESTS, 1_003, USER),
-)  # fmt: skip
-
-bad(
-    "dropped-too-early", "dropped with room for one more",
+bad("dropped-too-early", "dropped with room for one more",
     begun(1), [requested(each, USER) for each in range(2, 1_002)],
-    refused(FailureReason.TOO_MANY_REQUESTS, 1_001, USER),
-)  # fmt: skip
-near(
-    "dropped-too-early", "dropped from a full queue",
-    begun(1), [requested(each, USER) for each in range(2, 1_003)],
-    refused(FailureReason.TOO_MANY_REQUESTS, 1_002, USER),
-)  # fmt: skip
+    refused(FailureReason.TOO_MANY_REQUESTS, 1_001, USER))  # fmt: skip
+near("dropped-too-early", "dropped from a full queue",
+     begun(1), [requested(each, USER) for each in range(2, 1_003)],
+     refused(FailureReason.TOO_MANY_REQUESTS, 1_002, USER))  # fmt: skip
 
 bad("refused-twice", "refused once more", requested(1, USER), FIRST_REFUSED, requested(2, USER), FIRST_REFUSED)
 
 bad("refused-without-request", "another is refused than was made", requested(1, USER), SECOND_REFUSED)
-near(
-    "refused-without-request", "each is refused", requested(1, USER), FIRST_REFUSED, requested(2, USER), SECOND_REFUSED
-)
+near("refused-without-request", "each is refused",
+     requested(1, USER), FIRST_REFUSED, requested(2, USER), SECOND_REFUSED)  # fmt: skip
 
 near("refused-twice", "each is refused", requested(1, USER), FIRST_REFUSED, requested(2, USER), SECOND_REFUSED)
 
 bad("periodic-waits", "interval waits for nothing", begun(1), completed(), requested(2), 40, drawn(2))
-bad(
-    "periodic-waits", "interval waits for the next",
-    90, begun(1), completed(), 60, requested(2), 80, drawn(2), options=BRIEF_PAUSE,
-)  # fmt: skip
-near(
-    "periodic-waits", "interval waits for the pause",
-    90, begun(1), completed(), 60, requested(2), 40, drawn(2), options=BRIEF_PAUSE,
-)  # fmt: skip
+bad("periodic-waits", "interval waits for the next",
+    90, begun(1), completed(), 60, requested(2), 80, drawn(2), options=BRIEF_PAUSE)  # fmt: skip
+near("periodic-waits", "interval waits for the pause",
+     90, begun(1), completed(), 60, requested(2), 40, drawn(2), options=BRIEF_PAUSE)  # fmt: skip
 near("periodic-waits", "interval waits for a slot", begun(1), requested(2), 80, completed(), drawn(2))
 
-bad(
-    "drawn-and-forgotten", "two are drawn and one is triggered",
-    requested(1), drawn(1), requested(2, USER), drawn(2, origin=USER), triggered(2, *ALL, origin=USER),
-)  # fmt: skip
+bad("drawn-and-forgotten", "two are drawn and one is triggered",
+    requested(1), drawn(1), requested(2, USER), drawn(2, origin=USER), triggered(2, *ALL, origin=USER))  # fmt: skip
 near("drawn-and-forgotten", "its id cannot be made durable", requested(1), drawn(1), aborted(1, "I/O"), begun(2))
-near(
-    "drawn-and-forgotten", "the job fails over in between",
-    requested(1), drawn(1), failure("it failed"), attempt(), switched(RUNNING), begun(2),
-)  # fmt: skip
+near("drawn-and-forgotten", "the job fails over in between",
+     requested(1), drawn(1), failure("it failed"), attempt(), switched(RUNNING), begun(2))  # fmt: skip
 
 # --- deletions -------------------------------------------------------------------------------------------------------
 
@@ -169,30 +134,20 @@ bad("triggered-with-backlog", "begun over backlog", *THREE_COMPLETE, dropped(2),
 FIRST_DELETED = deleted(metadata(1), by="coordinator.0")
 
 near("triggered-with-backlog", "begun with one deletion", *THREE_COMPLETE, FIRST_DELETED, dropped(2), begun(4))
-near(
-    "triggered-with-backlog", "failed deletion is done",
-    *THREE_COMPLETE, storage_failed("delete", "chk-1/_metadata", "no answer"), dropped(2), begun(4),
-)  # fmt: skip
-near(
-    "triggered-with-backlog", "two deletions where two may be pending",
-    *THREE_COMPLETE, dropped(2), begun(4), options=TWO_AT_ONCE,
-)  # fmt: skip
+near("triggered-with-backlog", "failed deletion is done",
+     *THREE_COMPLETE, storage_failed("delete", "chk-1/_metadata", "no answer"), dropped(2), begun(4))  # fmt: skip
+near("triggered-with-backlog", "two deletions where two may be pending",
+     *THREE_COMPLETE, dropped(2), begun(4), options=TWO_AT_ONCE)  # fmt: skip
 
 BACKLOG: list[Line] = [*THREE_COMPLETE, dropped(2)]
 
-near(
-    "periodic-waits", "interval waits for what was dropped twice",
-    BACKLOG, requested(4), dropped(1), 40, FIRST_DELETED, 40, FIRST_DELETED, drawn(4),
-)  # fmt: skip
-near(
-    "periodic-waits", "interval waits for a second deletion that fails",
-    BACKLOG, requested(4), dropped(1), 40, FIRST_DELETED, 40, storage_failed("delete", "chk-1/_metadata", "no answer"),
-    drawn(4),
-)  # fmt: skip
-bad(
-    "periodic-waits", "interval waits though nothing is deleted any more",
-    BACKLOG, requested(4), dropped(1), 40, FIRST_DELETED, FIRST_DELETED, 40, FIRST_DELETED, drawn(4),
-)  # fmt: skip
+near("periodic-waits", "interval waits for what was dropped twice",
+     BACKLOG, requested(4), dropped(1), 40, FIRST_DELETED, 40, FIRST_DELETED, drawn(4))  # fmt: skip
+near("periodic-waits", "interval waits for a second deletion that fails",
+     BACKLOG, requested(4), dropped(1), 40, FIRST_DELETED, 40, storage_failed("delete", "chk-1/_metadata", "no answer"),
+     drawn(4))  # fmt: skip
+bad("periodic-waits", "interval waits though nothing is deleted any more",
+    BACKLOG, requested(4), dropped(1), 40, FIRST_DELETED, FIRST_DELETED, 40, FIRST_DELETED, drawn(4))  # fmt: skip
 
 # --- requests that nobody takes ---------------------------------------------------------------------------------------
 
@@ -210,32 +165,20 @@ bad("request-lost", "a worker dies with it", USER_ASKS, died("worker-0"), WHILE_
 
 USER_ASKS_FOR_A_SAVEPOINT = at("harness", injected("savepoint", "job"))
 
-bad(
-    "request-lost", "nobody takes that for a savepoint",
-    USER_ASKS_FOR_A_SAVEPOINT, requested(9, CheckpointOrigin.USER), WHILE_MS,
-)  # fmt: skip
-near(
-    "request-lost", "the coordinator takes that for a savepoint",
-    USER_ASKS_FOR_A_SAVEPOINT, requested(9, CheckpointOrigin.SAVEPOINT), WHILE_MS,
-)  # fmt: skip
+bad("request-lost", "nobody takes that for a savepoint",
+    USER_ASKS_FOR_A_SAVEPOINT, requested(9, CheckpointOrigin.USER), WHILE_MS)  # fmt: skip
+near("request-lost", "the coordinator takes that for a savepoint",
+     USER_ASKS_FOR_A_SAVEPOINT, requested(9, CheckpointOrigin.SAVEPOINT), WHILE_MS)  # fmt: skip
 
-bad(
-    "savepoint-unasked", "one request counts twice",
+bad("savepoint-unasked", "one request counts twice",
     USER_ASKS_FOR_A_SAVEPOINT, requested(9, CheckpointOrigin.SAVEPOINT), requested(10, CheckpointOrigin.SAVEPOINT),
-    WHILE_MS,
-)  # fmt: skip
-near(
-    "savepoint-unasked", "two savepoints are requested of two coordinators",
-    USER_ASKS_FOR_A_SAVEPOINT, requested(9, CheckpointOrigin.SAVEPOINT), died(), attempt(), WHILE_MS,
-    at("harness", injected("stop", "job")), requested(9, CheckpointOrigin.SAVEPOINT), WHILE_MS,
-)  # fmt: skip
+    WHILE_MS)  # fmt: skip
+near("savepoint-unasked", "two savepoints are requested of two coordinators",
+     USER_ASKS_FOR_A_SAVEPOINT, requested(9, CheckpointOrigin.SAVEPOINT), died(), attempt(), WHILE_MS,
+     at("harness", injected("stop", "job")), requested(9, CheckpointOrigin.SAVEPOINT), WHILE_MS)  # fmt: skip
 
 near("request-lost", "the coordinator takes it", USER_ASKS, 20, requested(9, CheckpointOrigin.USER), WHILE_MS)
-near(
-    "request-lost", "the coordinator dies with the last of two",
-    USER_ASKS, requested(9, CheckpointOrigin.USER), WHILE_MS, USER_ASKS, 20, died(), WHILE_MS,
-)  # fmt: skip
-near(
-    "request-lost", "the job ends with the last of two",
-    USER_ASKS, requested(9, CheckpointOrigin.USER), WHILE_MS, USER_ASKS, 20, switched(CANCELED), WHILE_MS,
-)  # fmt: skip
+near("request-lost", "the coordinator dies with the last of two",
+     USER_ASKS, requested(9, CheckpointOrigin.USER), WHILE_MS, USER_ASKS, 20, died(), WHILE_MS)  # fmt: skip
+near("request-lost", "the job ends with the last of two",
+     USER_ASKS, requested(9, CheckpointOrigin.USER), WHILE_MS, USER_ASKS, 20, switched(CANCELED), WHILE_MS)  # fmt: skip

@@ -59,16 +59,12 @@ def history_of(*rows: WindowRow, end: RunEnd | None = None) -> History:
 bad, near = exhibits("WINDOW", inputs=_log(), job=WINDOW_SUM)
 
 bad("window-wrong", "record of the next window", units=one_by_one(row("a", 0, 0, 2), FIRST[1], *SECOND))
-bad(
-    "window-wrong", "value off by one",
-    units=one_by_one(WindowRow(FIRST[0].key, FIRST[0].window, FIRST[0].value + 1, FIRST[0].digest), FIRST[1], *SECOND),
-)  # fmt: skip
-near(
-    "window-wrong", "digest as a signed number",
-    units=one_by_one(
-        *[WindowRow(each.key, each.window, each.value, each.digest - (1 << 64)) for each in FIRST], *SECOND,
-    ),
-)  # fmt: skip
+bad("window-wrong", "value off by one",
+    units=one_by_one(WindowRow(FIRST[0].key, FIRST[0].window, FIRST[0].value + 1, FIRST[0].digest), FIRST[1],
+                     *SECOND))  # fmt: skip
+near("window-wrong", "digest as a signed number",
+     units=one_by_one(*[WindowRow(each.key, each.window, each.value, each.digest - (1 << 64)) for each in FIRST],
+                      *SECOND))  # fmt: skip
 
 bad("window-unknown", "window without records", units=one_by_one(*FIRST, *SECOND, row("a", 99)))
 near("window-unknown", "window that is not over for all", units=one_by_one(*FIRST, *SECOND, row("a", 2, 4)))
@@ -97,10 +93,8 @@ bad("window-missing", "where the input ends every window is due", expected=Expec
 
 bad("window-repeated", "a late record opens a window again", units=one_by_one(IN_TIME, OTHER, IN_TIME))
 
-near(
-    "window-missing", "records may take effect twice",
-    units=one_by_one(row("a", -1, 0, 0, 2, 6), OTHER), claimed=AT_LEAST_ONCE,
-)  # fmt: skip
+near("window-missing", "records may take effect twice",
+     units=one_by_one(row("a", -1, 0, 0, 2, 6), OTHER), claimed=AT_LEAST_ONCE)  # fmt: skip
 
 # --- a stop for good behind six of ten records; windows of 40 ms do not overlap --------------------------------------
 
@@ -109,32 +103,22 @@ OPEN = (row("a", 1, 4), row("b", 1, 5))
 SAVED = savepoint_completed(3, "savepoint/_metadata", positions=(6,), recovery_point=True)
 
 # A job is stopped with a savepoint, and none goes on from it.
-near(
-    "window-missing", "a stop that drains emits what was read of open windows",
-    savepoint_triggered(3, "savepoint/", StopMode.DRAIN), SAVED, job=TUMBLING_SUM, units=one_by_one(*PASSED, *OPEN),
-    expected=ExpectedEnd.FINISHED,
-)  # fmt: skip
-near(
-    "window-missing", "a stop leaves open windows alone",
-    savepoint_triggered(3, "savepoint/", StopMode.SUSPEND), SAVED, job=TUMBLING_SUM, units=one_by_one(*PASSED),
-    expected=ExpectedEnd.FINISHED,
-)  # fmt: skip
-bad(
-    "window-missing", "a stop that drains leaves a window open",
+near("window-missing", "a stop that drains emits what was read of open windows",
+     savepoint_triggered(3, "savepoint/", StopMode.DRAIN), SAVED, job=TUMBLING_SUM, units=one_by_one(*PASSED, *OPEN),
+     expected=ExpectedEnd.FINISHED)  # fmt: skip
+near("window-missing", "a stop leaves open windows alone",
+     savepoint_triggered(3, "savepoint/", StopMode.SUSPEND), SAVED, job=TUMBLING_SUM, units=one_by_one(*PASSED),
+     expected=ExpectedEnd.FINISHED)  # fmt: skip
+bad("window-missing", "a stop that drains leaves a window open",
     savepoint_triggered(3, "savepoint/", StopMode.DRAIN), SAVED, job=TUMBLING_SUM, units=one_by_one(*PASSED, OPEN[0]),
-    expected=ExpectedEnd.FINISHED,
-)  # fmt: skip
-bad(
-    "window-missing", "a stop loses a window that was over",
+    expected=ExpectedEnd.FINISHED)  # fmt: skip
+bad("window-missing", "a stop loses a window that was over",
     savepoint_triggered(3, "savepoint/", StopMode.SUSPEND), SAVED, job=TUMBLING_SUM, units=one_by_one(PASSED[0]),
-    expected=ExpectedEnd.FINISHED,
-)  # fmt: skip
+    expected=ExpectedEnd.FINISHED)  # fmt: skip
 
-bad(
-    "window-wrong", "a drained window holds a record behind the savepoint",
+bad("window-wrong", "a drained window holds a record behind the savepoint",
     savepoint_triggered(3, "savepoint/", StopMode.DRAIN), SAVED, job=TUMBLING_SUM,
-    units=one_by_one(*PASSED, row("a", 1, 4, 6), OPEN[1]), expected=ExpectedEnd.FINISHED,
-)  # fmt: skip
+    units=one_by_one(*PASSED, row("a", 1, 4, 6), OPEN[1]), expected=ExpectedEnd.FINISHED)  # fmt: skip
 
 # --- WINDOW and TIME: a split that is idle holds back no window, and may be late when it comes again ------------------
 
@@ -164,33 +148,23 @@ bad_drop, near_drop = exhibits(
 FIRST_DROPPED = RecordsDropped(subtask="sum[0]", records=((1, 0, -1, 500),))
 
 bad_drop("dropped-early", "a split that is late but not idle drops a record", FIRST_DROPPED)
-near_drop(
-    "dropped-early", "what comes first behind idleness is late",
-    FIRST_DROPPED, inputs=InputLog(("a", "b"), (_split(100, 0), _split(100, 150))),
-)  # fmt: skip
+near_drop("dropped-early", "what comes first behind idleness is late",
+          FIRST_DROPPED, inputs=InputLog(("a", "b"), (_split(100, 0), _split(100, 150))))  # fmt: skip
 
 # The other one had come to 390 ms when it came again, and this window ends at 420.
-bad_drop(
-    "dropped-early", "a split that came again does not count",
-    RecordsDropped(subtask="sum[0]", records=((1, 38, 12, 500),)),
-    inputs=InputLog(("a", "b"), (_split(100, 0), _split(100, 150))),
-)  # fmt: skip
-near_drop(
-    "dropped-early", "nobody says how far the other was behind a restart",
-    FaultInjected(fault=0, fault_kind="knead", target="worker[0]", may_cause=(Consequence.ENDS_PROCESS,)),
-    RecordsDropped(subtask="sum[0]", records=((1, 38, 12, 500),)),
-    inputs=InputLog(("a", "b"), (_split(100, 0), _split(100, 150))),
-)  # fmt: skip
-bad_drop(
-    "dropped-early", "a death makes no split idle",
-    FaultInjected(fault=0, fault_kind="knead", target="worker[0]", may_cause=(Consequence.ENDS_PROCESS,)),
-    FIRST_DROPPED,
-)  # fmt: skip
-near_drop(
-    "dropped-early", "a fault held its records up",
-    FaultInjected(fault=0, fault_kind="knead", target="worker[0]", may_cause=(Consequence.HOLDS_UP_RECORDS,)),
-    FIRST_DROPPED,
-)  # fmt: skip
+bad_drop("dropped-early", "a split that came again does not count",
+         RecordsDropped(subtask="sum[0]", records=((1, 38, 12, 500),)),
+         inputs=InputLog(("a", "b"), (_split(100, 0), _split(100, 150))))  # fmt: skip
+near_drop("dropped-early", "nobody says how far the other was behind a restart",
+          FaultInjected(fault=0, fault_kind="knead", target="worker[0]", may_cause=(Consequence.ENDS_PROCESS,)),
+          RecordsDropped(subtask="sum[0]", records=((1, 38, 12, 500),)),
+          inputs=InputLog(("a", "b"), (_split(100, 0), _split(100, 150))))  # fmt: skip
+bad_drop("dropped-early", "a death makes no split idle",
+         FaultInjected(fault=0, fault_kind="knead", target="worker[0]", may_cause=(Consequence.ENDS_PROCESS,)),
+         FIRST_DROPPED)  # fmt: skip
+near_drop("dropped-early", "a fault held its records up",
+          FaultInjected(fault=0, fault_kind="knead", target="worker[0]", may_cause=(Consequence.HOLDS_UP_RECORDS,)),
+          FIRST_DROPPED)  # fmt: skip
 near_drop("dropped-early", "the machine had other things to do", FIRST_DROPPED, real_time=True)
 
 # --- jobs that keep more by key than a sum: a top list, repeats for a while, sessions ---------------------------------
@@ -210,31 +184,23 @@ near_rows("row-wrong", "the three largest of four", inputs=input_log(8), units=l
 bad_rows("row-wrong", "all four are summed", inputs=input_log(8), units=last_rows(16, 18))
 
 # Two splits, of which each has one record of 1 of key a, and one of 2 of key b.
-near_rows(
-    "row-wrong", "equal values stand side by side",
-    inputs=input_log(2, 2), units=units([replace(fold("a", (0,), (0,)), value=2)], [fold("b", (1,), (1,))]),
-)  # fmt: skip
-bad_rows(
-    "row-wrong", "equal values stand once",
-    inputs=input_log(2, 2), units=units([replace(fold("a", (0,), (0,)), value=1)], [fold("b", (1,), (1,))]),
-)  # fmt: skip
+near_rows("row-wrong", "equal values stand side by side",
+          inputs=input_log(2, 2),
+          units=units([replace(fold("a", (0,), (0,)), value=2)], [fold("b", (1,), (1,))]))  # fmt: skip
+bad_rows("row-wrong", "equal values stand once",
+         inputs=input_log(2, 2),
+         units=units([replace(fold("a", (0,), (0,)), value=1)], [fold("b", (1,), (1,))]))  # fmt: skip
 
 # --- repeats of a key within 200 ms ----------------------------------------------------------------------------------
 
 # These are handed on, of 22.
-near_rows(
-    "row-unknown", "a repeat when the first has expired",
-    job=DEDUPLICATE, units=units(identities(*(f"0:{each}" for each in (0, 1, 20, 21)))),
-)  # fmt: skip
-bad_rows(
-    "row-unknown", "a repeat before the first has expired",
-    job=DEDUPLICATE, units=units(identities(*(f"0:{each}" for each in (0, 1, 18, 20, 21)))),
-)  # fmt: skip
+near_rows("row-unknown", "a repeat when the first has expired",
+          job=DEDUPLICATE, units=units(identities(*(f"0:{each}" for each in (0, 1, 20, 21)))))  # fmt: skip
+bad_rows("row-unknown", "a repeat before the first has expired",
+         job=DEDUPLICATE, units=units(identities(*(f"0:{each}" for each in (0, 1, 18, 20, 21)))))  # fmt: skip
 
-bad_rows(
-    "input-missing", "a repeat is dropped for too long",
-    job=DEDUPLICATE, units=units(identities(*(f"0:{each}" for each in (0, 1, 20)))),
-)  # fmt: skip
+bad_rows("input-missing", "a repeat is dropped for too long",
+         job=DEDUPLICATE, units=units(identities(*(f"0:{each}" for each in (0, 1, 20)))))  # fmt: skip
 
 # --- sessions that end 40 ms behind their last record ----------------------------------------------------------------
 
