@@ -72,69 +72,63 @@ def unit(name: str) -> CommittedRows:
 # --- when ------------------------------------------------------------------------------------------------------------
 
 
-bad, near = exhibits("TXN", job=FORWARD)
+bad, near = exhibits("TXN", job=FORWARD, parallelism=1)
 
 bad("acked-before-precommit", "acknowledges first",
-    attempt(), task(SINK), snapshot(SINK, pending=("t-1",)), ack_sent(SINK), precommitted("t-1", 1, subtask=SINK),
-    parallelism=1)  # fmt: skip
-near("acked-before-precommit", "precommits first", attempt(), task(SINK), closed(1), parallelism=1)
+    attempt(), task(SINK), snapshot(SINK, pending=("t-1",)), ack_sent(SINK),
+    precommitted("t-1", 1, subtask=SINK))  # fmt: skip
+near("acked-before-precommit", "precommits first", attempt(), task(SINK), closed(1))
 
 bad("committed-before-completion", "commits when precommitted",
-    attempt(), task(SINK), closed(1), commits(1, recovering=True), completes(1), parallelism=1)  # fmt: skip
+    attempt(), task(SINK), closed(1), commits(1, recovering=True), completes(1))  # fmt: skip
 near("committed-before-completion", "commits when durable",
-     attempt(), task(SINK), closed(1), completes(1), heard(SINK), commits(1), parallelism=1)  # fmt: skip
+     attempt(), task(SINK), closed(1), completes(1), heard(SINK), commits(1))  # fmt: skip
 near("committed-before-completion", "commits with the next completed",
-     attempt(), task(SINK), closed(1), closed(2, 1), completes(2), heard(SINK, 2), commits(1), commits(2),
-     parallelism=1)  # fmt: skip
+     attempt(), task(SINK), closed(1), closed(2, 1), completes(2), heard(SINK, 2), commits(1), commits(2))  # fmt: skip
 
 bad("committed-above-notice", "notice for one commits two",
-    attempt(), task(SINK), closed(1), closed(2, 1), completes(1), completes(2), heard(SINK), commits(1), commits(2),
-    parallelism=1)  # fmt: skip
+    attempt(), task(SINK), closed(1), closed(2, 1), completes(1), completes(2), heard(SINK), commits(1),
+    commits(2))  # fmt: skip
 near("committed-above-notice", "notice for one commits one",
      attempt(), task(SINK), closed(1), closed(2, 1), completes(1), heard(SINK), commits(1), completes(2),
-     heard(SINK, 2), commits(2), parallelism=1)  # fmt: skip
+     heard(SINK, 2), commits(2))  # fmt: skip
 
 # --- whether ---------------------------------------------------------------------------------------------------------
 
-bad("not-committed", "promised and forgotten",
-    attempt(), task(SINK), closed(1), completes(1), heard(SINK), whole(2), parallelism=1)  # fmt: skip
+bad("not-committed", "promised and forgotten", attempt(), task(SINK), closed(1), completes(1), heard(SINK), whole(2))
 bad("not-committed", "not committed by the notice after its own",
-    attempt(), task(SINK), closed(1), completes(1), heard(SINK), whole(2), parallelism=1, end=UNREACHED)  # fmt: skip
+    attempt(), task(SINK), closed(1), completes(1), heard(SINK), whole(2), end=UNREACHED)  # fmt: skip
 
 TRIED = commit_tried("t-1", subtask=SINK)
 
 near("not-committed", "waits behind a commit that is under way",
      attempt(), task(SINK), closed(1), closed(2, 1), completes(2), heard(SINK, 2), TRIED, closed(3, 1, 2), completes(3),
-     heard(SINK, 3), committed("t-1", subtask=SINK), commits(2), commits(3), parallelism=1)  # fmt: skip
-near("not-committed", "promised and committed", attempt(), task(SINK), whole(1), whole(2), parallelism=1)
+     heard(SINK, 3), committed("t-1", subtask=SINK), commits(2), commits(3))  # fmt: skip
+near("not-committed", "promised and committed", attempt(), task(SINK), whole(1), whole(2))
 
 # The first job ends behind the completion of checkpoint 2; the next one begins from a savepoint.
 bad("not-committed", "the next job goes on from the last checkpoint",
     submitted(), attempt(), task(SINK), whole(1), closed(2), completes(2), submitted("savepoint", 2, job=1),
-    attempt(2, number=1_001), task(SINK, 2), whole(3), whole(4), parallelism=1)  # fmt: skip
+    attempt(2, number=1_001), task(SINK, 2), whole(3), whole(4))  # fmt: skip
 near("not-committed", "the next job goes back to an older savepoint",
      submitted(), attempt(), task(SINK), whole(1), closed(2), completes(2), submitted("savepoint", 1, job=1),
-     attempt(1, number=1_001), task(SINK, 1), whole(3), whole(4), parallelism=1)  # fmt: skip
+     attempt(1, number=1_001), task(SINK, 1), whole(3), whole(4))  # fmt: skip
 
 bad("recovered-not-committed", "found and forgotten",
-    attempt(), task(SINK), closed(1), completes(1), restarted(1, 1), whole(2), parallelism=1)  # fmt: skip
+    attempt(), task(SINK), closed(1), completes(1), restarted(1, 1), whole(2))  # fmt: skip
 bad("recovered-not-committed", "found and not committed by the next notice",
-    attempt(), task(SINK), closed(1), completes(1), restarted(1, 1), whole(2), parallelism=1,
-    end=UNREACHED)  # fmt: skip
+    attempt(), task(SINK), closed(1), completes(1), restarted(1, 1), whole(2), end=UNREACHED)  # fmt: skip
 near("recovered-not-committed", "found and committed",
-     attempt(), task(SINK), closed(1), completes(1), restarted(1, 1), commits(1, recovering=True),
-     parallelism=1)  # fmt: skip
+     attempt(), task(SINK), closed(1), completes(1), restarted(1, 1), commits(1, recovering=True))  # fmt: skip
 near("recovered-not-committed", "found and committed by a later attempt",
-     attempt(), task(SINK), closed(1), completes(1), restarted(1, 1), restarted(1, 1), commits(1, recovering=True),
-     parallelism=1)  # fmt: skip
+     attempt(), task(SINK), closed(1), completes(1), restarted(1, 1), restarted(1, 1),
+     commits(1, recovering=True))  # fmt: skip
 
 bad("open-not-aborted", "left behind",
-    attempt(), task(SINK), whole(1), closed(2), restarted(1, 1), commits(1, recovering=True),
-    parallelism=1)  # fmt: skip
+    attempt(), task(SINK), whole(1), closed(2), restarted(1, 1), commits(1, recovering=True))  # fmt: skip
 near("open-not-aborted", "thrown away by the restore",
      attempt(), task(SINK), whole(1), closed(2), restarted(1, 1),
-     events.TransactionAborted(subtask=SINK, transaction="t-2"), commits(1, recovering=True),
-     parallelism=1)  # fmt: skip
+     events.TransactionAborted(subtask=SINK, transaction="t-2"), commits(1, recovering=True))  # fmt: skip
 
 
 def cleared() -> events.TransactionAborted:
@@ -143,22 +137,19 @@ def cleared() -> events.TransactionAborted:
 
 
 near("open-not-aborted", "thrown away with all that older attempts left",
-     attempt(), task(SINK), whole(1), closed(2), restarted(1, 1), cleared(), commits(1, recovering=True),
-     parallelism=1)  # fmt: skip
+     attempt(), task(SINK), whole(1), closed(2), restarted(1, 1), cleared(), commits(1, recovering=True))  # fmt: skip
 bad("open-not-aborted", "what another sink left is thrown away",
     attempt(), task(SINK), whole(1), closed(2), restarted(1, 1), events.TransactionAborted(subtask="sink[1]"),
-    commits(1, recovering=True), parallelism=1)  # fmt: skip
+    commits(1, recovering=True))  # fmt: skip
 bad("open-not-aborted", "only what came before is thrown away",
-    attempt(), task(SINK), whole(1), cleared(), closed(2), restarted(1, 1), commits(1, recovering=True),
-    parallelism=1)  # fmt: skip
+    attempt(), task(SINK), whole(1), cleared(), closed(2), restarted(1, 1), commits(1, recovering=True))  # fmt: skip
 ZOMBIE = on("worker-0.0", precommitted("t-2", 2, subtask=SINK), attempt=1)
 """Who is taken for dead prepares a transaction that no checkpoint holds."""
 bad("open-not-aborted", "prepared on the same worker behind what throws the rest away",
-    attempt(), task(SINK), whole(1), restarted(1, 1), cleared(), ZOMBIE, commits(1, recovering=True),
-    parallelism=1)  # fmt: skip
+    attempt(), task(SINK), whole(1), restarted(1, 1), cleared(), ZOMBIE, commits(1, recovering=True))  # fmt: skip
 bad("open-not-aborted", "prepared elsewhere 200 ms behind what throws the rest away",
     attempt(), task(SINK), whole(1), restarted(1, 1), on("worker-1.0", cleared()), 200.0, ZOMBIE,
-    commits(1, recovering=True), parallelism=1)  # fmt: skip
+    commits(1, recovering=True))  # fmt: skip
 NARROWER = FaultSpec("submit", Target(Role.COORDINATOR), parameters={"parallelism": 1})
 
 NARROWED: list[Line] = [
@@ -167,33 +158,30 @@ NARROWED: list[Line] = [
 ]  # fmt: skip
 """The second of two sinks closes a transaction that no checkpoint holds; a job with one sink follows."""
 
-bad("open-not-aborted", "left behind by a sink that is no more", *NARROWED, faults=(NARROWER,))
+bad("open-not-aborted", "left behind by a sink that is no more", *NARROWED, faults=(NARROWER,), parallelism=2)
 near("open-not-aborted", "thrown away by another sink",
-     *NARROWED, events.TransactionAborted(subtask=SINK, transaction="t-2"), faults=(NARROWER,))  # fmt: skip
+     *NARROWED, events.TransactionAborted(subtask=SINK, transaction="t-2"), faults=(NARROWER,),
+     parallelism=2)  # fmt: skip
 
 bad("committed-without-checkpoint", "committed though never completed",
-    attempt(), task(SINK), whole(1), closed(2), commits(2, recovering=True), parallelism=1)  # fmt: skip
+    attempt(), task(SINK), whole(1), closed(2), commits(2, recovering=True))  # fmt: skip
 bad("committed-without-checkpoint", "visible though never completed",
-    attempt(), task(SINK), whole(1), closed(2), parallelism=1,
-    units=(unit("out/t-1.arrow"), unit("out/t-2.arrow")))  # fmt: skip
+    attempt(), task(SINK), whole(1), closed(2), units=(unit("out/t-1.arrow"), unit("out/t-2.arrow")))  # fmt: skip
 bad("committed-without-checkpoint", "leftover committed by the restore",
-    attempt(), task(SINK), whole(1), closed(2), restarted(1), commits(2, recovering=True), parallelism=1)  # fmt: skip
+    attempt(), task(SINK), whole(1), closed(2), restarted(1), commits(2, recovering=True))  # fmt: skip
 near("committed-without-checkpoint", "visible and completed",
-     attempt(), task(SINK), closed(1), completes(1), heard(SINK), TRIED, parallelism=1,
-     units=(unit("out/t-1.arrow"),))  # fmt: skip
+     attempt(), task(SINK), closed(1), completes(1), heard(SINK), TRIED, units=(unit("out/t-1.arrow"),))  # fmt: skip
 
 bad("committed-twice", "visible under two names",
-    attempt(), task(SINK), whole(1), parallelism=1,
-    units=(unit("out/t-1.arrow"), unit("out/retry/t-1.arrow")))  # fmt: skip
+    attempt(), task(SINK), whole(1), units=(unit("out/t-1.arrow"), unit("out/retry/t-1.arrow")))  # fmt: skip
 bad("committed-twice", "committed and thrown away",
     attempt(), task(SINK), closed(1), completes(1), events.TransactionAborted(subtask=SINK, transaction="t-1"),
-    heard(SINK), commits(1), parallelism=1)  # fmt: skip
+    heard(SINK), commits(1))  # fmt: skip
 bad("committed-twice", "committed by the attempt that throws it away",
-    attempt(), task(SINK), closed(1), completes(1), restarted(1), cleared(), commits(1, recovering=True),
-    parallelism=1)  # fmt: skip
+    attempt(), task(SINK), closed(1), completes(1), restarted(1), cleared(), commits(1, recovering=True))  # fmt: skip
 near("committed-twice", "restored while the rest is thrown away",
-     attempt(), task(SINK), closed(1), completes(1), restarted(1, 1), cleared(), commits(1, recovering=True),
-     parallelism=1)  # fmt: skip
+     attempt(), task(SINK), closed(1), completes(1), restarted(1, 1), cleared(),
+     commits(1, recovering=True))  # fmt: skip
 
 # The next attempt goes on from an older checkpoint, on another worker; the first hears nothing of it. 50 ms are more
 # than the clocks of two nodes differ by where the order of a history is tried otherwise.
@@ -215,82 +203,78 @@ def sees(transaction: str, poll: int) -> events.RowsVisible:
 
 
 bad("committed-twice", "asked for elsewhere behind the start that throws it away and seen by nobody",
-    NOTICED, ELSEWHERE, ASKED, LATE, parallelism=1)  # fmt: skip
+    NOTICED, ELSEWHERE, ASKED, LATE)  # fmt: skip
 bad("committed-twice", "asked for so late that no clock explains it",
-    NOTICED, ELSEWHERE, 100.0, ASKED, LATE, parallelism=1, real_time=True)  # fmt: skip
+    NOTICED, ELSEWHERE, 100.0, ASKED, LATE, real_time=True)  # fmt: skip
 near("committed-twice", "asked for about when another node throws it away",
-     NOTICED, ELSEWHERE, ASKED, LATE, parallelism=1, real_time=True)  # fmt: skip
+     NOTICED, ELSEWHERE, ASKED, LATE, real_time=True)  # fmt: skip
 near("committed-twice", "asked for before and answered behind the start elsewhere and seen by nobody",
-     UNDER_WAY, ELSEWHERE, LATE, parallelism=1)  # fmt: skip
+     UNDER_WAY, ELSEWHERE, LATE)  # fmt: skip
 near("committed-twice", "seen before the start that throws away what is asked for afterwards",
-     NOTICED, sees("t-2", 7), BARELY, ASKED, LATE, parallelism=1)  # fmt: skip
+     NOTICED, sees("t-2", 7), BARELY, ASKED, LATE)  # fmt: skip
 bad("committed-twice", "seen behind the rows of an attempt that throws it away",
-    UNDER_WAY, ELSEWHERE, sees("t-3", 7), LATE, sees("t-2", 8), parallelism=1)  # fmt: skip
+    UNDER_WAY, ELSEWHERE, sees("t-3", 7), LATE, sees("t-2", 8))  # fmt: skip
 bad("committed-twice", "seen behind those rows and confirmed by nobody",
-    UNDER_WAY, ELSEWHERE, sees("t-3", 7), sees("t-2", 8), parallelism=1, end=UNREACHED)  # fmt: skip
+    UNDER_WAY, ELSEWHERE, sees("t-3", 7), sees("t-2", 8), end=UNREACHED)  # fmt: skip
 near("committed-twice", "seen before the rows of an attempt that does not restore it",
-     UNDER_WAY, sees("t-2", 7), ELSEWHERE, sees("t-3", 8), LATE, parallelism=1)  # fmt: skip
+     UNDER_WAY, sees("t-2", 7), ELSEWHERE, sees("t-3", 8), LATE)  # fmt: skip
 near("committed-twice", "seen with the rows of an attempt that does not restore it",
-     UNDER_WAY, ELSEWHERE, sees("t-2", 8), sees("t-3", 8), LATE, parallelism=1)  # fmt: skip
+     UNDER_WAY, ELSEWHERE, sees("t-2", 8), sees("t-3", 8), LATE)  # fmt: skip
 bad("committed-twice", "seen more than a look behind the start",
-    UNDER_WAY, BARELY, LATE, 150.0, sees("t-2", 8), EACH_100, parallelism=1, units=BOTH)  # fmt: skip
+    UNDER_WAY, BARELY, LATE, 150.0, sees("t-2", 8), EACH_100, units=BOTH)  # fmt: skip
 near("committed-twice", "seen at the first look behind the start",
-     UNDER_WAY, BARELY, LATE, 50.0, sees("t-2", 8), EACH_100, parallelism=1, units=BOTH)  # fmt: skip
+     UNDER_WAY, BARELY, LATE, 50.0, sees("t-2", 8), EACH_100, units=BOTH)  # fmt: skip
 near("committed-twice", "seen late by a reader that may have been kept waiting",
-     UNDER_WAY, BARELY, LATE, 150.0, sees("t-2", 8), EACH_100, parallelism=1, units=BOTH, real_time=True)  # fmt: skip
+     UNDER_WAY, BARELY, LATE, 150.0, sees("t-2", 8), EACH_100, units=BOTH, real_time=True)  # fmt: skip
 near("committed-twice", "confirmed by an attempt that has restored it again",
-     UNDER_WAY, restarted(1), cleared(), restarted(2, 2), commits(2, recovering=True), parallelism=1)  # fmt: skip
-bad("committed-twice", "committed on the worker that has thrown it away",
-    UNDER_WAY, restarted(1), cleared(), LATE, parallelism=1)  # fmt: skip
+     UNDER_WAY, restarted(1), cleared(), restarted(2, 2), commits(2, recovering=True))  # fmt: skip
+bad("committed-twice", "committed on the worker that has thrown it away", UNDER_WAY, restarted(1), cleared(), LATE)
 near("committed-twice", "seen before its answer on the worker that has thrown the rest away",
-     UNDER_WAY, restarted(1), cleared(), sees("t-2", 8), LATE, parallelism=1)  # fmt: skip
-near("committed-twice", "committed on the worker that throws the rest away",
-     UNDER_WAY, LATE, restarted(1), cleared(), parallelism=1)  # fmt: skip
+     UNDER_WAY, restarted(1), cleared(), sees("t-2", 8), LATE)  # fmt: skip
+near("committed-twice", "committed on the worker that throws the rest away", UNDER_WAY, LATE, restarted(1), cleared())
 
 near("committed-twice", "confirmed again",
-     attempt(), task(SINK), whole(1), restarted(1, 1), commits(1, recovering=True), parallelism=1,
-     units=(unit("t-1"),))  # fmt: skip
+     attempt(), task(SINK), whole(1), restarted(1, 1), commits(1, recovering=True), units=(unit("t-1"),))  # fmt: skip
 
 # --- failures --------------------------------------------------------------------------------------------------------
 
 # Checkpoint 1 closes a transaction and is aborted.
 bad("aborted-data-lost", "dropped with its checkpoint",
     attempt(), task(SINK), closed(1), aborted(), heard(SINK, completed=False), closed(2), completes(2), heard(SINK, 2),
-    commits(2), parallelism=1)  # fmt: skip
+    commits(2))  # fmt: skip
 near("aborted-data-lost", "carried to the next checkpoint",
      attempt(), task(SINK), closed(1), aborted(), heard(SINK, completed=False), closed(2, 1), completes(2),
-     heard(SINK, 2), commits(1), commits(2), parallelism=1)  # fmt: skip
+     heard(SINK, 2), commits(1), commits(2))  # fmt: skip
 
 COMMIT_FAILED = events.CommitFailed(subtask=SINK, transaction="t-1", reason="unavailable")
 
 bad("error-swallowed", "failure taken for success",
-    attempt(), task(SINK), closed(1), completes(1), heard(SINK), TRIED, COMMIT_FAILED, committed("t-1", subtask=SINK),
-    parallelism=1)  # fmt: skip
+    attempt(), task(SINK), closed(1), completes(1), heard(SINK), TRIED, COMMIT_FAILED,
+    committed("t-1", subtask=SINK))  # fmt: skip
 bad("error-swallowed", "failure only logged",
-    attempt(), task(SINK), closed(1), completes(1), heard(SINK), TRIED, COMMIT_FAILED, parallelism=1)  # fmt: skip
+    attempt(), task(SINK), closed(1), completes(1), heard(SINK), TRIED, COMMIT_FAILED)  # fmt: skip
 bad("error-swallowed", "failure survives the next notice",
-    attempt(), task(SINK), closed(1), completes(1), heard(SINK), TRIED, COMMIT_FAILED, whole(2), parallelism=1,
+    attempt(), task(SINK), closed(1), completes(1), heard(SINK), TRIED, COMMIT_FAILED, whole(2),
     end=UNREACHED)  # fmt: skip
 near("error-swallowed", "failure tried again",
-     attempt(), task(SINK), closed(1), completes(1), heard(SINK), TRIED, COMMIT_FAILED, commits(1),
-     parallelism=1)  # fmt: skip
+     attempt(), task(SINK), closed(1), completes(1), heard(SINK), TRIED, COMMIT_FAILED, commits(1))  # fmt: skip
 near("error-swallowed", "failure fails the task",
      attempt(), task(SINK), closed(1), completes(1), heard(SINK), TRIED, COMMIT_FAILED,
-     stopped(SINK, reason="commit failed"), restarted(1, 1), commits(1, recovering=True), parallelism=1)  # fmt: skip
+     stopped(SINK, reason="commit failed"), restarted(1, 1), commits(1, recovering=True))  # fmt: skip
 
 bad("failed-untried", "failure of another transaction",
     attempt(), task(SINK), closed(1), closed(2), completes(2), heard(SINK, 2), commit_tried("t-2", subtask=SINK),
-    COMMIT_FAILED, stopped(SINK, reason="commit failed"), parallelism=1, end=UNREACHED)  # fmt: skip
+    COMMIT_FAILED, stopped(SINK, reason="commit failed"), end=UNREACHED)  # fmt: skip
 near("failed-untried", "failure of the one that is tried",
      attempt(), task(SINK), whole(1), closed(2), completes(2), heard(SINK, 2), commit_tried("t-2", subtask=SINK),
      events.CommitFailed(subtask=SINK, transaction="t-2", reason="unavailable"), stopped(SINK, reason="commit failed"),
-     parallelism=1, end=UNREACHED)  # fmt: skip
+     end=UNREACHED)  # fmt: skip
 
 bad("commit-not-idempotent", "recovery cannot commit again",
     attempt(), task(SINK), whole(1), restarted(1, 1), commit_tried("t-1", subtask=SINK, recovering=True), COMMIT_FAILED,
-    stopped(SINK, reason="x"), parallelism=1)  # fmt: skip
+    stopped(SINK, reason="x"))  # fmt: skip
 near("commit-not-idempotent", "recovery commits again",
-     attempt(), task(SINK), whole(1), restarted(1, 1), commits(1, recovering=True), parallelism=1)  # fmt: skip
+     attempt(), task(SINK), whole(1), restarted(1, 1), commits(1, recovering=True))  # fmt: skip
 
 # --- TXN: what sinks report of transactions, and what the committed reader saw of them --------------------------------
 
