@@ -28,11 +28,6 @@ ABORTED_UPLOAD = plan(SLOW_UPLOADS,
                       forge("decline", "source[0]", after_checkpoint=1, gate=gate("acknowledge", WORKERS[1], "sink")),
                       options={**UPLOADED_AT_ONCE, **plans.TOLERANT}, records={"records": 240})  # fmt: skip
 """A checkpoint is declined while the files of its sums are being written, which its sink does not wait for."""
-LEFT_BEHIND = plan(
-    kill(COORDINATOR, after_checkpoint=1, gate=gate("publish-metadata", COORDINATOR)), options=STATE_IN_FILES
-)
-FAILED_WRITE = plan(storage_error("write-state", how={"after_effect": 1, "occurrences": 9}, after_checkpoint=1),
-                    options={**STATE_IN_FILES, **plans.TOLERANT})  # fmt: skip
 
 CASES = with_needs(
     case("asynchronous/beside-the-records",
@@ -47,7 +42,9 @@ CASES = with_needs(
                 "compared with what had been written.",
          passes="Every file is written before its ack, and every checkpoint that completes can be restored."),
     case("asynchronous/error-beside-the-records",
-         "Is a checkpoint declined whose state cannot be stored, and does the task continue?", FAILED_WRITE,
+         "Is a checkpoint declined whose state cannot be stored, and does the task continue?",
+         plan(storage_error("write-state", how={"after_effect": 1, "occurrences": 9}, after_checkpoint=1),
+              options={**STATE_IN_FILES, **plans.TOLERANT}),
          decides("ASY-04", "SNAPSHOT/async-error-swallowed", wrong="swallows-write-errors"),
          decides("ASY-05", "SNAPSHOT/aborted-file-left", wrong="leaves-failed-files"),
          method="Each try to write a state fails, after it took effect; failed checkpoints are tolerated.",
@@ -63,7 +60,9 @@ CASES = with_needs(
          decides("ASY-05", "SNAPSHOT/versions-kept", wrong="keeps-every-second"), tiers=EVERYWHERE,
          method="A checkpoint is declined during the slow uploads of others, and the storage is listed at the end."),
     case("asynchronous/left-behind", "Does nothing stay of a checkpoint that was pending when the coordinator died?",
-         LEFT_BEHIND, decides("ASY-05", "SNAPSHOT/aborted-file-left", wrong="leaves-leftovers"), tiers=EVERYWHERE,
+         plan(kill(COORDINATOR, after_checkpoint=1, gate=gate("publish-metadata", COORDINATOR)),
+              options=STATE_IN_FILES),
+         decides("ASY-05", "SNAPSHOT/aborted-file-left", wrong="leaves-leftovers"), tiers=EVERYWHERE,
          method="The coordinator dies when all state of a checkpoint is stored, in front of the metadata that would "
                 "name it, and the storage is listed at the end."),
     case("asynchronous/versions",

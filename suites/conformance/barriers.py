@@ -58,9 +58,6 @@ def _tight(job: Job, options: Mapping[str, str]) -> Plan:
     )
 
 
-TIGHT = tuple(_tight(job, options) for job in (DIAMOND, UNION, JOIN, SELF_JOIN) for options in ({}, UNALIGNED))
-
-
 CASES = with_needs(
     case("barriers/channel-order", "Does a barrier keep its place among the records of its channel?", LATE,
          decides("BAR-01", "CUT/channel-order", wrong="reorders-around-barrier"), pictures=("stream",),
@@ -149,7 +146,8 @@ CASES = with_needs(
          decides("BAR-10", "CUT/stale-acted", wrong="acts-on-stale-barriers"),
          method="A checkpoint is declined as soon as it is triggered; its barriers come on late channels afterwards."),
     case("barriers/no-deadlock",
-         "Does a job whose paths meet again continue with one buffer at each end, also if a checkpoint aborts?", TIGHT,
+         "Does a job whose paths meet again continue with one buffer at each end, also if a checkpoint aborts?",
+         tuple(_tight(job, options) for job in (DIAMOND, UNION, JOIN, SELF_JOIN) for options in ({}, UNALIGNED)),
          decides("BAR-11", "LIVE/end-not-reached", "LIVE/no-new-checkpoints", "LIVE/input-not-drained",
                  wrong="stays-blocked"),
          mutant_plan=plan(slow(LATE_CHANNELS[0], 60, 1_000),

@@ -37,11 +37,10 @@ def _alignments(timeout: str, ahead_ms: int) -> Plan:
     return switching(timeout, *(jump_clock(worker, ahead_ms, FIRST, 1_500) for worker in WORKERS))
 
 
-EXPIRING = plan(jump_clock(WORKERS[0], HOUR_MS, Schedule(after_checkpoint=1), 60), kill(WORKERS[1], after_checkpoint=3),
-                job=THROTTLE)  # fmt: skip
-
 CASES = with_needs(
-    case("clocks/time-to-live", "Does state live as long as it is to while the wall clock of a worker jumps?", EXPIRING,
+    case("clocks/time-to-live", "Does state live as long as it is to while the wall clock of a worker jumps?",
+         plan(jump_clock(WORKERS[0], HOUR_MS, Schedule(after_checkpoint=1), 60), kill(WORKERS[1], after_checkpoint=3),
+              job=THROTTLE),
          decides("REC-03", "TTL/clock-wrong", wrong="worker-by-wall-clock"), windows=(Window.RESTORED_STATE,),
          method="State lives for 60 ms of processing time; the clock is set an hour ahead, and back, and a worker "
                 "dies."),

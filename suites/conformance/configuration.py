@@ -86,7 +86,6 @@ SPOTLESS: Sequence[Options] = (
 
 
 FAIL_FLAGS = [Call("set_fail_on_checkpointing_errors", (fail,)) for fail in (True, False)]
-TOLERATE = Call("set_tolerable_checkpoint_failure_number", (2,))
 WITHOUT_DIRECTORY: Sequence[Options] = (
     {"state.backend.type": "rocksdb"},
     {"state.backend": "filesystem"},
@@ -142,7 +141,7 @@ CASES = with_needs(
          [submission
           for flag in FAIL_FLAGS
           for submission in (submitted(TOLERATED, flag), submitted({}, flag, file=flat(TOLERATED)),
-                             submitted({}, TOLERATE, flag))],
+                             submitted({}, Call("set_tolerable_checkpoint_failure_number", (2,)), flag))],
          decides("CFG-04", "CONFIG/value-wrong", wrong="puts-flag-over-number"),
          decides("CFG-04", "CONFIG/warning-wrong", wrong="warns-of-nothing"),
          method="A program sets the flag, and a number is set by the program or by the cluster.",

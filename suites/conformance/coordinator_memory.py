@@ -31,15 +31,10 @@ def _within(budget_bytes: int, *faults: FaultSpec, **options: str) -> Plan:
     )
 
 
-BUDGETS = tuple(_within(THREE_CHECKPOINTS_BYTES + more) for more in (-1, 0, 1, -84))
-FALLS_BACK = (
-    _within(THREE_CHECKPOINTS_BYTES - 84, kill(WORKERS[0], after_checkpoint=3), **IN_MEMORY),
-    _within(THREE_CHECKPOINTS_BYTES - 84, kill(COORDINATOR, after_checkpoint=3)),
-)
-
 CASES = with_needs(
     case("coordinator-memory/budget",
-         "Does a checkpoint fail whose state would exceed the coordinator's memory, and no other?", BUDGETS,
+         "Does a checkpoint fail whose state would exceed the coordinator's memory, and no other?",
+         tuple(_within(THREE_CHECKPOINTS_BYTES + more) for more in (-1, 0, 1, -84)),
          decides("SBK-10", "COORD/over-budget-kept", wrong="knows-no-budget"),
          decides("SBK-10", "COORD/over-budget-kept", wrong="keeps-one-more"),
          decides("SBK-10", "COORD/refused-within-budget", wrong="refuses-at-budget"),
@@ -49,7 +44,9 @@ CASES = with_needs(
          method="Each handle fits. Together with what is kept of others they are one byte below the budget, at it, one "
                 "byte above it, and well above it."),
     case("coordinator-memory/older-ones-stay", "Do older checkpoints stay when there is no room for another one?",
-         FALLS_BACK, decides("SBK-10", "REACH/dropped-too-early", wrong="makes-room"), windows=(Window.RESTORED_STATE,),
+         (_within(THREE_CHECKPOINTS_BYTES - 84, kill(WORKERS[0], after_checkpoint=3), **IN_MEMORY),
+          _within(THREE_CHECKPOINTS_BYTES - 84, kill(COORDINATOR, after_checkpoint=3))),
+         decides("SBK-10", "REACH/dropped-too-early", wrong="makes-room"), windows=(Window.RESTORED_STATE,),
          method="Checkpoints fail for lack of memory, and a worker or the coordinator is killed then.",
          passes="The job goes on from the newest one that has completed."),
 )  # fmt: skip

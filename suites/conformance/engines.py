@@ -45,11 +45,6 @@ def killed(restored: int, **when: Any) -> FaultSpec:
 BEHIND_ROWS = "rows_visible"
 """Rows of a wrong engine may be ahead of its positions."""
 KILLED = engines(killed(0), killed(1, at_event=BEHIND_ROWS), killed(2, at_event=BEHIND_ROWS))
-PAUSED = engines(
-    pause(FIRST, 1_500, after_acknowledged=2), killed(0), pause(FIRST, 1_500, after_restored=1, after_acknowledged=2)
-)
-REBALANCED = engines(leave(SECOND, 2_000, after_acknowledged=2), kill(FIRST, after_restored=1, after_acknowledged=2),
-                     leave(SECOND, 2_000, after_restored=2, after_acknowledged=2), workers=2)  # fmt: skip
 
 CASES = with_needs(
     case("engines/killed", "Does every record count once in the output of an engine that is killed?", KILLED,
@@ -59,9 +54,13 @@ CASES = with_needs(
          method="SIGKILL hits its first process once it has persisted something, and in later lives when rows appear.",
          passes="Every row is what the oracle's model holds at its counts, and the last rows hold the whole input."),
     case("engines/paused", "Does every record count once in the output of an engine whose process stands still?",
-         PAUSED, windows=(Window.RESTORED_STATE,), tiers=(Tier.PROCESS,), needs=NEEDS,
+         engines(pause(FIRST, 1_500, after_acknowledged=2), killed(0),
+                 pause(FIRST, 1_500, after_restored=1, after_acknowledged=2)),
+         windows=(Window.RESTORED_STATE,), tiers=(Tier.PROCESS,), needs=NEEDS,
          method="SIGSTOP for a while, before and after a kill.", passes="As for engines/killed."),
-    case("engines/rebalanced", "Does every record count once where workers leave and join?", REBALANCED,
+    case("engines/rebalanced", "Does every record count once where workers leave and join?",
+         engines(leave(SECOND, 2_000, after_acknowledged=2), kill(FIRST, after_restored=1, after_acknowledged=2),
+                 leave(SECOND, 2_000, after_restored=2, after_acknowledged=2), workers=2),
          windows=(Window.RESTORED_STATE,), tiers=(Tier.PROCESS,), needs=NEEDS,
          method="The second of two workers leaves in good order and joins again, twice; meanwhile the first is killed.",
          passes="As for engines/killed."),

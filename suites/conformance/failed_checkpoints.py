@@ -32,8 +32,6 @@ def _not_stored(times: int, after: int = 1, **how: int) -> FaultSpec:
 LATE_UPLOAD = plan(slow_storage("write-state", 150, 400, 1, after_checkpoint=1),
                    options={**plans.TWO_AT_ONCE, **STATE_IN_FILES, **plans.INTOLERANT}, records=LONG)  # fmt: skip
 """One upload of a checkpoint takes longer than the next checkpoint."""
-LATE_PUBLICATION = plan(slow_storage("publish-metadata", 150, 400, 1, after_checkpoint=1),
-                        options={**plans.TWO_AT_ONCE, **plans.TOLERANT}, records=LONG)  # fmt: skip
 LOST_NOTICES = (
     plan(lose_notices(50, 300, after_checkpoint=1), records=LONG),
     plan(lose_notices(90, 300, after_checkpoint=1), records=LONG),
@@ -43,7 +41,6 @@ LOST_NOTICES = (
          storage_error("write-state", 200, {"occurrences": 3}, after_checkpoint=2),
          options={**STATE_IN_FILES, **plans.TOLERANT}, records=LONG),
 )  # fmt: skip
-FAILED_COMMIT = plan(storage_error("commit", after_checkpoint=2), options=plans.TWO_RETAINED)
 TOO_MANY = (
     plan(storage_error("write-state", 300, {"occurrences": 6}, after_checkpoint=1),
          options={**STATE_IN_FILES, **plans.ONE_TOLERABLE}),
@@ -62,12 +59,9 @@ NO_FAILURES = (
     plan(kill(WORKERS[0], after_checkpoint=1, gate=gate("acknowledge", WORKERS[0], "sum")), options=plans.INTOLERANT),
 )
 """Ends that count for nothing, whatever is tolerable."""
-FORGIVEN = plan(_not_stored(1), _not_stored(1, after=3), options=plans.ONE_TOLERABLE, records=LONG)
-COUNTED_ANEW = plan(_not_stored(3), options=plans.ONE_TOLERABLE, records=LONG)
 OUTDATED = plan(slow_storage("publish-metadata", 60, 60, 1, after_checkpoint=1), _not_stored(1, after=2),
                 options={**plans.TWO_AT_ONCE, **plans.INTOLERANT}, records=LONG)  # fmt: skip
 """The publication of a checkpoint fails when a later one has completed."""
-REFUSED_BY_STORE = plan(_not_stored(1), options={**STATE_IN_FILES, **plans.TOLERANT})
 
 
 def _unknown(**how: int) -> Plan:
@@ -77,9 +71,6 @@ def _unknown(**how: int) -> Plan:
 
 
 UNKNOWN = (_unknown(after_effect=1), _unknown(answer_lost=1))
-MID_CHECKPOINT = plan(
-    kill(WORKERS[1], after_checkpoint=1, gate=gate("acknowledge", WORKERS[1], "sum")), options=plans.TWO_AT_ONCE
-)
 CRASHES = tuple(
     plan(kill(COORDINATOR, after_checkpoint=1, gate=gate(effect, COORDINATOR)), options={**STATE_IN_FILES, **kept})
     for effect in ON_COORDINATOR
@@ -93,7 +84,9 @@ CASES = with_needs(
          decides("CRD-05", "COORD/not-subsumed", "COORD/wrong-reason", wrong="never-subsumes"), tiers=EVERYWHERE,
          method="One upload takes longer than the next checkpoint, and two may be pending."),
     case("failed-checkpoints/notices-rise", "Is each task notified of completions in ascending order?",
-         LATE_PUBLICATION, decides("CRD-06", "COORD/notices-not-increasing", wrong="completes-late"), tiers=EVERYWHERE,
+         plan(slow_storage("publish-metadata", 150, 400, 1, after_checkpoint=1),
+              options={**plans.TWO_AT_ONCE, **plans.TOLERANT}, records=LONG),
+         decides("CRD-06", "COORD/notices-not-increasing", wrong="completes-late"), tiers=EVERYWHERE,
          method="The publication of one checkpoint takes longer than that of the next."),
     case("failed-checkpoints/lost-notices", "Does it matter which notices are lost?", LOST_NOTICES,
          decides("CRD-07", "TXN/not-committed", wrong="commits-only-noticed"), tiers=EVERYWHERE,
@@ -101,7 +94,8 @@ CASES = with_needs(
          passes="The output is the right one, once, and what a completed checkpoint promises is committed."),
     case("failed-checkpoints/failing-notice",
          "Does an error in what a task does with a notice fail the task, and leave the checkpoint complete?",
-         FAILED_COMMIT, decides("CRD-08", "TXN/error-swallowed", wrong="H7"),
+         plan(storage_error("commit", after_checkpoint=2), options=plans.TWO_RETAINED),
+         decides("CRD-08", "TXN/error-swallowed", wrong="H7"),
          decides("CRD-08", "COORD/restored-not-latest", wrong="revokes-completed"), tiers=EVERYWHERE,
          method="The commit after a completion fails; two checkpoints are retained.",
          passes="The task fails, and the job continues from that checkpoint."),
@@ -112,10 +106,12 @@ CASES = with_needs(
          decides("CRD-09", "COUNT/failed-below-tolerable", wrong="counts-every-abort"), tiers=EVERYWHERE,
          method="Nothing is tolerable; tasks decline because they are not ready or closing, a checkpoint is subsumed, "
                 "the job fails over, and, in version 1.14, metadata cannot be stored."),
-    case("failed-checkpoints/forgiven", "Does a success make the failures before it count no more?", FORGIVEN,
+    case("failed-checkpoints/forgiven", "Does a success make the failures before it count no more?",
+         plan(_not_stored(1), _not_stored(1, after=3), options=plans.ONE_TOLERABLE, records=LONG),
          decides("CRD-09", "COUNT/failed-below-tolerable", wrong="never-forgives"), tiers=EVERYWHERE,
          method="One failure is tolerable, and there are two with a success in between."),
-    case("failed-checkpoints/counted-anew", "Does counting begin anew when the job has failed over?", COUNTED_ANEW,
+    case("failed-checkpoints/counted-anew", "Does counting begin anew when the job has failed over?",
+         plan(_not_stored(3), options=plans.ONE_TOLERABLE, records=LONG),
          decides("CRD-09", "COUNT/failed-below-tolerable", "COUNT/tolerable-exceeded", wrong="never-counts-anew"),
          tiers=EVERYWHERE,
          method="One failure is tolerable, and three publications in a row fail.",
@@ -124,8 +120,8 @@ CASES = with_needs(
          OUTDATED, decides("CRD-09", "COUNT/failed-below-tolerable", wrong="counts-older-failures"),
          method="Nothing is tolerable; a publication takes long, and fails after the next checkpoint has completed."),
     case("failed-checkpoints/not-stored", "Is a checkpoint that the store refuses aborted and cleaned?",
-         REFUSED_BY_STORE, decides("CRD-11", "COORD/state-not-discarded", wrong="keeps-files-of-failed-store"),
-         tiers=EVERYWHERE,
+         plan(_not_stored(1), options={**STATE_IN_FILES, **plans.TOLERANT}),
+         decides("CRD-11", "COORD/state-not-discarded", wrong="keeps-files-of-failed-store"), tiers=EVERYWHERE,
          method="Metadata is refused, and the state lies in files.",
          passes="The checkpoint is aborted, and no file of it is left at the end."),
     case("failed-checkpoints/perhaps-stored",
@@ -135,7 +131,9 @@ CASES = with_needs(
          method="The response to a publication is lost, which took effect or not, and the coordinator dies soon "
                 "after."),
     case("failed-checkpoints/task-failure",
-         "Does the failure of a task end every pending checkpoint before the restart?", MID_CHECKPOINT,
+         "Does the failure of a task end every pending checkpoint before the restart?",
+         plan(kill(WORKERS[1], after_checkpoint=1, gate=gate("acknowledge", WORKERS[1], "sum")),
+              options=plans.TWO_AT_ONCE),
          decides("CRD-12", "COORD/pending-at-restart", wrong="forgets-pending"), tiers=EVERYWHERE,
          method="A worker is killed in front of an acknowledgement; two checkpoints may be pending."),
     case("failed-checkpoints/coordinator-crash",

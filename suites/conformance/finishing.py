@@ -24,9 +24,6 @@ LATE = {"idle_partition": 1, "starts_ms": 800}
 """What the right source reads comes when the left one has long ended."""
 HALF = bounded(UNION, "left")
 """One of two sources ends, the other never does."""
-UNION_STATE = Job(name="union-state",
-                  vertices=(Vertex("source", VertexKind.SOURCE, bounded=True, union_state=True), *FORWARD.vertices[1:]),
-                  edges=FORWARD.edges, contract=FORWARD.contract)  # fmt: skip
 TWO_PHASE_COMMIT = frozenset({Capability.TWO_PHASE_COMMIT})
 
 
@@ -35,11 +32,6 @@ def ending(*faults: FaultSpec, **fields: Any) -> Plan:
     return plan(*faults, expected_end=ExpectedEnd.FINISHED, **fields)
 
 
-DRAINED = tuple(
-    ending(job=job, options=options)
-    for job in (REDUCED, bounded(KEYED_SUM), bounded(FORWARD), bounded(PIPELINE))
-    for options in (CHAINED, SELDOM)
-)
 WAITING = tuple(
     ending(kill(target, at_event=event), job=job, options=options) for job in (REDUCED, bounded(KEYED_SUM))
     for target, event in ((WORKERS[0], "operator_finished"), (COORDINATOR, "operator_finished"),
@@ -61,11 +53,13 @@ EDITED = plan(command("cancel", after_checkpoint=10),
                        f"{CHECKPOINTING}.externalized-checkpoint-retention": "RETAIN_ON_CANCELLATION"},
               expected_end=ExpectedEnd.FAILED, bounds=Bounds(safety_ms=6_000, liveness_ms=6_000))  # fmt: skip
 """Both had finished, and what is put between them has not."""
-PARTLY_FINISHED = ending(kill(WORKERS[0], after_checkpoint=12), job=bounded(UNION), records=LATE)
 
 CASES = with_needs(
     case("finishing/drained",
-         "Is everything committed, and finish() called once, when the input ends between two checkpoints?", DRAINED,
+         "Is everything committed, and finish() called once, when the input ends between two checkpoints?",
+         tuple(ending(job=job, options=options)
+               for job in (REDUCED, bounded(KEYED_SUM), bounded(FORWARD), bounded(PIPELINE))
+               for options in (CHAINED, SELDOM)),
          decides("FIN-02", "FINAL/record-not-committed", "FINAL/emitted-after-end", wrong="J1"),
          decides("FIN-02", "FINAL/held-after-finish", wrong="keeps-held-rows"),
          decides("FIN-02", "FINAL/finish-not-once", wrong="finishes-twice"),
@@ -94,7 +88,8 @@ CASES = with_needs(
          decides("FIN-01", "FINAL/triggered-after-finish", wrong="never-stops-checkpoints"),
          method="Two sources flow together, and the input of one of them ends long before that of the other."),
     case("finishing/partly-finished-restored", "Does a restore leave finished what had finished, and nothing else?",
-         PARTLY_FINISHED, decides("FIN-01", "EXACT/row-repeated", "EXACT/input-missing", wrong="reruns-finished"),
+         ending(kill(WORKERS[0], after_checkpoint=12), job=bounded(UNION), records=LATE),
+         decides("FIN-01", "EXACT/row-repeated", "EXACT/input-missing", wrong="reruns-finished"),
          windows=(Window.RESTORED_STATE,), tiers=EVERYWHERE,
          method="A worker is killed when one of two sources has ended, and checkpoints have completed since.",
          passes="Every record has its effect in the committed output once, and what starts as finished is behind "
@@ -106,8 +101,12 @@ CASES = with_needs(
          passes="No attempt starts, and the job fails at once and reports why."),
     case("finishing/union-state",
          "Does a checkpoint complete only if none, or all, of the subtasks with union list state have finished?",
-         ending(job=UNION_STATE, topology=Topology(parallelism=3),
-                records={"partitions": 3, "idle_partition": 2, "starts_ms": 500}, options=plans.TOLERANT),
+         ending(job=Job(name="union-state",
+                        vertices=(Vertex("source", VertexKind.SOURCE, bounded=True, union_state=True),
+                                  *FORWARD.vertices[1:]),
+                        edges=FORWARD.edges, contract=FORWARD.contract),
+                topology=Topology(parallelism=3), records={"partitions": 3, "idle_partition": 2, "starts_ms": 500},
+                options=plans.TOLERANT),
          decides("FIN-04", "FINAL/partial-union", wrong="ignores-union-state"), tiers=EVERYWHERE,
          method="The input of two of three source subtasks ends early; their positions are union list state.",
          passes="No checkpoint completes that a part of them took after finish(); when the last has finished, one "

@@ -37,7 +37,6 @@ def _golden(version: str, parallelism: int = 1) -> Plan:
     return plan(options=options, topology=Topology(parallelism=parallelism))
 
 
-GOLDEN_RUNS = tuple(map(_golden, PROFILES))
 AFTER_RESTARTS = tuple(
     _plan(version, *faults, options=options)
     for version, (faults, options) in product(PROFILES,
@@ -47,13 +46,6 @@ AFTER_RESTARTS = tuple(
                                                  kill(WORKERS[1], after_checkpoint=2)),
                                                 {})))
 )  # fmt: skip
-OVERLAPPING = tuple(
-    _plan(version, *faults, options={**plans.TWO_AT_ONCE, **TOLERANT})
-    for version, faults in product(
-        PROFILES,
-        ((lose_notices(100, 400, after_checkpoint=1),), (slow_storage("write-state", 60, 300, after_checkpoint=2),)),
-    )
-)
 GIVEN_UP = tuple(
     _plan(version, *faults, options=TOLERANT)
     for version, faults in product(PROFILES,
@@ -76,11 +68,11 @@ BETWEEN = tuple(
     _plan(version, savepoint(how=how, after_checkpoint=2), kill(WORKERS[0], after_checkpoint=5))
     for version, how in product(PROFILES, SavepointFormat)
 )
-EQUAL_NAMES = tuple(_golden(version, parallelism=2) for version in PROFILES)
 
 CASES = with_needs(
     case("incremental/golden-run", "Are the files of the golden run shared, counted and deleted as the example says?",
-         GOLDEN_RUNS, decides("INC-04", "MERGES/checkpoint-files", "MERGES/live-files", wrong="never-releases"),
+         tuple(map(_golden, PROFILES)),
+         decides("INC-04", "MERGES/checkpoint-files", "MERGES/live-files", wrong="never-releases"),
          decides("INC-04", "MERGES/uses", wrong="counts-one-use"), needs=SHARING, pictures=("shared-files",),
          method="The backend names and merges its files as the example does, with two checkpoints retained.",
          passes="CP1 to CP4 refer to its files, exactly its live files are stored, and their uses are its counts."),
@@ -90,8 +82,11 @@ CASES = with_needs(
          windows=(Window.RESTORED_STATE,), needs=SHARING,
          method="Workers and the coordinator are killed between increments, and deletions are slow."),
     case("incremental/pending-bases", "Does the base of a pending checkpoint stay, whatever completes meanwhile?",
-         OVERLAPPING, decides("INC-02", "SHARED/deleted-in-use", "SHARED/unconfirmed-base", wrong="forgets-bases"),
-         needs=SHARING,
+         tuple(_plan(version, *faults, options={**plans.TWO_AT_ONCE, **TOLERANT})
+               for version, faults in product(PROFILES,
+                                              ((lose_notices(100, 400, after_checkpoint=1),),
+                                               (slow_storage("write-state", 60, 300, after_checkpoint=2),)))),
+         decides("INC-02", "SHARED/deleted-in-use", "SHARED/unconfirmed-base", wrong="forgets-bases"), needs=SHARING,
          method="Two checkpoints are pending at once, notices of completion are lost and uploads slow."),
     case("incremental/given-up",
          "Are the files of checkpoints deleted that are aborted, and of none that later ones need?", GIVEN_UP,
@@ -122,7 +117,8 @@ CASES = with_needs(
          windows=(Window.RESTORED_STATE,), needs=SHARING,
          method="A savepoint is taken between increments, in both formats, and a worker killed later."),
     case("incremental/equal-names", "Are files of equal names apart when they belong to different subtasks?",
-         EQUAL_NAMES, decides("INC-07", "SHARED/wrong-files", wrong="mixes-subtasks"), needs=SHARING,
+         tuple(_golden(version, parallelism=2) for version in PROFILES),
+         decides("INC-07", "SHARED/wrong-files", wrong="mixes-subtasks"), needs=SHARING,
          method="Two subtasks give their files the names of the golden run.",
          passes="Each checkpoint names the files of both, and a restore gives each subtask its own."),
 )  # fmt: skip

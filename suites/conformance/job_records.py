@@ -32,18 +32,17 @@ def _failing(how: Mapping[str, int]) -> Plan:
     )
 
 
-FAILING = tuple(_failing(how) for how in WAYS)
-SLOW = plan(slow_storage(RECORD, 60, 500, after_checkpoint=1), kill(WORKERS[0], after_checkpoint=2),
-            kill(COORDINATOR, after_checkpoint=2, gate=gate(RECORD, COORDINATOR)), options=TOLERANT_WITH_FILES,
-            records=LONG)  # fmt: skip
-
 CASES = with_needs(
     case("job-records/failing", "Does nothing begin under an id or an attempt whose record could not be written?",
-         FAILING, decides("TRG-02", "COORD/ids-not-increasing", wrong="ignores-lost-record"),
-         windows=(Window.RESTORED_STATE,), tiers=EVERYWHERE,
+         tuple(_failing(how) for how in WAYS),
+         decides("TRG-02", "COORD/ids-not-increasing", wrong="ignores-lost-record"), windows=(Window.RESTORED_STATE,),
+         tiers=EVERYWHERE,
          method="The record is refused, or its response is lost; the coordinator dies with a checkpoint under way.",
          passes="No checkpoint and no attempt has a number that an earlier one had."),
-    case("job-records/slow", "Is the output right when the record takes longer than a checkpoint interval?", SLOW,
+    case("job-records/slow", "Is the output right when the record takes longer than a checkpoint interval?",
+         plan(slow_storage(RECORD, 60, 500, after_checkpoint=1), kill(WORKERS[0], after_checkpoint=2),
+              kill(COORDINATOR, after_checkpoint=2, gate=gate(RECORD, COORDINATOR)), options=TOLERANT_WITH_FILES,
+              records=LONG),
          decides("REC-03", *plans.EXACT_ROWS, wrong="source-repeats-one"),
          windows=(Window.RESTORED_STATE, Window.READ_AGAIN), tiers=EVERYWHERE,
          method="Each write of the record takes 60 ms longer; a worker and the coordinator die meanwhile."),

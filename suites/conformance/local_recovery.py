@@ -36,24 +36,12 @@ def spoilt(way: str) -> Plan:
     return local(*before, spoil_local_copy(0, way, after_checkpoint=3), KILLED)
 
 
-OFF = (
-    local(KILLED, options=DIRECTORY),
-    local(KILLED, options=IN_MEMORY),
-    local(KILLED, options=UNALIGNED),
-)
 INTACT = (local(KILLED), local(BEFORE_ACK, options=OLD_SPELLING))
-TWO_OPERATORS = local(kill(WORKERS[0], after_checkpoint=3), job=REDUCED, expected_end=ExpectedEnd.FINISHED)
-SPOILT = tuple(spoilt(way) for way in ("flip", "truncate", "foreign", "stale", "remove"))
-UNWRITTEN = local(storage_error("write-local", how={"occurrences": 3}, after_checkpoint=1), KILLED)
-UNSTORED = local(
-    storage_error("write-state", how={"occurrences": 2}, after_checkpoint=2), options={**ON, **plans.TOLERANT}
-)
-UNREADABLE = local(storage_error("read-local", how={"occurrences": 2}, after_checkpoint=3), KILLED)
 
 CASES = with_needs(
     case("local-recovery/off", "Are there no local copies where nobody asked for them, or where they are excluded?",
-         OFF, decides("LOC-01", "LOCAL/kept-though-off", wrong="keeps-copies-unasked"),
-         windows=(Window.RESTORED_STATE,),
+         (local(KILLED, options=DIRECTORY), local(KILLED, options=IN_MEMORY), local(KILLED, options=UNALIGNED)),
+         decides("LOC-01", "LOCAL/kept-though-off", wrong="keeps-copies-unasked"), windows=(Window.RESTORED_STATE,),
          method="A worker dies: without the option, with state in the coordinator's memory, with unaligned "
                 "checkpoints."),
     case("local-recovery/intact",
@@ -64,21 +52,27 @@ CASES = with_needs(
          decides("REC-09", "RESTORE/state-differs", wrong="N2"), windows=(Window.RESTORED_STATE,),
          mutant_plan=INTACT[1], tiers=EVERYWHERE,
          method="A worker dies, once with a copy on its disk of a checkpoint that never completes."),
-    case("local-recovery/two-operators", "Are the copies of two operators on one worker kept apart?", TWO_OPERATORS,
+    case("local-recovery/two-operators", "Are the copies of two operators on one worker kept apart?",
+         local(kill(WORKERS[0], after_checkpoint=3), job=REDUCED, expected_end=ExpectedEnd.FINISHED),
          decides("LOC-03", "LOCAL/spoilt-copy-used", wrong="N1"), windows=(Window.RESTORED_STATE,),
          method="A worker with two keyed operators dies.", passes="Each of them restores its own state."),
-    case("local-recovery/spoilt", "Is a damaged, partial, stale, foreign or missing copy passed over?", SPOILT,
+    case("local-recovery/spoilt", "Is a damaged, partial, stale, foreign or missing copy passed over?",
+         tuple(spoilt(way) for way in ("flip", "truncate", "foreign", "stale", "remove")),
          decides("LOC-03", "LOCAL/spoilt-copy-used", wrong="trusts-name-of-copy"),
          decides("LOC-03", "LOCAL/spoilt-copy-fatal", wrong="insists-on-copy"), pictures=("local-recovery",),
          windows=(Window.RESTORED_STATE,), tiers=EVERYWHERE,
          method="The newest copies of a worker are changed, cut, exchanged or removed, and the worker dies."),
-    case("local-recovery/unwritten", "Does a checkpoint complete whose local copies cannot be written?", UNWRITTEN,
+    case("local-recovery/unwritten", "Does a checkpoint complete whose local copies cannot be written?",
+         local(storage_error("write-local", how={"occurrences": 3}, after_checkpoint=1), KILLED),
          decides("LOC-02", "LOCAL/local-failure-counts", wrong="needs-local-copy"), tiers=EVERYWHERE,
          method="Writing local copies fails a few times, and a worker dies."),
-    case("local-recovery/unstored", "Is a checkpoint declined whose state is on local disks alone?", UNSTORED,
+    case("local-recovery/unstored", "Is a checkpoint declined whose state is on local disks alone?",
+         local(storage_error("write-state", how={"occurrences": 2}, after_checkpoint=2),
+               options={**ON, **plans.TOLERANT}),
          decides("LOC-02", "LOCAL/acked-unstored", wrong="takes-local-for-stored"),
          method="Storing state in the checkpoint storage fails a few times."),
-    case("local-recovery/unreadable", "Is the checkpoint storage read where the local disk fails?", UNREADABLE,
+    case("local-recovery/unreadable", "Is the checkpoint storage read where the local disk fails?",
+         local(storage_error("read-local", how={"occurrences": 2}, after_checkpoint=3), KILLED),
          windows=(Window.RESTORED_STATE,),
          method="Reading local copies fails, and a worker dies.", passes="The job goes on as if there were no copies."),
     needs=frozenset({Capability.LOCAL_RECOVERY}),

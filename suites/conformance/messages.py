@@ -30,9 +30,6 @@ LOST_WITH_CONNECTION = tuple(
     for first, then in (("acknowledge", "deploy"), ("cancel", "task-running"), ("start-source", "cancelled"))
 )  # fmt: skip
 """The connection of a worker is reset in front of a message; the other worker dies, so that tasks stop and start."""
-DOUBLED_ACKS = plan(disturb("double", "acknowledge", how={"occurrences": 0, "delay_ms": 1}, after_checkpoint=1),
-                    pause(WORKERS[1], 60, after_checkpoint=1, gate=gate("acknowledge", WORKERS[1], "sink")),
-                    options=SHORT_TIMEOUT, records=LONG)  # fmt: skip
 ACKS_OF_THE_LAST_ATTEMPT = plan(disturb("double", "acknowledge", WORKERS[0], {"occurrences": 0, "delay_ms": 70},
                                         after_checkpoint=1),
                                 kill(WORKERS[1], after_checkpoint=3), options=SHORT_TIMEOUT, records=LONG)  # fmt: skip
@@ -56,13 +53,13 @@ LATE_DECLINES = plan(disturb("delay", "decline",
                      _declined(after_checkpoint=2, at_event="checkpoint_triggered"),
                      options={**SHORT_TIMEOUT, f"{CHECKPOINTING}.timeout": "42 ms"}, records=LONG)  # fmt: skip
 """A decline arrives when its checkpoint has expired, and another is pending; a later one arrives in time."""
-LOST_TRIGGERS = plan(
-    disturb("lose", "trigger", WORKERS[0], {"occurrences": 2}, after_checkpoint=1), options=SHORT_TIMEOUT, records=LONG
-)
 
 CASES = with_needs(
     case("messages/doubled-acks", "Is every acknowledgement counted once, when each of them arrives twice?",
-         DOUBLED_ACKS, decides("CRD-02", "COORD/ack-counted-wrongly", wrong="counts-duplicate-acks"), tiers=EVERYWHERE,
+         plan(disturb("double", "acknowledge", how={"occurrences": 0, "delay_ms": 1}, after_checkpoint=1),
+              pause(WORKERS[1], 60, after_checkpoint=1, gate=gate("acknowledge", WORKERS[1], "sink")),
+              options=SHORT_TIMEOUT, records=LONG),
+         decides("CRD-02", "COORD/ack-counted-wrongly", wrong="counts-duplicate-acks"), tiers=EVERYWHERE,
          method="All acknowledgements are doubled, and the last one of a checkpoint is held back.",
          passes="No checkpoint completes without it."),
     case("messages/late-copies-of-acks",
@@ -83,7 +80,9 @@ CASES = with_needs(
          method="A decline arrives when its checkpoint has expired, and another one is pending.",
          passes="The other one is not aborted as declined."),
     case("messages/lost-triggers", "Does a checkpoint whose trigger is lost expire, and the next one complete?",
-         LOST_TRIGGERS, decides("CRD-04", "COORD/not-expired", wrong="never-expires"),
+         plan(disturb("lose", "trigger", WORKERS[0], {"occurrences": 2}, after_checkpoint=1), options=SHORT_TIMEOUT,
+              records=LONG),
+         decides("CRD-04", "COORD/not-expired", wrong="never-expires"),
          decides("CRD-04", "COORD/slot-not-freed", wrong="keeps-slot"), tiers=EVERYWHERE,
          method="The triggers of one worker's source are lost twice."),
     case("messages/lost-with-connection",

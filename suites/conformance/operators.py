@@ -65,9 +65,6 @@ def versioned(first: int, second: int, *faults: FaultSpec, **fields: Any) -> Pla
     )
 
 
-COMPATIBLE = (versioned(1, 2), versioned(1, 2, kill(WORKERS[0], after_checkpoint=5)))
-INCOMPATIBLE = versioned(2, 1, expected_end=ExpectedEnd.FAILED)
-
 CASES = with_needs(
     case("operators/several-inputs-wait",
          "Do a union, a join, a diamond and broadcast state align over all of their inputs?",
@@ -117,13 +114,15 @@ CASES = with_needs(
                 "workers and the coordinator are killed, and the job is rescaled.",
          passes="State is found until it expires by the clock of its subtask, and never behind that; and exactly the "
                 "records are in the output for which none was found."),
-    case("operators/newer-format", "Does state of an older format come back in the newer one?", COMPATIBLE,
+    case("operators/newer-format", "Does state of an older format come back in the newer one?",
+         (versioned(1, 2), versioned(1, 2, kill(WORKERS[0], after_checkpoint=5))),
          decides("REC-03", "RESTORE/rescaled-state-differs", wrong="converts-to-nothing"),
          windows=(Window.RESTORED_STATE,),
          method="A job is cancelled, and goes on as a program that stores its sums in another format.",
          passes="The second job starts with the state that the first has recorded, and its rows are right."),
     case("operators/older-format", "Is state refused that was stored in a newer format than the program has?",
-         INCOMPATIBLE, decides("REC-08", "LIVE/end-not-reached", wrong="starts-afresh-if-incompatible"),
+         versioned(2, 1, expected_end=ExpectedEnd.FAILED),
+         decides("REC-08", "LIVE/end-not-reached", wrong="starts-afresh-if-incompatible"),
          method="A job is cancelled, and an older program is to go on from what it has left.",
          passes="No attempt starts without the state that the first has recorded: the second job fails."),
 )  # fmt: skip

@@ -27,12 +27,9 @@ READ_AGAIN = (
     plan(kill(WORKERS[0], after_checkpoint=1), options=QUEUES | EXACTLY, topology=ONE, records=LONGER),
     plan(UNHEARD, job=FORWARD, options=QUEUES | EXACTLY, topology=ONE, records=LONGER),
 )
-REPEATED = plan(UNHEARD, kill(WORKERS[0], after_checkpoint=2), options=WITHOUT_IDS, topology=ONE, records=LONGER)
 TOO_MUCH = [refused(QUEUES | EXACTLY, job=KEYED_SUM, topology=Topology(parallelism=2)),
             refused(WITHOUT_IDS | EXACTLY, job=KEYED_SUM, topology=ONE),
             refused(WITHOUT_IDS | EXACTLY, job=FORWARD, topology=ONE)]  # fmt: skip
-KEPT = [submitted(QUEUES | EXACTLY, topology=ONE), submitted(QUEUES | AT_LEAST, topology=Topology(parallelism=2)),
-        submitted(WITHOUT_IDS | AT_LEAST, topology=ONE), submitted(WITHOUT_IDS, topology=ONE)]  # fmt: skip
 
 CASES = with_needs(
     case("queues/read-again",
@@ -41,7 +38,8 @@ CASES = with_needs(
          decides("E2E-05", "EXACT/input-missing", wrong="history:exact/input-missing/last-records-missing"),
          windows=RESTORED, tiers=(Tier.PROCESS,),
          method="A worker dies between two checkpoints; a checkpoint completes and no source hears of it."),
-    case("queues/without-ids", "Does a job lose nothing of queues whose messages nobody recognises?", REPEATED,
+    case("queues/without-ids", "Does a job lose nothing of queues whose messages nobody recognises?",
+         plan(UNHEARD, kill(WORKERS[0], after_checkpoint=2), options=WITHOUT_IDS, topology=ONE, records=LONGER),
          decides("E2E-05", "NOLOSS/input-lost", wrong="history:noloss/input-lost/last-row-lacks-a-record"),
          tiers=(Tier.PROCESS,),
          method="What comes again has no id. A checkpoint completes and no source hears of it; a worker dies.",
@@ -49,7 +47,9 @@ CASES = with_needs(
     case("queues/too-much", "Is a claim of exactly-once refused of queues without ids, and of several subtasks?",
          TOO_MUCH, decides("E2E-01", "LOUD/accepted-bad-option", wrong="claims-exact-queues"),
          method="Jobs that read queues are submitted with a claim of exactly-once."),
-    case("queues/kept", "May a job claim what it can keep of queues?", KEPT,
+    case("queues/kept", "May a job claim what it can keep of queues?",
+         [submitted(QUEUES | EXACTLY, topology=ONE), submitted(QUEUES | AT_LEAST, topology=Topology(parallelism=2)),
+          submitted(WITHOUT_IDS | AT_LEAST, topology=ONE), submitted(WITHOUT_IDS, topology=ONE)],
          decides("E2E-01", "CONFIG/claimed-too-much", wrong="claims-exact-queues"),
          method="Jobs that read queues are submitted with what they keep, with less, or with no claim.",
          passes="Each is accepted, and no more is claimed."),

@@ -55,10 +55,6 @@ EARLY_CRASHES = (
     *(_crash_early(WORKERS[0], effect) for effect in BEFORE_FIRST),
     *(_crash_early(COORDINATOR, effect) for effect in COORDINATOR_BEFORE_FIRST),
 )
-CRASHES_IN_RECOVERY = (
-    *(_crash_again(WORKERS[0], effect, times=2) for effect in WORKERS_RECOVER),
-    *(_crash_again(COORDINATOR, effect, times=2) for effect in COORDINATOR_RECOVERS),
-)
 TWO_KILLS = plan(kill(WORKERS[0], after_checkpoint=2), kill(WORKERS[1], after_checkpoint=3), options=plans.TWO_RETAINED)
 START_AT_LATEST = plan(kill(COORDINATOR, gate=gate("publish-metadata", COORDINATOR)),
                        options={"scan.startup.mode": "latest-offset"},
@@ -122,8 +118,9 @@ CASES = with_needs(
          windows=(Window.RESTARTED_EMPTY,), mutant_plan=START_AT_LATEST,
          method="Workers and coordinator are killed at each step up to the first completion."),
     case("recovery/crash-in-recovery", "Is a failure during recovery recovered from the same checkpoint?",
-         CRASHES_IN_RECOVERY, decides("REC-05", "RESTORE/recovery-not-repeated", wrong="falls-back"),
-         windows=plans.RESTORED,
+         (*(_crash_again(WORKERS[0], effect, times=2) for effect in WORKERS_RECOVER),
+          *(_crash_again(COORDINATOR, effect, times=2) for effect in COORDINATOR_RECOVERS)),
+         decides("REC-05", "RESTORE/recovery-not-repeated", wrong="falls-back"), windows=plans.RESTORED,
          method="A process dies, and dies twice more in the recovery from that; two checkpoints are retained."),
     case("recovery/missing", "Does a recovery whose checkpoint is gone or damaged fail, instead of starting empty?",
          UNREADABLE, decides("REC-08", "LOUD/started-empty", wrong="starts-empty-if-missing"),

@@ -30,7 +30,6 @@ def _chains(strategy: dict[str, str]) -> Plan:
     return plan(*kills, job=FORWARD, options=strategy, records=LONGER)
 
 
-PLANS = tuple(make(strategy) for make in (_pipelines, _chains) for strategy in (REGION, FULL))
 TOGETHER = plan(kill(WORKERS[0], after_checkpoint=1), kill(WORKERS[1], after_checkpoint=3), job=TWO_PIPELINES,
                 options={**REGION, **ONE_ROW, **JUST_ENOUGH}, records=EVEN)  # fmt: skip
 """Each death hits two regions; the row has room for two."""
@@ -40,7 +39,8 @@ DURING_DELAY = plan(kill(WORKERS[0], after_checkpoint=1), kill(WORKERS[1], after
 """The second worker dies when the first is back and the region of the first still waits."""
 
 CASES = with_needs(
-    case("regions/same-results", "Do regional and full restart give the same results?", PLANS,
+    case("regions/same-results", "Do regional and full restart give the same results?",
+         tuple(make(strategy) for make in (_pipelines, _chains) for strategy in (REGION, FULL)),
          decides("REC-06", "EXACT/row-repeated", "EXACT/input-missing", wrong="region-starts-empty"),
          decides("REC-06", "RESTORE/position-differs", wrong="source-skips-one"), windows=(Window.RESTORED_STATE,),
          tiers=EVERYWHERE,

@@ -133,7 +133,6 @@ IN_FLIGHT = (
     in_flight(3, 2, job=JOIN, busy="join[1]"),
 )
 """An operator is slow, so that its inputs are full at every barrier."""
-ON_TWO_EDGES = (in_flight(3, 2, job=JOIN, busy="join[1]"), in_flight(2, 3, job=JOIN, busy="join[0]"))
 
 FEWER_GROUPS = (
     rescaled(2, 2, key_groups=64, expected_end=ExpectedEnd.FAILED),
@@ -142,11 +141,6 @@ FEWER_GROUPS = (
 )
 WIDTHS = (1, 2, 85, 86, 128, 170, 171, 341, 342, 21_845, 21_846)
 """On either side of where the default formula doubles."""
-DEFAULT_GROUPS = (
-    *(submitted({}, job=FORWARD, topology=Topology(width, 0)) for width in WIDTHS),
-    submitted({}, topology=Topology(200, 200)),
-    submitted({}, topology=Topology(2, 32_768)),
-)
 
 
 def chain(seed: int) -> Plan:
@@ -178,11 +172,12 @@ PARTLY = (
 )
 """At the last of them all of the source has ended."""
 MANY_KEYS = {"partitions": 4, "records": 1_600, "keys": 160, "preloaded_percent": 75, "records_per_second": 400}
-SIZES = rescaled(1, 2, 4, options=IN_FILES, records=MANY_KEYS)
 
 CASES = with_needs(
     case("rescaling/default-max-parallelism", "How many key groups does a job have for which nobody has said it?",
-         DEFAULT_GROUPS, decides("RSC-02", "CONFIG/max-parallelism-wrong", wrong="ignores-parallelism"),
+         (*(submitted({}, job=FORWARD, topology=Topology(width, 0)) for width in WIDTHS),
+          submitted({}, topology=Topology(200, 200)), submitted({}, topology=Topology(2, 32_768))),
+         decides("RSC-02", "CONFIG/max-parallelism-wrong", wrong="ignores-parallelism"),
          method="Jobs are submitted whose parallelism is on either side of where the default formula doubles.",
          passes="min(max(pow2ceil(p + p/2), 128), 32768); what a job says itself holds."),
     case("rescaling/max-parallelism",
@@ -202,8 +197,8 @@ CASES = with_needs(
          windows=(Window.RESTORED_STATE,), runs=6, mutant_plan=BY_KEY[1],
          method="Four jobs, each of a parallelism from 1 to 5 that is drawn, restore what the one before has left."),
     case("rescaling/state-per-subtask", "Does a subtask have less keyed state to store where there are more of them?",
-         SIZES, decides("RSC-06", "RESTORE/no-less-per-subtask", wrong="keeps-foreign-keys"),
-         windows=(Window.RESTORED_STATE,),
+         rescaled(1, 2, 4, options=IN_FILES, records=MANY_KEYS),
+         decides("RSC-06", "RESTORE/no-less-per-subtask", wrong="keeps-foreign-keys"), windows=(Window.RESTORED_STATE,),
          method="A job with many keys is restored at twice its parallelism, and again.",
          passes="The largest subtask stores four fifths of what the largest one had stored, or less."),
     case("rescaling/partly-finished", "Does a job go on at another parallelism of which something had come to its end?",
@@ -253,7 +248,8 @@ CASES = with_needs(
          passes="Of each edge all records that were in flight are put back, each at the subtask that owns its key, and "
                 "the output is the right one, once."),
     case("rescaling/in-flight-on-two-edges",
-         "Does what was in flight on two edges that end at one operator stay on its edge?", ON_TWO_EDGES,
+         "Does what was in flight on two edges that end at one operator stay on its edge?",
+         (in_flight(3, 2, job=JOIN, busy="join[1]"), in_flight(2, 3, job=JOIN, busy="join[0]")),
          decides("UNA-07", "EXACT/input-missing", wrong="L1"), windows=(Window.RESTORED_IN_FLIGHT,),
          method="A join is cancelled that leaves an unaligned checkpoint, and another, narrower or wider, restores it.",
          passes="Every batch is put back on the edge on which it was, and the output is the right one, once."),

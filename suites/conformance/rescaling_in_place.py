@@ -50,7 +50,6 @@ BY_KEY = (
     rescaled_in_place(2, 4, 1, 3),
     plan(rescale(3, after_checkpoint=14), topology=Topology(2), job=HALF, records={**FOUR, "idle_partition": 0}),
 )
-WITH_INCREMENTS = rescaled_in_place(2, 4, options={**IN_FILES, **INCREMENTAL})
 AT_RECORD = gate("persist-job-record", COORDINATOR)
 BEHIND = {"after_checkpoint": 3, "at_event": "rescale_accepted"}
 STRUCK = (
@@ -74,8 +73,6 @@ CUT_SHORT = (
          options=IN_FILES, records=FOUR),
 )  # fmt: skip
 """The first goes back to where it was before any checkpoint of the wider attempt has completed."""
-FROM_THE_START = plan(rescale(2, at_event="checkpoint_triggered"), topology=Topology(4), job=jobs.REBALANCE,
-                      options={**SELDOM, **ENUMERATED}, records=FOUR)  # fmt: skip
 AT_COMMIT = kill(WORKERS[1], **BEHIND, gate=gate("commit", WORKERS[1]))
 """Of a transaction that was pending when the job was rescaled."""
 SPREAD = (
@@ -106,10 +103,6 @@ def in_flight(first: int, then: int, job: Job = jobs.KEYED_SUM, busy: str = "sum
 
 
 IN_FLIGHT = (in_flight(2, 3), in_flight(3, 2), in_flight(3, 2, jobs.JOIN, "join[1]"))
-REFUSED = (
-    plan(rescale(4, after_checkpoint=3), topology=Topology(2, 3), records=FOUR),
-    plan(rescale(0, after_checkpoint=3), topology=Topology(2), records=FOUR),
-)
 ONE_RESTART = {f"{plans.RESTART}.fixed-delay.attempts": "1"}
 BETWEEN_FAILURES = tuple(
     plan(kill(WORKERS[0], after_checkpoint=2), rescale(parallelism, after_checkpoint=4), *deaths, topology=Topology(2),
@@ -117,7 +110,6 @@ BETWEEN_FAILURES = tuple(
     for parallelism, deaths in ((3, (kill(WORKERS[0], after_checkpoint=6),)), (1, ()))
 )  # fmt: skip
 """A job that may restart once is rescaled behind its restart; the first one fails again."""
-HELD_BACK = rescaled_in_place(2, 3, job=jobs.MINI_BATCH, records=STEADILY)
 
 CASES = with_needs(
     case("rescaling/in-place", "Does a running job go on at another parallelism, with each key in exactly one subtask?",
@@ -132,7 +124,8 @@ CASES = with_needs(
          tiers=EVERYWHERE,
          method="A job is to become wider, narrower, and each in turn, while records arrive."),
     case("rescaling/in-place-increments",
-         "Does a running job whose checkpoints share files go on at another parallelism?", WITH_INCREMENTS,
+         "Does a running job whose checkpoints share files go on at another parallelism?",
+         rescaled_in_place(2, 4, options={**IN_FILES, **INCREMENTAL}),
          decides("RSC-01", "RESTORE/rescaled-state-differs", wrong="rescale-keeps-key-groups"),
          windows=(Window.RESCALED, Window.RESTORED_STATE), mutant_plan=BY_KEY[1], tiers=EVERYWHERE, needs=SHARING,
          method="A job with incremental checkpoints is to become wider, while records arrive.",
@@ -153,7 +146,9 @@ CASES = with_needs(
                 "transactions for a checkpoint that is slow to complete.",
          passes="The checkpoint is aborted, and so is each transaction that no completed one promises."),
     case("rescaling/in-place-from-the-start", "Does a job go on at another parallelism that has no checkpoint yet?",
-         FROM_THE_START, decides("RSC-05", "LIVE/end-not-reached", wrong="rescale-keeps-readers"),
+         plan(rescale(2, at_event="checkpoint_triggered"), topology=Topology(4), job=jobs.REBALANCE,
+              options={**SELDOM, **ENUMERATED}, records=FOUR),
+         decides("RSC-05", "LIVE/end-not-reached", wrong="rescale-keeps-readers"),
          windows=(Window.RESCALE_CUT_CHECKPOINT,),
          method="A job whose splits an enumerator assigns is to become narrower during its first checkpoint.",
          passes="It begins anew with all splits at the readers that there are, and the output is the right one, once."),
@@ -174,7 +169,9 @@ CASES = with_needs(
          decides("UNA-07", "RESTORE/rescaled-in-flight", wrong="drops-in-flight-when-rescaled"),
          windows=(Window.RESCALED, Window.RESTORED_IN_FLIGHT), mutant_plan=IN_FLIGHT[0],
          method="A job whose inputs are full at every barrier is to become wider or narrower."),
-    case("rescaling/in-place-refused", "Is a parallelism refused that the job cannot go on at, and no other?", REFUSED,
+    case("rescaling/in-place-refused", "Is a parallelism refused that the job cannot go on at, and no other?",
+         (plan(rescale(4, after_checkpoint=3), topology=Topology(2, 3), records=FOUR),
+          plan(rescale(0, after_checkpoint=3), topology=Topology(2), records=FOUR)),
          decides("RSC-02", "RESCALE/above-max", wrong="rescale-above-max-parallelism"), tiers=EVERYWHERE,
          method="A job is to go on above its max parallelism, and at no subtask at all.",
          passes="It gives the reason, and goes on as it was."),
@@ -184,7 +181,8 @@ CASES = with_needs(
          method="A job that may restart once does so, is to become wider or narrower, and fails again, or not.",
          passes="The rescale uses up no restart, and gives none back."),
     case("rescaling/in-place-held-back",
-         "Is another parallelism refused where records are held back, whose order would be lost?", HELD_BACK,
+         "Is another parallelism refused where records are held back, whose order would be lost?",
+         rescaled_in_place(2, 3, job=jobs.MINI_BATCH, records=STEADILY),
          decides("RSC-04", "RESTORE/held-back-moved", wrong="rescale-moves-held-back"), tiers=EVERYWHERE,
          method="A job with a mini-batch is to become wider.", passes="It gives the reason, and goes on as it was."),
 )  # fmt: skip

@@ -42,8 +42,6 @@ def _ended(policy: str, end: ExpectedEnd) -> Plan:
 
 ENDS = (ExpectedEnd.FINISHED, ExpectedEnd.CANCELED, ExpectedEnd.SUSPENDED, ExpectedEnd.FAILED)
 MATRIX = tuple(product(POLICIES, ENDS))
-LEAVES = tuple(_ended(*cell) for cell in MATRIX if cell in KEPT)
-DISCARDS = tuple(_ended(*cell) for cell in MATRIX if cell not in KEPT)
 DURING_END = (
     plan(command("cancel", after_checkpoint=2), slow_storage("persist-job-record", 30, 400, after_checkpoint=2),
          options={**RETAIN, **STATE_IN_FILES}, expected_end=ExpectedEnd.CANCELED, records=LONG),
@@ -79,8 +77,6 @@ FAILED_DELETIONS = (
     plan(storage_error("delete", 300, {"occurrences": 4, "after_effect": 1}, after_checkpoint=2),
          options={**STATE_IN_FILES, **plans.TWO_RETAINED}, records=LONG),
 )  # fmt: skip
-IN_USE = plan(kill(WORKERS[0], after_checkpoint=2), slow_storage("read-state", 30, 400, after_checkpoint=2),
-              options={**STATE_IN_FILES, **plans.TWO_RETAINED}, records=LONG)  # fmt: skip
 
 CASES = with_needs(
     case("retention/number",
@@ -88,10 +84,12 @@ CASES = with_needs(
          decides("RET-01", "RETAIN/too-many-retained", wrong="retains-one-more"),
          decides("RET-01", "REACH/dropped-too-early", wrong="drops-before-storing"), tiers=EVERYWHERE,
          method="One and two are retained; publications fail, or the coordinator dies in front of one."),
-    case("retention/leaves", "Does a job leave its checkpoints to the user where its policy demands it?", LEAVES,
+    case("retention/leaves", "Does a job leave its checkpoints to the user where its policy demands it?",
+         tuple(_ended(*cell) for cell in MATRIX if cell in KEPT),
          decides("RET-02", "RETAIN/discarded-wrongly", wrong="discards-everything"), tiers=EVERYWHERE,
          method="Each policy is combined with each end that keeps."),
-    case("retention/discards", "Does a job discard its checkpoints where its policy demands it?", DISCARDS,
+    case("retention/discards", "Does a job discard its checkpoints where its policy demands it?",
+         tuple(_ended(*cell) for cell in MATRIX if cell not in KEPT),
          decides("RET-02", "RETAIN/kept-wrongly", wrong="keeps-everything"), tiers=EVERYWHERE,
          method="Each policy is combined with each end that does not keep."),
     case("retention/struck-end", "Does a job end as requested, though a fault strikes its end?", DURING_END,
@@ -113,7 +111,9 @@ CASES = with_needs(
     case("retention/failed-deletions", "Does a deletion that fails fail nothing else?", FAILED_DELETIONS,
          decides("RET-05", "RETAIN/failed-deletion-fails", wrong="fails-with-deletion"), tiers=EVERYWHERE,
          method="Deletions of dropped checkpoints fail, before or after they took effect."),
-    case("retention/in-use", "Does a checkpoint stay while tasks restore it?", IN_USE,
+    case("retention/in-use", "Does a checkpoint stay while tasks restore it?",
+         plan(kill(WORKERS[0], after_checkpoint=2), slow_storage("read-state", 30, 400, after_checkpoint=2),
+              options={**STATE_IN_FILES, **plans.TWO_RETAINED}, records=LONG),
          decides("RET-05", "RETAIN/deleted-in-use", wrong="drops-restored"), tiers=EVERYWHERE,
          method="A worker is killed, and the state is slow to be read."),
 )  # fmt: skip

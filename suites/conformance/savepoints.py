@@ -89,11 +89,6 @@ STRUCK = (
     _plan(stop(after_checkpoint=3), storage_error("write-state", after_checkpoint=3)),
 )
 """A stop is struck in each of its phases: no savepoint, or one whose job has not ended with it."""
-DRAINED = (
-    _resumed(drain=True),
-    _resumed(drain=True, job=jobs.MINI_BATCH),
-    _resumed(drain=True, job=jobs.PIPELINE, options=CHAINED),
-)
 EDITED = (
     _resumed(edit="source->sum"),
     _resumed(edit="map=relay", job=jobs.FORWARD),
@@ -104,12 +99,6 @@ REFUSED = (
     _resumed(edit="sum=total", expected_end=ExpectedEnd.FAILED),
     _resumed(edit="buffer=gather", job=jobs.MINI_BATCH, drain=True, expected_end=ExpectedEnd.FAILED),
     _resumed(edit="sink=drain", job=jobs.FORWARD, expected_end=ExpectedEnd.FAILED),
-)
-OWNED = (
-    _resumed(options=CLAIMED),
-    _resumed(kill(COORDINATOR, after_checkpoint=5), options=CLAIMED),
-    _resumed(kill(COORDINATOR, after_checkpoint=7), options=CLAIMED),
-    _resumed(kill(WORKERS[0], after_checkpoint=5), options=CLAIMED),
 )
 INCREMENTAL = {profile.BACKEND: "rocksdb", profile.INCREMENTAL: "true"}
 COMPLETE = (
@@ -136,11 +125,6 @@ ENDED = tuple(
     for faults in ((), (kill(WORKERS[0], after_checkpoint=2),))
 )
 """No job goes on from there."""
-TIMED = (
-    _resumed(job=jobs.DELAYED_SUM),
-    _resumed(job=jobs.SLIDING_SUM),
-    _resumed(job=jobs.SLIDING_SUM, options=UNALIGNED),
-)
 IN_FLIGHT = tuple(
     backlog(savepoint(after_checkpoint=1), options={ALIGNMENT_TIMEOUT: timeout}) for timeout in ("0 ms", "30 ms")
 )
@@ -161,7 +145,6 @@ OLDER = (
 )  # fmt: skip
 """In 1.14 a savepoint is a recovery point, and stays when it is none any more. In the last of these a successor finds
 it where nothing is deleted yet, and newer checkpoints beside it."""
-WITHOUT_TARGET = _plan(savepoint("", after_checkpoint=2))
 FAILING = (
     _plan(savepoint(after_checkpoint=2), storage_error("publish-metadata", after_checkpoint=2)),
     _plan(savepoint(after_checkpoint=2), storage_error("write-state", after_checkpoint=2)),
@@ -196,7 +179,9 @@ CASES = with_needs(
          decides("SAV-03", "SAVEPOINT/stopped-silently", wrong="stops-silently"),
          method="A stop is struck in each phase: a worker or the coordinator dies, or the storage fails.",
          passes="The job restarts from its latest recovery point, which the complete savepoint is, and runs on."),
-    case("savepoints/drained", "Is everything that a job holds back emitted in front of a draining savepoint?", DRAINED,
+    case("savepoints/drained", "Is everything that a job holds back emitted in front of a draining savepoint?",
+         (_resumed(drain=True), _resumed(drain=True, job=jobs.MINI_BATCH),
+          _resumed(drain=True, job=jobs.PIPELINE, options=CHAINED)),
          decides("SAV-04", "SAVEPOINT/not-drained", wrong="drains-nothing"), windows=(Window.RESTORED_STATE,),
          method="Jobs are stopped with --drain, and others restore the savepoint."),
     case("savepoints/complete", "Is a savepoint complete where checkpoints are incremental?", COMPLETE,
@@ -204,7 +189,9 @@ CASES = with_needs(
          windows=(Window.RESTORED_STATE,),
          method="A job with incremental checkpoints is stopped, and its savepoint moved; its checkpoints are deleted.",
          passes="The next job restores the savepoint, and the output of both is right, once."),
-    case("savepoints/timers", "Do timers and windows wait for the next job where a stop does not drain?", TIMED,
+    case("savepoints/timers", "Do timers and windows wait for the next job where a stop does not drain?",
+         (_resumed(job=jobs.DELAYED_SUM), _resumed(job=jobs.SLIDING_SUM),
+          _resumed(job=jobs.SLIDING_SUM, options=UNALIGNED)),
          decides("SAV-04", "SAVEPOINT/drained-unasked", wrong="drains-always"), windows=(Window.RESTORED_STATE,),
          method="Jobs with timers and with event-time windows are stopped, and others restore the savepoint.",
          passes="No timer is taken early or twice, and each window is emitted once, by one of the jobs."),
@@ -230,7 +217,10 @@ CASES = with_needs(
          decides("SAV-05", "SAVEPOINT/state-left-out", wrong="leaves-state-out"),
          method="An operator with state has another name in the next job.",
          passes="No attempt of the next job runs, and it reports which operator is missing."),
-    case("savepoints/claimed", "Does a job own what it claims, and nothing else?", OWNED,
+    case("savepoints/claimed", "Does a job own what it claims, and nothing else?",
+         (_resumed(options=CLAIMED), _resumed(kill(COORDINATOR, after_checkpoint=5), options=CLAIMED),
+          _resumed(kill(COORDINATOR, after_checkpoint=7), options=CLAIMED),
+          _resumed(kill(WORKERS[0], after_checkpoint=5), options=CLAIMED)),
          decides("SAV-06", "SAVEPOINT/claimed-left", wrong="claims-nothing"), windows=(Window.RESTORED_STATE,),
          method="A job restores a savepoint with CLAIM, with kills in it.",
          passes="The savepoint is gone when the job has a checkpoint of its own, and every restart restores."),
@@ -242,7 +232,8 @@ CASES = with_needs(
          decides("SAV-07", "SAVEPOINT/savepoint-commits", "SAVEPOINT/savepoint-restored", wrong="commits-savepoints"),
          mutant_plan=BETWEEN[1], tiers=EVERYWHERE,
          method="A savepoint is taken between two checkpoints; a worker or the coordinator dies right behind it."),
-    case("savepoints/without-target", "Is a savepoint refused for which no directory is named?", WITHOUT_TARGET,
+    case("savepoints/without-target", "Is a savepoint refused for which no directory is named?",
+         _plan(savepoint("", after_checkpoint=2)),
          decides("SAV-07", "SAVEPOINT/target-invented", wrong="invents-target"),
          method="A savepoint is requested without a directory, and none is configured."),
     case("savepoints/failing", "Does a savepoint that fails cost the job nothing?", FAILING,

@@ -51,8 +51,6 @@ FINER_CRASHES = (
 )
 LATE = _small(slow(LATE_CHANNELS[0], 60, 1_500), options={"source.max-batch-records": "20"})
 TWO_RESTARTS = {f"{RESTART}.fixed-delay.attempts": "2", f"{RESTART}.fixed-delay.delay": "300 ms"}
-THREE_KILLS = _small(*(part(EXECUTOR, WORKERS[number % 2], after_checkpoint=2 * number + 1) for number in range(3)),
-                     options=TWO_RESTARTS, expected_end=ExpectedEnd.FAILED)  # fmt: skip
 
 FLIGHTS = Case(id="spark/flights",
                purpose="Does every flight count once when executors and the driver program of Spark are really killed?",
@@ -74,7 +72,9 @@ CASES = with_needs(
          mutant_plan=plan(slow(LATE_CHANNELS[0], 15)),
          method="What one executor sends to the other is 60 ms late for a second and a half, barriers included."),
     case("spark/fixed-delay",
-         "Does Spark resubmit the stage as often, and after such delays, as the restart strategy demands?", THREE_KILLS,
+         "Does Spark resubmit the stage as often, and after such delays, as the restart strategy demands?",
+         _small(*(part(EXECUTOR, WORKERS[number % 2], after_checkpoint=2 * number + 1) for number in range(3)),
+                options=TWO_RESTARTS, expected_end=ExpectedEnd.FAILED),
          decides("RST-03", "COUNT/failed-too-early", wrong="restarts-once-less"),
          decides("RST-03", "COUNT/delay-too-short", wrong="restarts-at-once"),
          decides("RST-03", "COUNT/restarted-beyond-policy", wrong="restarts-once-more"), tiers=SPARK,

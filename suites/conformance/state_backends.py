@@ -52,8 +52,6 @@ def by_key(job: Job, options: Mapping[str, str] = INCREMENTAL) -> Plan:
     return plan(kill(WORKERS[0], after_checkpoint=2), job=job, options=options, bounds=PATIENT)
 
 
-WIDTH = widths(kill(WORKERS[1], after_checkpoint=5))
-BY_KEY = (by_key(SESSION_SUM, {}), by_key(SLIDING_SUM))
 BY_NIGHT = (
     _plan(kill(WORKERS[0], after_checkpoint=3, gate=gate("during-write-state", WORKERS[0]))),
     _plan(kill(WORKERS[0], after_checkpoint=3), options=FULL),
@@ -64,7 +62,6 @@ BY_NIGHT = (
     by_key(DELAYED_SUM),
 )
 """More of the same, which is left to the night (suites/selfcheck/processes/test_state_on_disk.py)."""
-CONTROL = _plan(kill(WORKERS[0], after_checkpoint=3), options={**INCREMENTAL, profile.BACKEND: LOSES})
 
 CASES = with_needs(
     case("state-backends/rocksdb-at-writes",
@@ -85,20 +82,22 @@ CASES = with_needs(
                 "snapshots and local copies, and with a backend by its name.",
          passes="Each checkpoint restores to what its subtasks had, and each row is the effect of every record once."),
     case("state-backends/rocksdb-widths",
-         "Do tables of RocksDB come to the subtasks that own their key groups at another width?", WIDTH,
-         decides("RSC-01", *EXACT_SUMS, wrong="source-repeats-one"), windows=(Window.RESTORED_STATE,),
-         tiers=(Tier.PROCESS,), needs=SHARING, mutant_plan=RESCALED,
+         "Do tables of RocksDB come to the subtasks that own their key groups at another width?",
+         widths(kill(WORKERS[1], after_checkpoint=5)), decides("RSC-01", *EXACT_SUMS, wrong="source-repeats-one"),
+         windows=(Window.RESTORED_STATE,), tiers=(Tier.PROCESS,), needs=SHARING, mutant_plan=RESCALED,
          method="A job on two workers goes on with four and then with two again; a worker is killed in between.",
          passes="Each key group has one owner with its state, and each row is the effect of every record once."),
     case("state-backends/operators-by-key",
-         "Do sessions and windows come back as they were, from the heap and from RocksDB?", BY_KEY,
+         "Do sessions and windows come back as they were, from the heap and from RocksDB?",
+         (by_key(SESSION_SUM, {}), by_key(SLIDING_SUM)),
          decides("REC-07", "WINDOW/window-wrong", "WINDOW/window-unknown", wrong="ends-sessions-by-steady-clock"),
          windows=(Window.RESTORED_STATE,), tiers=(Tier.PROCESS,), needs=SHARING,
          mutant_plan=[each for each in KEYED if each.job is SESSION_SUM],
          method="Event time crosses real channels, a worker is killed, and timers are restored.",
          passes="Every row is what the oracle's own interpretation of the job has at that prefix of the input."),
     case("state-backends/loss-control", "Is it shown that a backend stores tables without what is only in memory?",
-         CONTROL, refutes=frozenset({"RESTORE/audit-differs", "RESTORE/state-differs", "EXACT/input-missing"}),
+         _plan(kill(WORKERS[0], after_checkpoint=3), options={**INCREMENTAL, profile.BACKEND: LOSES}),
+         refutes=frozenset({"RESTORE/audit-differs", "RESTORE/state-differs", "EXACT/input-missing"}),
          tiers=(Tier.PROCESS,), needs=SHARING,
          method="Such a backend is named, and a worker killed.",
          passes="What a checkpoint gives back is not what its subtasks had."),

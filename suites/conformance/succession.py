@@ -21,9 +21,6 @@ STOPPED = tuple(
     plan(supersede(INTERVALS_MS, after_checkpoint=1, gate=gate(effect, COORDINATOR)), options=STATE_IN_FILES)
     for effect in STOPS_AT
 )
-SAVING = plan(savepoint(after_checkpoint=1),
-              supersede(INTERVALS_MS, after_checkpoint=1, gate=gate("during-publish-metadata", COORDINATOR)),
-              options=STATE_IN_FILES)  # fmt: skip
 NOTIFYING = tuple(
     plan(supersede(INTERVALS_MS, after_checkpoint=1, gate=gate("notify", COORDINATOR, occurrence=occurrence)),
          options=STATE_IN_FILES)
@@ -70,7 +67,10 @@ CASES = with_needs(
          method="It is paused before each of its steps in turn, or in the middle. A successor takes over and continues "
                 "the job; then the first continues where it was paused."),
     case("succession/savepoint",
-         "Can a coordinator that was paused while another took over still complete a savepoint?", SAVING,
+         "Can a coordinator that was paused while another took over still complete a savepoint?",
+         plan(savepoint(after_checkpoint=1),
+              supersede(INTERVALS_MS, after_checkpoint=1, gate=gate("during-publish-metadata", COORDINATOR)),
+              options=STATE_IN_FILES),
          decides("CRD-13", "FENCE/superseded-acted", "FENCE/superseded-completed", wrong="ignores-successor"),
          decides("STO-08", "FENCE/superseded-acted", "FENCE/superseded-completed", wrong="ignores-successor"),
          windows=(Window.RESTORED_STATE,), tiers=EVERYWHERE,

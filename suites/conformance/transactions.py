@@ -41,7 +41,6 @@ READ = (
     plan(storage_error("commit", 1_000, {"occurrences": 1, "after_effect": 1}, after_checkpoint=1)),
     plan(storage_error("commit", 1_000, {"occurrences": 1}, after_checkpoint=1)),
 )
-CRASH_BEFORE_ACK = plan(kill(WORKERS[0], after_checkpoint=1, gate=gate("acknowledge", WORKERS[0], "sink")))
 IDS_AGAIN = tuple(
     plan(savepoint(after_checkpoint=2), command("cancel", after_checkpoint=6),
          command("submit", {"restore": LATEST_SAVEPOINT}, after_checkpoint=6, at_event="checkpoint_retained"), job=job,
@@ -70,7 +69,8 @@ CASES = with_needs(
          decides("TPC-04", "TXN/recovered-not-committed", wrong="forgets-recovered-transactions"),
          windows=(Window.RESTORED_STATE, Window.TRANSACTION_IN_DOUBT), needs=TWO_PHASE_COMMIT,
          method="A worker dies between the completion and the commit, and in the middle of the commit."),
-    case("transactions/open-aborted", "Does a restore abort what no completed checkpoint promises?", CRASH_BEFORE_ACK,
+    case("transactions/open-aborted", "Does a restore abort what no completed checkpoint promises?",
+         plan(kill(WORKERS[0], after_checkpoint=1, gate=gate("acknowledge", WORKERS[0], "sink"))),
          decides("TPC-04", "TXN/open-not-aborted", wrong="leaves-open-transactions"),
          windows=(Window.RESTORED_STATE, Window.TRANSACTION_IN_DOUBT), needs=TWO_PHASE_COMMIT, tiers=EVERYWHERE,
          method="A worker dies when it has pre-committed and not acknowledged."),

@@ -45,27 +45,11 @@ IDS = (
     plan(kill(COORDINATOR, after_checkpoint=1, gate=gate("send-trigger", COORDINATOR)),
          kill(COORDINATOR, after_checkpoint=2, gate=gate("publish-metadata", COORDINATOR))),
 )  # fmt: skip
-CONCURRENT = tuple(
-    plan(STUCK, options={**periodic(40, max_concurrent_checkpoints=limit), **plans.TOLERANT}, records=LONG)
-    for limit in ("1", "2", "5")
-)
 PAUSES = tuple(
     plan(slow_storage("publish-metadata", delay_ms, 600, after_checkpoint=1),
          options=periodic(interval_ms, min_pause=pause_ms), records=LONG, bounds=PATIENT)
     for interval_ms, pause_ms, delay_ms in product((40, 100), (60, 150), (30, 90))
 )  # fmt: skip
-QUEUED = plan(
-    STUCK,
-    request_checkpoint("user forced user forced user", **WHILE_STUCK),
-    records=LONG,
-)
-FULL_QUEUE = plan(STUCK, request_checkpoint("user", times=1_010, **WHILE_STUCK))
-WITHOUT_PAUSE = plan(request_checkpoint("user", after_checkpoint=1),
-                     request_checkpoint("user user", after_checkpoint=2), options=periodic(40, min_pause=1_000),
-                     bounds=PATIENT)  # fmt: skip
-SLOW_CHECKPOINTS = plan(slow_storage("publish-metadata", 120, 1_500, after_checkpoint=1), job=REBALANCE,
-                        options=periodic(40, min_pause=60), records={"records": 700, "records_per_second": 200},
-                        bounds=PATIENT)  # fmt: skip
 DELAYED = {f"{RESTART}.fixed-delay.delay": "300 ms"}
 REFUSED = (
     plan(kill(WORKERS[0], after_checkpoint=1),
@@ -89,25 +73,33 @@ CASES = with_needs(
          decides("TRG-03", "COORD/triggered-not-a-source", "COORD/begun-without-barrier", wrong="triggers-everybody"),
          tiers=EVERYWHERE,
          method="The trace shows whom the coordinator triggers, and when each subtask takes its snapshot."),
-    case("triggering/max-concurrent", "Are at most so many checkpoints pending as may be?", CONCURRENT,
+    case("triggering/max-concurrent", "Are at most so many checkpoints pending as may be?",
+         tuple(plan(STUCK, options={**periodic(40, max_concurrent_checkpoints=limit), **plans.TOLERANT}, records=LONG)
+               for limit in ("1", "2", "5")),
          decides("TRG-04", "COORD/too-many-pending", wrong="ignores-max-concurrent"), tiers=EVERYWHERE,
          method="Acknowledgements are held up for ten intervals, with one, two and five checkpoints allowed."),
     case("triggering/min-pause", "Is the pause after a completion kept, whatever interval and duration are?", PAUSES,
          decides("TRG-05", "PACE/pause-too-short", wrong="ignores-min-pause"), tiers=EVERYWHERE, pictures=("pause",),
          method="Intervals and pauses, longer and shorter, and publications that last longer and shorter."),
     case("triggering/turn",
-         "Do forced requests go before those of users, those before the interval's, and older before younger?", QUEUED,
+         "Do forced requests go before those of users, those before the interval's, and older before younger?",
+         plan(STUCK, request_checkpoint("user forced user forced user", **WHILE_STUCK), records=LONG),
          decides("TRG-06", "PACE/served-out-of-turn", wrong="serves-oldest-first"), tiers=EVERYWHERE,
          method="While a checkpoint is stuck, users and forced requests come in a mixed batch."),
-    case("triggering/full-queue", "Is the queue bounded, and what exceeds it the last in turn?", FULL_QUEUE,
+    case("triggering/full-queue", "Is the queue bounded, and what exceeds it the last in turn?",
+         plan(STUCK, request_checkpoint("user", times=1_010, **WHILE_STUCK)),
          decides("TRG-06", "PACE/queue-too-long", wrong="queue-without-end"),
          decides("TRG-06", "PACE/dropped-out-of-turn", wrong="drops-first-in-turn"), tiers=EVERYWHERE,
          method="While a checkpoint is stuck, a thousand and ten requests come."),
-    case("triggering/users-do-not-pause", "Is a user served at once, although the pause is not over?", WITHOUT_PAUSE,
+    case("triggering/users-do-not-pause", "Is a user served at once, although the pause is not over?",
+         plan(request_checkpoint("user", after_checkpoint=1), request_checkpoint("user user", after_checkpoint=2),
+              options=periodic(40, min_pause=1_000), bounds=PATIENT),
          decides("TRG-06", "PACE/user-waits-for-pause", wrong="pauses-users"),
          method="The pause is one second, and users make requests right after a completion."),
     case("triggering/long-checkpoints",
-         "Do records flow, and checkpoints not overlap, when one lasts longer than the interval?", SLOW_CHECKPOINTS,
+         "Do records flow, and checkpoints not overlap, when one lasts longer than the interval?",
+         plan(slow_storage("publish-metadata", 120, 1_500, after_checkpoint=1), job=REBALANCE,
+              options=periodic(40, min_pause=60), records={"records": 700, "records_per_second": 200}, bounds=PATIENT),
          decides("TRG-07", "COORD/too-many-pending", wrong="ignores-max-concurrent"),
          decides("TRG-07", "PACE/share-too-high", wrong="ignores-min-pause"),
          decides("TRG-07", "PACE/records-stand-still", wrong="stops-sources-while-aligning"), tiers=EVERYWHERE,

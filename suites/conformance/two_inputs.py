@@ -29,29 +29,26 @@ def plans_of(job: Job, busy: str) -> tuple[Plan, ...]:
     )
 
 
-JOINED = plans_of(INTERVAL_JOIN, "join[0]")
 UNITED = replace(
     RULED_SUM,
     vertices=tuple(replace(each, union_state=True) if each.name == "rules" else each for each in RULED_SUM.vertices),
 )
 """Positions of the rules are union list state."""
-RULED = (
-    *plans_of(RULED_SUM, "sum[0]"),
-    plan(kill(WORKERS[0], after_checkpoint=1), kill(COORDINATOR, after_checkpoint=3), job=UNITED),
-    rescaled(2, 3, job=UNITED, faults=(kill(WORKERS[1], after_checkpoint=5),)),
-)
 
 CASES = with_needs(
     case("two-inputs/interval-join",
-         "Does every pair of records that meet in time have its row, once, if one of them was restored?", JOINED,
-         decides("REC-03", "WINDOW/window-missing", wrong="restores-left-alone"),
+         "Does every pair of records that meet in time have its row, once, if one of them was restored?",
+         plans_of(INTERVAL_JOIN, "join[0]"), decides("REC-03", "WINDOW/window-missing", wrong="restores-left-alone"),
          decides("REC-07", "WINDOW/window-missing", wrong="forgets-early"),
          decides("REC-03", "WINDOW/window-repeated", wrong="joins-again"), windows=RESTORED,
          method="Two inputs are joined in an interval of event time, and each keeps its records in map state until a "
                 "timer; processes are killed, the job is rescaled, its checkpoints are unaligned, its inputs end.",
          passes="Each pair of the oracle's own join has one row, with the values of its two records."),
     case("two-inputs/broadcast-rules",
-         "Is each record computed by the rule of its own time, whichever subtask has it after a restore?", RULED,
+         "Is each record computed by the rule of its own time, whichever subtask has it after a restore?",
+         (*plans_of(RULED_SUM, "sum[0]"),
+          plan(kill(WORKERS[0], after_checkpoint=1), kill(COORDINATOR, after_checkpoint=3), job=UNITED),
+          rescaled(2, 3, job=UNITED, faults=(kill(WORKERS[1], after_checkpoint=5),))),
          decides("REC-03", "EXACT/row-wrong", wrong="forgets-rules"),
          decides("REC-07", "EXACT/row-wrong", wrong="applies-newest-rule"),
          decides("REC-03", "EXACT/input-missing", wrong="forgets-waiting"), windows=RESTORED,

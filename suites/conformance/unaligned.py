@@ -75,15 +75,11 @@ def switching(timeout: str, *faults: FaultSpec) -> Plan:
     return backlog(*faults, options={**LONG_QUEUE, TIMEOUT: timeout})
 
 
-SWITCHED_CRASH = switching("20 ms", kill(WORKERS[0], after_checkpoint=2), kill(WORKERS[1], after_checkpoint=4))
 SLOW_COPY = plan(slow_task(Target(Role.TASK, subtasks(BROADCAST, Topology()).index("sum[0]")), 20, 1_500),
                  job=BROADCAST, options={**UNALIGNED, **FEW_BUFFERS},
                  records={**BUSY, "records": 600, "partitions": 6})  # fmt: skip
 """So many partitions that keyed records queue in front of the slow sum on processes, too."""
 LATE_GATE = Target(Role.CHANNEL, network_channels(UNION, Topology()).index("right[1]->union[0]"))
-TWO_GATES = plan(slow(LATE_GATE, 40, 1_500), kill(WORKERS[1], after_checkpoint=2), job=UNION,
-                 options={**UNALIGNED, "taskmanager.network.memory.buffers-per-channel": "64"},
-                 records=BUSY)  # fmt: skip
 
 CASES = with_needs(
     case("unaligned/crash-sweep", "Does a job stay exactly-once when its checkpoints take along what is in flight?",
@@ -111,8 +107,9 @@ CASES = with_needs(
          method="A channel is late; a checkpoint is declined as soon as it is triggered, so that its barrier comes "
                 "there after the snapshot of the next one."),
     case("unaligned/two-gates", "Is what is in flight taken along from every input of an operator that has several?",
-         TWO_GATES, decides("UNA-02", "CUT/channel-state-missing", wrong="B3"), windows=(Window.OVERTAKING,),
-         tiers=EVERYWHERE,
+         plan(slow(LATE_GATE, 40, 1_500), kill(WORKERS[1], after_checkpoint=2), job=UNION,
+              options={**UNALIGNED, "taskmanager.network.memory.buffers-per-channel": "64"}, records=BUSY),
+         decides("UNA-02", "CUT/channel-state-missing", wrong="B3"), windows=(Window.OVERTAKING,), tiers=EVERYWHERE,
          method="Two sources flow together; the channels of the second one are late, so that their barriers come "
                 "last."),
     case("unaligned/restored-first",
@@ -138,7 +135,8 @@ CASES = with_needs(
          decides("UNA-04", "CUT/begins-aligned", wrong="starts-aligned"), windows=(Window.OVERTAKING,),
          method="The same with timeouts from nothing up to more than any alignment takes, on one virtual clock.",
          passes="No barrier overtakes before the timeout, and every snapshot is unaligned where there is none."),
-    case("unaligned/switch-and-crash", "Does a job stay exactly-once when its checkpoints switch?", SWITCHED_CRASH,
+    case("unaligned/switch-and-crash", "Does a job stay exactly-once when its checkpoints switch?",
+         switching("20 ms", kill(WORKERS[0], after_checkpoint=2), kill(WORKERS[1], after_checkpoint=4)),
          decides("UNA-04", *EXACT_SUMS, wrong="forgets-on-switch"), windows=plans.IN_FLIGHT, tiers=EVERYWHERE,
          method="Checkpoints switch under load, and both workers are killed one after the other."),
     case("unaligned/left-out-on-request",

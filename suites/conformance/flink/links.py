@@ -27,12 +27,6 @@ def link(kind: str, target: Target, duration_ms: int = HELD_UP_MS, **parameters:
 
 
 SWALLOWED = flink(link("black-hole", BETWEEN))
-CHANNELS = (
-    flink(link("cut", BETWEEN)),
-    flink(link("slow", BETWEEN, delay_ms=300)),
-    SWALLOWED,
-    flink(link("reset", BETWEEN, 0)),
-)
 MESSAGES = (
     flink(link("cut", COORDINATOR)),
     flink(link("slow", COORDINATOR, delay_ms=300)),
@@ -50,7 +44,9 @@ BEHIND_BARRIERS = {
 
 CASES = with_needs(
     case("flink/links-between-workers",
-         "Does every record count once when the channel between two TaskManagers of Flink is impaired?", CHANNELS,
+         "Does every record count once when the channel between two TaskManagers of Flink is impaired?",
+         (flink(link("cut", BETWEEN)), flink(link("slow", BETWEEN, delay_ms=300)), SWALLOWED,
+          flink(link("reset", BETWEEN, 0))),
          *DECIDED, tiers=(Tier.PROCESS,), needs=NEEDS, mutant_plan=ON_THE_SIMULATOR,
          method="A relay cuts it, slows it, swallows everything, or resets it, in the middle of a checkpoint.",
          passes=PASSES),

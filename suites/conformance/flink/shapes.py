@@ -30,9 +30,6 @@ TWO_WAYS = Job(name="two-ways",
                       Edge("even", "sum", Partitioning.HASH), Edge("sum", "sink", Partitioning.FORWARD)),
                contract=Contract.FOLD)  # fmt: skip
 """A source whose barriers may overtake on one way, and not on the other (FLINK-38267)."""
-OPERATORS = tuple(
-    flink(*STRUCK_TWICE, job=job, options=APART, workload=FEW_KEYS) for job in (JOIN, BROADCAST, DIAMOND, STEPS)
-)
 TWO_REGIONS = tuple(
     flink(poison(1_200, offset=150, after_checkpoint=2), kill(WORKERS[1], after_checkpoint=6), job=TWO_PIPELINES,
           options={**APART, FAILOVER: strategy})
@@ -51,7 +48,10 @@ CASES = with_needs(
          windows=RESTORED),
     control("keeps-in-field", flink(*STRUCK_TWICE, job=TUMBLING_SUM), "WINDOW/window-wrong",
             purpose="that keeps the sums of its windows in a field", name="windows"),
-    twin(operators.CASES, "flink/operators-crashes", OPERATORS, "EXACT/row-repeated", "EXACT/input-missing",
+    twin(operators.CASES, "flink/operators-crashes",
+         tuple(flink(*STRUCK_TWICE, job=job, options=APART, workload=FEW_KEYS)
+               for job in (JOIN, BROADCAST, DIAMOND, STEPS)),
+         "EXACT/row-repeated", "EXACT/input-missing",
          method=KILLED + " Inputs are joined, broadcast, copied, filtered and united.", windows=RESTORED),
     control("keeps-in-field", flink(*STRUCK_TWICE, job=JOIN, options=APART, workload=FEW_KEYS), *EXACT_SUMS,
             purpose="that keeps what it joins in a field", name="join"),

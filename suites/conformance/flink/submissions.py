@@ -15,8 +15,6 @@ BEYOND = tuple(refused({key: bad}) for key, bad, _ in configuration.LIMITS if ke
 EXCLUSIVE = (refused({**UNALIGNED, f"{CHECKPOINTING}.max-concurrent-checkpoints": "2"}),)
 AT_LIMITS = {key: good for key, _, good in configuration.LIMITS if not key.endswith((".interval", ".timeout"))}
 """An interval of 10 ms leaves a reader no time to look, a timeout of 10 ms leaves checkpoints none."""
-UNREACHABLE = tuple(refused({f"{CHECKPOINTING}.dir": each}) for each in configuration.NO_DIRECTORIES)
-UNKNOWN = (refused({f"{RESTART}.type": "sometimes"}), refused({f"{CHECKPOINTING}.mode": "MOSTLY_ONCE"}))
 
 CASES = with_needs(
     twin(configuration.CASES, "flink/configuration-refused", BEYOND, "LOUD/accepted-bad-option",
@@ -25,8 +23,11 @@ CASES = with_needs(
          method="A job runs with options exactly at their limits."),
     twin(configuration.CASES, "flink/configuration-unaligned-and-concurrent", EXCLUSIVE, "LOUD/accepted-bad-option",
          method="A job is submitted with both."),
-    twin(configuration.CASES, "flink/configuration-no-directories", UNREACHABLE, "LOUD/accepted-bad-option",
+    twin(configuration.CASES, "flink/configuration-no-directories",
+         tuple(refused({f"{CHECKPOINTING}.dir": each}) for each in configuration.NO_DIRECTORIES),
+         "LOUD/accepted-bad-option",
          method="A job is submitted with directories of unknown schemes, without a scheme, and without a path."),
-    twin(configuration_layers.CASES, "flink/configuration-unknown-names", UNKNOWN, "LOUD/accepted-bad-option",
-         method="A job is submitted with a restart strategy and a mode that do not exist."),
+    twin(configuration_layers.CASES, "flink/configuration-unknown-names",
+         (refused({f"{RESTART}.type": "sometimes"}), refused({f"{CHECKPOINTING}.mode": "MOSTLY_ONCE"})),
+         "LOUD/accepted-bad-option", method="A job is submitted with a restart strategy and a mode that do not exist."),
 )  # fmt: skip
