@@ -36,12 +36,7 @@ def contained(*faults: FaultSpec) -> Plan:
 
 
 def _case(
-    name: str,
-    question: str,
-    method: str,
-    plan: Plans,
-    decides: tuple[Decision, ...] = DECIDED,
-    **fields: Any,
+    name: str, question: str, method: str, plan: Plans, decides: tuple[Decision, ...] = DECIDED, **fields: Any
 ) -> Case:
     return Case(
         id=f"chaos/flink-{name}",

@@ -21,12 +21,7 @@ def _within(budget_bytes: int, *faults: FaultSpec, **options: str) -> Plan:
     return plan(
         LATE_PUBLICATIONS,
         *faults,
-        options={
-            **TWO_AT_ONCE,
-            **TOLERANT,
-            profile.MEMORY_BUDGET: f"{budget_bytes} b",
-            **options,
-        },
+        options={**TWO_AT_ONCE, **TOLERANT, profile.MEMORY_BUDGET: f"{budget_bytes} b", **options},
         records={"records": 240},
     )
 

@@ -18,10 +18,7 @@ OF_THE_SEED = {
 }
 MANY = 10_300
 """Intervals of a second: a few pass before the first checkpoint and after the last."""
-EVERY_SECOND = {
-    f"{CHECKPOINTING}.interval": "1 s",
-    f"{CHECKPOINTING}.timeout": "1 h",
-}
+EVERY_SECOND = {f"{CHECKPOINTING}.interval": "1 s", f"{CHECKPOINTING}.timeout": "1 h"}
 
 
 def _long(options: dict[str, str], length_ms: int, partitions: int, parallelism: int = 2) -> Plan:

@@ -36,12 +36,7 @@ def _kept(
     )
 
 
-def _changed(
-    job: Job,
-    backend: str,
-    *faults: FaultSpec,
-    options: Mapping[str, str] = ON_HEAP,
-) -> Plan:
+def _changed(job: Job, backend: str, *faults: FaultSpec, options: Mapping[str, str] = ON_HEAP) -> Plan:
     """A job is stopped with a savepoint, and the next one goes on from it on another state backend."""
     return plan(
         stop(after_checkpoint=3),

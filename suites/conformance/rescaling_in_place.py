@@ -28,11 +28,7 @@ FOUR = {"partitions": 4, "records": 400}
 
 
 def rescaled_in_place(
-    first: int,
-    *then: int,
-    faults: tuple[FaultSpec, ...] = (),
-    options: Mapping[str, str] = {},
-    **fields: Any,
+    first: int, *then: int, faults: tuple[FaultSpec, ...] = (), options: Mapping[str, str] = {}, **fields: Any
 ) -> Plan:
     """A job is to go on at another parallelism behind its third checkpoint; and so again, three checkpoints later."""
     required = (rescale(width, after_checkpoint=3 + 3 * number) for number, width in enumerate(then))

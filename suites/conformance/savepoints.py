@@ -101,10 +101,7 @@ REFUSED = (
     _resumed(edit="sink=drain", job=jobs.FORWARD, expected_end=ExpectedEnd.FAILED),
 )
 INCREMENTAL = {profile.BACKEND: "rocksdb", profile.INCREMENTAL: "true"}
-COMPLETE = (
-    _resumed(MOVE, options=INCREMENTAL),
-    _resumed(MOVE, options=INCREMENTAL, how=SavepointFormat.NATIVE),
-)
+COMPLETE = (_resumed(MOVE, options=INCREMENTAL), _resumed(MOVE, options=INCREMENTAL, how=SavepointFormat.NATIVE))
 """The checkpoints of the first job, and what they share, are deleted when it has finished."""
 CANCELLED = (
     _plan(cancel_with_savepoint(after_checkpoint=3),

@@ -40,10 +40,7 @@ def _small(*faults: FaultSpec, options: Mapping[str, str] = {}, **fields: Any) -
     return plan(*faults, options={**OPTIONS, **options}, records=RECORDS, bounds=BOUNDS, **fields)
 
 
-CRASHES = (
-    _flights(part(EXECUTOR, WORKERS[0], after_checkpoint=2)),
-    _flights(kill(COORDINATOR, after_checkpoint=2)),
-)
+CRASHES = (_flights(part(EXECUTOR, WORKERS[0], after_checkpoint=2)), _flights(kill(COORDINATOR, after_checkpoint=2)))
 FINER_CRASHES = (
     _flights(part(PYTHON_WORKER, WORKERS[1], after_checkpoint=2)),
     _flights(part(EXECUTOR, WORKERS[0], after_checkpoint=2, gate=gate("commit", WORKERS[0]))),

@@ -43,12 +43,7 @@ IMPAIRED = (
 
 
 def _in_objects(
-    name: str,
-    question: str,
-    method: str,
-    plan: Plan,
-    decides: tuple[Decision, ...],
-    windows: tuple[Window, ...] = (),
+    name: str, question: str, method: str, plan: Plan, decides: tuple[Decision, ...], windows: tuple[Window, ...] = ()
 ) -> Case:
     return case(name, f"Does every record count once {question}?", plan, *decides, windows=windows,
                 tiers=(Tier.PROCESS,), needs=twins.NEEDS, mutant_plan=ON_THE_SIMULATOR,

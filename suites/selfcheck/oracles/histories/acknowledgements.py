@@ -4,10 +4,7 @@ from __future__ import annotations
 
 from holdfast.harness.model import events, profile
 from holdfast.harness.model.checkpoint import FailureReason
-from holdfast.harness.model.events import (
-    AckOutcome,
-    StorageSlowed,
-)
+from holdfast.harness.model.events import AckOutcome, StorageSlowed
 from holdfast.harness.model.jobs import FORWARD
 from holdfast.suites.selfcheck.oracles.builder import Line, at, exhibits, injected, on
 from holdfast.suites.selfcheck.oracles.histories.coord import ALL, FILE, TWO_AT_ONCE, whole

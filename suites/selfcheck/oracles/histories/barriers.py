@@ -8,14 +8,7 @@ from holdfast.harness.model.jobs import BROADCAST, FORWARD, JOIN
 from holdfast.harness.model.plan import FaultSpec
 from holdfast.harness.model.target import Role, Target
 from holdfast.suites.selfcheck.oracles.builder import OPTIONS, Line, exhibits, injected
-from holdfast.suites.selfcheck.oracles.histories.cut import (
-    ACROSS,
-    BELOW,
-    COUNTING,
-    LEFT,
-    LONE,
-    RIGHT,
-)
+from holdfast.suites.selfcheck.oracles.histories.cut import ACROSS, BELOW, COUNTING, LEFT, LONE, RIGHT
 from holdfast.suites.selfcheck.oracles.lines import (
     Barrier,
     attempt,

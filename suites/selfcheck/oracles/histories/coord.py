@@ -33,10 +33,7 @@ from holdfast.suites.selfcheck.oracles.lines import (
 ALL = ("source[0]", "map[0]", "sink[0]")
 FILE = events.FileReference("chk-1/source", 10, 7)
 SHORT = {"execution.checkpointing.interval": "100 ms", "execution.checkpointing.timeout": "200 ms"}
-TWO_AT_ONCE = {
-    "execution.checkpointing.interval": "100 ms",
-    "execution.checkpointing.max-concurrent-checkpoints": "2",
-}
+TWO_AT_ONCE = {"execution.checkpointing.interval": "100 ms", "execution.checkpointing.max-concurrent-checkpoints": "2"}
 
 
 def whole(checkpoint: int) -> list[Line]:

@@ -27,11 +27,7 @@ from holdfast.suites.selfcheck.oracles.lines import (
 # --- LOCAL: two sums keep copies of checkpoint 1 on their workers, and one of them is restored ------------------------
 
 
-ON = {
-    **OPTIONS,
-    "execution.state-recovery.from-local": "true",
-    "execution.checkpointing.dir": "file:///checkpoints",
-}
+ON = {**OPTIONS, "execution.state-recovery.from-local": "true", "execution.checkpointing.dir": "file:///checkpoints"}
 IN_MEMORY = {**OPTIONS, "execution.state-recovery.from-local": "true"}
 COPY = "job-0/sum[0]/copy-1"
 STORED = "checkpoints/job-0/chk-1/sum[0]"

@@ -6,11 +6,7 @@ that, and its successor goes on from 3: it cannot know 2, whose files it deletes
 
 from __future__ import annotations
 
-from holdfast.harness.model.events import (
-    CheckpointRetained,
-    FileReference,
-    SubtaskAudited,
-)
+from holdfast.harness.model.events import CheckpointRetained, FileReference, SubtaskAudited
 from holdfast.harness.model.jobs import FORWARD
 from holdfast.suites.selfcheck.oracles.builder import Line, exhibits
 from holdfast.suites.selfcheck.oracles.histories import state as keyed

@@ -6,9 +6,7 @@ import numpy as np
 from msgspec.structs import replace
 
 from holdfast.harness.model.capability import AT_LEAST_ONCE, EXACTLY_ONCE, Guarantee, OutputMode
-from holdfast.harness.model.events import (
-    TransactionAborted,
-)
+from holdfast.harness.model.events import TransactionAborted
 from holdfast.harness.model.jobs import DEDUPLICATE, FORWARD, REBALANCE
 from holdfast.harness.model.plan import ExpectedEnd
 from holdfast.harness.model.records import NO_PARTITION, CommittedRows, FoldRow, IdentityRow, InputLog, Partition

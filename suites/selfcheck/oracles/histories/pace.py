@@ -9,15 +9,7 @@ from holdfast.harness.model.checkpoint import CheckpointOrigin
 from holdfast.harness.model.history import RunEnd
 from holdfast.harness.model.jobs import FORWARD
 from holdfast.harness.model.records import InputLog
-from holdfast.suites.selfcheck.oracles.builder import (
-    MS,
-    Line,
-    at,
-    exhibits,
-    injected,
-    input_log,
-    undecided,
-)
+from holdfast.suites.selfcheck.oracles.builder import MS, Line, at, exhibits, injected, input_log, undecided
 from holdfast.suites.selfcheck.oracles.lines import (
     RESTARTING,
     RUNNING,
@@ -36,10 +28,7 @@ PERIODIC, USER, FORCED = CheckpointOrigin.PERIODIC, CheckpointOrigin.USER, Check
 PAUSED = {"execution.checkpointing.interval": "100 ms", "execution.checkpointing.min-pause": "400 ms"}
 BRIEF_PAUSE = {"execution.checkpointing.interval": "100 ms", "execution.checkpointing.min-pause": "100 ms"}
 NO_INTERVAL = {"restart-strategy.type": "none"}
-TWO_AT_ONCE = {
-    "execution.checkpointing.interval": "100 ms",
-    "execution.checkpointing.max-concurrent-checkpoints": "2",
-}
+TWO_AT_ONCE = {"execution.checkpointing.interval": "100 ms", "execution.checkpointing.max-concurrent-checkpoints": "2"}
 
 
 def begun(checkpoint: int, request: int = 0, origin: CheckpointOrigin = PERIODIC) -> list[Line]:

@@ -175,16 +175,7 @@ def checkpoint(
     taken = snapshot("sum[0]", number, state=events.StateSummary())
     release = events.SnapshotReleased(subtask="sum[0]", checkpoint=number, kept_entries=0, open_versions=0)
     cut: list[Line] = [] if versions is None else [taken, *([] if versions else [release])]
-    return [
-        triggered(number, "sum[0]"),
-        written(file),
-        *cut,
-        ack_ms,
-        acked(number, "sum[0]"),
-        publish_ms,
-        ended,
-        *gone,
-    ]
+    return [triggered(number, "sum[0]"), written(file), *cut, ack_ms, acked(number, "sum[0]"), publish_ms, ended, *gone]
 
 
 def run(one: Callable[[int], list[Line]], count: int = MANY) -> list[Line]:

@@ -4,13 +4,7 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from holdfast.harness.model.events import (
-    ChannelContent,
-    HeldState,
-    InputRead,
-    SubtaskAudited,
-    SubtaskMoved,
-)
+from holdfast.harness.model.events import ChannelContent, HeldState, InputRead, SubtaskAudited, SubtaskMoved
 from holdfast.suites.selfcheck.oracles.builder import Line, exhibits, input_log
 from holdfast.suites.selfcheck.oracles.legal import summary
 from holdfast.suites.selfcheck.oracles.lines import (

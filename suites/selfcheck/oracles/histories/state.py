@@ -8,11 +8,7 @@ import msgspec
 import numpy as np
 
 from holdfast.harness.model.capability import AT_LEAST_ONCE, EXACTLY_ONCE, Claims
-from holdfast.harness.model.events import (
-    SnapshotTaken,
-    StateSummary,
-    SubtaskAudited,
-)
+from holdfast.harness.model.events import SnapshotTaken, StateSummary, SubtaskAudited
 from holdfast.harness.model.job import WATERMARK_DELAY_MS, WINDOW_MS
 from holdfast.harness.model.jobs import WINDOW_SUM
 from holdfast.harness.model.records import InputLog, Partition, WindowRow

@@ -5,10 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from holdfast.harness.model.capability import AT_LEAST_ONCE
-from holdfast.harness.model.events import (
-    KeysLookedUp,
-    RecordsDropped,
-)
+from holdfast.harness.model.events import KeysLookedUp, RecordsDropped
 from holdfast.harness.model.jobs import DEBOUNCE, DELAYED_SUM, SLIDING_SUM, THROTTLE, TUMBLING_SUM
 from holdfast.suites.selfcheck.oracles.builder import Line, exhibits, input_log
 from holdfast.suites.selfcheck.oracles.histories.rescaled_restore import WIDER

@@ -4,21 +4,8 @@ from __future__ import annotations
 
 from holdfast.harness.model.checkpoint import CheckpointOrigin, FailureReason
 from holdfast.harness.model.jobs import FORWARD
-from holdfast.suites.selfcheck.oracles.builder import (
-    Line,
-    at,
-    exhibits,
-    injected,
-)
-from holdfast.suites.selfcheck.oracles.histories.pace import (
-    ALL,
-    BRIEF_PAUSE,
-    FORCED,
-    PAUSED,
-    TWO_AT_ONCE,
-    USER,
-    begun,
-)
+from holdfast.suites.selfcheck.oracles.builder import Line, at, exhibits, injected
+from holdfast.suites.selfcheck.oracles.histories.pace import ALL, BRIEF_PAUSE, FORCED, PAUSED, TWO_AT_ONCE, USER, begun
 from holdfast.suites.selfcheck.oracles.lines import (
     CANCELED,
     RESTARTING,
