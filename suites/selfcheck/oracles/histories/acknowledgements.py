@@ -49,14 +49,14 @@ near("completed-after-decline", "declined when all had acked",
      published(2), completed(2))  # fmt: skip
 
 bad("abort-not-notified", "abort notified to two of three",
-    triggered(1, *ALL), aborted(), notified(1, *ALL[: 2], completed=False),
+    triggered(1, *ALL), aborted(), notified(1, *ALL[:2], completed=False),
     acked(1, ALL[0], outcome=AckOutcome.DISCARDED), triggered(2, *ALL))  # fmt: skip
 near("abort-not-notified", "abort notified to all",
      triggered(1, *ALL), aborted(), TOLD_OF_THE_ABORT, acked(1, ALL[0], outcome=AckOutcome.DISCARDED),
      triggered(2, *ALL))  # fmt: skip
 near("abort-not-notified", "died while telling",
      triggered(1, *ALL), aborted(), TOLD_OF_THE_ABORT, triggered(2, *ALL), aborted(2),
-     notified(2, *ALL[: 1], completed=False), died("coordinator", "killed"), attempt(),
+     notified(2, *ALL[:1], completed=False), died("coordinator", "killed"), attempt(),
      acked(2, ALL[0], outcome=AckOutcome.UNKNOWN))  # fmt: skip
 
 DISCARDS: list[Line] = [triggered(1, *ALL), ack_sent(ALL[0], 1, FILE)]

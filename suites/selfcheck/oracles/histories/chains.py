@@ -62,11 +62,11 @@ bad("snapshot-apart", "a snapshot left out",
     BARRIERS, snapshots("sum[0]", checkpoint=1), barriers(*INPUTS, checkpoint=2),
     snapshots("sink[0]", "sum[0]", checkpoint=2), options=CHAINED)  # fmt: skip
 
-near(
-    "snapshot-twice", "two checkpoints",
-    *(line for n in (1, 2) for line in (barriers(*INPUTS, checkpoint=n), snapshots("sink[0]", "sum[0]", checkpoint=n))),
-    options=CHAINED,
-)  # fmt: skip
+near("snapshot-twice", "two checkpoints",
+     *(line
+       for n in (1, 2)
+       for line in (barriers(*INPUTS, checkpoint=n), snapshots("sink[0]", "sum[0]", checkpoint=n))),
+     options=CHAINED)  # fmt: skip
 bad("snapshot-twice", "the same checkpoint again",
     BARRIERS, snapshots("sink[0]", "sum[0]", checkpoint=1), snapshots("sink[0]", "sum[0]", checkpoint=1),
     options=CHAINED)  # fmt: skip

@@ -131,7 +131,7 @@ near("two-ends", "a successor gives up an id that was never stored",
      at("coordinator.1", aborted(2, FailureReason.INPUT_OUTPUT), attempt=1), whole(3))  # fmt: skip
 
 bad("completed-without-ack", "completed without sink",
-    triggered(1, *ALL), acked(1, *ALL[: 2]), published(1), completed())  # fmt: skip
+    triggered(1, *ALL), acked(1, *ALL[:2]), published(1), completed())  # fmt: skip
 bad("completed-without-ack", "completed with ack of older attempt",
     triggered(1, *ALL), on("", acked(1, ALL[0], outcome=events.AckOutcome.UNKNOWN), attempt=7), acked(1, *ALL[1:]),
     published(1), completed())  # fmt: skip

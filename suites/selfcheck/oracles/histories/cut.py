@@ -81,13 +81,13 @@ bad, near = exhibits("CUT")
 SOURCES: list[Line] = [snapshot("source[0]", 1, (0, 4)), snapshot("source[1]", 1, (1, 4))]
 
 bad("state-extra", "record behind barrier in state",
-    *SOURCES, snapshot("sum[0]", state=summary(BEFORE[: 4])),
+    *SOURCES, snapshot("sum[0]", state=summary(BEFORE[:4])),
     snapshot("sum[1]", state=summary([*BEFORE[4:], (1, 4)])))  # fmt: skip
 bad("state-extra", "record applied twice",
-    *SOURCES, snapshot("sum[0]", state=summary(BEFORE[: 4])),
+    *SOURCES, snapshot("sum[0]", state=summary(BEFORE[:4])),
     snapshot("sum[1]", state=summary([*BEFORE[4:], (0, 2)])))  # fmt: skip
 bad("state-extra", "two records applied twice",
-    *SOURCES, snapshot("sum[0]", state=summary([*BEFORE[: 4], (1, 0)])),
+    *SOURCES, snapshot("sum[0]", state=summary([*BEFORE[:4], (1, 0)])),
     snapshot("sum[1]", state=summary([*BEFORE[4:], (0, 2)])))  # fmt: skip
 
 UNALIGNED_CUT: list[Line] = [
@@ -122,26 +122,26 @@ bad("skipped-differs", "what is left out is there all the same",
 bad("skipped-differs", "another record is missing too",
     attempt(), *UNALIGNED_CUT, in_flight("sum[0]", ChannelContent(LEFT, False, ((1, 3),), summary(BEFORE[-1:]))),
     in_flight("sum[1]"), attempt(1), snapshot("source[0]", 2, (0, 5)), snapshot("source[1]", 2, (1, 4)),
-    snapshot("sum[0]", 2, state=summary((*BEFORE[: -1],))), snapshot("sum[1]", 2, state=summary(())), options=LEFT_OUT,
+    snapshot("sum[0]", 2, state=summary((*BEFORE[:-1],))), snapshot("sum[1]", 2, state=summary(())), options=LEFT_OUT,
     claimed=frozenset())  # fmt: skip
 near("skipped-differs", "only what is left out is missing",
      attempt(), *UNALIGNED_CUT, in_flight("sum[0]", ChannelContent(LEFT, False, ((1, 3),), summary(BEFORE[-1:]))),
      in_flight("sum[1]"), attempt(1), snapshot("source[0]", 2, (0, 5)), snapshot("source[1]", 2, (1, 4)),
-     snapshot("sum[0]", 2, state=summary((*BEFORE[: -1], (0, 4)))), snapshot("sum[1]", 2, state=summary(())),
+     snapshot("sum[0]", 2, state=summary((*BEFORE[:-1], (0, 4)))), snapshot("sum[1]", 2, state=summary(())),
      options=LEFT_OUT, claimed=frozenset())  # fmt: skip
 
 near("state-extra", "state of the cut",
-     *SOURCES, snapshot("sum[0]", state=summary(BEFORE[: 3])),
+     *SOURCES, snapshot("sum[0]", state=summary(BEFORE[:3])),
      snapshot("sum[1]", state=summary(BEFORE[3:])))  # fmt: skip
 
 bad("state-missing", "range missing in state",
-    *SOURCES, snapshot("sum[0]", state=summary(BEFORE[: 1])),
+    *SOURCES, snapshot("sum[0]", state=summary(BEFORE[:1])),
     snapshot("sum[1]", state=summary(BEFORE[3:])))  # fmt: skip
 bad("state-missing", "missing though at least once",
-    *SOURCES, snapshot("sum[0]", state=summary(BEFORE[: 4])), snapshot("sum[1]", state=summary(BEFORE[5:])),
+    *SOURCES, snapshot("sum[0]", state=summary(BEFORE[:4])), snapshot("sum[1]", state=summary(BEFORE[5:])),
     claimed=AT_LEAST_ONCE, options=COUNTING)  # fmt: skip
 near("state-missing", "complete and at least once",
-     *SOURCES, snapshot("sum[0]", state=summary(BEFORE[: 4])), snapshot("sum[1]", state=summary(BEFORE[4:])),
+     *SOURCES, snapshot("sum[0]", state=summary(BEFORE[:4])), snapshot("sum[1]", state=summary(BEFORE[4:])),
      claimed=AT_LEAST_ONCE, options=COUNTING)  # fmt: skip
 
 RECORDED: list[Line] = [task("source[0]", positions=((0, 0), (1, 0))), emitted(0, 4)]

@@ -198,10 +198,10 @@ def late_by(milliseconds: float) -> Change:
 
 bad, near = exhibits("METRICS", end=RunEnd(reached=True))
 
-bad(
-    "checkpoint-unreported", "failed one is left out",
-    reported(lambda report: None if getattr(report, "status", None) is events.CheckpointStatus.FAILED else report),
-)  # fmt: skip
+bad("checkpoint-unreported", "failed one is left out",
+    reported(lambda report: None
+             if getattr(report, "status", None) is events.CheckpointStatus.FAILED
+             else report))  # fmt: skip
 bad("checkpoint-unreported", "beginning is left out",
     reported(lambda report: (None
                              if isinstance(report, events.CheckpointStatistics)
@@ -238,19 +238,19 @@ bad("size-wrong", "nothing is new in a part", reported(of_part(3, "sum[0]", delt
 
 bad("restore-misreported", "restore is left out",
     reported(lambda report: None if isinstance(report, events.RestoreStatistics) else report))  # fmt: skip
-bad(
-    "restore-misreported", "restore has no path",
-    reported(lambda report: replace(report, path="") if isinstance(report, events.RestoreStatistics) else report),
-)  # fmt: skip
+bad("restore-misreported", "restore has no path",
+    reported(lambda report: replace(report, path="")
+             if isinstance(report, events.RestoreStatistics)
+             else report))  # fmt: skip
 
-bad(
-    "restore-duration-wrong", "restore takes no time",
-    reported(lambda each: replace(each, duration_ms=0.0) if isinstance(each, events.RestoreCompleted) else each),
-)  # fmt: skip
-bad(
-    "restore-duration-wrong", "restore of another checkpoint ends",
-    reported(lambda report: replace(report, checkpoint=7) if isinstance(report, events.RestoreCompleted) else report),
-)  # fmt: skip
+bad("restore-duration-wrong", "restore takes no time",
+    reported(lambda each: replace(each, duration_ms=0.0)
+             if isinstance(each, events.RestoreCompleted)
+             else each))  # fmt: skip
+bad("restore-duration-wrong", "restore of another checkpoint ends",
+    reported(lambda report: replace(report, checkpoint=7)
+             if isinstance(report, events.RestoreCompleted)
+             else report))  # fmt: skip
 
 bad("subtask-unreported", "part is left out",
     reported(lambda report: None if getattr(report, "subtask", "") == "source[1]" else report))  # fmt: skip

@@ -76,7 +76,7 @@ B_COPIES = [(partition, 1, 1) for partition in (0, 1)]
 
 near_rows("row-wrong", "even copies summed",
           job=PIPELINE,
-          units=one_by_one(copied("a", *A_COPIES[: 1]), copied("a", *A_COPIES), copied("b", *B_COPIES)))  # fmt: skip
+          units=one_by_one(copied("a", *A_COPIES[:1]), copied("a", *A_COPIES), copied("b", *B_COPIES)))  # fmt: skip
 bad_rows("row-wrong", "an odd copy summed",
          job=PIPELINE,
          units=one_by_one(copied("a", (0, 0, 1)), copied("a", *A_COPIES), copied("b", *B_COPIES)))  # fmt: skip
@@ -304,6 +304,6 @@ bad("lost-outside-loop", "one before a visible marker", delivers(LOOP, 1, record
 bad("lost-outside-loop", "one that had come back", *RESTORED, units=units(identities(*ROWS[1:2], *ROWS[4:])))
 bad("lost-outside-loop", "the checkpoint is not the one that was restored",
     snapshot("loop[0]"), completed(), attempt(7), *THIRD_BATCH, delivers(LOOP, 0, records=2),
-    units=units(identities(*ROWS[: 2], *ROWS[4:])))  # fmt: skip
+    units=units(identities(*ROWS[:2], *ROWS[4:])))  # fmt: skip
 near("lost-outside-loop", "what was in the loop", *RESTORED, units=units(identities(*ROWS[:2], *ROWS[4:])))
 near("lost-outside-loop", "nothing is lost", delivers(LOOP, 1, records=2), *RESTORED, units=units(identities(*ROWS)))

@@ -94,11 +94,11 @@ near("deleted-in-use", "the pending checkpoint was aborted",
 bad("deleted-in-use", "it goes while it is restored",
     whole(1, ONE), attempt(1), dropped(1), deleted(ONE, by="coordinator.0"))  # fmt: skip
 bad("deleted-in-use", "nobody finds what a pending checkpoint has",
-    whole(1, ONE)[: -3], triggered(2, SUM), answered(2, new(TWO)), registered(2, TWO), whole(1, ONE)[-3:],
+    whole(1, ONE)[:-3], triggered(2, SUM), answered(2, new(TWO)), registered(2, TWO), whole(1, ONE)[-3:],
     events.StorageObserved(checkpoint=1, coordinator="coordinator.0", recorded=99, paths=(ONE.path,),
                            files=()))  # fmt: skip
 near("deleted-in-use", "what a pending checkpoint has is found",
-     whole(1, ONE)[: -3], triggered(2, SUM), answered(2, new(TWO)), registered(2, TWO), whole(1, ONE)[-3:],
+     whole(1, ONE)[:-3], triggered(2, SUM), answered(2, new(TWO)), registered(2, TWO), whole(1, ONE)[-3:],
      events.StorageObserved(checkpoint=1, coordinator="coordinator.0", recorded=99, paths=(ONE.path, TWO.path),
                             files=()))  # fmt: skip
 

@@ -174,7 +174,7 @@ near("no-checkpoint-begun", "none is taken when some have finished",
 ANSWERED: list[Line] = [*barriers(*AROUND), snapshot(SUM), ack_sent(SUM)]
 
 bad("snapshot-not-acknowledged", "nothing is told of it",
-    barriers(*AROUND[: 2], checkpoint=1), snapshot(SUM), barriers(AROUND[2], checkpoint=1))  # fmt: skip
+    barriers(*AROUND[:2], checkpoint=1), snapshot(SUM), barriers(AROUND[2], checkpoint=1))  # fmt: skip
 bad("snapshot-not-acknowledged", "its channel state is known", snapshot(SUM, unaligned=True), in_flight(SUM))
 bad("snapshot-not-acknowledged", "each expires",
     barriers(*AROUND), snapshot(SUM), 200, heard(SUM, completed=False), snapshot(SUM, 2), 200,

@@ -39,7 +39,7 @@ bad("state-missing", "more forgotten than one partition has",
     *[SubtaskAudited(checkpoint=1, subtask=f"sum[{index}]", state=StateSummary(entries={}))
       for index in (0, 1)])  # fmt: skip
 bad("state-missing", "rolled back by one record",
-    audited(summary(A), summary(B[: 2])), claimed=Claims(state=EXACTLY_ONCE))  # fmt: skip
+    audited(summary(A), summary(B[:2])), claimed=Claims(state=EXACTLY_ONCE))  # fmt: skip
 near("state-missing", "records behind the positions are not there",
      audited(summary(A), summary(B)), claimed=Claims(state=EXACTLY_ONCE))  # fmt: skip
 near("state-missing", "a subtask without keys",
@@ -62,7 +62,7 @@ near("state-missing", "read twice from storage",
 bad("state-missing", "lost when it is read again",
     audited(summary(A), summary(B)),
     *[at("audit", SubtaskAudited(checkpoint=1, subtask=f"sum[{i}]", state=summary(x)))
-      for i, x in enumerate((A, B[: 2]))])  # fmt: skip
+      for i, x in enumerate((A, B[:2]))])  # fmt: skip
 
 bad("state-extra", "a record twice", audited(summary([*A, A[0]]), summary(B)), claimed=Claims(state=EXACTLY_ONCE))
 bad("state-extra", "a record behind the positions",
@@ -75,7 +75,7 @@ bad("key-wrong", "sums of two keys exchanged",
             msgspec.structs.replace(summary(B), entries={"b": summary(A).value})),
     claimed=Claims(state=EXACTLY_ONCE))  # fmt: skip
 near("key-wrong", "a key in two subtasks",
-     audited(summary(A[: 1]), summary(A[1:] + B)), claimed=Claims(state=EXACTLY_ONCE))  # fmt: skip
+     audited(summary(A[:1]), summary(A[1:] + B)), claimed=Claims(state=EXACTLY_ONCE))  # fmt: skip
 near("key-wrong", "too many keys to show decide by their sum",
      audited(summary(A), summary(B)), completed(2, 4, 2),
      *[SubtaskAudited(checkpoint=2, subtask=f"sum[{index}]", state=state)
@@ -92,7 +92,7 @@ undecided("STATE", "repeated under at least once", audited(summary([*A, A[0]]), 
 
 # What was in flight is not among what was read.
 undecided("STATE", "unaligned",
-          audited(summary(A), summary(B[: 2]), before=(snapshot("sum[0]", unaligned=True),)),
+          audited(summary(A), summary(B[:2]), before=(snapshot("sum[0]", unaligned=True),)),
           claimed=Claims(state=EXACTLY_ONCE))  # fmt: skip
 
 undecided("STATE", "one subtask unread", audited(summary(A)), claimed=Claims(state=EXACTLY_ONCE))
@@ -144,7 +144,7 @@ bad("state-missing", "a record of a window dropped as if it were late",
     windows_audited(holding([each for each in OPEN_A if each not in ((1, 2),)]), holding(OPEN_B)))  # fmt: skip
 bad("state-missing", "windows forgotten among too many to show",
     windows_audited(msgspec.structs.replace(holding(OPEN_A), windows=None),
-                    msgspec.structs.replace(holding(OPEN_B[: 2]), windows=None)))  # fmt: skip
+                    msgspec.structs.replace(holding(OPEN_B[:2]), windows=None)))  # fmt: skip
 near("state-missing", "windows that are over are not there", windows_audited(holding(OPEN_A), holding(OPEN_B)))
 near("state-missing", "a subtask without windows", windows_audited(holding(OPEN_A + OPEN_B), StateSummary(windows=())))
 near("state-missing", "before the first window is over all are there",
@@ -180,7 +180,7 @@ bad("key-wrong", "a window of another key",
                                                           or ())),
                     holding(OPEN_B)))  # fmt: skip
 near("key-wrong", "a window of a key in two subtasks",
-     windows_audited(holding(OPEN_A[: 1]), holding(OPEN_A[1:] + OPEN_B)))  # fmt: skip
+     windows_audited(holding(OPEN_A[:1]), holding(OPEN_A[1:] + OPEN_B)))  # fmt: skip
 
 near("key-wrong", "values of windows decide where there is no digest",
      windows_audited(msgspec.structs.replace(holding(OPEN_A), digest=0,
@@ -207,7 +207,7 @@ near("watermark-ahead", "a watermark of the batch before",
 
 # Nobody knows which windows are over.
 undecided("STATE", "no watermark",
-          windows_audited(holding(OPEN_A), holding(OPEN_B[: 2]), watermark_ms=None), job=WINDOW_SUM, inputs=_log(),
+          windows_audited(holding(OPEN_A), holding(OPEN_B[:2]), watermark_ms=None), job=WINDOW_SUM, inputs=_log(),
           claimed=Claims(state=EXACTLY_ONCE))  # fmt: skip
 
 undecided("STATE", "one subtask of windows unread",
