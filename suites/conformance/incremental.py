@@ -39,27 +39,35 @@ def _golden(version: str, parallelism: int = 1) -> Plan:
 
 AFTER_RESTARTS = tuple(
     _plan(version, *faults, options=options)
-    for version, (faults, options) in product(PROFILES,
-                                              (((kill(WORKERS[0], after_checkpoint=3),), {}),
-                                               ((kill(COORDINATOR, after_checkpoint=3),), TWO_RETAINED),
-                                               ((slow_storage("delete", 90, 100, 1, after_checkpoint=1),
-                                                 kill(WORKERS[1], after_checkpoint=2)),
-                                                {})))
-)  # fmt: skip
+    for version, (faults, options) in product(
+        PROFILES,
+        (
+            ((kill(WORKERS[0], after_checkpoint=3),), {}),
+            ((kill(COORDINATOR, after_checkpoint=3),), TWO_RETAINED),
+            ((slow_storage("delete", 90, 100, 1, after_checkpoint=1), kill(WORKERS[1], after_checkpoint=2)), {}),
+        ),
+    )
+)
 GIVEN_UP = tuple(
     _plan(version, *faults, options=TOLERANT)
-    for version, faults in product(PROFILES,
-                                   ((storage_error("write-state", 300, {"occurrences": 3}, after_checkpoint=2),),
-                                    (storage_error("publish-metadata", 300, {"occurrences": 2}, after_checkpoint=2),)))
-)  # fmt: skip
+    for version, faults in product(
+        PROFILES,
+        (
+            (storage_error("write-state", 300, {"occurrences": 3}, after_checkpoint=2),),
+            (storage_error("publish-metadata", 300, {"occurrences": 2}, after_checkpoint=2),),
+        ),
+    )
+)
 LATE = tuple(
     _plan(version, fault, options=IMPATIENT)
-    for version, fault in product(PROFILES,
-                                  (disturb("delay", "acknowledge", WORKERS[0], {"delay_ms": 80, "occurrences": 0},
-                                           after_checkpoint=2),
-                                   disturb("double", "acknowledge", WORKERS[0], {"delay_ms": 70, "occurrences": 0},
-                                           after_checkpoint=1)))
-)  # fmt: skip
+    for version, fault in product(
+        PROFILES,
+        (
+            disturb("delay", "acknowledge", WORKERS[0], {"delay_ms": 80, "occurrences": 0}, after_checkpoint=2),
+            disturb("double", "acknowledge", WORKERS[0], {"delay_ms": 70, "occurrences": 0}, after_checkpoint=1),
+        ),
+    )
+)
 NAME_AGAIN, NO_NAME = (
     tuple(_plan(version, options={profile.BACKEND: f"{WRONG_NAMES}:{backend}", **TOLERANT}) for version in PROFILES)
     for backend in ("GivesNameAgain", "RefersToNothing")

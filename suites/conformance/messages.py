@@ -30,9 +30,12 @@ LOST_WITH_CONNECTION = tuple(
     for first, then in (("acknowledge", "deploy"), ("cancel", "task-running"), ("start-source", "cancelled"))
 )  # fmt: skip
 """The connection of a worker is reset in front of a message; the other worker dies, so that tasks stop and start."""
-ACKS_OF_THE_LAST_ATTEMPT = plan(disturb("double", "acknowledge", WORKERS[0], {"occurrences": 0, "delay_ms": 70},
-                                        after_checkpoint=1),
-                                kill(WORKERS[1], after_checkpoint=3), options=SHORT_TIMEOUT, records=LONG)  # fmt: skip
+ACKS_OF_THE_LAST_ATTEMPT = plan(
+    disturb("double", "acknowledge", WORKERS[0], {"occurrences": 0, "delay_ms": 70}, after_checkpoint=1),
+    kill(WORKERS[1], after_checkpoint=3),
+    options=SHORT_TIMEOUT,
+    records=LONG,
+)
 """Copies of what the surviving worker acknowledged arrive when the attempt is over, and the checkpoint complete."""
 OLD_TRIGGERS = (
     plan(disturb("double", "trigger", how={"occurrences": 0, "delay_ms": 50}, after_checkpoint=1),

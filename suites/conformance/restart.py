@@ -65,10 +65,12 @@ def _poisoned(spec: FaultSpec, *, options: Mapping[str, str], end: ExpectedEnd, 
 
 QUICK = {f"{CHECKPOINTING}.interval": "200 ms", f"{RESTART}.type": "fixed-delay"}
 QUICK_BOUNDS = Bounds(safety_ms=10_000, liveness_ms=20_000, settle_ms=500)
-THREE_ATTEMPTS = _poisoned(poison(),
-                           options=QUICK
-                                   | {f"{RESTART}.fixed-delay.attempts": "3", f"{RESTART}.fixed-delay.delay": "200 ms"},
-                           end=ExpectedEnd.FAILED, bounds=QUICK_BOUNDS)  # fmt: skip
+THREE_ATTEMPTS = _poisoned(
+    poison(),
+    options=QUICK | {f"{RESTART}.fixed-delay.attempts": "3", f"{RESTART}.fixed-delay.delay": "200 ms"},
+    end=ExpectedEnd.FAILED,
+    bounds=QUICK_BOUNDS,
+)
 """Short enough for real processes."""
 UNRECOVERABLE = tuple(
     _poisoned(poison(unrecoverable=True), options=QUICK | strategy, end=ExpectedEnd.FAILED, bounds=QUICK_BOUNDS)
