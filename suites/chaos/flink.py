@@ -38,18 +38,9 @@ def contained(*faults: FaultSpec) -> Plan:
 def _case(
     name: str, question: str, method: str, plan: Plans, decides: tuple[Decision, ...] = DECIDED, **fields: Any
 ) -> Case:
-    return Case(
-        id=f"chaos/flink-{name}",
-        purpose=f"Does every record count once {question}?",
-        method=method,
-        passes=EACH_ROW,
-        decides=decides,
-        plan=plan,
-        tiers=CONTAINERS,
-        needs=twins.NEEDS,
-        mutant_plan=ON_THE_SIMULATOR,
-        **fields,
-    )
+    return Case(id=f"chaos/flink-{name}", purpose=f"Does every record count once {question}?", method=method,
+                passes=EACH_ROW, decides=decides, plan=plan, tiers=CONTAINERS, needs=twins.NEEDS,
+                mutant_plan=ON_THE_SIMULATOR, **fields)  # fmt: skip
 
 
 def _control(name: str, variant: str, *refutes: str, purpose: str) -> Case:

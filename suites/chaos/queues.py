@@ -33,14 +33,9 @@ LOST = ("NOLOSS/input-lost", "LIVE/input-not-drained")
 
 def _broken(options: Mapping[str, str], topology: Topology, *before: FaultSpec) -> Plan:
     """An executor dies; later the broker does, and comes back when most records wait to be sent."""
-    return containers(
-        *before,
-        executor(WORKERS[0], after_checkpoint=1 + 2 * len(before)),
-        lasting("outage", SOURCE_SYSTEM, 2_000, after_checkpoint=4 + 2 * len(before)),
-        options={**QUEUES, **PATIENT, **options},
-        topology=topology,
-        workload=WORKLOAD,
-    )
+    return containers(*before, executor(WORKERS[0], after_checkpoint=1 + 2 * len(before)),
+                      lasting("outage", SOURCE_SYSTEM, 2_000, after_checkpoint=4 + 2 * len(before)),
+                      options={**QUEUES, **PATIENT, **options}, topology=topology, workload=WORKLOAD)  # fmt: skip
 
 
 UNHEARD = kill(COORDINATOR, after_checkpoint=1, gate=gate("notify", COORDINATOR))

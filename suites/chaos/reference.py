@@ -92,48 +92,26 @@ ZOMBIE = containers(replace(pause(WORKERS[0], 6_000, after_checkpoint=3), parame
 def _worked_example() -> Plan:
     """A checkpoint at record 3 and 4; record 4 of the first source overtakes the late barrier of the second: the
     first trigger comes between pause and interval, when both channels are slow, and the record a second later."""
-    return containers(
-        slow(LATE_CHANNELS[0], 3_000, 9_000),
-        slow(LATE_CHANNELS[1], 3_000, 9_000),
-        kill(WORKERS[0], after_checkpoint=1),
-        workload=WorkloadSpec("worked-example", {"resumes_ms": 3_000, "records_per_second": 1}),
-        options={
-            f"{CHECKPOINTING}.interval": "2 s",
-            f"{CHECKPOINTING}.min-pause": "1500 ms",
-            f"{CHECKPOINTING}.timeout": "20 s",
-        },
-    )
+    return containers(slow(LATE_CHANNELS[0], 3_000, 9_000), slow(LATE_CHANNELS[1], 3_000, 9_000),
+                      kill(WORKERS[0], after_checkpoint=1),
+                      workload=WorkloadSpec("worked-example", {"resumes_ms": 3_000, "records_per_second": 1}),
+                      options={f"{CHECKPOINTING}.interval": "2 s", f"{CHECKPOINTING}.min-pause": "1500 ms",
+                               f"{CHECKPOINTING}.timeout": "20 s"})  # fmt: skip
 
 
 def case(
     name: str, purpose: str, method: str, passes: str, chosen: Plan, windows: tuple[Window, ...] = AFTER_A_RESTORE
 ) -> Case:
     """A guarantee that must stand, after a restore unless other windows are named."""
-    return Case(
-        id=f"chaos/{name}",
-        purpose=purpose,
-        method=method,
-        passes=passes,
-        decides=(),
-        plan=chosen,
-        windows=windows,
-        tiers=CONTAINERS,
-    )
+    return Case(id=f"chaos/{name}", purpose=purpose, method=method, passes=passes, decides=(), plan=chosen,
+                windows=windows, tiers=CONTAINERS)  # fmt: skip
 
 
 def control(name: str, variant: str, method: str, chosen: Plan, *refutes: str) -> Case:
     """A wrong variant that must be refuted, by one of some clauses."""
-    return Case(
-        id=f"chaos/{name}-control",
-        purpose=f"Is {variant} caught on real Kafka, with real kills?",
-        method=method,
-        passes="An oracle refutes it.",
-        decides=(),
-        plan=wrong(variant, chosen),
-        expected=Outcome.FAIL,
-        refutes=frozenset(refutes),
-        tiers=CONTAINERS,
-    )
+    return Case(id=f"chaos/{name}-control", purpose=f"Is {variant} caught on real Kafka, with real kills?",
+                method=method, passes="An oracle refutes it.", decides=(), plan=wrong(variant, chosen),
+                expected=Outcome.FAIL, refutes=frozenset(refutes), tiers=CONTAINERS)  # fmt: skip
 
 
 EXACT = ("EXACT/row-wrong", "EXACT/counts-stepped-back", "EXACT/input-missing")

@@ -49,32 +49,15 @@ def _plan(*faults: FaultSpec, job: Job = FORWARD, options: Mapping[str, str] = {
 
 
 def _case(name: str, purpose: str, method: str, passes: str, plan: Plan, windows: tuple[Window, ...] = ()) -> Case:
-    return Case(
-        id=f"chaos/spark-{name}",
-        purpose=purpose,
-        method=method,
-        passes=passes,
-        decides=(),
-        plan=plan,
-        windows=windows,
-        tiers=(Tier.CONTAINERS,),
-        needs=frozenset({Capability.MICRO_BATCHES}),
-    )
+    return Case(id=f"chaos/spark-{name}", purpose=purpose, method=method, passes=passes, decides=(), plan=plan,
+                windows=windows, tiers=(Tier.CONTAINERS,), needs=frozenset({Capability.MICRO_BATCHES}))  # fmt: skip
 
 
 def _control(name: str, purpose: str, method: str, plan: Plan) -> Case:
-    return Case(
-        id=f"chaos/spark-{name}-control",
-        purpose=purpose,
-        method=method,
-        passes="Records of the replayed micro-batch are there twice, and named.",
-        decides=(),
-        plan=plan,
-        expected=Outcome.FAIL,
-        refutes=frozenset({"EXACT/row-repeated"}),
-        tiers=(Tier.CONTAINERS,),
-        needs=frozenset({Capability.MICRO_BATCHES}),
-    )
+    return Case(id=f"chaos/spark-{name}-control", purpose=purpose, method=method,
+                passes="Records of the replayed micro-batch are there twice, and named.", decides=(), plan=plan,
+                expected=Outcome.FAIL, refutes=frozenset({"EXACT/row-repeated"}), tiers=(Tier.CONTAINERS,),
+                needs=frozenset({Capability.MICRO_BATCHES}))  # fmt: skip
 
 
 CASES = with_needs(

@@ -28,13 +28,9 @@ ROOMY = {"taskmanager.network.memory.buffers-per-channel": "64"}
 
 def _worked_example(**options: str) -> Plan:
     """A checkpoint at record 3 and 4; record 4 of the first source overtakes the late barrier of the second."""
-    return plan(
-        slow(LATE_CHANNELS[0], 60),
-        slow(LATE_CHANNELS[1], 60),
-        kill(plans.WORKERS[0], after_checkpoint=1),
-        workload=WorkloadSpec("worked-example", {"resumes_ms": 120, "records_per_second": 10}),
-        options={f"{plans.CHECKPOINTING}.interval": "100 ms", **options},
-    )
+    return plan(slow(LATE_CHANNELS[0], 60), slow(LATE_CHANNELS[1], 60), kill(plans.WORKERS[0], after_checkpoint=1),
+                workload=WorkloadSpec("worked-example", {"resumes_ms": 120, "records_per_second": 10}),
+                options={f"{plans.CHECKPOINTING}.interval": "100 ms", **options})  # fmt: skip
 
 
 LATE_SOURCE = (slow(LATE_CHANNELS[0], 60, 600), slow(LATE_CHANNELS[1], 60, 600))
@@ -49,13 +45,9 @@ def _tight(job: Job, options: Mapping[str, str]) -> Plan:
     names = subtasks(job, Topology())
     (sink,) = job.of_kind(VertexKind.SINK)
     meeting = job.inputs_of(sink.name)[0].upstream
-    return plan(
-        slow_task(Target(Role.TASK, names.index(f"{meeting}[0]")), 4, 600),
-        forge("decline", f"{sink.name}[1]", after_checkpoint=1, at_event="checkpoint_triggered"),
-        job=job,
-        options={**TOLERANT, **ONE_BUFFER, **options},
-        records=DENSE,
-    )
+    return plan(slow_task(Target(Role.TASK, names.index(f"{meeting}[0]")), 4, 600),
+                forge("decline", f"{sink.name}[1]", after_checkpoint=1, at_event="checkpoint_triggered"), job=job,
+                options={**TOLERANT, **ONE_BUFFER, **options}, records=DENSE)  # fmt: skip
 
 
 CASES = with_needs(

@@ -33,11 +33,8 @@ def _begun(at: int, **parameters: int | str) -> tuple[FaultSpec, FaultSpec]:
 
 
 def _plan(mode: ClaimMode, *faults: FaultSpec, options: Mapping[str, str] = {}, **records: int) -> Plan:
-    return plan(
-        *faults,
-        options={**INCREMENTAL, profile.CLAIM_MODE: mode, **options},
-        records={"records": 400, "records_per_second": 200, **records},
-    )
+    return plan(*faults, options={**INCREMENTAL, profile.CLAIM_MODE: mode, **options},
+                records={"records": 400, "records_per_second": 200, **records})  # fmt: skip
 
 
 OWNED = (

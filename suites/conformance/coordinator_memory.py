@@ -18,12 +18,9 @@ IN_MEMORY = {profile.STORAGE: "jobmanager", profile.INLINE_THRESHOLD: "0"}
 
 def _within(budget_bytes: int, *faults: FaultSpec, **options: str) -> Plan:
     """Checkpoints overlap while each is published."""
-    return plan(
-        LATE_PUBLICATIONS,
-        *faults,
-        options={**TWO_AT_ONCE, **TOLERANT, profile.MEMORY_BUDGET: f"{budget_bytes} b", **options},
-        records={"records": 240},
-    )
+    return plan(LATE_PUBLICATIONS, *faults,
+                options={**TWO_AT_ONCE, **TOLERANT, profile.MEMORY_BUDGET: f"{budget_bytes} b", **options},
+                records={"records": 240})  # fmt: skip
 
 
 CASES = with_needs(

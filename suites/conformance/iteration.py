@@ -36,13 +36,8 @@ LAP, WAY_IN = (
 def _crashed(options: Options, late: Target = LAP, delay_ms: int = 60, records: int = 240) -> Plan:
     """A part of the loop is slow, so that checkpoints find something in it, on a busy machine too if it is slow enough,
     for long enough; then a worker is killed."""
-    return plan(
-        slow(late, delay_ms, max(2_000, records * 5)),
-        kill(WORKERS[0], after_checkpoint=2),
-        job=ITERATION,
-        options=FORCED | options,
-        records={"records": records},
-    )
+    return plan(slow(late, delay_ms, max(2_000, records * 5)), kill(WORKERS[0], after_checkpoint=2), job=ITERATION,
+                options=FORCED | options, records={"records": records})  # fmt: skip
 
 
 LATE = [_crashed(options, WAY_IN, 20) for options in ({}, CHAINED)]

@@ -22,14 +22,10 @@ LONG = {"records": 240}
 def _failing(how: Mapping[str, int]) -> Plan:
     """The record of a drawn id cannot be written, the coordinator dies in front of the next publication, and a worker
     dies while the record of its successor's attempt cannot be written either."""
-    return plan(
-        storage_error(RECORD, 600, how, after_checkpoint=1),
-        kill(COORDINATOR, after_checkpoint=1, gate=gate("publish-metadata", COORDINATOR)),
-        storage_error(RECORD, 600, how, after_checkpoint=3),
-        kill(WORKERS[0], after_checkpoint=3),
-        options=TOLERANT_WITH_FILES,
-        records=LONG,
-    )
+    return plan(storage_error(RECORD, 600, how, after_checkpoint=1),
+                kill(COORDINATOR, after_checkpoint=1, gate=gate("publish-metadata", COORDINATOR)),
+                storage_error(RECORD, 600, how, after_checkpoint=3), kill(WORKERS[0], after_checkpoint=3),
+                options=TOLERANT_WITH_FILES, records=LONG)  # fmt: skip
 
 
 CASES = with_needs(

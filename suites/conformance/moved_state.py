@@ -26,26 +26,16 @@ def _kept(
     job: Job, *faults: FaultSpec, options: Mapping[str, str] = ON_HEAP, records: Mapping[str, int | str] = {}
 ) -> Plan:
     """Two checkpoints are retained, and two savepoints in either format."""
-    return plan(
-        savepoint(after_checkpoint=2),
-        savepoint(how=SavepointFormat.NATIVE, after_checkpoint=3),
-        *faults,
-        job=job,
-        options={**TWO_RETAINED, **options},
-        records={**LONG, **records},
-    )
+    return plan(savepoint(after_checkpoint=2), savepoint(how=SavepointFormat.NATIVE, after_checkpoint=3), *faults,
+                job=job, options={**TWO_RETAINED, **options}, records={**LONG, **records})  # fmt: skip
 
 
 def _changed(job: Job, backend: str, *faults: FaultSpec, options: Mapping[str, str] = ON_HEAP) -> Plan:
     """A job is stopped with a savepoint, and the next one goes on from it on another state backend."""
-    return plan(
-        stop(after_checkpoint=3),
-        command("submit", {"restore": 1, STATE_BACKEND: backend}, after_checkpoint=3, at_event="checkpoint_retained"),
-        *faults,
-        job=job,
-        options=options,
-        records=LONG,
-    )
+    return plan(stop(after_checkpoint=3),
+                command("submit", {"restore": 1, STATE_BACKEND: backend}, after_checkpoint=3,
+                        at_event="checkpoint_retained"),
+                *faults, job=job, options=options, records=LONG)  # fmt: skip
 
 
 CHANGED = (

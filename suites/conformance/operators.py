@@ -55,14 +55,9 @@ def versioned(first: int, second: int, *faults: FaultSpec, **fields: Any) -> Pla
         replace(vertex, state_version=first) if vertex.kind is VertexKind.TOP_SUM else vertex
         for vertex in jobs.TOP_SUM.vertices
     )
-    return plan(
-        command("cancel", after_checkpoint=3),
-        command("submit", {"edit": f"sum@{second}"}, after_checkpoint=3, at_event="checkpoint_retained"),
-        *faults,
-        job=replace(jobs.TOP_SUM, vertices=vertices),
-        options=RETAIN,
-        **fields,
-    )
+    return plan(command("cancel", after_checkpoint=3),
+                command("submit", {"edit": f"sum@{second}"}, after_checkpoint=3, at_event="checkpoint_retained"),
+                *faults, job=replace(jobs.TOP_SUM, vertices=vertices), options=RETAIN, **fields)  # fmt: skip
 
 
 CASES = with_needs(

@@ -48,13 +48,8 @@ def rescaled(
             command("submit", parameters, after_checkpoint=3 + 3 * number, at_event="checkpoint_retained"),
         )
     ]
-    return plan(
-        *commands,
-        *faults,
-        topology=Topology(parallelism=first),
-        options=options,
-        **{"records": {"partitions": 4, "records": 400}, **fields},
-    )
+    return plan(*commands, *faults, topology=Topology(parallelism=first), options=options,
+                **{"records": {"partitions": 4, "records": 400}, **fields})  # fmt: skip
 
 
 BY_KEY = (
@@ -113,15 +108,8 @@ def in_flight(
 ) -> Plan:
     """The checkpoints that are restored hold what was in flight to a busy subtask."""
     slow = slow_task(Target(Role.TASK, subtasks(job, Topology(first)).index(busy)), 12, 1_500)
-    return rescaled(
-        first,
-        *then,
-        job=job,
-        faults=(slow, *faults),
-        options={**RETAIN, **UNALIGNED, **FEW_BUFFERS},
-        bounds=Bounds(safety_ms=6_000, liveness_ms=6_000),
-        **{"records": BUSY, **fields},
-    )
+    return rescaled(first, *then, job=job, faults=(slow, *faults), options={**RETAIN, **UNALIGNED, **FEW_BUFFERS},
+                    bounds=Bounds(safety_ms=6_000, liveness_ms=6_000), **{"records": BUSY, **fields})  # fmt: skip
 
 
 IN_FLIGHT = (
@@ -154,14 +142,8 @@ def partly(first: int, then: int, after: int, idle: int, faults: tuple[FaultSpec
         command("cancel", after_checkpoint=after),
         command("submit", {"parallelism": then}, after_checkpoint=after, at_event="checkpoint_retained"),
     )
-    return plan(
-        *commands,
-        *faults,
-        topology=Topology(first),
-        options=RETAIN,
-        job=HALF,
-        records={"partitions": 4, "records": 400, "idle_partition": idle, "starts_ms": 800},
-    )
+    return plan(*commands, *faults, topology=Topology(first), options=RETAIN, job=HALF,
+                records={"partitions": 4, "records": 400, "idle_partition": idle, "starts_ms": 800})  # fmt: skip
 
 
 PARTLY = (

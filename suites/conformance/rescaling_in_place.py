@@ -87,15 +87,8 @@ IN_LISTS = (
 def in_flight(first: int, then: int, job: Job = jobs.KEYED_SUM, busy: str = "sum[0]") -> Plan:
     """The latest checkpoint holds what was in flight to a busy subtask."""
     slow = slow_task(Target(Role.TASK, subtasks(job, Topology(first)).index(busy)), 12, 1_500)
-    return rescaled_in_place(
-        first,
-        then,
-        job=job,
-        faults=(slow,),
-        options={**UNALIGNED, **FEW_BUFFERS},
-        bounds=Bounds(safety_ms=6_000, liveness_ms=6_000),
-        records=BUSY,
-    )
+    return rescaled_in_place(first, then, job=job, faults=(slow,), options={**UNALIGNED, **FEW_BUFFERS},
+                             bounds=Bounds(safety_ms=6_000, liveness_ms=6_000), records=BUSY)  # fmt: skip
 
 
 IN_FLIGHT = (in_flight(2, 3), in_flight(3, 2), in_flight(3, 2, jobs.JOIN, "join[1]"))

@@ -50,12 +50,9 @@ def _failures(*at_s: int, options: Mapping[str, str], end: ExpectedEnd, bounds: 
 
 def _hundred_failures(**options: str) -> Plan:
     """70 s apart, which is more than the longest delay of the default."""
-    return _failures(
-        *range(10, 7_010, 70),
-        options={f"{CHECKPOINTING}.interval": "10 s", **options},
-        end=ExpectedEnd.RUNNING,
-        bounds=Bounds(safety_ms=7_200 * SECOND_MS, liveness_ms=3 * MINUTE_MS),
-    )
+    return _failures(*range(10, 7_010, 70), options={f"{CHECKPOINTING}.interval": "10 s", **options},
+                     end=ExpectedEnd.RUNNING,
+                     bounds=Bounds(safety_ms=7_200 * SECOND_MS, liveness_ms=3 * MINUTE_MS))  # fmt: skip
 
 
 def _poisoned(spec: FaultSpec, *, options: Mapping[str, str], end: ExpectedEnd, bounds: Bounds = BOUNDS) -> Plan:

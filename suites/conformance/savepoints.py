@@ -45,13 +45,10 @@ def _resumed(
         parameters["edit"] = edit
     if parallelism:
         parameters["parallelism"] = parallelism
-    return _plan(
-        stop(how=how, drain=drain, after_checkpoint=3),
-        *(fault for fault in faults if fault.kind == "move-savepoint"),
-        command("submit", parameters, after_checkpoint=3, at_event="checkpoint_retained"),
-        *(fault for fault in faults if fault.kind != "move-savepoint"),
-        **fields,
-    )
+    return _plan(stop(how=how, drain=drain, after_checkpoint=3),
+                 *(fault for fault in faults if fault.kind == "move-savepoint"),
+                 command("submit", parameters, after_checkpoint=3, at_event="checkpoint_retained"),
+                 *(fault for fault in faults if fault.kind != "move-savepoint"), **fields)  # fmt: skip
 
 
 MOVE = move_savepoint(after_checkpoint=3, at_event="checkpoint_retained")

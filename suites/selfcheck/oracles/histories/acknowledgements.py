@@ -113,26 +113,14 @@ def sent(checkpoint: int, source_bytes: int, *shared: events.SharedHandle) -> li
 
 
 def whole_of(checkpoint: int, source_bytes: int, *shared: events.SharedHandle) -> list[Line]:
-    return [
-        triggered(checkpoint, *ALL),
-        *sent(checkpoint, source_bytes, *shared),
-        *acked(checkpoint, *ALL),
-        published(checkpoint),
-        completed(checkpoint),
-        *notified(checkpoint, *ALL),
-    ]
+    return [triggered(checkpoint, *ALL), *sent(checkpoint, source_bytes, *shared), *acked(checkpoint, *ALL),
+            published(checkpoint), completed(checkpoint), *notified(checkpoint, *ALL)]  # fmt: skip
 
 
 def no_room(checkpoint: int, source_bytes: int, reason: str) -> list[Line]:
-    return [
-        triggered(checkpoint, *ALL),
-        *sent(checkpoint, source_bytes),
-        *acked(checkpoint, ALL[0]),
-        events.StateOverBudget(checkpoint=checkpoint, subtask=ALL[0], reason=reason),
-        aborted(checkpoint, NO_ROOM),
-        *notified(checkpoint, *ALL, completed=False),
-        triggered(checkpoint + 1, *ALL),
-    ]
+    return [triggered(checkpoint, *ALL), *sent(checkpoint, source_bytes), *acked(checkpoint, ALL[0]),
+            events.StateOverBudget(checkpoint=checkpoint, subtask=ALL[0], reason=reason), aborted(checkpoint, NO_ROOM),
+            *notified(checkpoint, *ALL, completed=False), triggered(checkpoint + 1, *ALL)]  # fmt: skip
 
 
 bad, near = exhibits(

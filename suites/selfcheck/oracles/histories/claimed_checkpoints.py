@@ -55,15 +55,9 @@ def metadata(checkpoint: int) -> FileReference:
 def whole(checkpoint: int, new: FileReference, *again: FileReference) -> list[Line]:
     """A checkpoint with one new shared file, and others that an earlier one has brought."""
     shared = (SharedHandle(new.path, new), *(SharedHandle(each.path) for each in again))
-    return [
-        written(new, by="worker-0.0"),
-        triggered(checkpoint, SUM),
-        ack_sent(SUM, checkpoint, new, shared=shared),
-        acked(checkpoint, SUM),
-        events.SharedStateRegistered(checkpoint=checkpoint, files=()),
-        published(checkpoint, metadata(checkpoint), new, *again),
-        completed(checkpoint),
-    ]
+    return [written(new, by="worker-0.0"), triggered(checkpoint, SUM), ack_sent(SUM, checkpoint, new, shared=shared),
+            acked(checkpoint, SUM), events.SharedStateRegistered(checkpoint=checkpoint, files=()),
+            published(checkpoint, metadata(checkpoint), new, *again), completed(checkpoint)]  # fmt: skip
 
 
 def left(*checkpoints: int) -> list[Line]:

@@ -38,13 +38,8 @@ TWO_AT_ONCE = {"execution.checkpointing.interval": "100 ms", "execution.checkpoi
 
 def whole(checkpoint: int) -> list[Line]:
     """A checkpoint as it should be."""
-    return [
-        triggered(checkpoint, *ALL),
-        *acked(checkpoint, *ALL),
-        published(checkpoint),
-        completed(checkpoint),
-        *notified(checkpoint, *ALL),
-    ]
+    return [triggered(checkpoint, *ALL), *acked(checkpoint, *ALL), published(checkpoint), completed(checkpoint),
+            *notified(checkpoint, *ALL)]  # fmt: skip
 
 
 # --- COORD: the life of a checkpoint, how many there may be, and for how long -----------------------------------------

@@ -131,11 +131,8 @@ def both(checkpoint: int) -> tuple[events.FileReference, events.FileReference]:
 
 def whole(checkpoint: int) -> list[Line]:
     """A checkpoint with its two files."""
-    return [
-        *(written(file) for file in both(checkpoint)),
-        published(checkpoint, *both(checkpoint)),
-        completed(checkpoint),
-    ]
+    return [*(written(file) for file in both(checkpoint)), published(checkpoint, *both(checkpoint)),
+            completed(checkpoint)]  # fmt: skip
 
 
 def both_deleted(checkpoint: int) -> list[Line]:

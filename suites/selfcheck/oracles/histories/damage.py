@@ -55,13 +55,8 @@ def state_file(checkpoint: int) -> FileReference:
 def on_its_way(checkpoint: int, *shared: FileReference) -> list[Line]:
     """Published, and not complete yet."""
     files = (state_file(checkpoint), metadata(checkpoint), *shared)
-    return [
-        drawn(checkpoint),
-        triggered(checkpoint, *ALL),
-        *acked(checkpoint, *ALL),
-        *(written(file) for file in files[:2]),
-        published(checkpoint, *files, states=len(ALL)),
-    ]
+    return [drawn(checkpoint), triggered(checkpoint, *ALL), *acked(checkpoint, *ALL),
+            *(written(file) for file in files[:2]), published(checkpoint, *files, states=len(ALL))]  # fmt: skip
 
 
 SUM_FILE = FileReference("chk-1/sum-0", 100, 7)

@@ -35,13 +35,8 @@ FORGIVING = {**INTERVAL, "holdfast.fail-on-checkpointing-errors": "false"}
 
 def failed_over(checkpoint: int = 0) -> list[Line]:
     """The job fails over, because of a checkpoint or for another reason, and runs again at once."""
-    return [
-        failure("too many", failed_checkpoint=checkpoint),
-        switched(RESTARTING),
-        restart(0),
-        attempt(),
-        switched(RUNNING),
-    ]
+    return [failure("too many", failed_checkpoint=checkpoint), switched(RESTARTING), restart(0), attempt(),
+            switched(RUNNING)]  # fmt: skip
 
 
 bad, near = exhibits("COUNT", attempt(), switched(RUNNING), options=ONE)

@@ -261,21 +261,10 @@ ROWS = [f"0:{offset}" for offset in range(7)]
 
 def crashed(*shown: str, before: Sequence[Line], checkpoint: int = 1, end: RunEnd | None = None) -> History:
     """What happens before the checkpoint; then a crash, and what is left is read again. A marker is the last record."""
-    return story(
-        attempt(),
-        before,
-        snapshot("loop[0]"),
-        completed(),
-        attempt(checkpoint or None),
-        [emitted(4, 6), sends(IN, 0, records=2), delivers(IN, 0, records=2), sends(LOOP, 0, records=2)],
-        delivers(LOOP, 0, records=2),
-        job=ITERATION,
-        parallelism=1,
-        inputs=marked(input_log(6)),
-        units=units(identities(*shown)),
-        claimed=AT_MOST_ONCE,
-        end=end,
-    )
+    return story(attempt(), before, snapshot("loop[0]"), completed(), attempt(checkpoint or None),
+                 [emitted(4, 6), sends(IN, 0, records=2), delivers(IN, 0, records=2), sends(LOOP, 0, records=2)],
+                 delivers(LOOP, 0, records=2), job=ITERATION, parallelism=1, inputs=marked(input_log(6)),
+                 units=units(identities(*shown)), claimed=AT_MOST_ONCE, end=end)  # fmt: skip
 
 
 TWO_BATCHES: list[Line] = [

@@ -34,11 +34,8 @@ TWO_AT_ONCE = {"execution.checkpointing.interval": "100 ms", "execution.checkpoi
 def begun(checkpoint: int, request: int = 0, origin: CheckpointOrigin = PERIODIC) -> list[Line]:
     """A request that is served at once."""
     number = request or checkpoint
-    return [
-        requested(number, origin),
-        drawn(checkpoint, number or checkpoint, origin),
-        triggered(checkpoint, *ALL, origin=origin),
-    ]
+    return [requested(number, origin), drawn(checkpoint, number or checkpoint, origin),
+            triggered(checkpoint, *ALL, origin=origin)]  # fmt: skip
 
 
 # --- interval and first trigger --------------------------------------------------------------------------------------

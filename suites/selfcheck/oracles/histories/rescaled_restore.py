@@ -65,17 +65,8 @@ def rescaled(
             task(f"sink[{index}]", 1, pending=pending[index]),
         )
     ]
-    return [
-        submitted(),
-        attempt(),
-        *taken,
-        *in_flight,
-        completed(),
-        submitted("chk-1", 1, job=1),
-        attempt(1, number=1_001) if held else (),
-        *starts,
-        *behind,
-    ]
+    return [submitted(), attempt(), *taken, *in_flight, completed(), submitted("chk-1", 1, job=1),
+            attempt(1, number=1_001) if held else (), *starts, *behind]  # fmt: skip
 
 
 bad, near = exhibits("RESTORE", faults=(WIDER,))
@@ -101,16 +92,8 @@ def copied(recorded: Sequence[int], held: Sequence[int]) -> list[Line]:
         for index, each in enumerate(held)
         for vertex in ("source", "sum", "sink")
     ]
-    return [
-        submitted(),
-        attempt(),
-        *taken,
-        *others,
-        completed(),
-        submitted("chk-1", 1, job=1),
-        attempt(1, number=1_001),
-        *starts,
-    ]
+    return [submitted(), attempt(), *taken, *others, completed(), submitted("chk-1", 1, job=1),
+            attempt(1, number=1_001), *starts]  # fmt: skip
 
 
 bad("rescaled-state-differs", "copies of one cut differ", copied((7, 8), (7, 8, 8)))
@@ -176,24 +159,12 @@ def weighed(*sizes: int) -> list[Line]:
         file = events.FileReference(f"chk-{checkpoint}/{index}", length, 0)
         return ack_sent(f"sum[{index}]", checkpoint, file)
 
-    return [
-        submitted(),
-        attempt(),
-        snapshot("source[0]"),
-        snapshot("sum[0]", state=holding),
-        snapshot("sink[0]"),
-        acknowledged(0, 1, 9_000),
-        completed(),
-        submitted("chk-1", 1, job=1),
-        attempt(1, number=1_001),
-        *(
-            task(f"{vertex}[{index}]", 1, state=part_of if vertex == "sum" else None)
-            for index in range(width)
-            for vertex in ("source", "sum", "sink")
-        ),
-        *(acknowledged(index, 2, size) for index, size in enumerate(sizes)),
-        completed(2),
-    ]
+    return [submitted(), attempt(), snapshot("source[0]"), snapshot("sum[0]", state=holding), snapshot("sink[0]"),
+            acknowledged(0, 1, 9_000), completed(), submitted("chk-1", 1, job=1), attempt(1, number=1_001),
+            *(task(f"{vertex}[{index}]", 1, state=part_of if vertex == "sum" else None)
+              for index in range(width)
+              for vertex in ("source", "sum", "sink")),
+            *(acknowledged(index, 2, size) for index, size in enumerate(sizes)), completed(2)]  # fmt: skip
 
 
 bad("no-less-per-subtask", "one of two has nearly all",
@@ -233,15 +204,8 @@ def restored(mode: str, given: Elements, kept: Elements | None = None, recorded:
         for line in (task(f"source[{index}]", 1), each, task(f"sink[{index}]", 1))
     ]
     wider = len(given) == 3
-    return [
-        submitted(),
-        attempt(),
-        *taken,
-        completed(),
-        (submitted("chk-1", 1, job=1),) if wider else (),
-        attempt(1, number=1_001 if wider else 0),
-        *starts,
-    ]
+    return [submitted(), attempt(), *taken, completed(), (submitted("chk-1", 1, job=1),) if wider else (),
+            attempt(1, number=1_001 if wider else 0), *starts]  # fmt: skip
 
 
 bad, near = exhibits("RESTORE")

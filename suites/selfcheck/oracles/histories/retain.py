@@ -43,13 +43,8 @@ def stored(*, completes: bool = True) -> list[Line]:
     end: events.Event = completed()
     if not completes:
         end = aborted(1, "publication failed")
-    return [
-        written(STATE),
-        ack_sent("sum[0]", 1, STATE),
-        written(METADATA),
-        published(1, METADATA, STATE, path=METADATA.path),
-        end,
-    ]
+    return [written(STATE), ack_sent("sum[0]", 1, STATE), written(METADATA),
+            published(1, METADATA, STATE, path=METADATA.path), end]  # fmt: skip
 
 
 OUTDATED: list[Line] = [completed(2), dropped(1)]

@@ -43,11 +43,8 @@ def answered(
 ) -> list[Line]:
     """An acknowledgement, with what it names as stored by it."""
     files = tuple(handle.file for handle in shared if handle.file is not None)
-    return [
-        *(written(file, by="worker-0.0") for file in files),
-        ack_sent(subtask, checkpoint, *files, shared=shared),
-        acked(checkpoint, subtask, outcome=outcome),
-    ]
+    return [*(written(file, by="worker-0.0") for file in files), ack_sent(subtask, checkpoint, *files, shared=shared),
+            acked(checkpoint, subtask, outcome=outcome)]  # fmt: skip
 
 
 def registered(checkpoint: int, *files: FileReference, uses: tuple[int, ...] = ()) -> events.SharedStateRegistered:
@@ -67,12 +64,8 @@ def completes(checkpoint: int, *files: FileReference) -> list[Line]:
 def whole(checkpoint: int, *files: FileReference, uses: tuple[int, ...] = (), new_ones: int = 1) -> list[Line]:
     """A checkpoint of these files, of which the first ones are new."""
     handles = [*map(new, files[:new_ones]), *map(again, files[new_ones:])]
-    return [
-        triggered(checkpoint, SUM),
-        *answered(checkpoint, *handles),
-        registered(checkpoint, *files, uses=uses),
-        *completes(checkpoint, *files),
-    ]
+    return [triggered(checkpoint, SUM), *answered(checkpoint, *handles), registered(checkpoint, *files, uses=uses),
+            *completes(checkpoint, *files)]  # fmt: skip
 
 
 bad, near = exhibits("SHARED", claimed(), attempt(), options=INTERVAL)

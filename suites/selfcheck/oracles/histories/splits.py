@@ -44,17 +44,9 @@ def snapshot_of(
         snapshot(subtask, 1, *tuple((split, 3) for split in splits)) for subtask, splits in held.items()
     ]
     acks: list[Line] = [acked(1, each) for each in ALL]
-    return [
-        [SplitsListed(splits=each) for each in listings],
-        attempt(),
-        triggered(1, *ALL),
-        [SplitsListed(splits=behind)] if behind else [],
-        snapshots,
-        acks,
-        SplitsLeft(checkpoint=1, vertex="source", splits=left),
-        published(1),
-        completed(),
-    ]
+    return [[SplitsListed(splits=each) for each in listings], attempt(), triggered(1, *ALL),
+            [SplitsListed(splits=behind)] if behind else [], snapshots, acks,
+            SplitsLeft(checkpoint=1, vertex="source", splits=left), published(1), completed()]  # fmt: skip
 
 
 bad, near = exhibits("COORD", inputs=input_log(10, 10, 10, 10), job=FORWARD)
@@ -133,20 +125,11 @@ near("split-lost", "a restored split is held though a new coordinators listing l
 
 def healed(*listings: tuple[int, ...], so_many: int) -> list[Line]:
     """So many checkpoints complete after the heal."""
-    return [
-        [SplitsListed(splits=each) for each in listings],
-        attempt(),
-        [
-            event
-            for checkpoint in range(1, so_many + 1)
-            for event in (
-                triggered(checkpoint, *ALL),
-                *(acked(checkpoint, each) for each in ALL),
-                published(checkpoint),
-                completed(checkpoint),
-            )
-        ],
-    ]
+    return [[SplitsListed(splits=each) for each in listings], attempt(),
+            [event
+             for checkpoint in range(1, so_many + 1)
+             for event in (triggered(checkpoint, *ALL), *(acked(checkpoint, each) for each in ALL),
+                           published(checkpoint), completed(checkpoint))]]  # fmt: skip
 
 
 bad("split-not-listed", "a job goes on and a split is in no listing", healed((0, 1, 2), (0, 1, 2), so_many=3))

@@ -34,12 +34,8 @@ from holdfast.suites.selfcheck.oracles.lines import (
 
 
 def completes(checkpoint: int) -> list[Line]:
-    return [
-        triggered(checkpoint, *SUBTASKS),
-        snapshot("sum[0]", checkpoint, state=summary([(0, 0)])),
-        published(checkpoint, states=len(SUBTASKS)),
-        completed(checkpoint),
-    ]
+    return [triggered(checkpoint, *SUBTASKS), snapshot("sum[0]", checkpoint, state=summary([(0, 0)])),
+            published(checkpoint, states=len(SUBTASKS)), completed(checkpoint)]  # fmt: skip
 
 
 def restarted(restored: int | None, *lines: Line, since: int = 2) -> list[Line]:

@@ -37,11 +37,8 @@ UNREACHED = RunEnd(reached=False, reason="not all was committed")
 
 def closed(checkpoint: int, *pending: int) -> list[Line]:
     """A checkpoint closes its transaction; earlier ones may be pending still."""
-    return [
-        snapshot(SINK, checkpoint, pending=tuple(f"t-{each}" for each in (*pending, checkpoint))),
-        precommitted(f"t-{checkpoint}", checkpoint, subtask=SINK),
-        ack_sent(SINK, checkpoint),
-    ]
+    return [snapshot(SINK, checkpoint, pending=tuple(f"t-{each}" for each in (*pending, checkpoint))),
+            precommitted(f"t-{checkpoint}", checkpoint, subtask=SINK), ack_sent(SINK, checkpoint)]  # fmt: skip
 
 
 def completes(checkpoint: int) -> list[Line]:
