@@ -116,7 +116,7 @@ class Live:
 
     # ---------------------------------------------------------------- tables
     def put(self, state: str, key_group: int, namespace: bytes, pairs: Pairs) -> None:
-        self._require_allowed(namespace, [key for key, _ in pairs], [value for _, value in pairs])
+        self.require_allowed(namespace, [key for key, _ in pairs], [value for _, value in pairs])
         now_ms = self._timed(f"put({state!r}, {key_group}, {_said(namespace)}, {_said(pairs)}")
         self._tables[state].put(key_group, namespace, pairs, now_ms=now_ms)
         for key, value in pairs:
@@ -124,7 +124,7 @@ class Live:
 
     def merge(self, state: str, key_group: int, namespace: bytes, pairs: Pairs) -> None:
         longest = self.model.longest_merged((state, key_group, namespace), pairs, self.world.now_ms)
-        self._require_allowed(namespace, [key for key, _ in pairs], [value for _, value in pairs], longest)
+        self.require_allowed(namespace, [key for key, _ in pairs], [value for _, value in pairs], longest)
         now_ms = self._timed(f"merge({state!r}, {key_group}, {_said(namespace)}, {_said(pairs)}")
         self._tables[state].merge(key_group, namespace, pairs, now_ms=now_ms)
         for key, value in pairs:
@@ -160,10 +160,14 @@ class Live:
         found = self._tables[state].scan(key_group, namespace, start, end, now_ms=now_ms)
         return OpenScan(self, state, found, self.model.scan((state, key_group, namespace), now_ms, start, end))
 
-    def _require_allowed(
+    def require_allowed(
         self, namespace: bytes, keys: Sequence[bytes], values: Sequence[bytes] = (), merged: int = 0
     ) -> None:
-        """Nothing that is longer than the backend declares is expected to be taken, nor made by a merge."""
+        """Nothing that is longer than the backend declares is expected to be taken, nor made by a merge.
+
+        Raises:
+            CannotTry: something is.
+        """
         for limit, lengths in (
             ("max_namespace_bytes", [len(namespace)]),
             ("max_key_bytes", map(len, keys)),
@@ -176,7 +180,7 @@ class Live:
     # ---------------------------------------------------------------- timers
     def add_timers(self, state: str, timers: Sequence[Timer]) -> None:
         for each in timers:
-            self._require_allowed(each.namespace, [each.key])
+            self.require_allowed(each.namespace, [each.key])
         self._step(f"register({state!r}, {_said(timers)})")
         there = self.model.timers.setdefault(state, set())
         new = set(timers) - there

@@ -38,8 +38,8 @@ def lengths(bench: Bench) -> None:
     limits = bench.description
     table = live.table("value")
     for limit, longest, pair in (
-        ("max_key_bytes", limits.max_key_bytes, lambda size: (b"", [(b"good", b""), (b"k" * size, b"v")])),
-        ("max_value_bytes", limits.max_value_bytes, lambda size: (b"", [(b"good", b""), (b"k", b"v" * size)])),
+        ("max_key_bytes", limits.max_key_bytes, lambda size: (b"", [(b"g", b""), (b"k" * size, b"v")])),
+        ("max_value_bytes", limits.max_value_bytes, lambda size: (b"", [(b"g", b""), (b"k", b"v" * size)])),
         ("max_namespace_bytes", limits.max_namespace_bytes, lambda size: (b"n" * size, [(b"k", b"v")])),
     ):
         if longest > LARGEST_TRIED:
@@ -75,7 +75,7 @@ def timer_lengths(bench: Bench) -> None:
         if longest > LARGEST_TRIED:
             continue
         bench.hit("a-declared-limit")
-        timers = [Timer(1, GROUP, b"", b"good"), Timer(0, GROUP, *place(longest + 1))]
+        timers = [Timer(1, GROUP, b"", b"g"), Timer(0, GROUP, *place(longest + 1))]
         what = f"register a timer with one byte more than {limit}, {longest}"
         refused(live, "SBK-01", what, lambda timers=timers: service.register(timers), limit)  # type: ignore[misc]
         live.same("first timer", service.first(), live.model.first("event-timers"))
