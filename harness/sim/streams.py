@@ -7,7 +7,7 @@ version of Python.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from hashlib import blake2b
 from random import Random  # noqa: TID251 - the one place where random numbers come from
 from typing import TypeVar
@@ -49,6 +49,16 @@ class Stream:
         """A whole number in [low, high], both included."""
         self.draws += 1
         return low + int(self._next() * (high - low + 1))
+
+    def of_range(self, low: int, high: int) -> Callable[[], int]:
+        """What draws as `between`, for a range of which many numbers are drawn."""
+        width, following = high - low + 1, self._next
+
+        def draw() -> int:
+            self.draws += 1
+            return low + int(following() * width)
+
+        return draw
 
     def choice(self, items: Sequence[Item]) -> Item:
         self.draws += 1
