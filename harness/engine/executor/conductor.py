@@ -46,6 +46,10 @@ class Stage(IntEnum):
     """The heal phase began before it was due."""
 
 
+PROGRESS, EVENT, GATE, TIME, ACTING, UNDONE, HEALED, GAVE_UP, RETIRED = Stage
+"""Members by their own names, as a look-up in the enumeration is slow in Python 3.11."""
+
+
 class _Planned:
     """One fault of the plan on its way."""
 
@@ -55,7 +59,7 @@ class _Planned:
         self.index = index
         self.spec = spec
         self.fault = fault
-        self.stage = Stage.PROGRESS
+        self.stage = PROGRESS
         self.event = EVENT_KINDS.get(spec.schedule.at_event)
         self.gate = -1
         self.due_ms = NEVER
@@ -124,7 +128,7 @@ class Conductor:
         elif self._waiting:
             # An event satisfies `at_event` only if the progress conditions held before it.
             for planned in self._waiting:
-                if planned.stage is Stage.EVENT and type(event) is planned.event:
+                if planned.stage is EVENT and type(event) is planned.event:
                     self._after_event(planned)
             self._milestones.observe(event)
             self._promote()
@@ -135,7 +139,7 @@ class Conductor:
         for planned in self._planned:
             if planned.due_ms <= now_ms:
                 planned.due_ms = NEVER
-                if planned.stage is Stage.TIME:
+                if planned.stage is TIME:
                     self._act(planned)
                 else:
                     self._undo(planned)
@@ -147,36 +151,36 @@ class Conductor:
         for planned in reversed(self._planned):
             planned.due_ms = NEVER
             planned.trouble = planned.trouble or self._awaited(planned)
-            if planned.stage is Stage.GATE:
+            if planned.stage is GATE:
                 self._deployment.controls[GateControl].disarm(planned.gate)
-                planned.stage = Stage.RETIRED
-            elif planned.stage is Stage.GAVE_UP:
+                planned.stage = RETIRED
+            elif planned.stage is GAVE_UP:
                 # It may have acted all the same: an answer that was lost is no proof that nothing happened.
                 with suppress(OSError):
                     planned.fault.undo(planned.control(self._deployment), planned.spec)
-            elif planned.stage < Stage.ACTING:
-                planned.stage = Stage.RETIRED
-            if planned.stage is Stage.ACTING:
+            elif planned.stage < ACTING:
+                planned.stage = RETIRED
+            if planned.stage is ACTING:
                 self._undo(planned)
 
     def check_healed(self) -> bool:
         """Whether every undo has taken effect; records each that has."""
         for planned in self._planned:
-            if planned.stage is Stage.UNDONE:
+            if planned.stage is UNDONE:
                 self._check(planned)
-        return all(planned.stage is not Stage.UNDONE for planned in self._planned)
+        return all(planned.stage is not UNDONE for planned in self._planned)
 
     def unhealed(self) -> str:
         """The faults that an undo did not heal, in words."""
         return ", ".join(
             f"faults[{planned.index}] ({planned.spec.kind} {planned.spec.target})"
             for planned in self._planned
-            if planned.stage is Stage.UNDONE
+            if planned.stage is UNDONE
         )
 
     def acted(self) -> tuple[bool, ...]:
         """By fault of the plan, whether it acted."""
-        return tuple(planned.stage in (Stage.ACTING, Stage.UNDONE, Stage.HEALED) for planned in self._planned)
+        return tuple(planned.stage in (ACTING, UNDONE, HEALED) for planned in self._planned)
 
     def troubles(self) -> tuple[str, ...]:
         """By fault of the plan, why it could not act when it was due, or what it waited for in vain; empty if it acted,
@@ -186,23 +190,23 @@ class Conductor:
     def _awaited(self, planned: _Planned) -> str:
         """What a fault that has not acted still waits for, in words."""
         schedule = planned.spec.schedule
-        if planned.stage is Stage.PROGRESS:
+        if planned.stage is PROGRESS:
             return f"it waited for {self._milestones.lacking(schedule)}"
-        if planned.stage is Stage.EVENT:
+        if planned.stage is EVENT:
             return f"it waited for an event {schedule.at_event}"
-        if planned.stage is Stage.GATE and schedule.gate is not None:
+        if planned.stage is GATE and schedule.gate is not None:
             return f"it waited at a gate {moment(schedule.gate)} that was not reached"
-        return f"it waited for {schedule.at_time_ms} ms" if planned.stage is Stage.TIME else ""
+        return f"it waited for {schedule.at_time_ms} ms" if planned.stage is TIME else ""
 
     def _promote(self) -> None:
         """Let every fault go on whose progress condition holds."""
         for planned in self._waiting:
-            if planned.stage is Stage.PROGRESS and self._holds(planned.spec):
+            if planned.stage is PROGRESS and self._holds(planned.spec):
                 if planned.event is not None:
-                    planned.stage = Stage.EVENT
+                    planned.stage = EVENT
                 else:
                     self._after_event(planned)
-        self._waiting = [planned for planned in self._waiting if planned.stage <= Stage.EVENT]
+        self._waiting = [planned for planned in self._waiting if planned.stage <= EVENT]
 
     def _holds(self, spec: FaultSpec) -> bool:
         """Whether the progress conditions of a fault hold. One that counts from the start of a life waits for the next
@@ -221,7 +225,7 @@ class Conductor:
         """Say again what the phases ask at every step, after a fault went on."""
         self.next_ms = min(planned.due_ms for planned in self._planned)
         self.settled = all(
-            planned.stage > Stage.ACTING or (planned.stage is Stage.ACTING and not planned.fault.lasting)
+            planned.stage > ACTING or (planned.stage is ACTING and not planned.fault.lasting)
             for planned in self._planned
         )
 
@@ -229,17 +233,17 @@ class Conductor:
         schedule = planned.spec.schedule
         if schedule.gate is not None:
             planned.gate = self._deployment.controls[GateControl].arm(schedule.gate)
-            planned.stage = Stage.GATE
+            planned.stage = GATE
         elif schedule.at_time_ms is not None:
             planned.due_ms = float(schedule.at_time_ms)
-            planned.stage = Stage.TIME
+            planned.stage = TIME
             self._review()
         else:
             self._act(planned)
 
     def _pass_gate(self, reached: GateReached) -> None:
         for planned in self._planned:
-            if planned.gate == reached.gate and planned.stage is Stage.GATE:
+            if planned.gate == reached.gate and planned.stage is GATE:
                 self.precisions[planned.index] = reached.precision
                 self._act(planned)
         # Always: releasing a gate whose node died does nothing, and a gate that nobody waits for must not hold.
@@ -262,12 +266,12 @@ class Conductor:
             planned.fault.inject(planned.control(deployment), spec)
         except OSError as error:
             planned.trouble = str(error)
-            planned.stage = Stage.GAVE_UP
+            planned.stage = GAVE_UP
             if isinstance(error, TargetAbsent):
                 self.absent = str(error)
         else:
             planned.trouble = ""
-            planned.stage = Stage.ACTING
+            planned.stage = ACTING
             if planned.fault.lasting and spec.duration_ms:
                 # Whole milliseconds, as all times that the engine waits for: no clock's resolution falls short of them.
                 planned.due_ms = float(ceil(deployment.now_ms) + spec.duration_ms)
@@ -275,7 +279,7 @@ class Conductor:
 
     def _undo(self, planned: _Planned) -> None:
         planned.fault.undo(planned.control(self._deployment), planned.spec)
-        planned.stage = Stage.UNDONE
+        planned.stage = UNDONE
         # All of them: an earlier one may have waited for this one.
         self.check_healed()
         self._review()
@@ -286,11 +290,11 @@ class Conductor:
         twin = (
             planned.fault.lasting
             and not stamps
-            and any(other.stage is Stage.ACTING and _alike(other.spec, spec) for other in self._planned)
+            and any(other.stage is ACTING and _alike(other.spec, spec) for other in self._planned)
         )
         # Where nobody tells two apart that do the same to the same, what is left is that of the one that still acts.
         if twin or planned.fault.healed(planned.control(self._deployment), spec):
-            planned.stage = Stage.HEALED
+            planned.stage = HEALED
             self._deployment.record(FaultHealed(fault=planned.index, fault_kind=spec.kind, target=str(spec.target)))
 
 
