@@ -31,22 +31,22 @@ class Milestones:
 
     def observe(self, event: Event) -> None:
         """Take notice of a watched event."""
-        if isinstance(event, CheckpointCompleted):
+        if type(event) is CheckpointCompleted:
             self._checkpoints += 1
             self._acknowledged += 1
             if event.positions and not any(event.positions):
                 self._empty.add(event.checkpoint)  # It completed before anything was read.
             else:
                 self._empty.discard(event.checkpoint)  # The next job draws ids again.
-        elif isinstance(event, InputAcknowledged):
+        elif type(event) is InputAcknowledged:
             self._acknowledged += 1
-        elif isinstance(event, RowsVisible):
+        elif type(event) is RowsVisible:
             self._rows += event.records
-        elif isinstance(event, AttemptStarted):
+        elif type(event) is AttemptStarted:
             self._begin(restored=event.restored_checkpoint is not None and event.restored_checkpoint not in self._empty)
-        elif isinstance(event, StateFound):
+        elif type(event) is StateFound:
             self._begin(restored=any(event.positions))
-        elif isinstance(event, NodeDied):
+        elif type(event) is NodeDied:
             self._acknowledged = 0
 
     def hold(self, schedule: Schedule) -> bool:

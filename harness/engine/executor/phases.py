@@ -153,9 +153,9 @@ class Phases:
         for event in happened:
             conductor.observe(event)
             self._progress.observe(event)
-            if isinstance(event, AttemptStarted):
+            if type(event) is AttemptStarted:
                 self._vain_attempts += 1
-            elif isinstance(event, CheckpointCompleted):
+            elif type(event) is CheckpointCompleted:
                 self._vain_attempts = 0
         self._stalls.note()
         now_ms = deployment.now_ms

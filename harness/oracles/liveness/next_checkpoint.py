@@ -50,6 +50,9 @@ CLAUSES: Mapping[str, str] = {
 ANSWER_NS = 100 * NS_PER_MS
 """Time enough to write a snapshot where nothing is slow, for who never writes one again."""
 
+_SUCCESS = AckOutcome.SUCCESS
+"""A member by its own name, as a look-up in the enumeration is slow in Python 3.11."""
+
 
 def judge(state: LastState, findings: Findings) -> None:
     """What was begun and has not ended, by whoever lives at the end."""
@@ -84,7 +87,7 @@ def _judge_checkpoints(state: LastState, findings: Findings) -> None:
             findings.violated("checkpoint-not-triggered", message, drawn)
     acknowledged: dict[int, dict[str, AckReceived]] = {}
     for ack in history.of(AckReceived):
-        if ack.node == state.coordinator and ack.outcome is AckOutcome.SUCCESS and ack.sequence > since:
+        if ack.node == state.coordinator and ack.outcome is _SUCCESS and ack.sequence > since:
             acknowledged.setdefault(ack.checkpoint, {})[ack.subtask] = ack
     for checkpoint, acks in acknowledged.items():
         event = triggered.get(checkpoint)
