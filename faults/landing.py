@@ -154,8 +154,11 @@ def silence_in(window: Window, voices_ns: Iterable[int]) -> Window | None:
     Injection and heal are recorded a moment before or after they act, so on real machines a few voices fall inside a
     window without being an objection: a proof asks for three quarters of it.
     """
-    edges = [window.start_ns, *sorted(time for time in voices_ns if window.holds(time)), window.end_ns]
-    longest = max((Window(*pair) for pair in pairwise(edges)), key=lambda part: part.length_ns)
+    start_ns, end_ns = window
+    edges = [start_ns, *sorted(time for time in voices_ns if start_ns < time < end_ns), end_ns]
+    lengths_ns = [later - earlier for earlier, later in pairwise(edges)]
+    place = lengths_ns.index(max(lengths_ns))
+    longest = Window(edges[place], edges[place + 1])
     return longest if 4 * longest.length_ns >= 3 * window.length_ns > 0 else None
 
 

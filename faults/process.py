@@ -262,13 +262,14 @@ class Pause:
 
         One that is given up while it stands still gets a successor; what that says is not of the one that was paused.
         """
-        lives = f"{process}."
-        own = [event for event in history.events if event.node.startswith(lives)]
+        beginning = f"{process}."
+        lives = {node for node in {event.node for event in history.events} if node.startswith(beginning)}
+        own = [event for event in history.events if event.node in lives]
         if all(type(event) is NodeStarted for event in own):
             return list(history.of(RowsVisible))
         later = {event.node for event in history.of(NodeStarted) if event.time_ns > since_ns}
-        dead = {event.dead_node for event in history.of(NodeDied) if event.time_ns <= since_ns}
-        paused = [event for event in own if event.node not in later | dead]
+        others = later | {event.dead_node for event in history.of(NodeDied) if event.time_ns <= since_ns}
+        paused = [event for event in own if event.node not in others]
         return paused or own
 
 

@@ -185,19 +185,22 @@ class Findings:
     Args:
         oracle: its name.
         clauses: its clauses; any other name is a KeyError.
+
+    Attributes:
+        checked: by clause, how many things were decided. What decides thousands adds to it itself, in place of `check`.
     """
 
-    __slots__ = ("_anomalies", "_checked", "_information", "_oracle")
+    __slots__ = ("_anomalies", "_information", "_oracle", "checked")
 
     def __init__(self, oracle: str, clauses: Mapping[str, str]) -> None:
         self._oracle = oracle
-        self._checked = dict.fromkeys(clauses, 0)
+        self.checked = dict.fromkeys(clauses, 0)
         self._anomalies: list[tuple[Anomaly, events.Event | None]] = []
         self._information: list[str] = []
 
     def check(self, clause: str, count: int = 1) -> None:
         """`count` things of a clause were decided, whichever way."""
-        self._checked[clause] += count
+        self.checked[clause] += count
 
     def violated(
         self,
@@ -216,7 +219,7 @@ class Findings:
             damage: what it does to a user, where that does not follow from the clause.
             seen: the event at which it was there to be seen, where the witness is only rows.
         """
-        self._checked[clause] = self._checked[clause] or 1
+        self.checked[clause] = self.checked[clause] or 1
         if sum(anomaly.clause == clause for anomaly, _ in self._anomalies) < ANOMALIES_PER_CLAUSE:
             lines = tuple(each if isinstance(each, str) else line(each) for each in witness)
             last = next((each for each in reversed(witness) if isinstance(each, events.Event)), seen)
@@ -229,7 +232,7 @@ class Findings:
 
     def verdict(self, history: History | None = None) -> Verdict:
         """The judgement. Given the history, anomalies are put in the causal order of their last witness."""
-        checked = {clause: count for clause, count in self._checked.items() if count}
+        checked = {clause: count for clause, count in self.checked.items() if count}
         information = tuple(self._information)
         if self._anomalies:
             if history is not None:

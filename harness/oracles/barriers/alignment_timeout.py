@@ -153,10 +153,12 @@ class _Timeout:
         if waiting is None or not self.steady:
             return
         sent, batches = waiting
+        triggered = self.triggered[sent.attempt, sent.checkpoint]
+        if event.time_ns - triggered.time_ns <= (self.timeout_ms + WAY_MS) * NS_PER_MS:
+            return  # However the clocks were read.
         # Neither side lets a barrier overtake of which it knows that it was given up.
         if any((event.attempt, side, sent.checkpoint) in self.aborted for side in event.channel.split("->")):
             return
-        triggered = self.triggered[sent.attempt, sent.checkpoint]
         if (
             self.clocks.between(triggered, event).low > self.timeout_ms + WAY_MS
             and self.clocks.between(sent, event).low > WAY_MS

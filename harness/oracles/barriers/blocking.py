@@ -20,18 +20,14 @@ class _Subtask:
 
     Attributes:
         blocked: by channel, the checkpoint that it is blocked for.
-        ending: what ended an alignment whose channels are not all unblocked yet.
         done: the highest checkpoint that it took or gave up.
-        stale: whether something of one that was done with has come.
     """
 
-    __slots__ = ("blocked", "done", "ending", "stale")
+    __slots__ = ("blocked", "done")
 
     def __init__(self) -> None:
         self.blocked: dict[str, int] = {}
-        self.ending: tuple[events.Event, int] | None = None
         self.done = -1
-        self.stale = False
 
 
 class Blocking:
@@ -39,8 +35,12 @@ class Blocking:
 
     def __init__(self, history: History, findings: Findings) -> None:
         self._findings = findings
+        self._checked = findings.checked
         self._subtasks: defaultdict[tuple[int, str], _Subtask] = defaultdict(_Subtask)
-        self._gone: dict[tuple[int, str], events.SubtaskFinished | events.TaskStopped] = {}
+        # By attempt and subtask, what ended an alignment whose channels are not all unblocked yet.
+        self._ending: dict[tuple[int, str], tuple[events.Event, int]] = {}
+        # By attempt and subtask.
+        self._gone: defaultdict[int, dict[str, events.SubtaskFinished | events.TaskStopped]] = defaultdict(dict)
         replay(
             history,
             {
@@ -54,63 +54,69 @@ class Blocking:
                 events.TaskStopped: self._stopped,
                 events.SubtaskFinished: self._finished,
                 events.TriggerReceived: self._triggered,
-                events.SourceEmitted: lambda event: self._lives(event, event.subtask),
+                events.SourceEmitted: self._emitted,
             },
         )
 
-    def _settle(self, subtask: _Subtask) -> None:
+    def _settle(self, key: tuple[int, str]) -> None:
         """The next thing happens: what had to be unblocked is."""
-        if subtask.ending is None:
+        ending = self._ending.pop(key, None)
+        if ending is None:
             return
-        event, checkpoint = subtask.ending
-        subtask.ending = None
-        self._findings.check("alignment-outlives")
-        left = [channel for channel, of in subtask.blocked.items() if of <= checkpoint]
+        event, checkpoint = ending
+        self._checked["alignment-outlives"] += 1
+        left = [channel for channel, of in self._subtasks[key].blocked.items() if of <= checkpoint]
         if left:
             message = f"{', '.join(left)} stays blocked for a checkpoint up to {checkpoint}, which was given up"
             self._findings.violated("alignment-outlives", message, event)
 
     def _lives(self, event: events.Event, subtask: str) -> None:
         """Who has stopped in an attempt does nothing more in it."""
-        if not self._gone:
-            return
-        self._findings.check("acts-after-stop")
-        stopped = self._gone.get((event.attempt, subtask))
-        if stopped is not None:
-            self._findings.violated("acts-after-stop", f"{subtask} continues after its end", stopped, event)
+        self._checked["acts-after-stop"] += 1
+        gone = self._gone.get(event.attempt)
+        if gone and subtask in gone:
+            self._findings.violated("acts-after-stop", f"{subtask} continues after its end", gone[subtask], event)
 
     def _finished(self, event: events.SubtaskFinished) -> None:
-        self._gone[event.attempt, event.subtask] = event
+        self._gone[event.attempt][event.subtask] = event
 
     def _barrier(self, event: events.BarrierReceived | events.CancellationReceived) -> None:
-        receiver = event.channel.partition("->")[2]
-        self._lives(event, receiver)
-        subtask = self._subtasks[event.attempt, receiver]
-        self._settle(subtask)
-        marker = isinstance(event, events.CancellationReceived)
-        if event.checkpoint <= subtask.done:
-            subtask.stale = True
-            self._findings.check("stale-acted")
+        key = event.attempt, event.channel.partition("->")[2]
+        if self._gone:
+            self._lives(event, key[1])
+        subtask = self._subtasks[key]
+        if self._ending:
+            self._settle(key)
+        checkpoint = event.checkpoint
+        if checkpoint <= subtask.done:
+            self._checked["stale-acted"] += 1
             return
-        ended = event.checkpoint if marker else event.checkpoint - 1
-        if any(of <= ended for of in subtask.blocked.values()):
-            subtask.ending = event, ended
-        if marker and not any(of > ended for of in subtask.blocked.values()):
+        blocked = subtask.blocked
+        marker = isinstance(event, events.CancellationReceived)
+        ended = checkpoint if marker else checkpoint - 1
+        if blocked and min(blocked.values()) <= ended:
+            self._ending[key] = event, ended
+        if marker and not (blocked and max(blocked.values()) > ended):
             subtask.done = max(subtask.done, ended)
 
     def _triggered(self, event: events.TriggerReceived) -> None:
-        self._lives(event, event.subtask)
+        if self._gone:
+            self._lives(event, event.subtask)
         if event.checkpoint <= self._subtasks[event.attempt, event.subtask].done:
-            self._findings.check("stale-acted")
+            self._checked["stale-acted"] += 1
 
     def _notified(self, event: events.NotificationReceived) -> None:
-        self._lives(event, event.subtask)
-        subtask = self._subtasks[event.attempt, event.subtask]
-        self._settle(subtask)
+        if self._gone:
+            self._lives(event, event.subtask)
+        if event.completed and not self._ending:
+            return
+        key = event.attempt, event.subtask
+        self._settle(key)
         if event.completed:
             return
-        if any(of <= event.checkpoint for of in subtask.blocked.values()):
-            subtask.ending = event, event.checkpoint
+        subtask = self._subtasks[key]
+        if subtask.blocked and min(subtask.blocked.values()) <= event.checkpoint:
+            self._ending[key] = event, event.checkpoint
         subtask.done = max(subtask.done, event.checkpoint)
 
     def _blocked(self, event: events.ChannelBlocked) -> None:
@@ -124,20 +130,27 @@ class Blocking:
         self._subtasks[event.attempt, event.channel.partition("->")[2]].blocked.pop(event.channel, None)
 
     def _snapshot(self, event: events.SnapshotTaken) -> None:
-        self._lives(event, event.subtask)
+        if self._gone:
+            self._lives(event, event.subtask)
         subtask = self._subtasks[event.attempt, event.subtask]
-        if event.checkpoint <= subtask.done:
+        if event.checkpoint > subtask.done:
+            subtask.done = event.checkpoint
+        else:
             message = f"{event.subtask} takes snapshot {event.checkpoint}, which it had done with"
             self._findings.violated("stale-acted", message, event)
-        subtask.done = max(subtask.done, event.checkpoint)
+
+    def _emitted(self, event: events.SourceEmitted) -> None:
+        if self._gone:
+            self._lives(event, event.subtask)
 
     def _processed(self, event: events.BatchProcessed) -> None:
-        receiver = event.channel.partition("->")[2]
-        self._lives(event, receiver)
-        subtask = self._subtasks.get((event.attempt, receiver))
-        if subtask is not None and subtask.ending is not None:
-            self._settle(subtask)
+        if self._gone or self._ending:
+            receiver = event.channel.partition("->")[2]
+            if self._gone:
+                self._lives(event, receiver)
+            self._settle((event.attempt, receiver))
 
     def _stopped(self, event: events.TaskStopped) -> None:
-        self._gone[event.attempt, event.subtask] = event
+        self._gone[event.attempt][event.subtask] = event
         self._subtasks.pop((event.attempt, event.subtask), None)
+        self._ending.pop((event.attempt, event.subtask), None)

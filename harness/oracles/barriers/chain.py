@@ -96,6 +96,7 @@ class _Trace:
         self.called = {member for members in layout.chains for member in members if not layout.inputs[member]}
         self.called.difference_update(layout.sources)
         self.chains: dict[tuple[int, str], _Chain] = {}
+        self.incomplete = 0  # So many of them have taken some snapshots of a checkpoint, and owe others.
         self.barriers = by_part(history, events.BarrierReceived).all
         self.triggers = by_part(history, events.TriggerReceived).first
         self.snapshots = by_part(history, events.SnapshotTaken).first
@@ -122,15 +123,16 @@ class _Trace:
 
     def _snapshot_taken(self, event: events.SnapshotTaken) -> None:
         findings, place = self.findings, part_of(event)
-        findings.check("snapshot-twice")
+        checked = findings.checked
+        checked["snapshot-twice"] += 1
         first = self.snapshots.get(place, event)
         if first is not event:
             message = f"{event.subtask} takes snapshot {event.checkpoint} twice"
             findings.violated("snapshot-twice", message, first, event)
         if event.subtask in self.called:
-            findings.check("crossed")
+            checked["crossed"] += 1
         elif self.layout.inputs.get(event.subtask):
-            findings.check("without-barrier")
+            checked["without-barrier"] += 1
             barriers, trigger = self.barriers.get(place), self.triggers.get(place)
             begun = barriers is not None and barriers[0].sequence < event.sequence
             if not begun and (trigger is None or trigger.sequence > event.sequence):
@@ -141,17 +143,22 @@ class _Trace:
             return
         if chain.taken and chain.taken[0].checkpoint != event.checkpoint:
             self._report_violation(chain, event)
+        self.incomplete += not chain.taken
         chain.taken.append(event)
         if len(chain.taken) == len(chain.members):
-            findings.check("snapshot-apart")
-            chain.taken = []
+            checked["snapshot-apart"] += 1
+            self._begin_anew(chain)
+
+    def _begin_anew(self, chain: _Chain) -> None:
+        chain.taken = []
+        self.incomplete -= 1
 
     def _report_violation(self, chain: _Chain, event: events.Event) -> None:
         """The chain goes on although some of its operators owe a snapshot."""
         owing = sorted(chain.members - {taken.subtask for taken in chain.taken})
         message = f"the chain continues before {', '.join(owing)} took snapshot {chain.taken[0].checkpoint}"
         self.findings.violated("snapshot-apart", message, *chain.taken, event)
-        chain.taken = []
+        self._begin_anew(chain)
 
     def _goes_on(self, subtask: str, event: events.Event) -> None:
         chain = self._chain(event.attempt, subtask)
@@ -159,19 +166,24 @@ class _Trace:
             self._report_violation(chain, event)
 
     def _source_emitted(self, event: events.SourceEmitted) -> None:
-        self._goes_on(event.subtask, event)
+        if self.incomplete:
+            self._goes_on(event.subtask, event)
 
     def _left(self, event: events.BatchSent) -> None:
-        self._goes_on(event.channel.partition("->")[0], event)
+        if self.incomplete:
+            self._goes_on(event.channel.partition("->")[0], event)
 
     def _arrived(self, event: events.BatchProcessed) -> None:
-        self._goes_on(event.channel.partition("->")[2], event)
+        if self.incomplete:
+            self._goes_on(event.channel.partition("->")[2], event)
 
     def _judge_crossings(self, history: History) -> None:
-        crossings: list[Crossing] = [*history.of(events.BatchSent), *history.of(events.BatchProcessed)]
-        crossings += [*history.of(events.BarrierSent), *history.of(events.BarrierReceived)]
         inside = self.layout.inside
-        for event in sorted([each for each in crossings if each.channel in inside], key=history.position):
+        crossings: list[Crossing] = [each for each in history.of(events.BatchSent) if each.channel in inside]
+        crossings += [each for each in history.of(events.BatchProcessed) if each.channel in inside]
+        crossings += [each for each in history.of(events.BarrierSent) if each.channel in inside]
+        crossings += [each for each in history.of(events.BarrierReceived) if each.channel in inside]
+        for event in sorted(crossings, key=history.position):
             message = f"{event.channel} is inside a chain, and something goes through it"
             self.findings.violated("crossed", message, event)
 

@@ -69,7 +69,7 @@ class _Reports:
     """Follows the lives of the coordinator and compares each report with the report that was due."""
 
     def __init__(self, history: History, findings: Findings) -> None:
-        self.findings = findings
+        self.findings, self.checked = findings, findings.checked
         exempt = exemptions(history)
         self.clocks = Clocks(history, exempt)
         self.times, self.overtook = subtask_times(history), overtaking_parts(history)
@@ -128,6 +128,8 @@ class _Reports:
     def _sizes(self, life: Life, ack: events.AckSent) -> tuple[int, int | None]:
         """Bytes of an ack's state: what is new, and all, which nobody can tell of shared files never named before."""
         delta_bytes = full_bytes = ack.inline_bytes
+        if not (ack.files or ack.shared):
+            return delta_bytes, full_bytes
         for file in ack.files:
             full_bytes += file.length
             if not any(file.path in named for named in life.files.values()):
@@ -155,8 +157,8 @@ class _Reports:
         if checkpoint is not None:
             life.completed += 1
             self._ended(life, event, events.CheckpointStatus.COMPLETED, checkpoint)
+            self.checked["subtask-unreported"] += len(checkpoint.acknowledged)
             for subtask, ack in checkpoint.acknowledged.items():
-                self.findings.check("subtask-unreported")
                 if subtask not in checkpoint.reported:
                     message = f"the part of {subtask} in checkpoint {event.checkpoint} is not reported"
                     self.findings.violated("subtask-unreported", message, ack, event)
@@ -348,7 +350,7 @@ class _Reports:
         end: events.Event,
         event: events.SubtaskStatistics,
     ) -> None:
-        self.findings.check(clause)
+        self.checked[clause] += 1
         if not self.clocks.agree(reported_ms, start, end):
             lasted = self.clocks.between(start, end)
             message = f"{what} of {_place(event)}: it was {lasted}, reported are {reported_ms:.3f} ms"

@@ -39,7 +39,7 @@ class Range(NamedTuple):
 
 class Clocks:
     def __init__(self, history: History, exempt: Exemptions) -> None:
-        exact = exempt.exact_clocks
+        exact = self._exact = exempt.exact_clocks
         self._history = history
         self._slack_ms = ROUNDING_MS if exact else SLACK_MS
         self._before_ns: dict[int, int] | None = {} if exact else None
@@ -77,6 +77,12 @@ class Clocks:
 
     def between(self, start: Event, end: Event) -> Range:
         """How long after one reading the other was; never less than nothing."""
+        if self._exact and not self._stalls:  # As `at` has it.
+            slack_ms, first_ms, last_ms = self._slack_ms, start.time_ns / NS_PER_MS, end.time_ns / NS_PER_MS
+            return Range(
+                max((last_ms - slack_ms) - (first_ms + slack_ms), -ROUNDING_MS),
+                max((last_ms + slack_ms) - (first_ms - slack_ms), ROUNDING_MS),
+            )
         first, last = self.at(start), self.at(end)
         return Range(max(last.low - first.high, -ROUNDING_MS), max(last.high - first.low, ROUNDING_MS))
 

@@ -42,18 +42,24 @@ class Entries(Generic[Thing, Kind]):
     def all(self) -> Mapping[Thing, Sequence[Kind]]:
         """Those of each thing, in causal order."""
         if self._all is None:
-            self._all = {}
-            for event in self._events:
-                self._all.setdefault(self._thing_of(event), []).append(event)
+            found: dict[Thing, list[Kind]] = {}
+            for thing, event in zip(map(self._thing_of, self._events), self._events, strict=True):
+                known = found.get(thing)
+                if known is None:
+                    found[thing] = [event]
+                else:
+                    known.append(event)
+            self._all = found
         return self._all
 
     @property
     def first(self) -> Mapping[Thing, Kind]:
         """The first one of each thing, in causal order."""
         if self._first is None:
-            self._first = {}
-            for event in self._events:
-                self._first.setdefault(self._thing_of(event), event)
+            things = list(map(self._thing_of, self._events))
+            self._first = dict(zip(things, self._events, strict=True))
+            if len(self._first) < len(things):  # Of some it is the last one.
+                self._first.update(zip(reversed(things), reversed(self._events), strict=True))
         return self._first
 
     @property
