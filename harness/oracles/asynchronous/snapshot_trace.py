@@ -128,7 +128,10 @@ class SnapshotTrace:
         return min(writes, key=attrgetter("sequence"), default=ack)
 
     def _write_of(self, ack: AckSent, path: str) -> FileWritten | None:
-        return next((write for write in self._written.get(path, ()) if write.node == ack.node), None)
+        for write in self._written.get(path, ()):
+            if write.node == ack.node:
+                return write
+        return None
 
     def _measure(self) -> None:
         uploads: dict[tuple[int, str], list[tuple[int, int]]] = {}

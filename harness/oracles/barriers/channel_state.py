@@ -85,13 +85,15 @@ def judge_channel_states(attempt: Attempt, layout: Layout, findings: Findings) -
     """What each unaligned checkpoint holds as in flight, channel by channel."""
     for sender in attempt.subtasks.values():
         for channel in sender.outputs:
+            entered: list[int] = []  # The same at each checkpoint.
             for checkpoint, processed in channel.processed.items():
                 if channel.name in layout.pointwise:
                     _judge_pointwise(channel, checkpoint, findings)
                 stored_by = (channel.receiver.in_flight.get(checkpoint), sender.in_flight.get(checkpoint))
                 if None not in stored_by and ~checkpoint in channel.sent:
                     snapshot = next(each for each, _ in channel.receiver.snapshots if each.checkpoint == checkpoint)
-                    _judge_channel_state(channel, snapshot, processed, findings)
+                    entered = entered or channel.entered
+                    _judge_channel_state(channel, entered, snapshot, processed, findings)
 
 
 def judge_copies(attempt: Attempt, findings: Findings) -> None:
@@ -122,11 +124,13 @@ def _judge_pointwise(channel: Channel, checkpoint: int, findings: Findings) -> N
         findings.violated("overtaken-pointwise", message)
 
 
-def _judge_channel_state(channel: Channel, snapshot: SnapshotTaken, processed: int, findings: Findings) -> None:
+def _judge_channel_state(
+    channel: Channel, entered: list[int], snapshot: SnapshotTaken, processed: int, findings: Findings
+) -> None:
     checkpoint = snapshot.checkpoint
-    before = sum(element >= 0 for element in channel.sent[: channel.sent.index(~checkpoint)])
+    before = len([element for element in channel.sent[: channel.sent.index(~checkpoint)] if element >= 0])
     restored = len(channel.restored[0]) + len(channel.restored[1])
-    wanted = channel.entered[processed : restored + before]
+    wanted = entered[processed : restored + before]
     at_receiver, at_sender = channel.stored.get(checkpoint, ([], []))
     stored = [*at_receiver, *at_sender]
     findings.check("channel-state-missing", len(wanted))

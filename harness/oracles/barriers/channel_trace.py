@@ -22,6 +22,7 @@ class Channel:
 
     Attributes:
         sent, received: what entered and left it, in order.
+        batches: how many of those received are no barriers.
         held: ranges of `received` that sat behind the barrier of this channel while it was blocked.
         overtaking: checkpoints whose barrier was received in front of batches that were sent before it.
         restored: what was in flight at the restored cut, at the receiver and at the sender.
@@ -30,7 +31,7 @@ class Channel:
     """
 
     __slots__ = (
-        "attempt", "held", "name", "overtaking", "processed", "received", "receiver", "restored", "sent", "stored",
+        "attempt", "batches", "held", "name", "overtaking", "processed", "received", "receiver", "restored", "sent", "stored",
     )  # fmt: skip
 
     def __init__(self, name: str, attempt: int, receiver: Subtask) -> None:
@@ -39,6 +40,7 @@ class Channel:
         self.receiver = receiver
         self.sent: list[int] = []
         self.received: list[int] = []
+        self.batches = 0
         self.held: list[tuple[int, int]] = []
         self.overtaking: set[int] = set()
         self.restored: tuple[list[int], list[int]] = ([], [])
@@ -213,6 +215,7 @@ class ChannelTrace:
             channel.received.append(
                 event.position if not event.origin else channel.element(event.origin, event.position)
             )
+            channel.batches += 1
             channel.receiver.processed += 1
 
     def _barrier_sent(self, event: events.BarrierSent) -> None:
@@ -253,6 +256,8 @@ class ChannelTrace:
 
     def _end_when_complete(self, subtask: Subtask) -> None:
         """Every input has brought the barrier, or brings none any more."""
+        if len(subtask.closed) + len(subtask.arrived) < subtask.input_count:
+            return
         if len(subtask.closed.union(channel.name for channel, _ in subtask.arrived)) == subtask.input_count:
             subtask.settled = subtask.aligning
             self._end(subtask)
@@ -327,7 +332,7 @@ class ChannelTrace:
         channels = attempt.channels
         for name in attempt.layout.inputs[subtask.name]:
             channel = channels[name]
-            channel.processed[event.checkpoint] = sum(element >= 0 for element in channel.received)
+            channel.processed[event.checkpoint] = channel.batches
 
     def _channel_state_taken(self, event: events.ChannelStateTaken) -> None:
         attempt = self.attempts[event.attempt]

@@ -168,9 +168,12 @@ def _judge_barriers(history: History, subtask: Subtask, findings: Findings) -> N
     for index, (snapshot, marks) in enumerate(subtask.snapshots):
         barrier = ~snapshot.checkpoint
         for channel, mark in zip(subtask.outputs, marks, strict=True):
-            if barrier in channel.sent[max(mark - 1, 0) : mark + 1]:
+            sent = channel.sent
+            if (mark < len(sent) and sent[mark] == barrier) or (
+                mark and mark <= len(sent) and sent[mark - 1] == barrier
+            ):
                 placed += 1
-            elif barrier in channel.sent:
+            elif barrier in sent:
                 placed += 1
                 _report_emission(history, snapshot, channel, mark, findings)
             elif index + 1 < len(subtask.snapshots) or _sent_since(subtask, marks):

@@ -73,8 +73,9 @@ class StateOracle:
         audited: dict[tuple[CheckpointId, str, type[Event]], list[SubtaskAudited | SubtaskMoved]] = {}
         layouts = history.derived(Layouts)
         audits: list[SubtaskAudited | SubtaskMoved] = [*history.of(SubtaskAudited), *history.of(SubtaskMoved)]
+        sums = {attempt: frozenset(layouts.at(attempt).sums) for attempt in {each.attempt for each in audits}}
         for subtask in audits:
-            if subtask.subtask in layouts.of(subtask).sums and subtask.checkpoint not in unaligned:
+            if subtask.subtask in sums[subtask.attempt] and subtask.checkpoint not in unaligned:
                 audited.setdefault((checkpoint_of(subtask), subtask.node, type(subtask)), []).append(subtask)
         fold: StateFold | None = None
         for (checkpoint, _, _), subtasks in audited.items():

@@ -64,8 +64,9 @@ class NoticeTrace:
             if abort is not None:
                 abort.untold.discard(event.subtask)
             return None
-        last = self.told.get((event.attempt, event.subtask))
-        self.told[event.attempt, event.subtask] = event
+        key = event.attempt, event.subtask
+        last = self.told.get(key)
+        self.told[key] = event
         return last
 
     def went_on(self, event: Event) -> None:
@@ -296,20 +297,24 @@ class CoordinatorModel:
 
     def went_on(self, event: events.Event) -> None:
         """The coordinator reacts to something: whatever it did before is done."""
-        self.to_subsume.clear()
-        self.notices.went_on(event)
+        if self.to_subsume:
+            self.to_subsume.clear()
+        if self.notices.aborts:
+            self.notices.went_on(event)
 
     def _objection(self, checkpoint: Checkpoint | None, ack: events.AckReceived) -> str:
         """Why an ack must not be counted; empty if it must."""
-        if checkpoint is None or checkpoint.triggered is None:
+        triggered = None if checkpoint is None else checkpoint.triggered
+        if checkpoint is None or triggered is None:
             return "which was never triggered"
-        if ack.attempt != self.attempts.present(checkpoint.triggered, ack.subtask):
+        subtask = ack.subtask
+        if ack.attempt != self.attempts.present(triggered, subtask):
             return f"although it comes from attempt {ack.attempt}"
-        if checkpoint.ended is not None or checkpoint.triggered.node != ack.node:
+        if checkpoint.ended is not None or triggered.node != ack.node:
             return "which is over"
-        if ack.subtask in checkpoint.acked:
+        if subtask in checkpoint.acked:
             return "the second time"
-        return "" if ack.subtask in checkpoint.triggered.participants else "although it takes no part"
+        return "" if subtask in triggered.participants else "although it takes no part"
 
     # --- attempts ---
 

@@ -26,6 +26,14 @@ from holdfast.harness.oracles.shared.throttled import without_dropped
 def counted(history: History, *, ordered: bool = False) -> tuple[Delivery, int]:
     """What counting the output of a run found, and how many rows it must hold; see `count_rows`. Rows that nobody
     expects are none before the answer is due."""
+    return _counted(history, ordered=True) if ordered else history.derived(_counted_in_any_order)
+
+
+def _counted_in_any_order(history: History) -> tuple[Delivery, int]:
+    return _counted(history, ordered=False)
+
+
+def _counted(history: History, *, ordered: bool) -> tuple[Delivery, int]:
     job, inputs, output = history.plan.job, history.inputs, history.output
     if is_plain(job):
         found = count_rows(inputs, output, ordered=ordered)
@@ -113,6 +121,7 @@ def _count_plainly(inputs: InputLog, rows: Iterator[IdentityRow], ordered: bool)
     lost = [
         (partition, offset)
         for partition, (first, counter) in enumerate(zip(firsts, counters, strict=True))
+        if counter.find(0, first) >= 0
         for offset in range(first, len(counter))
         if not counter[offset]
     ]
@@ -130,17 +139,17 @@ def _count_plainly(inputs: InputLog, rows: Iterator[IdentityRow], ordered: bool)
 
 def _count_expected(expected: Mapping[Identity, int], output: Output, ordered: bool) -> Delivery:
     """The same for a job whose operators make other records of the input."""
-    seen: Counter[Identity] = Counter()
+    rows = [(row.partition, row.offset) for row in cast(Iterator[IdentityRow], output.rows())]
+    seen = Counter(rows)
     disordered: list[Identity] = []
     newest: dict[int, int] = {}
-    for row in cast(Iterator[IdentityRow], output.rows()):
-        seen[row.partition, row.offset] += 1
-        if ordered and row.offset < newest.get(row.partition, 0):
-            disordered.append((row.partition, row.offset))
-        newest[row.partition] = row.offset
-    lost = sorted(identity for identity, times in expected.items() if seen[identity] < times)
+    for partition, offset in rows if ordered else ():
+        if offset < newest.get(partition, 0):
+            disordered.append((partition, offset))
+        newest[partition] = offset
+    lost = sorted(identity for identity, times in expected.items() if seen.get(identity, 0) < times)
     repeated = sorted(identity for identity, times in seen.items() if 0 < expected.get(identity, 0) < times)
-    unknown = sorted(identity for identity in seen.elements() if identity not in expected)
+    unknown = sorted(identity for identity in rows if identity not in expected)
     return Delivery(
         len(lost),
         len(repeated),

@@ -222,15 +222,19 @@ def _judge_audits(history: History, snapshots: Recorded[events.SnapshotTaken], f
         if audit.problem:
             message = f"checkpoint {audit.checkpoint} cannot be restored by the harness: {audit.problem}"
             findings.violated("audit-failed", message, audit)
+    of, recorded = (-1, -1), dict[str, events.SnapshotTaken]()
     for subtask in history.of(events.SubtaskAudited):
-        snapshot = snapshots.of(subtask, subtask.checkpoint, subtask.subtask)
+        if of != (subtask.attempt, subtask.checkpoint):  # All subtasks of a checkpoint follow each other.
+            of, recorded = (subtask.attempt, subtask.checkpoint), snapshots.all_of(subtask, subtask.checkpoint)
+        snapshot = recorded.get(subtask.subtask)
         if snapshot is None:
             continue
-        findings.check("audit-differs")
+        findings.checked["audit-differs"] += 1
+        positions, pending = subtask.positions, subtask.pending_transactions
         if (
             differ(subtask.state, snapshot.state)
-            or dict(subtask.positions) != dict(snapshot.positions)
-            or set(subtask.pending_transactions) != set(snapshot.pending_transactions)
+            or (positions != snapshot.positions and dict(positions) != dict(snapshot.positions))
+            or (pending != snapshot.pending_transactions and set(pending) != set(snapshot.pending_transactions))
         ):
             message = f"checkpoint {subtask.checkpoint} gives {subtask.subtask} something else than it recorded"
             findings.violated("audit-differs", message, snapshot, subtask)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Mapping
+from itertools import repeat
 from typing import Any
 
 import msgspec
@@ -107,13 +108,12 @@ def expected_rows(job: Job, inputs: InputLog, taken: Collection[Identity] | None
         inputs: of it.
         taken: the only records that a DEDUPLICATE was given, where others may be lost; None: it was given all.
     """
-    return Counter(
-        (partition, offset)
-        for sink in job.of_kind(VertexKind.SINK)
-        for edge in job.inputs_of(sink.name)
-        for partition, lane in _arriving(job, inputs, edge.upstream, taken).items()
-        for offset in lane.offsets.tolist()
-    )
+    found: Counter[Identity] = Counter()
+    for sink in job.of_kind(VertexKind.SINK):
+        for edge in job.inputs_of(sink.name):
+            for partition, lane in _arriving(job, inputs, edge.upstream, taken).items():
+                found.update(zip(repeat(partition), lane.offsets.tolist(), strict=False))
+    return found
 
 
 def marker_rows(job: Job, inputs: InputLog) -> Counter[tuple[int, int]]:
