@@ -251,10 +251,11 @@ class Pause:
         silence = silence_in(window, (event.time_ns for event in voice))
         if not voice or silence is None:
             return False
-        soon = Window(silence.end_ns - 1, silence.end_ns + silence.length_ns // 4)
-        return any(soon.holds(event.time_ns) for event in voice) or any(
-            silence.holds(event.time_ns) and event.node != injected.node for event in history.events
-        )
+        start_ns, end_ns = silence
+        soon_ns = end_ns + silence.length_ns // 4
+        if any(end_ns <= event.time_ns < soon_ns for event in voice):
+            return True
+        return any(start_ns < event.time_ns < end_ns and event.node != injected.node for event in history.events)
 
     @staticmethod
     def _voice(history: History, process: str, since_ns: int) -> list[Event]:

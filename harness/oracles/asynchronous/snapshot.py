@@ -11,6 +11,7 @@ from holdfast.harness.model.events import (
     Event,
     FileWritten,
     JobSubmitted,
+    SnapshotReleased,
     SnapshotTaken,
     StorageFailed,
     StorageListed,
@@ -66,10 +67,17 @@ class SnapshotOracle:
         exempt = exemptions(history)
         trace = SnapshotTrace(history, exempt)
         for part in trace.parts.values():
-            _judge_ack(trace, part, findings)
-            _judge_barrier(part, findings)
-            _judge_release(trace, part, findings)
-            _judge_kept(history, trace, part, findings)
+            if part.acked is not None:
+                _judge_ack(trace, part, part.acked, findings)
+            if part.stored is not None and part.barriers:
+                _judge_barrier(part, part.stored, findings)
+            if part.released is not None:
+                _judge_release(trace, part, part.released, findings)
+                _judge_kept(history, trace, part, part.released, findings)
+            elif trace.left_open(part):
+                taken, acked = part.taken, part.acked
+                message = f"{taken.subtask} never frees the version of checkpoint {taken.checkpoint}"
+                findings.violated("versions-kept", message, taken, *([acked] if acked else []))
         if synchronous_snapshots(history.plan):
             _judge_standing(trace, findings)
         else:
@@ -79,11 +87,9 @@ class SnapshotOracle:
         return findings.verdict(history)
 
 
-def _judge_ack(trace: SnapshotTrace, part: Part, findings: Findings) -> None:
+def _judge_ack(trace: SnapshotTrace, part: Part, ack: AckSent, findings: Findings) -> None:
     """Files that an ack names were written before; state that is not empty is somewhere."""
-    ack, taken = part.acked, part.taken
-    if ack is None:
-        return
+    taken = part.taken
     stateful = _stateful(taken)
     if not stateful and not ack.files:
         return
@@ -110,26 +116,18 @@ def _adds_nothing(ack: AckSent | None) -> bool:
     return not any(each.inline or (each.file is not None and each.file.path in stored) for each in ack.shared)
 
 
-def _judge_barrier(part: Part, findings: Findings) -> None:
+def _judge_barrier(part: Part, stored: FileWritten | AckSent, findings: Findings) -> None:
     """The barrier is forwarded with the cut, whatever the upload takes."""
-    stored = part.stored
-    if stored is None or not part.barriers:
-        return
-    findings.check("barrier-after-upload")
+    findings.checked["barrier-after-upload"] += 1
     last = part.barriers[-1]
     if last.sequence > stored.sequence:
         message = f"{part.taken.subtask} sends barrier {part.taken.checkpoint} only after its own state is stored"
         findings.violated("barrier-after-upload", message, part.taken, stored, last)
 
 
-def _judge_release(trace: SnapshotTrace, part: Part, findings: Findings) -> None:
-    """Neither before the state is stored nor never."""
-    released, taken = part.released, part.taken
-    if released is None:
-        if trace.left_open(part):
-            message = f"{taken.subtask} never frees the version of checkpoint {taken.checkpoint}"
-            findings.violated("versions-kept", message, taken, *([part.acked] if part.acked else []))
-        return
+def _judge_release(trace: SnapshotTrace, part: Part, released: SnapshotReleased, findings: Findings) -> None:
+    """Not before the state is stored, and no other version stays."""
+    taken = part.taken
     if isinstance(part.stored, FileWritten) and _stateful(taken) and not _adds_nothing(part.acked):
         findings.check("freed-too-early")
         if released.sequence < part.stored.sequence:
@@ -145,11 +143,13 @@ def _judge_release(trace: SnapshotTrace, part: Part, findings: Findings) -> None
         findings.violated("versions-kept", message, released)
 
 
-def _judge_kept(history: History, trace: SnapshotTrace, part: Part, findings: Findings) -> None:
+def _judge_kept(
+    history: History, trace: SnapshotTrace, part: Part, released: SnapshotReleased, findings: Findings
+) -> None:
     """As many pages as were changed: none if nothing was processed, some if something was, never more than that. How
     large a page is the system reports; that a page is a small part of the state is known without it."""
-    released = part.released
-    if released is None or (kept_entries := released.kept_entries) is None:
+    kept_entries = released.kept_entries
+    if kept_entries is None:
         return
     if vertex_of(history, part.taken).kind not in _COUNTABLE or not trace.has_inputs(part.taken.subtask):
         return

@@ -102,11 +102,13 @@ class SnapshotTrace:
         self._stalls = exempt.stalls
         self._releases = bool(history.of(SnapshotReleased))
         self._chains: dict[tuple[int, str], _Chain] = {}
+        by_channel: dict[tuple[int, str], _Chain] = {}
         for event in history.of(BatchProcessed):
-            key = event.attempt, event.channel.partition("->")[2]
-            chain = self._chains.get(key)
+            chain = by_channel.get((event.attempt, event.channel))
             if chain is None:
-                chain = self._chains[key] = _Chain()
+                receiver = event.attempt, event.channel.partition("->")[2]
+                chain = self._chains.setdefault(receiver, _Chain())
+                by_channel[event.attempt, event.channel] = chain
             chain.add(event)
         self._measure()
         self._versions = self._count_versions()

@@ -212,9 +212,8 @@ class ChannelTrace:
     def _batch_processed(self, event: events.BatchProcessed) -> None:
         channel = self.attempts[event.attempt].channels.get(event.channel)
         if channel is not None:
-            channel.received.append(
-                event.position if not event.origin else channel.element(event.origin, event.position)
-            )
+            position, origin = event.position, event.origin
+            channel.received.append(channel.element(origin, position) if origin else position)
             channel.batches += 1
             channel.receiver.processed += 1
 
@@ -228,12 +227,11 @@ class ChannelTrace:
         if channel is None:
             return
         subtask, checkpoint = channel.receiver, event.checkpoint
+        aligning = subtask.aligning
         aligns = (
-            subtask.input_count - len(subtask.closed) > 1
-            and checkpoint > subtask.settled
-            and checkpoint >= subtask.aligning
+            subtask.input_count - len(subtask.closed) > 1 and checkpoint > subtask.settled and checkpoint >= aligning
         )
-        if aligns and 0 <= subtask.aligning < checkpoint:  # A newer barrier ends an older alignment (BAR-10)
+        if aligns and 0 <= aligning < checkpoint:  # A newer barrier ends an older alignment (BAR-10)
             self._end(subtask)
         channel.received.append(~checkpoint)
         if event.overtaking:
@@ -289,8 +287,8 @@ class ChannelTrace:
             return
         if not event.completed:
             self._give_up(subtask, event.checkpoint)
-        elif event.checkpoint in subtask.windows:
-            snapshot, reached, before = subtask.windows.pop(event.checkpoint)
+        elif (window := subtask.windows.pop(event.checkpoint, None)) is not None:
+            snapshot, reached, before = window
             emissions = subtask.emissions - before
             self.windows.append(SourceWindow(event.checkpoint, snapshot.time_ns, event.time_ns, reached, emissions))
 
@@ -309,16 +307,16 @@ class ChannelTrace:
         subtask = attempt.subtasks.get(event.subtask)
         if subtask is None:
             return
-        attempt.overtaken = attempt.overtaken or event.unaligned
         subtask.snapshots.append((event, [len(channel.sent) for channel in subtask.outputs]))
         if event.unaligned:
+            attempt.overtaken = True
             self._unaligned_snapshot(subtask, event)
         reached = subtask.next_offsets
         if not (reached and self._emits):
             return
         self.placed += 1
         reached, recorded = dict(reached), dict(event.positions)
-        if any(recorded.get(partition) != offset for partition, offset in reached.items()):
+        if reached != recorded and any(recorded.get(partition) != offset for partition, offset in reached.items()):
             self.misplaced.append((event, reached))
         subtask.windows[event.checkpoint] = (event, reached, subtask.emissions)
         subtask.last_ns = 0
@@ -363,9 +361,10 @@ class ChannelTrace:
             return
         subtask.next_offsets[event.partition] = event.next_offset
         subtask.emissions += 1
-        if subtask.last_ns and event.time_ns - subtask.last_ns > self.longest_gap_ns:
-            self.longest_gap_ns = event.time_ns - subtask.last_ns
-        subtask.last_ns = event.time_ns
+        time_ns, last_ns = event.time_ns, subtask.last_ns
+        if last_ns and time_ns - last_ns > self.longest_gap_ns:
+            self.longest_gap_ns = time_ns - last_ns
+        subtask.last_ns = time_ns
 
 
 ChannelEvent = events.BatchSent | events.BatchProcessed | events.BarrierSent | events.BarrierReceived

@@ -78,6 +78,8 @@ def judge_places(
         where: the checkpoint, as the beginning of a sentence.
     """
     findings.check("key-wrong")
+    if held == wanted:
+        return
     wrong = sorted(place for place in held.keys() | wanted.keys() if held.get(place) != wanted.get(place))
     if wrong:
         place = wrong[0]

@@ -138,4 +138,5 @@ def _by_key(inputs: InputLog, positions: Sequence[int]) -> dict[str, int]:
         key = partition.key[first:end]
         np.add.at(sums, key, partition.value[first:end].astype(np.uint64))
         seen[key] = True
-    return {inputs.keys[code]: int(sums[code]) for code in np.flatnonzero(seen).tolist()}
+    codes = np.flatnonzero(seen)
+    return {inputs.keys[code]: total for code, total in zip(codes.tolist(), sums[codes].tolist(), strict=True)}

@@ -231,14 +231,16 @@ class CoordinatorModel:
 
     def acknowledged(self, event: events.AckReceived) -> str:
         """An ack arrives; why it must not be counted, empty if it must."""
-        self.went_on(event)
-        checkpoint = self.known(event, event.checkpoint)
+        if self.to_subsume or self.notices.aborts:
+            self.went_on(event)
+        checkpoint = self.checkpoints.get((self._job_of(event), event.checkpoint))
         objection = self._objection(checkpoint, event)
         if objection or checkpoint is None or checkpoint.triggered is None:
             return objection
         if event.outcome is events.AckOutcome.SUCCESS:
-            checkpoint.acked.add(event.subtask)
-            if len(checkpoint.acked) == len(checkpoint.triggered.participants):
+            acked = checkpoint.acked
+            acked.add(event.subtask)
+            if len(acked) == len(checkpoint.triggered.participants):
                 checkpoint.full_ns = event.time_ns
         return ""
 
@@ -297,10 +299,8 @@ class CoordinatorModel:
 
     def went_on(self, event: events.Event) -> None:
         """The coordinator reacts to something: whatever it did before is done."""
-        if self.to_subsume:
-            self.to_subsume.clear()
-        if self.notices.aborts:
-            self.notices.went_on(event)
+        self.to_subsume.clear()
+        self.notices.went_on(event)
 
     def _objection(self, checkpoint: Checkpoint | None, ack: events.AckReceived) -> str:
         """Why an ack must not be counted; empty if it must."""
