@@ -7,7 +7,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from holdfast.faults.landing import Window, effects, injection, of_kinds, silence_in, window_of
+from holdfast.faults.landing import effects, injection, of_kinds, silence_in, window_of
 from holdfast.faults.lives import draw_lives
 from holdfast.faults.momentary import Momentary
 from holdfast.faults.network import draw_slow

@@ -180,9 +180,12 @@ def _lines(anomaly: Anomaly) -> tuple[str, ...]:
 def _seen_part(verdict: Verdict, unseen: frozenset[str]) -> Verdict:
     """A verdict without the clauses that the system shows nothing of. One that then passes by nothing decides nothing,
     and neither does one that an oracle passed by nothing itself."""
+    if verdict.outcome is Outcome.PASS and not any(verdict.checked.values()):
+        return without_clauses(verdict, unseen)
+    if not unseen:
+        return verdict
     decided = {*verdict.checked, *(anomaly.clause for anomaly in verdict.anomalies)}
-    hollow = verdict.outcome is Outcome.PASS and not any(verdict.checked.values())
-    return without_clauses(verdict, unseen) if hollow or unseen & decided else verdict
+    return without_clauses(verdict, unseen) if unseen & decided else verdict
 
 
 def outcome_of(history: History, verdicts: tuple[Verdict, ...]) -> tuple[Outcome, str]:

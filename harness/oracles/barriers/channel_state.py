@@ -85,15 +85,27 @@ def judge_channel_states(attempt: Attempt, layout: Layout, findings: Findings) -
     """What each unaligned checkpoint holds as in flight, channel by channel."""
     for sender in attempt.subtasks.values():
         for channel in sender.outputs:
-            entered: list[int] = []  # The same at each checkpoint.
+            if not channel.processed:
+                continue
+            entered, in_front = channel.entered, _in_front(channel.sent)
             for checkpoint, processed in channel.processed.items():
                 if channel.name in layout.pointwise:
                     _judge_pointwise(channel, checkpoint, findings)
                 stored_by = (channel.receiver.in_flight.get(checkpoint), sender.in_flight.get(checkpoint))
-                if None not in stored_by and ~checkpoint in channel.sent:
-                    snapshot = next(each for each, _ in channel.receiver.snapshots if each.checkpoint == checkpoint)
-                    entered = entered or channel.entered
-                    _judge_channel_state(channel, entered, snapshot, processed, findings)
+                if None not in stored_by and checkpoint in in_front:
+                    wanted = entered[processed : in_front[checkpoint] + sum(map(len, channel.restored))]
+                    _judge_channel_state(channel, checkpoint, wanted, findings)
+
+
+def _in_front(sent: list[int]) -> dict[int, int]:
+    """By checkpoint whose barrier was sent, how many batches were sent before it."""
+    batches, found = 0, dict[int, int]()
+    for element in sent:
+        if element >= 0:
+            batches += 1
+        else:
+            found.setdefault(~element, batches)
+    return found
 
 
 def judge_copies(attempt: Attempt, findings: Findings) -> None:
@@ -124,13 +136,7 @@ def _judge_pointwise(channel: Channel, checkpoint: int, findings: Findings) -> N
         findings.violated("overtaken-pointwise", message)
 
 
-def _judge_channel_state(
-    channel: Channel, entered: list[int], snapshot: SnapshotTaken, processed: int, findings: Findings
-) -> None:
-    checkpoint = snapshot.checkpoint
-    before = len([element for element in channel.sent[: channel.sent.index(~checkpoint)] if element >= 0])
-    restored = len(channel.restored[0]) + len(channel.restored[1])
-    wanted = entered[processed : restored + before]
+def _judge_channel_state(channel: Channel, checkpoint: int, wanted: list[int], findings: Findings) -> None:
     at_receiver, at_sender = channel.stored.get(checkpoint, ([], []))
     stored = [*at_receiver, *at_sender]
     findings.check("channel-state-missing", len(wanted))
@@ -146,6 +152,7 @@ def _judge_channel_state(
         f"{channel.name}, where {plural(len(wanted), 'batch was', 'batches were')} in flight and "
         f"{len(stored)} are stored"
     )
+    snapshot = next(each for each, _ in channel.receiver.snapshots if each.checkpoint == checkpoint)
     findings.violated(clause, message, snapshot)
 
 
@@ -195,18 +202,17 @@ def in_flight_of(attempt: Attempt, checkpoint: int, layout: Layout, *, switches:
     """What a checkpoint holds on the way to the sums; None if that is not known of every subtask, or if something is
     on its way that will not be added as it is."""
     found: list[StateSummary] = []
-    for subtask in attempt.subtasks.values() if attempt.overtaken or switches else ():
-        for snapshot, _ in subtask.snapshots:
-            if snapshot.checkpoint == checkpoint and (snapshot.unaligned or switches):
-                stored = subtask.in_flight.get(checkpoint)
-                if stored is None and not layout.feeding.isdisjoint(_channels(subtask, layout)):
+    for subtask, snapshot in attempt.taken(checkpoint) if attempt.overtaken or switches else ():
+        if snapshot.unaligned or switches:
+            stored = subtask.in_flight.get(checkpoint)
+            if stored is None and not layout.feeding.isdisjoint(_channels(subtask, layout)):
+                return None
+            for content in stored.channels if stored is not None else ():
+                if content.channel not in layout.feeding:
+                    continue
+                if content.state is None or content.channel not in layout.added:
                     return None
-                for content in stored.channels if stored is not None else ():
-                    if content.channel not in layout.feeding:
-                        continue
-                    if content.state is None or content.channel not in layout.added:
-                        return None
-                    found.append(content.state)
+                found.append(content.state)
     return found
 
 

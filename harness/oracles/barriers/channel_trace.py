@@ -6,6 +6,7 @@ or a snapshot is seen from the node that it happens on.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from holdfast.harness.model import events
@@ -31,7 +32,8 @@ class Channel:
     """
 
     __slots__ = (
-        "attempt", "batches", "held", "name", "overtaking", "processed", "received", "receiver", "restored", "sent", "stored",
+        "attempt", "batches", "held", "name", "overtaking", "processed", "received", "receiver", "restored", "sent",
+        "stored",
     )  # fmt: skip
 
     def __init__(self, name: str, attempt: int, receiver: Subtask) -> None:
@@ -101,10 +103,11 @@ class Subtask:
 class Attempt:
     """The channels and subtasks of one attempt, and whether barriers overtook records in it."""
 
-    __slots__ = ("channels", "layout", "overtaken", "subtasks")
+    __slots__ = ("_taken", "channels", "layout", "overtaken", "subtasks")
 
     def __init__(self, number: int, layout: Layout) -> None:
         self.overtaken = False
+        self._taken: dict[int, list[tuple[Subtask, events.SnapshotTaken]]] | None = None
         self.layout = layout
         self.subtasks = {name: Subtask(name, len(inputs)) for name, inputs in layout.inputs.items()}
         self.channels = {
@@ -114,6 +117,15 @@ class Attempt:
         }
         for subtask in self.subtasks.values():
             subtask.outputs = [self.channels[name] for name in layout.outputs[subtask.name]]
+
+    def taken(self, checkpoint: int) -> Sequence[tuple[Subtask, events.SnapshotTaken]]:
+        """Its snapshots for a checkpoint, subtask by subtask, once all events were seen."""
+        if self._taken is None:
+            self._taken = {}
+            for subtask in self.subtasks.values():
+                for snapshot, _ in subtask.snapshots:
+                    self._taken.setdefault(snapshot.checkpoint, []).append((subtask, snapshot))
+        return self._taken.get(checkpoint, ())
 
 
 class Attempts(dict[int, Attempt]):

@@ -6,7 +6,8 @@ It needs no trace of channels and barriers, so it also judges systems that are k
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache, partial
 
 import numpy as np
 
@@ -78,11 +79,12 @@ class StateOracle:
             if subtask.subtask in sums[subtask.attempt] and subtask.checkpoint not in unaligned:
                 audited.setdefault((checkpoint_of(subtask), subtask.node, type(subtask)), []).append(subtask)
         fold: StateFold | None = None
+        by_key = cache(partial(_by_key, history.inputs))  # Most checkpoints are audited more than once.
         for (checkpoint, _, _), subtasks in audited.items():
             done = completed.get(checkpoint)
             if done is not None and len(subtasks) == len(layouts.of(done).sums):
                 fold = fold or StateFold(history.inputs, history.plan.digest_key)
-                _judge_state(history, fold, done, subtasks, findings)
+                _judge_state(history, fold, done, subtasks, by_key, findings)
         return findings.verdict(history)
 
 
@@ -108,6 +110,7 @@ def _judge_state(
     fold: StateFold,
     done: CheckpointCompleted,
     subtasks: Sequence[SubtaskAudited | SubtaskMoved],
+    by_key: Callable[[tuple[int, ...]], Mapping[str, int]],
     findings: Findings,
 ) -> None:
     positions = dict(enumerate(done.positions))
@@ -127,10 +130,10 @@ def _judge_state(
     for entries in shown:
         for key, value in entries.items():
             held[key] = (held.get(key, 0) + value) % MODULUS
-    judge_places(held, _by_key(history.inputs, done.positions), "key {!r}".format, where, witness, findings)
+    judge_places(held, by_key(done.positions), "key {!r}".format, where, witness, findings)
 
 
-def _by_key(inputs: InputLog, positions: Sequence[int]) -> dict[str, int]:
+def _by_key(inputs: InputLog, positions: tuple[int, ...]) -> dict[str, int]:
     """By key that has a record before the positions, the sum of its values modulo 2**64."""
     sums, seen = np.zeros(len(inputs.keys), np.uint64), np.zeros(len(inputs.keys), bool)
     firsts = inputs.first_offsets or (0,) * len(inputs.partitions)

@@ -132,7 +132,10 @@ class _Reports:
             return delta_bytes, full_bytes
         for file in ack.files:
             full_bytes += file.length
-            if not any(file.path in named for named in life.files.values()):
+            for named in life.files.values():
+                if file.path in named:
+                    break
+            else:
                 delta_bytes += file.length
         reused = self.shared.reused_bytes(ack)
         return delta_bytes, None if reused is None else full_bytes + reused

@@ -45,7 +45,12 @@ def subtask_times(history: History) -> dict[PartId, Times]:
         snapshot, trigger = snapshots.get(part), triggers.get(part)
         if snapshot is None:
             continue
-        came = barriers.get(part, ())
+        came = barriers.get(part)
+        if came is None and (trigger is None or trigger.sequence < snapshot.sequence):  # A source, or behind a head.
+            last = snapshot if trigger is None or trigger.time_ns < snapshot.time_ns else trigger
+            times[part] = Times(trigger or snapshot, last, 0, snapshot, ack)
+            continue
+        came = came or ()
         if came and came[-1].sequence > ack.sequence:
             came = [each for each in came if each.sequence < ack.sequence]
         steps: list[Event] = [*came, snapshot] if trigger is None else [trigger, *came, snapshot]

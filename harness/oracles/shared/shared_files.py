@@ -43,6 +43,8 @@ class SharedFiles:
     def reused_bytes(self, ack: AckSent) -> int | None:
         """Bytes of the shared files that an earlier checkpoint had stored; None: of one nobody ever said what it is, or
         its name stands for two."""
+        if not ack.shared:
+            return 0
         reused = 0
         stored = {file.path for file in ack.files}
         for handle in ack.shared:
