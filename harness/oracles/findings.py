@@ -166,7 +166,11 @@ def events_of(witness: Iterable[str], history: History) -> dict[int, int]:
     return found
 
 
-def replay(history: History, handlers: Mapping[type[events.Event], Callable[[Any], None]]) -> None:
+Handlers = Mapping[type[events.Event], Callable[[Any], None]]
+"""By kind, what is done with an event."""
+
+
+def replay(history: History, handlers: Handlers) -> None:
     """Hand every event of the named kinds to its handler, in causal order."""
     for event in history.of_kinds(handlers):
         handlers[type(event)](event)

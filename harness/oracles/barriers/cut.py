@@ -187,8 +187,8 @@ def _judge_barriers(history: History, subtask: Subtask, findings: Findings) -> N
             repeated = next(element for element in barriers if barriers.count(element) > 1)
             message = f"{subtask.name} sends barrier {~repeated} {barriers.count(repeated)} times on {channel.name}"
             places = [place for place, element in enumerate(channel.sent) if element == repeated]
-            sent = elements(history, channel, events.BatchSent, events.BarrierSent)
-            findings.violated("barrier-once", message, *(sent[place] for place in places))
+            entered = elements(history, channel, events.BatchSent, events.BarrierSent)
+            findings.violated("barrier-once", message, *(entered[place] for place in places))
 
 
 def _report_emission(

@@ -15,7 +15,7 @@ from holdfast.harness.oracles.coordinator.coordinator_model import (
     End,
     restored_id,
 )
-from holdfast.harness.oracles.findings import Findings, replay
+from holdfast.harness.oracles.findings import Findings, Handlers, replay
 
 _WITHOUT_SLOT = frozenset({CheckpointOrigin.FORCED, CheckpointOrigin.SAVEPOINT})
 """Who waits for no free slot; a savepoint does where checkpoints are unaligned, and there one may be pending."""
@@ -45,7 +45,7 @@ class _Lifecycle:
         self.durability_seen = bool(history.of(events.MetadataPublished))
         # Where nobody sees what a coordinator sends, what a task receives shows its order.
         sends_seen = bool(history.of(events.NotificationSent))
-        heard = {} if sends_seen else {events.NotificationReceived: self._judge_order}
+        heard: Handlers = {} if sends_seen else {events.NotificationReceived: self._judge_order}
         replay(
             history,
             {

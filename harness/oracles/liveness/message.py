@@ -55,7 +55,8 @@ class MessageOracle:
             if sent not in TO_TASKS and sent not in TO_COORDINATOR:
                 continue
             key = attrgetter(*fields)
-            given, taken = (Counter(map(key, history.of(kind))) for kind in (sent, received))
+            given: Counter[object] = Counter(map(key, history.of(sent)))
+            taken: Counter[object] = Counter(map(key, history.of(received)))
             if sent is not events.SubtaskFinished and not forged:
                 _judge_receptions(history, state, sent, received, key, given, taken, findings)
             if judged:

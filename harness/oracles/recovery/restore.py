@@ -222,7 +222,8 @@ def _judge_audits(history: History, snapshots: Recorded[events.SnapshotTaken], f
         if audit.problem:
             message = f"checkpoint {audit.checkpoint} cannot be restored by the harness: {audit.problem}"
             findings.violated("audit-failed", message, audit)
-    of, recorded = (-1, -1), dict[str, events.SnapshotTaken]()
+    of = -1, -1
+    recorded: Mapping[str, events.SnapshotTaken] = {}
     for subtask in history.of(events.SubtaskAudited):
         if of != (subtask.attempt, subtask.checkpoint):  # All subtasks of a checkpoint follow each other.
             of, recorded = (subtask.attempt, subtask.checkpoint), snapshots.all_of(subtask, subtask.checkpoint)
