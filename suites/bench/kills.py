@@ -15,7 +15,7 @@ import msgspec
 import typer
 from rich.progress import track
 
-from holdfast.fixtures.mutants import VARIANTS
+from holdfast.fixtures.mutants.variants import VARIANTS
 from holdfast.harness.engine.executor.run import run_plan
 from holdfast.harness.engine.site.registry import system, toolbox
 from holdfast.harness.engine.swarm.draw import draw_plan

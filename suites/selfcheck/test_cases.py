@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from holdfast.fixtures.mutants import VARIANTS, WRITTEN
 from holdfast.fixtures.mutants.compose import LOST
+from holdfast.fixtures.mutants.variants import VARIANTS, WRITTEN
 from holdfast.harness.engine.cases.case import is_control
 from holdfast.harness.engine.executor.judge import judge
 from holdfast.harness.engine.executor.run import run_plan

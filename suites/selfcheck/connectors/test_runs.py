@@ -10,7 +10,7 @@ import pytest
 from msgspec.structs import replace
 
 from holdfast.faults.storage import slow_storage
-from holdfast.fixtures.mutants import FINDER
+from holdfast.fixtures.mutants.named import FINDER
 from holdfast.fixtures.reference.drivers.processes.deployment import ProcessDeployment
 from holdfast.fixtures.reference.drivers.processes.run_services import RunServices
 from holdfast.fixtures.reference.parts import Variant

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import msgspec
 
-from holdfast.fixtures.mutants import VARIANTS
 from holdfast.fixtures.mutants.deviations.table import FOLDER, cell_name, placed, stored
+from holdfast.fixtures.mutants.variants import VARIANTS
 from holdfast.harness.engine.site import registry
 from holdfast.suites.selfcheck.deviations.search import Found, clauses_of, refuted
 from holdfast.suites.selfcheck.directed_plans import directed_plans

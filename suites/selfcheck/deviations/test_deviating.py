@@ -6,8 +6,8 @@ from typing import Any, ClassVar
 
 import pytest
 
-from holdfast.fixtures.mutants import parts_of
 from holdfast.fixtures.mutants.deviations.deviating import LATE_MS, SPARED, deviating, lacking, partial, variant_name
+from holdfast.fixtures.mutants.named import parts_of
 from holdfast.fixtures.reference.protocol.effects import (
     Commit,
     Committed,

@@ -13,10 +13,11 @@ import msgspec
 import pytest
 from _pytest.mark.structures import ParameterSet
 
-from holdfast.fixtures.mutants import VARIANTS, WRITTEN, parts_of
 from holdfast.fixtures.mutants.deviations.deviating import GENERIC, lacking, variant_name
 from holdfast.fixtures.mutants.deviations.steps import CLASSES, DATA, OF_CONNECTORS, OF_TIMERS, STEPS, TIMERS
 from holdfast.fixtures.mutants.deviations.table import cell_of, table
+from holdfast.fixtures.mutants.named import parts_of
+from holdfast.fixtures.mutants.variants import VARIANTS, WRITTEN
 from holdfast.fixtures.reference import protocol
 from holdfast.fixtures.reference.drivers.storage_operations import STORAGE_OPERATIONS
 from holdfast.fixtures.reference.protocol import effects, messages

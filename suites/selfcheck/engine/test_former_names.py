@@ -5,7 +5,8 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from holdfast.fixtures.mutants import FORMER_NAMES, VARIANTS, parts_of
+from holdfast.fixtures.mutants.named import FORMER_NAMES, parts_of
+from holdfast.fixtures.mutants.variants import VARIANTS
 from holdfast.harness.model.case import Case, Decision
 from holdfast.harness.model.finding import Violation
 from holdfast.harness.model.former_names import CLAUSES, current_clause

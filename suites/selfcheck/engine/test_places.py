@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.fixtures.mutants import VARIANTS
+from holdfast.fixtures.mutants.variants import VARIANTS
 from holdfast.fixtures.mutants.written import code_of
 from holdfast.fixtures.reference.parts import Parts
 from holdfast.fixtures.reference.protocol.tasks.source_task import SourceTask

@@ -9,7 +9,7 @@ import sys
 
 import pytest
 
-from holdfast.fixtures.mutants import VARIANTS
+from holdfast.fixtures.mutants.variants import VARIANTS
 from holdfast.harness.engine.errors import UsageError
 from holdfast.harness.engine.site import entry_points, registry
 from holdfast.harness.model import nearest

@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from holdfast.fixtures.mutants import FINDER
+from holdfast.fixtures.mutants.named import FINDER
 from holdfast.fixtures.reference.drivers.processes import spawner
 from holdfast.fixtures.reference.drivers.processes.deployment import ProcessDeployment
 from holdfast.fixtures.reference.parts import Variant

@@ -9,7 +9,7 @@ from typing import Any, cast
 import pytest
 from msgspec.structs import replace
 
-from holdfast.fixtures.mutants import FINDER
+from holdfast.fixtures.mutants.named import FINDER
 from holdfast.fixtures.reference.drivers.processes.run_services import NO_SERVICES, RunServices, run_services
 from holdfast.fixtures.reference.parts import Variant
 from holdfast.fixtures.reference.protocol.configuration.configuration import Configuration
