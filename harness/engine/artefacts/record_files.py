@@ -17,6 +17,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from holdfast.harness.engine.errors import UsageError
+from holdfast.harness.model.arrow_array import arrow_array
 from holdfast.harness.model.job import Contract
 from holdfast.harness.model.records import (
     CommittedRows,
@@ -90,10 +91,10 @@ def write_inputs(path: Path, inputs: InputLog) -> None:
         path,
         shape,
         {
-            "partition": pa.array(np.repeat(np.arange(len(lengths)), lengths), pa.int32()),
-            "offset": pa.array(_joined([np.arange(length) for length in lengths]), pa.int64()),
+            "partition": arrow_array(np.repeat(np.arange(len(lengths)), lengths), pa.int32()),
+            "offset": arrow_array(_joined([np.arange(length) for length in lengths]), pa.int64()),
             "key": _texts(_joined([each.key for each in inputs.partitions]), inputs.keys),
-            "value": pa.array(_joined([each.value for each in inputs.partitions]), pa.int64()),
+            "value": arrow_array(_joined([each.value for each in inputs.partitions]), pa.int64()),
         },
     )
 
@@ -149,8 +150,8 @@ def write_outputs(path: Path, output: Output, contract: Contract) -> None:
     )
     columns = {
         "unit": _texts(np.repeat(np.arange(len(units)), lengths), tuple(unit.name for unit in units)),
-        "poll": pa.array(np.repeat([unit.poll for unit in units], lengths), pa.int64()),
-        "final": pa.array(np.repeat([unit.final for unit in units], lengths), pa.bool_()),
+        "poll": arrow_array(np.repeat([unit.poll for unit in units], lengths), pa.int64()),
+        "final": arrow_array(np.repeat([unit.final for unit in units], lengths), pa.bool_()),
     }
     names, content_of, _ = _FORMS[contract]
     contents = [content_of(unit.rows) for unit in units]
@@ -230,22 +231,27 @@ def _fold_content(rows: Any) -> dict[str, pa.Array]:
     if isinstance(rows, FoldColumns):
         count, width = rows.counts.shape
         counts = pa.ListArray.from_arrays(
-            pa.array(np.arange(count + 1) * width, pa.int32()), pa.array(rows.counts.ravel(), pa.int64())
+            arrow_array(np.arange(count + 1) * width, pa.int32()), arrow_array(rows.counts.ravel(), pa.int64())
         )
         key = _texts(rows.key, rows.keys).cast(pa.string())
-        return {"key": key, "value": pa.array(rows.value), "counts": counts, "digest": pa.array(rows.digest)}
+        return {
+            "key": key,
+            "value": arrow_array(rows.value, pa.int64()),
+            "counts": counts,
+            "digest": arrow_array(rows.digest, pa.uint64()),
+        }
     return {
-        "key": pa.array([row.key for row in rows], pa.string()),
-        "value": pa.array([row.value for row in rows], pa.int64()),
-        "counts": pa.array([row.counts for row in rows], _FOLD["counts"]),
-        "digest": pa.array([row.digest for row in rows], pa.uint64()),
+        "key": arrow_array([row.key for row in rows], pa.string()),
+        "value": arrow_array([row.value for row in rows], pa.int64()),
+        "counts": arrow_array([row.counts for row in rows], _FOLD["counts"]),
+        "digest": arrow_array([row.digest for row in rows], pa.uint64()),
     }
 
 
 def _identity_content(rows: Any) -> dict[str, pa.Array]:
     if isinstance(rows, IdentityColumns):
-        return {"partition": pa.array(rows.partition, pa.int64()), "offset": pa.array(rows.offset, pa.int64())}
-    return {name: pa.array([getattr(row, name) for row in rows], pa.int64()) for name in _IDENTITY}
+        return {"partition": arrow_array(rows.partition, pa.int64()), "offset": arrow_array(rows.offset, pa.int64())}
+    return {name: arrow_array([getattr(row, name) for row in rows], pa.int64()) for name in _IDENTITY}
 
 
 def _fold_rows(part: pa.Table, *, columnar: bool) -> Rows:
@@ -273,7 +279,7 @@ def _identity_rows(part: pa.Table, *, columnar: bool) -> Rows:
 
 
 def _window_content(rows: Any) -> dict[str, pa.Array]:
-    return {name: pa.array([getattr(row, name) for row in rows], kind) for name, kind in _WINDOW.items()}
+    return {name: arrow_array([getattr(row, name) for row in rows], kind) for name, kind in _WINDOW.items()}
 
 
 def _window_rows(part: pa.Table, *, columnar: bool) -> Rows:
@@ -293,7 +299,7 @@ def _joined(parts: Sequence[npt.NDArray[np.int64]]) -> npt.NDArray[np.int64]:
 
 
 def _texts(indices: npt.NDArray[np.int64], texts: tuple[str, ...]) -> pa.DictionaryArray:
-    return pa.DictionaryArray.from_arrays(pa.array(indices, pa.int32()), pa.array(texts, pa.string()))
+    return pa.DictionaryArray.from_arrays(arrow_array(indices, pa.int32()), arrow_array(texts, pa.string()))
 
 
 def _indices(column: pa.ChunkedArray, texts: tuple[str, ...]) -> npt.NDArray[np.int64]:

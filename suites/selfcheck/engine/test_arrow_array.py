@@ -1,0 +1,78 @@
+"""Columns that are made without `pyarrow.array`, against what that makes."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from holdfast.harness.model.arrow_array import arrow_array
+
+
+@pytest.mark.parametrize(
+    ("values", "kind"),
+    [
+        (np.arange(5), pa.int32()),
+        (np.arange(10)[::2], pa.int64()),
+        (np.array([2**64 - 1, 0], np.uint64), pa.uint64()),
+        (np.array([True] * 9 + [False] * 4), pa.bool_()),
+        (np.empty(0, np.int64), pa.int64()),
+        ([-(2**63), 2**63 - 1], pa.int64()),
+        ([2**64 - 1], pa.uint64()),
+        ([], pa.int64()),
+        (("a", "", "Ä\0b"), pa.string()),
+        ((), pa.string()),
+        ([(1, 2), (), (3,)], pa.list_(pa.int64())),
+        ([], pa.list_(pa.int64())),
+    ],
+)
+def test_it_is_what_arrow_makes(values: Any, kind: pa.DataType) -> None:
+    made = arrow_array(values, kind)
+    made.validate(full=True)
+    assert made.equals(pa.array(values, kind))
+
+
+@pytest.mark.parametrize(
+    ("values", "kind", "error"),
+    [
+        ([1.5], pa.int64(), TypeError),
+        (["1"], pa.int64(), TypeError),
+        ([None], pa.int64(), TypeError),
+        ([2**63], pa.int64(), OverflowError),
+        ([-1], pa.uint64(), OverflowError),
+        ([1], pa.string(), TypeError),
+        (["\ud800"], pa.string(), UnicodeEncodeError),
+    ],
+)
+def test_nothing_is_made_of_another_type(values: list[Any], kind: pa.DataType, error: type[Exception]) -> None:
+    with pytest.raises(error):
+        arrow_array(values, kind)
+
+
+STORE = """
+import sys
+from pathlib import Path
+from holdfast.fixtures.reference.drivers.processes.file_log import write_log
+from holdfast.fixtures.workloads.synthetic import Synthetic
+from holdfast.harness.engine.artefacts.record_files import write_inputs, write_outputs
+from holdfast.harness.model.job import Contract
+from holdfast.harness.model.records import CommittedRows, FoldRow, Output
+
+folder = Path(sys.argv[1])
+inputs = Synthetic().generate({}, 1)
+write_log(folder, inputs)
+write_inputs(folder / "input", inputs)
+output = Output((CommittedRows("unit", 0, (FoldRow("k", 1, (1,), 1),)),))
+write_outputs(folder / "output", output, Contract.FOLD)
+print("pandas" in sys.modules)
+"""
+
+
+def test_whoever_stores_a_run_imports_no_pandas(tmp_path: Any) -> None:
+    pytest.importorskip("pandas")
+    done = subprocess.run([sys.executable, "-c", STORE, str(tmp_path)], capture_output=True, text=True, check=True)
+    assert done.stdout == "False\n"
