@@ -156,7 +156,7 @@ def write_outputs(path: Path, output: Output, contract: Contract) -> None:
     names, content_of, _ = _FORMS[contract]
     contents = [content_of(unit.rows) for unit in units]
     for name, kind in names.items():
-        columns[name] = pa.chunked_array([content[name] for content in contents], kind).combine_chunks()
+        columns[name] = pa.chunked_array([content[name] for content in contents], kind)
     _write(path, shape, columns)
 
 

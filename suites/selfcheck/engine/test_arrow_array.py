@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pytest
 
-from holdfast.harness.model.arrow_array import arrow_array
+from holdfast.fixtures.reference.connectors.rows import encode_rows
+from holdfast.harness.model.arrow_array import arrow_array, numpy_array
+from holdfast.harness.model.records import FoldColumns
 
 
 @pytest.mark.parametrize(
@@ -53,9 +56,34 @@ def test_nothing_is_made_of_another_type(values: list[Any], kind: pa.DataType, e
         arrow_array(values, kind)
 
 
+@pytest.mark.parametrize(
+    "column",
+    [
+        pa.array([1, 2, 3]),
+        pa.array([1, 2, 3]).slice(1, 1),
+        pa.array([2**64 - 1], pa.uint64()),
+        pa.array([], pa.int32()),
+        pa.chunked_array([[1, 2], [], [3]], pa.int64()),
+        pa.chunked_array([pa.array([1, 2, 3]).slice(2)]),
+        pa.chunked_array([], pa.int64()),
+    ],
+)
+def test_numbers_are_read_as_arrow_reads_them(column: pa.Array | pa.ChunkedArray) -> None:
+    read, expected = numpy_array(column), column.to_numpy()
+    assert read.dtype == expected.dtype
+    assert read.tolist() == expected.tolist()
+
+
+@pytest.mark.parametrize(("values", "error"), [([1, None], ValueError), (["a"], TypeError)])
+def test_only_numbers_without_gaps_are_read(values: list[Any], error: type[Exception]) -> None:
+    with pytest.raises(error):
+        numpy_array(pa.array(values))
+
+
 STORE = """
 import sys
 from pathlib import Path
+from holdfast.fixtures.reference.connectors.rows import load_rows
 from holdfast.fixtures.reference.drivers.processes.file_log import write_log
 from holdfast.fixtures.workloads.synthetic import Synthetic
 from holdfast.harness.engine.artefacts.record_files import write_inputs, write_outputs
@@ -66,13 +94,17 @@ folder = Path(sys.argv[1])
 inputs = Synthetic().generate({}, 1)
 write_log(folder, inputs)
 write_inputs(folder / "input", inputs)
+write_outputs(folder / "none", Output(()), Contract.FOLD)
 output = Output((CommittedRows("unit", 0, (FoldRow("k", 1, (1,), 1),)),))
 write_outputs(folder / "output", output, Contract.FOLD)
+load_rows(folder / "rows", Contract.FOLD)
 print("pandas" in sys.modules)
 """
 
 
-def test_whoever_stores_a_run_imports_no_pandas(tmp_path: Any) -> None:
+def test_whoever_stores_a_run_imports_no_pandas(tmp_path: Path) -> None:
     pytest.importorskip("pandas")
+    rows = FoldColumns(("k",), np.zeros(1, int), np.ones(1, int), np.ones((1, 2), int), np.ones(1, np.uint64))
+    (tmp_path / "rows").write_bytes(encode_rows([rows]))
     done = subprocess.run([sys.executable, "-c", STORE, str(tmp_path)], capture_output=True, text=True, check=True)
     assert done.stdout == "False\n"
