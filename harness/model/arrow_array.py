@@ -1,5 +1,5 @@
 """Columns of Arrow for whoever starts often: `pyarrow.array` and `to_numpy` import pandas where it is installed, which
-takes twice as long as all else that a worker imports. What works on buffers does without."""
+takes nearly as long as all else that a worker imports. What works on buffers does without."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from holdfast.harness.engine.errors import UsageError
-from holdfast.harness.model.arrow_array import arrow_array
+from holdfast.harness.model.arrow_array import arrow_array, numpy_array
 from holdfast.harness.model.job import Contract
 from holdfast.harness.model.records import (
     CommittedRows,
@@ -112,14 +112,14 @@ def read_inputs(path: Path, source: str) -> InputLog:
     with _understood(source), pq.ParquetFile(path, read_dictionary=["key"]) as file:
         _require_few(file.metadata, [*_INPUT])
         rows, shape = file.metadata.num_rows, _shape_of(file.schema_arrow, _InputShape)
-        _require_columns(file.schema_arrow.empty_table(), _INPUT, source)
+        _require_columns(pa.Table.from_batches([], file.schema_arrow), _INPUT, source)
         _require_rows(rows, [each.length for each in shape.partitions], source)
         key, value, start = _room_for(rows), _room_for(rows), 0
         for part in _parts_of(file, [*_INPUT]):
             _require_columns(part, _INPUT, source)
             _require_keys(part["key"], shape.keys, source)
             end = start + len(part)
-            key[start:end], value[start:end] = _indices(part["key"], shape.keys), part["value"].to_numpy()
+            key[start:end], value[start:end] = _indices(part["key"], shape.keys), numpy_array(part["value"])
             start = end
             _let_go(key, value)
     ends = list(accumulate((each.length for each in shape.partitions), initial=0))
@@ -211,7 +211,7 @@ def require_identities(file: pa.NativeFile, units: Sequence[UnitShape], source: 
     with _understood(source):
         opened = pq.ParquetFile(file)
         _require_few(opened.metadata, [*_IDENTITY])
-        _require_columns(opened.schema_arrow.empty_table(), _IDENTITY, source)
+        _require_columns(pa.Table.from_batches([], opened.schema_arrow), _IDENTITY, source)
         _require_rows(opened.metadata.num_rows, [unit.rows for unit in units], source)
 
 
@@ -224,7 +224,7 @@ def identities_of(file: pq.ParquetFile, group: int, source: str) -> Iterator[Ide
     with _understood(source):
         for part in _parts_of(file, [*_IDENTITY], group):
             _require_columns(part, _IDENTITY, source)
-            yield IdentityColumns(part["partition"].to_numpy(), part["offset"].to_numpy())
+            yield IdentityColumns(numpy_array(part["partition"]), numpy_array(part["offset"]))
 
 
 def _fold_content(rows: Any) -> dict[str, pa.Array]:
@@ -261,20 +261,20 @@ def _fold_rows(part: pa.Table, *, columnar: bool) -> Rows:
             FoldRow(key, value, tuple(counts), digest) for key, value, counts, digest in zip(*columns, strict=True)
         )
     keys = tuple(part["key"].unique().to_pylist())
-    counts = part["counts"].combine_chunks().flatten().to_numpy()
+    counts = numpy_array(part["counts"].combine_chunks().flatten())
     return FoldColumns(
         keys,
         _indices(part["key"], keys),
-        part["value"].to_numpy(),
+        numpy_array(part["value"]),
         counts.reshape(len(part), -1) if len(part) else counts.reshape(0, 0),
-        part["digest"].to_numpy(),
+        numpy_array(part["digest"]),
     )
 
 
 def _identity_rows(part: pa.Table, *, columnar: bool) -> Rows:
     partition, offset = part["partition"], part["offset"]
     if columnar:
-        return IdentityColumns(partition.to_numpy(), offset.to_numpy())
+        return IdentityColumns(numpy_array(partition), numpy_array(offset))
     return tuple(map(IdentityRow, partition.to_pylist(), offset.to_pylist()))
 
 
@@ -307,7 +307,7 @@ def _indices(column: pa.ChunkedArray, texts: tuple[str, ...]) -> npt.NDArray[np.
     place = {text: index for index, text in enumerate(texts)}
     # Texts that no row has need not be known.
     places = np.array([place.get(text, 0) for text in encoded.dictionary.to_pylist()], np.int64)
-    return cast("npt.NDArray[np.int64]", places[encoded.indices.to_numpy()])
+    return cast("npt.NDArray[np.int64]", places[numpy_array(encoded.indices)])
 
 
 def _encoded(column: pa.ChunkedArray) -> pa.DictionaryArray:
@@ -323,7 +323,7 @@ def _values(column: pa.ChunkedArray) -> list[Any]:
         return cast("list[Any]", column.to_pylist())
     encoded = _encoded(column)
     texts = encoded.dictionary.to_pylist()
-    return [texts[index] for index in encoded.indices.to_numpy()]
+    return [texts[index] for index in numpy_array(encoded.indices)]
 
 
 def _require_rows(rows: int, lengths: Sequence[int], source: str) -> None:
