@@ -5,50 +5,50 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import cache
 
 import pytest
 
 from holdfast.suites.selfcheck.source_files import source_files
 
-Recognised = Callable[[ast.Module], bool]
+Nodes = Sequence[ast.AST]
+"""All that a file consists of, as `ast.walk` finds it."""
+Recognised = Callable[[Nodes], bool]
 MOST_FILES, MOST_LINES, LONGEST_FILE_LINES = 30, 5_200, 500
 """Of the base."""
 
 
-def stamps_events(module: ast.Module) -> bool:
+def stamps_events(nodes: Nodes) -> bool:
     """Whether it gives events their place in the order of a node."""
-    targets = (each for node in ast.walk(module) if isinstance(node, ast.Assign) for each in node.targets)
+    targets = (each for node in nodes if isinstance(node, ast.Assign) for each in node.targets)
     return any(
         isinstance(target, ast.Attribute) and target.attr == "sequence" and not _is_self(target.value)
         for target in targets
     )
 
 
-def names_the_harness(module: ast.Module) -> bool:
+def names_the_harness(nodes: Nodes) -> bool:
     """Whether it says what the node of the harness, or of what reads the output, is called."""
-    assigned = (node.value for node in ast.walk(module) if isinstance(node, ast.Assign))
+    assigned = (node.value for node in nodes if isinstance(node, ast.Assign))
     return any(isinstance(value, ast.Constant) and value.value in {"harness", "reader.0"} for value in assigned)
 
 
 def calls(name: str) -> Recognised:
     """Whether it calls a function or class of this name, which is no method."""
-    return lambda module: any(
-        isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == name
-        for node in ast.walk(module)
+    return lambda nodes: any(
+        isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == name for node in nodes
     )
 
 
 def names_a_class(name: str) -> Recognised:
     """Whether it has a class of this name."""
-    return lambda module: any(isinstance(node, ast.ClassDef) and node.name == name for node in ast.walk(module))
+    return lambda nodes: any(isinstance(node, ast.ClassDef) and node.name == name for node in nodes)
 
 
 def stands_on(name: str) -> Recognised:
     """Whether a class of it has this one below it."""
-    return lambda module: any(
+    return lambda nodes: any(
         isinstance(base, ast.Name) and base.id == name
-        for node in ast.walk(module)
+        for node in nodes
         if isinstance(node, ast.ClassDef)
         for base in node.bases
     )
@@ -56,9 +56,9 @@ def stands_on(name: str) -> Recognised:
 
 def holds_a(name: str) -> Recognised:
     """Whether it makes an object of this generic class, or has a class above it."""
-    return lambda module: any(
+    return lambda nodes: any(
         isinstance(each, ast.Subscript) and isinstance(each.value, ast.Name) and each.value.id == name
-        for node in ast.walk(module)
+        for node in nodes
         if isinstance(node, ast.ClassDef | ast.Call)
         for each in (node.bases if isinstance(node, ast.ClassDef) else [node.func])
     )
@@ -66,28 +66,27 @@ def holds_a(name: str) -> Recognised:
 
 def defines(name: str) -> Recognised:
     """Whether it gives this name a value."""
-    return lambda module: name in _given_a_value(module)
+    return lambda nodes: name in _given_a_value(nodes)
 
 
-def waits_before_a_restart(module: ast.Module) -> bool:
+def waits_before_a_restart(nodes: Nodes) -> bool:
     """Whether it adds to a time how long an environment takes to start again what has died. Who says how long that is,
     and leaves the rest to others, does not."""
-    sums = (node for node in ast.walk(module) if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add))
+    sums = (node for node in nodes if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add))
     names = (_name(each) for node in sums for each in ast.walk(node))
     return any(name == "_delay_ms" or "RESTART_DELAY" in name or "RESPAWN_" in name for name in names)
 
 
 def calls_attribute(name: str) -> Recognised:
     """Whether it calls an attribute of this name."""
-    return lambda module: any(
-        isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == name
-        for node in ast.walk(module)
+    return lambda nodes: any(
+        isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == name for node in nodes
     )
 
 
 def mentions(name: str) -> Recognised:
     """Whether it uses an attribute of this name."""
-    return lambda module: any(isinstance(node, ast.Attribute) and node.attr == name for node in ast.walk(module))
+    return lambda nodes: any(isinstance(node, ast.Attribute) and node.attr == name for node in nodes)
 
 
 def defines_method(*names: str) -> Recognised:
@@ -96,14 +95,14 @@ def defines_method(*names: str) -> Recognised:
     def targeted(node: ast.AST) -> bool:
         return isinstance(node, ast.FunctionDef) and [each.arg for each in node.args.args[1:2]] == ["target"]
 
-    return lambda module: any(
+    return lambda nodes: any(
         {each.name for each in node.body if isinstance(each, ast.FunctionDef) and targeted(each)} >= set(names)
-        for node in ast.walk(module)
+        for node in nodes
         if isinstance(node, ast.ClassDef)
     )
 
 
-def stands_still_and_goes_on(module: ast.Module) -> bool:
+def stands_still_and_goes_on(nodes: Nodes) -> bool:
     """Whether a class of it is something that is paused and resumed by itself, without a target."""
 
     def alone(node: ast.AST) -> bool:
@@ -111,12 +110,12 @@ def stands_still_and_goes_on(module: ast.Module) -> bool:
 
     return any(
         {each.name for each in node.body if isinstance(each, ast.FunctionDef) and alone(each)} >= {"pause", "resume"}
-        for node in ast.walk(module)
+        for node in nodes
         if isinstance(node, ast.ClassDef)
     )
 
 
-def takes_the_last_line(module: ast.Module) -> bool:
+def takes_the_last_line(nodes: Nodes) -> bool:
     """Whether it cuts a text at its last line break."""
     return any(
         isinstance(node, ast.Call)
@@ -124,47 +123,47 @@ def takes_the_last_line(module: ast.Module) -> bool:
         and node.func.attr == "rpartition"
         and isinstance(node.args[0], ast.Constant)
         and node.args[0].value == "\n"
-        for node in ast.walk(module)
+        for node in nodes
     )
 
 
 def has_method(name: str) -> Recognised:
     """Whether a class of it, which is no protocol, has a method of this name."""
-    return lambda module: any(
+    return lambda nodes: any(
         isinstance(each, ast.FunctionDef) and each.name == name
-        for node in ast.walk(module)
+        for node in nodes
         if isinstance(node, ast.ClassDef)
         and not any(isinstance(base, ast.Name) and base.id == "Protocol" for base in node.bases)
         for each in node.body
     )
 
 
-def advances_a_system(module: ast.Module) -> bool:
+def advances_a_system(nodes: Nodes) -> bool:
     """Whether a class of it lets a system run until a time, as spi.system.Deployment.advance does."""
     return any(
         isinstance(each, ast.FunctionDef)
         and each.name == "advance"
         and [argument.arg for argument in each.args.args] == ["self", "until_ms"]
-        for node in ast.walk(module)
+        for node in nodes
         if isinstance(node, ast.ClassDef)
         for each in node.body
     )
 
 
-def looks_for_the_last_time(module: ast.Module) -> bool:
+def looks_for_the_last_time(nodes: Nodes) -> bool:
     """Whether it has an output looked at for the last time."""
     return any(
         isinstance(node, ast.Call)
         and isinstance(node.func, ast.Attribute)
         and node.func.attr == "poll"
         and any(keyword.arg == "final" for keyword in node.keywords)
-        for node in ast.walk(module)
+        for node in nodes
     )
 
 
-def _given_a_value(module: ast.Module) -> Iterator[str]:
+def _given_a_value(nodes: Nodes) -> Iterator[str]:
     """The names that are, with a type or without, alone or with others."""
-    for node in ast.walk(module):
+    for node in nodes:
         if isinstance(node, ast.Assign | ast.AnnAssign) and node.value is not None:
             for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
                 names = (each for each in ast.walk(target) if isinstance(each, ast.Name))
@@ -376,16 +375,19 @@ IMPLEMENTATIONS: Mapping[str, tuple[Recognised, Mapping[str, str]]] = {
 }
 
 
-@cache
-def modules() -> Sequence[tuple[str, ast.Module]]:
-    sources = source_files("harness/lease.py", "harness/adapter", "fixtures")
-    return [(path, ast.parse(source)) for path, source in sources]
+def nodes_of(source: str) -> Nodes:
+    return tuple(ast.walk(ast.parse(source)))
 
 
-@pytest.mark.parametrize("mechanism", IMPLEMENTATIONS)
-def test_each_mechanism_has_one_implementation(mechanism: str) -> None:
-    recognised, listed = IMPLEMENTATIONS[mechanism]
-    assert {name for name, module in modules() if recognised(module)} == listed.keys()
+def test_each_mechanism_has_one_implementation() -> None:
+    """Of all at once: each file is parsed once, and its tree, which is large, is not kept."""
+    found: dict[str, set[str]] = {mechanism: set() for mechanism in IMPLEMENTATIONS}
+    for path, source in source_files("harness/lease.py", "harness/adapter", "fixtures"):
+        nodes = nodes_of(source)
+        for mechanism, (recognised, _) in IMPLEMENTATIONS.items():
+            if recognised(nodes):
+                found[mechanism].add(path)
+    assert found == {mechanism: set(listed) for mechanism, (_, listed) in IMPLEMENTATIONS.items()}
 
 
 def test_the_base_stays_small() -> None:
@@ -405,9 +407,9 @@ def test_the_base_stays_small() -> None:
     ],
 )
 def test_a_delay_is_seen_however_it_is_written(line: str) -> None:
-    assert waits_before_a_restart(ast.parse(line))
+    assert waits_before_a_restart(nodes_of(line))
 
 
 @pytest.mark.parametrize("line", ["RESTART_DELAY_MS = 100", "Member(process, nodes, RESTART_DELAY_MS)", "due_ms + 100"])
 def test_who_only_names_a_delay_does_not_wait(line: str) -> None:
-    assert not waits_before_a_restart(ast.parse(line))
+    assert not waits_before_a_restart(nodes_of(line))
