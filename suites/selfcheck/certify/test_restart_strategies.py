@@ -134,6 +134,7 @@ def test_it_is_refuted_by_its_check(variant: str, check: str) -> None:
 
 
 @pytest.mark.parametrize("variant", KILLED_BY)
+@pytest.mark.share(3)
 def test_no_other_rule_is_said_to_be_broken(variant: str) -> None:
     verdicts = [judge(check, VARIANTS[variant]) for check in DIRECTED]
     broken = {verdict.rule for verdict in verdicts if verdict.status is Status.FAIL}
@@ -150,6 +151,7 @@ def test_a_program_that_refutes_it_is_short_and_the_same_again(variant: str, che
 
 
 @pytest.mark.parametrize("check", sorted({*KILLED_BY.values(), *BY_PROGRAMS.values()}))
+@pytest.mark.share(3)
 def test_the_same_check_accepts_a_right_one(check: str) -> None:
     assert any(judge(CHECKS[check], right).status is Status.PASS for right in RIGHT)
 

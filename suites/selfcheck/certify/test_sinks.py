@@ -177,6 +177,7 @@ def test_a_program_that_refutes_it_is_short_and_the_same_again(variant: str) -> 
 
 
 @pytest.mark.parametrize("check", sorted(set(KILLED_BY.values())))
+@pytest.mark.share(3)
 def test_the_same_check_accepts_a_right_one(check: str) -> None:
     assert any(judge(CHECKS[check], right).status is Status.PASS for right in RIGHT)
 

@@ -153,6 +153,7 @@ class Backwards(LogSource):
 
 
 @pytest.mark.parametrize("check", sorted({check for check in KILLED_BY.values() if not check.endswith("/program")}))
+@pytest.mark.share(3)
 def test_the_same_check_accepts_the_one_to_begin_with(check: str) -> None:
     """It fixed what a bounded job reads before there were readers."""
     verdict = judge(CHECKS[check], Example)
