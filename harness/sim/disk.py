@@ -81,8 +81,11 @@ class SimulatedDisk:
         """
         if path in self._files:
             raise FileExistsError(f"{path} exists already.")
-        self._add(path, b"")
-        self._note(SimulatedDisk.create, path)
+        self._files[path] = b""
+        insort(self._paths, path)
+        self.changes += 1
+        if self._noted is not None:
+            self._noted.append(FileChange(SimulatedDisk.create, path))
 
     def append(self, path: str, content: bytes | memoryview) -> None:
         """Add bytes to a file.
@@ -91,7 +94,9 @@ class SimulatedDisk:
             FileNotFoundError: it is not there.
         """
         self._files[path] = self.read(path) + content
-        self._note(SimulatedDisk.append, path, content)
+        self.changes += 1
+        if self._noted is not None:
+            self._noted.append(FileChange(SimulatedDisk.append, path, (content,)))
 
     def sync(self, path: str) -> None:
         """What was appended survives the machine.
@@ -100,7 +105,9 @@ class SimulatedDisk:
             FileNotFoundError: it is not there.
         """
         self._synced[path] = self.read(path)
-        self._note(SimulatedDisk.sync, path)
+        self.changes += 1
+        if self._noted is not None:
+            self._noted.append(FileChange(SimulatedDisk.sync, path))
 
     def rename(self, path: str, target: str) -> None:
         """Give a file another name, which survives the machine.
@@ -109,21 +116,30 @@ class SimulatedDisk:
             FileExistsError: the target is taken.
             FileNotFoundError: the file is not there.
         """
-        if target in self._files:
+        files, paths = self._files, self._paths
+        if target in files:
             raise FileExistsError(f"{target} exists already.")
-        self._add(target, self.read(path))
-        self._drop(path)
-        self._synced[target] = self._synced.get(path, b"")
+        files[target] = self.read(path)
+        del files[path]
+        insort(paths, target)
+        del paths[bisect_left(paths, path)]
+        self._synced[target] = self._synced.pop(path, b"")
         self._durable.add(target)
-        self._forget(path)
-        self._note(SimulatedDisk.rename, path, target)
+        self._durable.discard(path)
+        self.changes += 1
+        if self._noted is not None:
+            self._noted.append(FileChange(SimulatedDisk.rename, path, (target,)))
 
     def remove(self, path: str) -> None:
         """Remove a file; what is gone already is no error."""
         if path in self._files:
-            self._drop(path)
-        self._forget(path)
-        self._note(SimulatedDisk.remove, path)
+            del self._files[path]
+            del self._paths[bisect_left(self._paths, path)]
+        self._synced.pop(path, None)
+        self._durable.discard(path)
+        self.changes += 1
+        if self._noted is not None:
+            self._noted.append(FileChange(SimulatedDisk.remove, path))
 
     def exists(self, path: str) -> bool:
         """Whether there is something at a path."""
@@ -168,23 +184,6 @@ class SimulatedDisk:
         self._files[path] = self._synced[path] = content
         self._durable.add(path)
         self.changes += 1
-
-    def _add(self, path: str, content: bytes) -> None:
-        self._files[path] = content
-        insort(self._paths, path)
-
-    def _drop(self, path: str) -> None:
-        del self._files[path]
-        del self._paths[bisect_left(self._paths, path)]
-
-    def _note(self, method: Callable[..., None], path: str, *more: Any) -> None:
-        self.changes += 1
-        if self._noted is not None:
-            self._noted.append(FileChange(method, path, more))
-
-    def _forget(self, path: str) -> None:
-        self._synced.pop(path, None)
-        self._durable.discard(path)
 
     def read(self, path: str) -> bytes:
         """
