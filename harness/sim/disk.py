@@ -93,7 +93,10 @@ class SimulatedDisk:
         Raises:
             FileNotFoundError: it is not there.
         """
-        self._files[path] = self.read(path) + content
+        files = self._files
+        if path not in files:
+            raise _missing(path)
+        files[path] += content
         self.changes += 1
         if self._noted is not None:
             self._noted.append(FileChange(SimulatedDisk.append, path, (content,)))
@@ -104,7 +107,9 @@ class SimulatedDisk:
         Raises:
             FileNotFoundError: it is not there.
         """
-        self._synced[path] = self.read(path)
+        if path not in self._files:
+            raise _missing(path)
+        self._synced[path] = self._files[path]
         self.changes += 1
         if self._noted is not None:
             self._noted.append(FileChange(SimulatedDisk.sync, path))
@@ -119,8 +124,9 @@ class SimulatedDisk:
         files, paths = self._files, self._paths
         if target in files:
             raise FileExistsError(f"{target} exists already.")
-        files[target] = self.read(path)
-        del files[path]
+        if path not in files:
+            raise _missing(path)
+        files[target] = files.pop(path)
         insort(paths, target)
         del paths[bisect_left(paths, path)]
         self._synced[target] = self._synced.pop(path, b"")
@@ -191,7 +197,7 @@ class SimulatedDisk:
             FileNotFoundError: it is not there.
         """
         if path not in self._files:
-            raise FileNotFoundError(f"{path} is not there.")
+            raise _missing(path)
         return self._files[path]
 
     def below(self, prefix: str) -> list[str]:
@@ -199,3 +205,7 @@ class SimulatedDisk:
         paths = self._paths
         first = bisect_left(paths, prefix)
         return paths[first : bisect_left(paths, prefix + _LAST, first)]
+
+
+def _missing(path: str) -> FileNotFoundError:
+    return FileNotFoundError(f"{path} is not there.")
