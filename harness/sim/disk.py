@@ -10,9 +10,6 @@ from bisect import bisect_left, insort
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-_LAST = "\U0010ffff"
-"""Behind every character that a path has."""
-
 
 class FileChange(NamedTuple):
     """A change of a disk that a process still made when it died.
@@ -203,8 +200,11 @@ class SimulatedDisk:
     def below(self, prefix: str) -> list[str]:
         """Paths that begin with a prefix, in ascending order."""
         paths = self._paths
+        if not prefix:
+            return paths.copy()
         first = bisect_left(paths, prefix)
-        return paths[first : bisect_left(paths, prefix + _LAST, first)]
+        behind = prefix[:-1] + chr(ord(prefix[-1]) + 1)  # A character beyond all others would widen the whole string.
+        return paths[first : bisect_left(paths, behind, first)]
 
 
 def _missing(path: str) -> FileNotFoundError:
