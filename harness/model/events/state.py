@@ -37,7 +37,7 @@ class SharedFileUse(msgspec.Struct, frozen=True, gc=False):
     uses: int
 
 
-class BroadcastSummary(msgspec.Struct, frozen=True):
+class BroadcastSummary(msgspec.Struct, frozen=True, gc=False):
     """What one subtask's copy of broadcast state held: number, sum of values and of identity hashes of its records."""
 
     records: int
@@ -45,7 +45,7 @@ class BroadcastSummary(msgspec.Struct, frozen=True):
     digest: int
 
 
-class ListSummary(msgspec.Struct, frozen=True):
+class ListSummary(msgspec.Struct, frozen=True, gc=False):
     """What one subtask's operator state of one name held.
 
     Attributes:
@@ -77,7 +77,7 @@ class HeldState(msgspec.Struct, frozen=True, gc=False):
     checksum: int
 
 
-class StateSummary(msgspec.Struct, frozen=True):
+class StateSummary(msgspec.Struct, frozen=True, gc=False):
     """What one subtask's state held, in a form that can be added up over subtasks.
 
     Attributes:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 
 
-class Committable(msgspec.Struct, frozen=True):
+class Committable(msgspec.Struct, frozen=True, gc=False):
     """One transaction that is prepared, such as the name of a file and where it belongs. Part of a checkpoint.
 
     Attributes:

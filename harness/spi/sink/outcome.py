@@ -20,7 +20,7 @@ class OutcomeKind(StrEnum):
     """They are not visible, and will never be. The runtime fails the job, and says that data is lost (TPC-07)."""
 
 
-class Outcome(msgspec.Struct, frozen=True):
+class Outcome(msgspec.Struct, frozen=True, gc=False):
     """Of one committable.
 
     Attributes:

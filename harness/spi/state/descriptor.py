@@ -27,7 +27,7 @@ class StateKind(StrEnum):
     """Timers that fire by the clock: of `timers`, and of no table."""
 
 
-class StateDescriptor(msgspec.Struct, frozen=True, kw_only=True):
+class StateDescriptor(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """One state. Two descriptors of one name in one backend are equal, or the second registration is misuse.
 
     Attributes:

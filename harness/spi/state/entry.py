@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 
 
-class StateEntry(msgspec.Struct, frozen=True, order=True):
+class StateEntry(msgspec.Struct, frozen=True, order=True, gc=False):
     """One stored value or timer. Entries of a snapshot are in ascending order of these fields.
 
     Attributes:

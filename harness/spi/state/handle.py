@@ -10,7 +10,7 @@ from holdfast.harness.model.events import FileReference
 from holdfast.harness.spi.storage.scope import Scope
 
 
-class Extent(msgspec.Struct, frozen=True):
+class Extent(msgspec.Struct, frozen=True, gc=False):
     """A range of bytes within a file. `checksum` is its CRC-32: a storage cannot check a range, so its reader does."""
 
     offset: int
@@ -18,7 +18,7 @@ class Extent(msgspec.Struct, frozen=True):
     checksum: int
 
 
-class StateHandle(msgspec.Struct, frozen=True):
+class StateHandle(msgspec.Struct, frozen=True, gc=False):
     """One file of a snapshot.
 
     Attributes:

@@ -8,7 +8,7 @@ from holdfast.harness.spi.state.descriptor import StateDescriptor
 from holdfast.harness.spi.state.handle import StateHandle
 
 
-class Manifest(msgspec.Struct, frozen=True, kw_only=True):
+class Manifest(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """Everything that `KeyedStateBackend.restore` needs beside the files. The runtime stores it in the metadata.
 
     Attributes:

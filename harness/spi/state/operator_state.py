@@ -26,7 +26,7 @@ class RedistributionMode(StrEnum):
     """Every subtask holds the same entries, and gets one copy of them."""
 
 
-class OperatorStateDescriptor(msgspec.Struct, frozen=True, kw_only=True):
+class OperatorStateDescriptor(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """One operator state. Formats and version as in StateDescriptor, with the same compatibility."""
 
     name: str
@@ -36,7 +36,7 @@ class OperatorStateDescriptor(msgspec.Struct, frozen=True, kw_only=True):
     version: int = 1
 
 
-class OperatorStateManifest(msgspec.Struct, frozen=True, kw_only=True):
+class OperatorStateManifest(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """What the snapshot of one subtask consists of.
 
     Attributes:

@@ -8,7 +8,7 @@ from typing import Protocol
 import msgspec
 
 
-class Timer(msgspec.Struct, frozen=True, order=True):
+class Timer(msgspec.Struct, frozen=True, order=True, gc=False):
     """One timer. Timers fire in ascending order of these fields; a namespace that is the beginning of another one comes
     before that, whatever the keys are.
 
