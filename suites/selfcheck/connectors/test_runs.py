@@ -10,11 +10,9 @@ import pytest
 from msgspec.structs import replace
 
 from holdfast.faults.storage import slow_storage
-from holdfast.fixtures.mutants.named import FINDER
 from holdfast.fixtures.reference.drivers.processes.deployment import ProcessDeployment
 from holdfast.fixtures.reference.drivers.processes.run_services import RunServices
-from holdfast.fixtures.reference.parts import Variant
-from holdfast.fixtures.systems.reference import ReferenceSystem
+from holdfast.fixtures.systems.reference import ReferenceSystem, variant_named
 from holdfast.harness.engine.executor.run import Run
 from holdfast.harness.model.case import Tier
 from holdfast.harness.model.events import (
@@ -122,7 +120,7 @@ class Connected(ReferenceSystem):
             act, undo = self.interruption
             kind = type("Kind", (Interrupted,), {"act": staticmethod(act), "undo": staticmethod(undo)})
         configuration = self.parts.configure(plan)
-        return kind(plan, inputs, Variant(self.parts.name, FINDER), configuration, folder, services=services)
+        return kind(plan, inputs, variant_named(self.parts.name), configuration, folder, services=services)
 
 
 def run(system: Connected, plan: Plan, folder: Path) -> Run:

@@ -13,12 +13,11 @@ from typing import Any
 import msgspec
 import pytest
 
-from holdfast.fixtures.mutants.named import FINDER
 from holdfast.fixtures.reference.drivers.processes import spawner
 from holdfast.fixtures.reference.drivers.processes.deployment import ProcessDeployment
 from holdfast.fixtures.reference.parts import Variant
 from holdfast.fixtures.reference.protocol.configuration.submission import configure
-from holdfast.fixtures.systems.reference import ReferenceSystem
+from holdfast.fixtures.systems.reference import ReferenceSystem, variant_named
 from holdfast.fixtures.workloads.synthetic import Synthetic
 from holdfast.harness.adapter.network.sockets import address_of, listen
 from holdfast.harness.adapter.process import Process
@@ -237,7 +236,7 @@ def test_a_port_in_use_is_one_sentence_and_leaves_nothing(tmp_path: Path) -> Non
 
 def test_a_runtime_that_cannot_be_prepared_says_why_and_leaves_nothing(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="variant 'nonsense' of the reference runtime is unknown"):
-        deploy(tmp_path, variant=Variant("nonsense", FINDER))
+        deploy(tmp_path, variant=variant_named("nonsense"))
     assert processes() == []
 
 

@@ -9,11 +9,10 @@ from typing import Any, cast
 import pytest
 from msgspec.structs import replace
 
-from holdfast.fixtures.mutants.named import FINDER
 from holdfast.fixtures.reference.drivers.processes.run_services import NO_SERVICES, RunServices, run_services
-from holdfast.fixtures.reference.parts import Variant
 from holdfast.fixtures.reference.protocol.configuration.configuration import Configuration
 from holdfast.fixtures.reference.protocol.configuration.options import DEFAULTS
+from holdfast.fixtures.systems.reference import variant_named
 from holdfast.fixtures.workloads.synthetic import Synthetic
 from holdfast.harness.model.option_values import Connector, Profile
 from holdfast.harness.model.target import Role
@@ -85,6 +84,6 @@ def test_a_run_that_cannot_stand_gives_back_its_database(tmp_path: Path) -> None
     services = has(stack, FILES, writes_table=True)
     assert len(stack.made) == 1
     with pytest.raises(ValueError, match="variant 'nonsense'"):
-        deploy(tmp_path, variant=Variant("nonsense", FINDER), services=services)
+        deploy(tmp_path, variant=variant_named("nonsense"), services=services)
     assert stack.made == []
     assert [path.name for path in tmp_path.iterdir()] == ["services"]
