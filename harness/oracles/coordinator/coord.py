@@ -170,8 +170,11 @@ def _judge_discards(history: History, coordinator: CoordinatorModel, exempt: Exe
     left -= exempt.deletions_cut_short()
     sent = by_part(history, events.AckSent).first
     for ack in history.of(events.AckReceived):
-        stated, checkpoint = sent.get(part_of(ack)), coordinator.known(ack, ack.checkpoint)
-        if stated is None or not stated.files or checkpoint is None or ack.outcome is events.AckOutcome.DUPLICATE:
+        stated = sent.get(part_of(ack))
+        if stated is None or not stated.files or ack.outcome is events.AckOutcome.DUPLICATE:
+            continue
+        checkpoint = coordinator.known(ack, ack.checkpoint)
+        if checkpoint is None:
             continue
         since: events.Event = ack
         if ack.outcome is events.AckOutcome.SUCCESS:

@@ -32,14 +32,16 @@ def judge_published(history: History, exempt: Exemptions, findings: Findings) ->
 def judge_named(history: History, exempt: Exemptions, findings: Findings) -> None:
     """Every file of a retained checkpoint is there as it is named; the metadata of older ones, too."""
     missing: set[str] = set()
+    damaged = exempt.damaged
     for look in storage_looks(history):
         there = set(look.observed.paths)
         for metadata in look.retained.values():
-            if exempt.hold(look.observed, metadata.path):
+            if damaged and exempt.hold(look.observed, metadata.path):
                 continue
             own = metadata.checkpoint == look.observed.checkpoint
-            paths = [file.path for file in metadata.files if not exempt.hold(look.observed, file.path)]
-            named = [path for path in paths if not (own and path == metadata.path)]
+            named = [file.path for file in metadata.files if not (own and file.path == metadata.path)]
+            if damaged:
+                named = [path for path in named if not exempt.hold(look.observed, path)]
             findings.check("named-not-stored", len(named))
             for path in named:
                 if path not in there and path not in missing:

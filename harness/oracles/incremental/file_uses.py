@@ -57,6 +57,7 @@ class FileUses:
         self.history = history
         self.findings = findings
         self.exempt = exemptions(history)
+        self._forged = self.exempt.forged_acknowledgements
         self.files = shared_files(history)
         self.users: dict[str, set[tuple[int, int]]] = {}
         self.last_use: dict[str, events.Event] = {}
@@ -117,7 +118,7 @@ class FileUses:
 
     def _ack_received(self, event: events.AckReceived) -> None:
         ack = self._sent.get(part_of(event))
-        if ack is None or not ack.shared or event.subtask in self.exempt.forged_acknowledgements:
+        if ack is None or not ack.shared or event.subtask in self._forged:
             return
         if event.outcome is not events.AckOutcome.SUCCESS:
             self.late.append((ack, event))
@@ -150,7 +151,7 @@ class FileUses:
     def _published(self, event: events.MetadataPublished) -> None:
         checkpoint = self._of(event, event.checkpoint)
         named = {file.path for file in event.files} & self.files.paths
-        known = not self.exempt.forged_acknowledgements and not checkpoint.objections
+        known = not self._forged and not checkpoint.objections
         if checkpoint.published is None and checkpoint.acked and known:
             self.findings.check("wrong-files")
             if named != checkpoint.paths:

@@ -43,8 +43,10 @@ def judge_operator_state(history: History, snapshots: Recorded[SnapshotTaken], f
         if former is None or taken.keys() != set(former.subtasks):
             continue
         rescaled = former is not layouts.of(attempt)
+        holding = {subtask.partition("[")[0] for subtask, each in taken.items() if _held(each)}
         for vertex in history.plan.job.vertices:
-            _judge_vertex(_of(vertex.name, taken), _of(vertex.name, found), findings, rescaled=rescaled)
+            if vertex.name in holding:
+                _judge_vertex(_of(vertex.name, taken), _of(vertex.name, found), findings, rescaled=rescaled)
 
 
 def _of(vertex: str, events: Mapping[str, SnapshotTaken | TaskStarted]) -> list[SnapshotTaken | TaskStarted]:

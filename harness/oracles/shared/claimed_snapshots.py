@@ -99,10 +99,13 @@ class ClaimedSnapshots:
             identity: of the checkpoint.
             before: only deletions before this position of the history; None: all of them.
         """
+        taken = self._taken.get(path)
+        if taken is None:
+            return False
         job, _ = identity
         return any(
             each.job > job and each.claim.identity != identity and (before is None or each.position < before)
-            for each in self._taken.get(path, ())
+            for each in taken
         )
 
     def broke(self, history: History, audit: CheckpointAudited) -> bool:
