@@ -25,6 +25,8 @@ from holdfast.harness.cli.application import app
 from holdfast.harness.engine.site import registry
 from holdfast.suites.selfcheck.contrast import LEAST, channels, contrast
 
+pytestmark = pytest.mark.xdist_group("site")
+"""One process builds it for all."""
 ROOT = Path(holdfast.suites.__path__[0]).parent
 SETTINGS = ROOT / "mkdocs.yml"
 LOADED = re.compile(r"""<(?:script|link|img|iframe)\b[^>]*?\b(?:src|href)="((?:https?:)?//[^"]*)""", re.IGNORECASE)

@@ -13,6 +13,9 @@ from holdfast.harness.cli import execute
 from holdfast.harness.engine.artefacts.stored_run import read_run
 from holdfast.suites.selfcheck.verification.sending import certificate, edit_results, edit_run
 
+pytestmark = pytest.mark.xdist_group("keep")
+"""One process makes the certificate for all."""
+
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:

@@ -38,6 +38,8 @@ from holdfast.suites.selfcheck.verification.sending import (
     verified,
 )
 
+pytestmark = pytest.mark.xdist_group("verify")
+"""One process makes the certificate for all."""
 RULE = "BAR-03"
 ALL = 1_000
 Forgery = Callable[[Path, str], None]

@@ -14,6 +14,9 @@ from holdfast.harness.engine.verification.statements import Kind
 from holdfast.harness.engine.verification.verify import exit_code
 from holdfast.suites.selfcheck.verification.sending import Content, certificate, edit_log, edit_results, rule, verified
 
+pytestmark = pytest.mark.xdist_group("verify-parts")
+"""One process makes the certificates for all."""
+
 
 @pytest.fixture(scope="module")
 def made_by_kit(tmp_path_factory: pytest.TempPathFactory) -> Path:
