@@ -10,6 +10,7 @@ from threading import Event, Thread, Timer, active_count
 import pytest
 
 from holdfast.harness.model.status import Status
+from holdfast.suites.certify import threads
 from holdfast.suites.certify.check import CheckVerdict
 from holdfast.suites.selfcheck.certify.test_children import (
     by_file_systems,
@@ -34,6 +35,12 @@ def ended() -> Iterator[None]:
     _over.set()
     while _pools:
         _pools.pop().shutdown()
+
+
+@pytest.fixture
+def _impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where nothing ends, the kit need not wait as long as it does for what was told to end."""
+    monkeypatch.setattr(threads, "PATIENCE_S", 1.0)
 
 
 def leave() -> None:
@@ -65,6 +72,7 @@ def leave_a_pool() -> None:
     _pools[-1].submit(int)
 
 
+@pytest.mark.usefixtures("_impatient")
 @pytest.mark.parametrize("judged_by", KITS)
 @pytest.mark.share(3)
 def test_every_kit_sees_it(judged_by: Judged) -> None:
@@ -74,6 +82,7 @@ def test_every_kit_sees_it(judged_by: Judged) -> None:
     assert f"(test_threads.py:{leave.__code__.co_firstlineno + 1})" in verdict.reason
 
 
+@pytest.mark.usefixtures("_impatient")
 @pytest.mark.parametrize("leaves", [leave_a_timer, leave_by_another, leave_by_one_that_lingers, leave_a_pool])
 def test_however_it_is_started(leaves: Callable[[], object]) -> None:
     verdict = by_sinks(leaves)
