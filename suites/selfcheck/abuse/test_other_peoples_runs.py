@@ -150,7 +150,7 @@ def test_code_that_stands_anywhere_in_a_plan_is_run_with_permission_only(
     words = {
         "run": [str(run / "plan.json"), "--system", "reference", "--out", "out"],
         "replay": [str(run)],
-        "rerun": [str(run), "--out", "out"],
+        "rerun": [str(run), "--times", "1", "--out", "out"],
         "compare": ["reference", "--tier", "sim", "--plans", str(run / "plan.json"), "--out", "out"],
     }
     assert execute([command, *words[command]]) == 3
