@@ -43,7 +43,11 @@ from holdfast.harness.lease import sweep as sweep_leases
 from holdfast.harness.model.plan import Bounds
 
 Key = TypeVar("Key")
-PROGRAM = "from holdfast.harness.engine.certification.worker import main; main()"
+PROGRAM = (
+    "import gc; gc.disable(); from holdfast.harness.engine.certification.worker import main; "
+    "gc.freeze(); gc.enable(); main()"
+)
+"""What it has imported is no garbage: each collection, and kits ask for many, would walk over it."""
 END_LIMIT_S = 30.0
 """How long a worker may take to end what it started, such as a session of Spark."""
 SILENCE_LIMIT_S = 1_800.0
