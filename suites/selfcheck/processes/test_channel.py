@@ -29,7 +29,7 @@ from holdfast.fixtures.reference.drivers.processes.framing import (
 from holdfast.fixtures.reference.drivers.processes.hosted_task import LocalChannel
 from holdfast.fixtures.reference.operators.batches import Batch, from_arrow, to_arrow
 from holdfast.fixtures.reference.operators.partial_sums import PartialSums
-from holdfast.fixtures.reference.protocol.channels.buffers import InputBuffers
+from holdfast.fixtures.reference.protocol.channels.buffers import InputBuffers, TaskInputs
 from holdfast.fixtures.reference.protocol.messages import Barrier, Element, Records
 from holdfast.harness.adapter.network.loop import Loop
 from holdfast.harness.adapter.network.sockets import address_of, connect, listen
@@ -88,22 +88,30 @@ def test_a_frame_has_a_greatest_length() -> None:
         header(FrameKind.BATCH, LARGEST_PAYLOAD + 1)
 
 
+def inputs_of(buffers: InputBuffers, has_room: Callable[[], bool] = lambda: True) -> TaskInputs:
+    """The inputs of a task that has one channel."""
+    return TaskInputs("sum[0]", {OPENING.channel: buffers}, has_room, lambda batch: 0, announces=True)
+
+
 class Receiver:
     """What an input channel leads to."""
 
     def __init__(self, connection: Connection, on_lost: Callable[[str], None]) -> None:
         self.input = InputBuffers(CAPACITY)
-        self.announced: list[Barrier] = []
+        self.has_room: Callable[[], bool] = lambda: True
+        self.inputs = inputs_of(self.input, lambda: self.has_room())
+        self.announced: list[int] = []
         self.channel = InputChannel(connection, OPENING, lambda arrived: from_arrow(arrived, KEYS), on_lost)
         self.channel.open(self.input, self._arrive)
 
     def _arrive(self, element: Element) -> None:
-        barrier = self.input.arrive(element)
-        if barrier is not None:
-            self.announced.append(barrier)
+        announced = self.inputs.arrive(element)
+        if announced is not None:
+            self.announced.append(announced.checkpoint)
 
     def take(self, has_room: Callable[[], bool]) -> Element | None:
-        element = self.input.take(has_room)
+        self.has_room = has_room
+        element = self.inputs.take()
         self.channel.grant()
         return element
 
@@ -290,15 +298,17 @@ def full(channel: LocalChannel) -> bool:
     return not channel.output.has_room
 
 
-def local_channel(capacity: int) -> tuple[LocalChannel, InputBuffers]:
-    """A local channel, and what waits at its end."""
-    channel, buffers = LocalChannel(capacity, nobody), InputBuffers(capacity)
-    channel.open(buffers, buffers.arrive)
-    return channel, buffers
+def opened(channel: LocalChannel, capacity: int) -> tuple[InputBuffers, TaskInputs]:
+    """What waits at the end of a local channel, and the inputs of its receiver."""
+    buffers = InputBuffers(capacity)
+    inputs = inputs_of(buffers)
+    channel.open(buffers, inputs.arrive)
+    return buffers, inputs
 
 
 def test_a_local_channel_is_bounded_and_in_order() -> None:
-    channel, buffers = local_channel(2)
+    channel = LocalChannel(2, nobody)
+    buffers, inputs = opened(channel, 2)
     for position in range(4):
         assert channel.output.has_room
         channel.send(records(position))
@@ -306,7 +316,7 @@ def test_a_local_channel_is_bounded_and_in_order() -> None:
     channel.send(barrier(1))
     assert len(buffers.arrived) == 2
     taken: list[Element] = []
-    while (element := buffers.take(lambda: True)) is not None:
+    while (element := inputs.take()) is not None:
         taken.append(element)
         channel.grant()
     assert taken[-1] == barrier(1)
@@ -325,12 +335,12 @@ def test_who_sends_hears_of_room(ends: Ends) -> None:
 
 def test_who_sends_on_a_local_channel_hears_of_room() -> None:
     heard: list[bool] = []
-    channel, buffers = LocalChannel(1, lambda: heard.append(channel.output.has_room)), InputBuffers(1)
-    channel.open(buffers, buffers.arrive)
+    channel = LocalChannel(1, lambda: heard.append(channel.output.has_room))
+    _, inputs = opened(channel, 1)
     for position in range(2):
         channel.send(records(position))
     assert (channel.output.has_room, heard) == (False, [])
-    buffers.take(lambda: True)
+    inputs.take()
     channel.grant()
     assert heard == [True]
     channel.send(records(2))
@@ -342,8 +352,7 @@ def test_what_is_sent_on_a_local_channel_waits_for_its_receiver() -> None:
     channel = LocalChannel(1, nobody)
     channel.send(barrier(1))
     channel.send(records(0))
-    buffers = InputBuffers(1)
-    channel.open(buffers, buffers.arrive)
+    buffers, _ = opened(channel, 1)
     assert [type(each) for each in buffers.arrived] == [Barrier, Records]
     channel.close()
     channel.send(barrier(2))
@@ -399,7 +408,7 @@ def test_a_barrier_that_came_is_announced_and_can_be_let_in_front(ends: Ends) ->
     for element in (records(0), barrier(3), barrier(4, cancelled=True)):
         ends.sender.send(element)
     ends.turn_until(lambda: arrived(ends.receiver) == 3)
-    assert ends.receiver.announced == [barrier(3)]
+    assert ends.receiver.announced == [3]
     assert not ends.receiver.input.overtake(4), "a marker overtakes nothing"
     assert ends.receiver.input.overtake(3)
     assert overtaken(ends.receiver, 3) == [0]
