@@ -9,21 +9,9 @@ from holdfast.harness.model.jobs import FORWARD
 from holdfast.suites.selfcheck.oracles.builder import Line, at, exhibits, injected, on
 from holdfast.suites.selfcheck.oracles.histories.coord import ALL, FILE, TWO_AT_ONCE, whole
 from holdfast.suites.selfcheck.oracles.lines import (
-    aborted,
-    ack_sent,
-    acked,
-    attempt,
-    completed,
-    declined,
-    died,
-    dropped,
-    failure,
-    listed,
-    notified,
-    published,
-    task,
+    aborted, ack_sent, acked, attempt, completed, declined, died, dropped, failure, listed, notified, published, task,
     triggered,
-)
+)  # fmt: skip
 
 # --- COORD: what is made of acknowledgements and declines -------------------------------------------------------------
 

@@ -10,22 +10,9 @@ from holdfast.harness.model.target import Role, Target
 from holdfast.suites.selfcheck.oracles.builder import OPTIONS, Line, exhibits, injected
 from holdfast.suites.selfcheck.oracles.histories.cut import ACROSS, BELOW, COUNTING, LEFT, LONE, RIGHT
 from holdfast.suites.selfcheck.oracles.lines import (
-    Barrier,
-    attempt,
-    blocked,
-    delivers,
-    died,
-    drawn,
-    emitted,
-    finished,
-    heard,
-    overtaking,
-    sends,
-    snapshot,
-    stopped,
-    task,
-    triggered,
-)
+    Barrier, attempt, blocked, delivers, died, drawn, emitted, finished, heard, overtaking, sends, snapshot, stopped,
+    task, triggered,
+)  # fmt: skip
 
 # --- CUT: checkpoints that may overtake from some moment on. Every event takes one millisecond ------------------------
 

@@ -6,20 +6,9 @@ from holdfast.harness.model.events import BuffersResized
 from holdfast.harness.model.jobs import FORWARD
 from holdfast.suites.selfcheck.oracles.builder import OPTIONS, Line, exhibits, injected, undecided
 from holdfast.suites.selfcheck.oracles.lines import (
-    Barrier,
-    attempt,
-    barriers,
-    completed,
-    delivers,
-    died,
-    failure,
-    finished,
-    published,
-    sends,
-    snapshots,
-    stopped,
+    Barrier, attempt, barriers, completed, delivers, died, failure, finished, published, sends, snapshots, stopped,
     tasks,
-)
+)  # fmt: skip
 
 # --- CHAIN: the keyed sum, whose sum and sink are one chain unless it is told otherwise -------------------------------
 

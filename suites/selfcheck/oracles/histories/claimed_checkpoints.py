@@ -11,27 +11,9 @@ from holdfast.harness.model.plan import FaultSpec
 from holdfast.harness.model.target import COORDINATOR
 from holdfast.suites.selfcheck.oracles.builder import Line, at, exhibits, injected, on
 from holdfast.suites.selfcheck.oracles.lines import (
-    CANCELED,
-    CANCELLING,
-    RUNNING,
-    aborted,
-    ack_sent,
-    acked,
-    attempt,
-    claimed,
-    completed,
-    deleted,
-    died,
-    drawn,
-    dropped,
-    listed,
-    published,
-    read_back,
-    submitted,
-    switched,
-    triggered,
-    written,
-)
+    CANCELED, CANCELLING, RUNNING, aborted, ack_sent, acked, attempt, claimed, completed, deleted, died, drawn, dropped,
+    listed, published, read_back, submitted, switched, triggered, written,
+)  # fmt: skip
 
 SUM = "sum[0]"
 APART_MS = 100.0

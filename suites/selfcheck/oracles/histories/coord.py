@@ -8,24 +8,9 @@ from holdfast.harness.model.history import RunEnd
 from holdfast.harness.model.jobs import FORWARD
 from holdfast.suites.selfcheck.oracles.builder import MS, Line, at, exhibits, on
 from holdfast.suites.selfcheck.oracles.lines import (
-    Barrier,
-    aborted,
-    acked,
-    attempt,
-    completed,
-    declined,
-    delivers,
-    died,
-    drawn,
-    failure,
-    heard,
-    notified,
-    published,
-    snapshot,
-    submitted,
-    trigger_sent,
-    triggered,
-)
+    Barrier, aborted, acked, attempt, completed, declined, delivers, died, drawn, failure, heard, notified, published,
+    snapshot, submitted, trigger_sent, triggered,
+)  # fmt: skip
 
 # --- Lines of stories about a coordinator, over the forward job with one subtask of each vertex -----------------------
 

@@ -7,22 +7,9 @@ from collections.abc import Sequence
 from holdfast.harness.model import events
 from holdfast.suites.selfcheck.oracles.builder import OPTIONS, Line, at, exhibits, stamped
 from holdfast.suites.selfcheck.oracles.lines import (
-    ack_sent,
-    attempt,
-    completed,
-    damaged,
-    decline_sent,
-    deleted,
-    died,
-    dropped,
-    failure,
-    heard,
-    listed,
-    published,
-    storage_failed,
-    task,
-    written,
-)
+    ack_sent, attempt, completed, damaged, decline_sent, deleted, died, dropped, failure, heard, listed, published,
+    storage_failed, task, written,
+)  # fmt: skip
 
 # --- LOCAL: two sums keep copies of checkpoint 1 on their workers, and one of them is restored ------------------------
 

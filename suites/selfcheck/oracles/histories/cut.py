@@ -8,20 +8,9 @@ from holdfast.harness.model.jobs import FORWARD
 from holdfast.suites.selfcheck.oracles.builder import OPTIONS, Line, exhibits, undecided
 from holdfast.suites.selfcheck.oracles.legal import summary
 from holdfast.suites.selfcheck.oracles.lines import (
-    Barrier,
-    aborted,
-    attempt,
-    content,
-    delivers,
-    emitted,
-    in_flight,
-    overtaking,
-    put_back,
-    sends,
-    snapshot,
-    task,
+    Barrier, aborted, attempt, content, delivers, emitted, in_flight, overtaking, put_back, sends, snapshot, task,
     triggered,
-)
+)  # fmt: skip
 
 # --- Channels of the keyed sum with two sources, and of the forward job -----------------------------------------------
 

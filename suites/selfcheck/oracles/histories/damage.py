@@ -14,31 +14,9 @@ from holdfast.suites.selfcheck.oracles.histories.coord import ALL, whole
 from holdfast.suites.selfcheck.oracles.histories.snapshot import HELD, WORKER, _completed, file, released
 from holdfast.suites.selfcheck.oracles.legal import summary
 from holdfast.suites.selfcheck.oracles.lines import (
-    CANCELED,
-    CANCELLING,
-    RUNNING,
-    aborted,
-    ack_sent,
-    acked,
-    attempt,
-    claimed,
-    completed,
-    damaged,
-    deleted,
-    died,
-    drawn,
-    dropped,
-    listed,
-    mended,
-    notified,
-    published,
-    read_back,
-    snapshot,
-    submitted,
-    switched,
-    triggered,
-    written,
-)
+    CANCELED, CANCELLING, RUNNING, aborted, ack_sent, acked, attempt, claimed, completed, damaged, deleted, died, drawn,
+    dropped, listed, mended, notified, published, read_back, snapshot, submitted, switched, triggered, written,
+)  # fmt: skip
 
 POLICY = "execution.checkpointing.externalized-checkpoint-retention"
 KEEPING = {"execution.checkpointing.interval": "100 ms", POLICY: "RETAIN_ON_CANCELLATION"}

@@ -14,19 +14,8 @@ from holdfast.suites.selfcheck.oracles.builder import exhibits, input_log
 from holdfast.suites.selfcheck.oracles.legal import MASK, fold_row
 from holdfast.suites.selfcheck.oracles.lines import committed, completed, precommitted, triggered
 from holdfast.suites.selfcheck.oracles.output_builder import (
-    INPUTS,
-    MARKED,
-    STOPPED,
-    WHOLE_A,
-    WHOLE_B,
-    fold,
-    identities,
-    marked,
-    named,
-    row_by_row,
-    units,
-    up_to_the_markers,
-)
+    INPUTS, MARKED, STOPPED, WHOLE_A, WHOLE_B, fold, identities, marked, named, row_by_row, units, up_to_the_markers,
+)  # fmt: skip
 
 # --- EXACT: sums of two keys over two partitions, and identities of one -----------------------------------------------
 

@@ -6,20 +6,8 @@ from holdfast.harness.model import events
 from holdfast.harness.model.checkpoint import CheckpointOrigin, FailureReason
 from holdfast.suites.selfcheck.oracles.builder import Line, exhibits
 from holdfast.suites.selfcheck.oracles.lines import (
-    RESTARTING,
-    RUNNING,
-    aborted,
-    acked,
-    attempt,
-    completed,
-    declined,
-    died,
-    drawn,
-    failure,
-    refused,
-    restart,
-    switched,
-)
+    RESTARTING, RUNNING, aborted, acked, attempt, completed, declined, died, drawn, failure, refused, restart, switched,
+)  # fmt: skip
 
 INTERVAL = {
     "execution.checkpointing.interval": "100 ms",

@@ -9,19 +9,9 @@ from holdfast.harness.model.target import Role, Target
 from holdfast.suites.selfcheck.oracles.builder import OPTIONS, Line, at, exhibits, injected, on
 from holdfast.suites.selfcheck.oracles.histories.count import FIXED, restarts
 from holdfast.suites.selfcheck.oracles.lines import (
-    CANCELLING,
-    FINISHED,
-    RESTARTING,
-    RUNNING,
-    attempt,
-    died,
-    failure,
-    restart,
-    storage_failed,
-    submitted,
-    switched,
+    CANCELLING, FINISHED, RESTARTING, RUNNING, attempt, died, failure, restart, storage_failed, submitted, switched,
     written,
-)
+)  # fmt: skip
 
 # --- COUNT: workers that stand still, and coordinators that give them up or not ---------------------------------------
 

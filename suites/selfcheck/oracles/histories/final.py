@@ -10,29 +10,10 @@ from holdfast.harness.model.plan import ExpectedEnd, FaultSpec
 from holdfast.harness.model.target import Role, Target
 from holdfast.suites.selfcheck.oracles.builder import Line, at, exhibits, input_log
 from holdfast.suites.selfcheck.oracles.lines import (
-    FINISHED,
-    RUNNING,
-    aborted,
-    attempt,
-    committed,
-    completed,
-    emitted,
-    end_of_data,
-    end_of_partition,
-    finish_received,
-    finished,
-    heard,
-    operator_finished,
-    precommitted,
-    refused,
-    sends,
-    snapshot,
-    submitted,
-    switched,
-    task,
-    trigger_sent,
+    FINISHED, RUNNING, aborted, attempt, committed, completed, emitted, end_of_data, end_of_partition, finish_received,
+    finished, heard, operator_finished, precommitted, refused, sends, snapshot, submitted, switched, task, trigger_sent,
     triggered,
-)
+)  # fmt: skip
 from holdfast.suites.selfcheck.oracles.output_builder import INPUTS, STOPPED, WHOLE_A, WHOLE_B, fold, identities, units
 
 SUM, STEPS = bounded(KEYED_SUM), bounded(FORWARD)

@@ -6,31 +6,10 @@ from holdfast.harness.model import events
 from holdfast.suites.selfcheck.oracles.builder import Line, at, exhibits, injected, on
 from holdfast.suites.selfcheck.oracles.legal import SUBTASKS
 from holdfast.suites.selfcheck.oracles.lines import (
-    CANCELLING,
-    ack_sent,
-    acked,
-    attempt,
-    claimed,
-    completed,
-    decline_sent,
-    declined,
-    deleted,
-    died,
-    dropped,
-    finish_received,
-    finished,
-    heard,
-    notified,
-    published,
-    received,
-    stopped,
-    switched,
-    tasks,
-    trigger_received,
-    trigger_sent,
-    triggered,
-    written,
-)
+    CANCELLING, ack_sent, acked, attempt, claimed, completed, decline_sent, declined, deleted, died, dropped,
+    finish_received, finished, heard, notified, published, received, stopped, switched, tasks, trigger_received,
+    trigger_sent, triggered, written,
+)  # fmt: skip
 
 # --- FENCE: a coordinator stands still, another takes over, and the first comes back ----------------------------------
 

@@ -11,16 +11,8 @@ from holdfast.harness.model.events import BroadcastSummary, SnapshotTaken
 from holdfast.harness.model.history import History, RunEnd
 from holdfast.harness.model.job import RIGHT_WEIGHT, Job, VertexKind
 from holdfast.harness.model.jobs import (
-    BROADCAST,
-    DIAMOND,
-    INTERVAL_JOIN,
-    JOIN,
-    PIPELINE,
-    RULED_SUM,
-    SELF_JOIN,
-    STEPS,
-    UNION,
-)
+    BROADCAST, DIAMOND, INTERVAL_JOIN, JOIN, PIPELINE, RULED_SUM, SELF_JOIN, STEPS, UNION,
+)  # fmt: skip
 from holdfast.harness.model.lossy_jobs import ITERATION
 from holdfast.harness.model.plan import ExpectedEnd
 from holdfast.harness.model.records import FoldRow, WindowRow

@@ -11,17 +11,8 @@ from holdfast.harness.model.jobs import FORWARD
 from holdfast.harness.model.records import InputLog
 from holdfast.suites.selfcheck.oracles.builder import MS, Line, at, exhibits, injected, input_log, undecided
 from holdfast.suites.selfcheck.oracles.lines import (
-    RESTARTING,
-    RUNNING,
-    attempt,
-    completed,
-    delivers,
-    drawn,
-    failure,
-    requested,
-    switched,
-    triggered,
-)
+    RESTARTING, RUNNING, attempt, completed, delivers, drawn, failure, requested, switched, triggered,
+)  # fmt: skip
 
 ALL = ("source[0]", "map[0]", "sink[0]")
 PERIODIC, USER, FORCED = CheckpointOrigin.PERIODIC, CheckpointOrigin.USER, CheckpointOrigin.FORCED

@@ -14,15 +14,8 @@ from holdfast.harness.oracles.configuration.configuration_model import DEFAULTS
 from holdfast.harness.oracles.coordinator.trend import FEWEST
 from holdfast.suites.selfcheck.oracles.builder import Line, exhibits, undecided
 from holdfast.suites.selfcheck.oracles.lines import (
-    aborted,
-    acked,
-    attempt,
-    completed,
-    deleted,
-    snapshot,
-    triggered,
-    written,
-)
+    aborted, acked, attempt, completed, deleted, snapshot, triggered, written,
+)  # fmt: skip
 
 # --- STABLE: what the committed reader reported -----------------------------------------------------------------------
 

@@ -8,45 +8,15 @@ from holdfast.harness.model.events import SplitsLeft, SplitsListed
 from holdfast.harness.model.jobs import FORWARD
 from holdfast.suites.selfcheck.oracles.builder import Line, at, exhibits, on
 from holdfast.suites.selfcheck.oracles.histories import (
-    damage,
-    final,
-    message,
-    restore,
-    savepoint,
-    snapshot,
-    splits,
-    state,
-)
+    damage, final, message, restore, savepoint, snapshot, splits, state,
+)  # fmt: skip
 from holdfast.suites.selfcheck.oracles.histories.coord import ALL, BARRIER
 from holdfast.suites.selfcheck.oracles.legal import summary
 from holdfast.suites.selfcheck.oracles.lines import (
-    RUNNING,
-    Barrier,
-    ack_sent,
-    attempt,
-    completed,
-    content,
-    damaged,
-    decline_sent,
-    deleted,
-    delivers,
-    died,
-    dropped,
-    failure,
-    heard,
-    in_flight,
-    metadata,
-    notified,
-    published,
-    put_back,
-    savepoint_triggered,
-    sends,
-    storage_failed,
-    submitted,
-    switched,
-    triggered,
-)
-from holdfast.suites.selfcheck.oracles.lines import snapshot as taken
+    RUNNING, Barrier, ack_sent, attempt, completed, content, damaged, decline_sent, deleted, delivers, died, dropped,
+    failure, heard, in_flight, metadata, notified, published, put_back, savepoint_triggered, sends, snapshot as taken,
+    storage_failed, submitted, switched, triggered,
+)  # fmt: skip
 
 # --- parts of checkpoints --------------------------------------------------------------------------------------------
 

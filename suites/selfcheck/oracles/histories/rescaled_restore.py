@@ -11,16 +11,8 @@ from holdfast.harness.model.target import Role, Target
 from holdfast.suites.selfcheck.oracles.builder import Line, exhibits
 from holdfast.suites.selfcheck.oracles.histories.cut import COUNTING
 from holdfast.suites.selfcheck.oracles.lines import (
-    ack_sent,
-    attempt,
-    completed,
-    content,
-    in_flight,
-    put_back,
-    snapshot,
-    submitted,
-    task,
-)
+    ack_sent, attempt, completed, content, in_flight, put_back, snapshot, submitted, task,
+)  # fmt: skip
 
 # --- RESTORE: a job of three subtasks for each vertex goes on from checkpoint 1 of one of two -------------------------
 

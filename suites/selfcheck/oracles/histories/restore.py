@@ -8,21 +8,9 @@ from holdfast.harness.model.events import ChannelContent, HeldState, InputRead, 
 from holdfast.suites.selfcheck.oracles.builder import Line, exhibits, input_log
 from holdfast.suites.selfcheck.oracles.legal import summary
 from holdfast.suites.selfcheck.oracles.lines import (
-    attempt,
-    completed,
-    content,
-    died,
-    dropped,
-    emitted,
-    failure,
-    in_flight,
-    published,
-    put_back,
-    read_back,
-    snapshot,
-    submitted,
-    task,
-)
+    attempt, completed, content, died, dropped, emitted, failure, in_flight, published, put_back, read_back, snapshot,
+    submitted, task,
+)  # fmt: skip
 
 # --- RESTORE: one sum and one source of the keyed sum, restored from checkpoint 1 -------------------------------------
 

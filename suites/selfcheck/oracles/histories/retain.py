@@ -8,28 +8,9 @@ from holdfast.harness.model.plan import FaultSpec
 from holdfast.harness.model.target import Role, Target
 from holdfast.suites.selfcheck.oracles.builder import MS, Line, at, exhibits, injected, on, undecided
 from holdfast.suites.selfcheck.oracles.lines import (
-    CANCELED,
-    CANCELLING,
-    FAILED,
-    RUNNING,
-    aborted,
-    ack_sent,
-    attempt,
-    completed,
-    deleted,
-    died,
-    drawn,
-    dropped,
-    failure,
-    listed,
-    metadata,
-    published,
-    savepoint_completed,
-    storage_failed,
-    submitted,
-    switched,
-    written,
-)
+    CANCELED, CANCELLING, FAILED, RUNNING, aborted, ack_sent, attempt, completed, deleted, died, drawn, dropped,
+    failure, listed, metadata, published, savepoint_completed, storage_failed, submitted, switched, written,
+)  # fmt: skip
 
 # --- REACH: a checkpoint of one state file and its metadata -----------------------------------------------------------
 

@@ -8,27 +8,10 @@ from holdfast.harness.model.plan import FaultSpec
 from holdfast.harness.model.target import COORDINATOR
 from holdfast.suites.selfcheck.oracles.builder import Line, at, exhibits, injected, on, undecided
 from holdfast.suites.selfcheck.oracles.lines import (
-    CANCELLING,
-    FAILED,
-    aborted,
-    attempt,
-    completed,
-    content,
-    deleted,
-    failure,
-    in_flight,
-    listed,
-    notified,
-    operator_finished,
-    published,
-    savepoint_completed,
-    savepoint_triggered,
-    sends,
-    snapshot,
-    submitted,
-    switched,
+    CANCELLING, FAILED, aborted, attempt, completed, content, deleted, failure, in_flight, listed, notified,
+    operator_finished, published, savepoint_completed, savepoint_triggered, sends, snapshot, submitted, switched,
     triggered,
-)
+)  # fmt: skip
 
 FOLDER = "savepoints/savepoint-0-4/"
 FILE = events.FileReference(f"{FOLDER}state", 10, 7)

@@ -7,22 +7,9 @@ from holdfast.harness.model.checkpoint import SavepointFormat
 from holdfast.harness.model.events import AckOutcome, FileReference, SharedFileUse, SharedHandle
 from holdfast.suites.selfcheck.oracles.builder import Line, exhibits
 from holdfast.suites.selfcheck.oracles.lines import (
-    aborted,
-    ack_sent,
-    acked,
-    attempt,
-    claimed,
-    completed,
-    deleted,
-    dropped,
-    heard,
-    listed,
-    notified,
-    published,
-    savepoint_triggered,
-    triggered,
-    written,
-)
+    aborted, ack_sent, acked, attempt, claimed, completed, deleted, dropped, heard, listed, notified, published,
+    savepoint_triggered, triggered, written,
+)  # fmt: skip
 
 SUM = "sum[0]"
 INTERVAL = {"execution.checkpointing.interval": "100 ms"}

@@ -8,27 +8,9 @@ from holdfast.harness.model import events
 from holdfast.suites.selfcheck.oracles.builder import Line, at, exhibits, input_log
 from holdfast.suites.selfcheck.oracles.legal import summary
 from holdfast.suites.selfcheck.oracles.lines import (
-    Barrier,
-    aborted,
-    ack_sent,
-    acked,
-    attempt,
-    claimed,
-    completed,
-    decline_sent,
-    delivers,
-    died,
-    heard,
-    listed,
-    published,
-    savepoint_triggered,
-    sends,
-    snapshot,
-    stopped,
-    storage_failed,
-    triggered,
-    written,
-)
+    Barrier, aborted, ack_sent, acked, attempt, claimed, completed, decline_sent, delivers, died, heard, listed,
+    published, savepoint_triggered, sends, snapshot, stopped, storage_failed, triggered, written,
+)  # fmt: skip
 
 LEFT, BELOW = "source[0]->sum[0]", "sum[0]->sink[0]"
 HELD = [(0, 0), (0, 2)]

@@ -3,30 +3,14 @@
 from __future__ import annotations
 
 from holdfast.harness.model.events import (
-    AckOutcome,
-    AckReceived,
-    AttemptStarted,
-    CheckpointCompleted,
-    CheckpointTriggered,
-    MetadataPublished,
-    SnapshotTaken,
-    SplitsLeft,
-    SplitsListed,
-)
+    AckOutcome, AckReceived, AttemptStarted, CheckpointCompleted, CheckpointTriggered, MetadataPublished, SnapshotTaken,
+    SplitsLeft, SplitsListed,
+)  # fmt: skip
 from holdfast.harness.model.jobs import FORWARD
 from holdfast.suites.selfcheck.oracles.builder import Line, exhibits, input_log, on
 from holdfast.suites.selfcheck.oracles.lines import (
-    ack_sent,
-    acked,
-    assigned,
-    attempt,
-    completed,
-    died,
-    published,
-    received,
-    snapshot,
-    triggered,
-)
+    ack_sent, acked, assigned, attempt, completed, died, published, received, snapshot, triggered,
+)  # fmt: skip
 
 ALL = tuple(f"{vertex}[{index}]" for vertex in ("source", "map", "sink") for index in (0, 1))
 

@@ -9,38 +9,10 @@ from holdfast.harness.model.plan import ExpectedEnd
 from holdfast.suites.selfcheck.oracles.builder import OPTIONS, Line, at, exhibits, injected
 from holdfast.suites.selfcheck.oracles.legal import SUBTASKS
 from holdfast.suites.selfcheck.oracles.lines import (
-    CANCELED,
-    CANCELLING,
-    FAILED,
-    FINISHED,
-    RESTARTING,
-    RUNNING,
-    aborted,
-    ack_sent,
-    acked,
-    attempt,
-    barriers,
-    commit_tried,
-    committed,
-    completed,
-    decline_sent,
-    delivers,
-    died,
-    drawn,
-    failure,
-    finish_received,
-    finished,
-    heard,
-    in_flight,
-    restart,
-    sends,
-    snapshot,
-    stopped,
-    switched,
-    task,
-    tasks,
-    triggered,
-)
+    CANCELED, CANCELLING, FAILED, FINISHED, RESTARTING, RUNNING, aborted, ack_sent, acked, attempt, barriers,
+    commit_tried, committed, completed, decline_sent, delivers, died, drawn, failure, finish_received, finished, heard,
+    in_flight, restart, sends, snapshot, stopped, switched, task, tasks, triggered,
+)  # fmt: skip
 
 # --- PROGRESS: a job that stands before an attempt of it runs, and one that a user has ended --------------------------
 

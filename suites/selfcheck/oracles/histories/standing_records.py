@@ -9,27 +9,9 @@ from holdfast.suites.selfcheck.oracles.builder import MS, Line, exhibits
 from holdfast.suites.selfcheck.oracles.histories.standing_job import ALL_RUN, WITHOUT_CHECKPOINTS
 from holdfast.suites.selfcheck.oracles.legal import SUBTASKS
 from holdfast.suites.selfcheck.oracles.lines import (
-    RUNNING,
-    Barrier,
-    aborted,
-    assigned,
-    attempt,
-    blocked,
-    completed,
-    delivers,
-    died,
-    emitted,
-    end_of_partition,
-    finished,
-    heard,
-    operator_finished,
-    received,
-    sends,
-    submitted,
-    switched,
-    task,
-    triggered,
-)
+    RUNNING, Barrier, aborted, assigned, attempt, blocked, completed, delivers, died, emitted, end_of_partition,
+    finished, heard, operator_finished, received, sends, submitted, switched, task, triggered,
+)  # fmt: skip
 
 # --- PROGRESS: a job that runs, and records that do not go on. Each of two partitions has ten records -----------------
 

@@ -11,24 +11,9 @@ from holdfast.harness.model.target import Role, Target
 from holdfast.suites.selfcheck.oracles.builder import Line, at, exhibits, input_log, undecided
 from holdfast.suites.selfcheck.oracles.legal import SUBTASKS, summary
 from holdfast.suites.selfcheck.oracles.lines import (
-    CANCELED,
-    FAILED,
-    RUNNING,
-    aborted,
-    attempt,
-    completed,
-    died,
-    emitted,
-    failure,
-    published,
-    savepoint_completed,
-    snapshot,
-    storage_failed,
-    submitted,
-    switched,
-    task,
-    triggered,
-)
+    CANCELED, FAILED, RUNNING, aborted, attempt, completed, died, emitted, failure, published, savepoint_completed,
+    snapshot, storage_failed, submitted, switched, task, triggered,
+)  # fmt: skip
 
 # --- LOUD: starts after a checkpoint, and plans with options to refuse ------------------------------------------------
 

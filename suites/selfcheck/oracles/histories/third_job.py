@@ -11,19 +11,8 @@ from holdfast.harness.model.target import COORDINATOR, Role, Target
 from holdfast.suites.selfcheck.oracles.builder import Line, at, exhibits, injected
 from holdfast.suites.selfcheck.oracles.legal import summary
 from holdfast.suites.selfcheck.oracles.lines import (
-    attempt,
-    completed,
-    content,
-    died,
-    failure,
-    in_flight,
-    published,
-    put_back,
-    snapshot,
-    submitted,
-    task,
-    triggered,
-)
+    attempt, completed, content, died, failure, in_flight, published, put_back, snapshot, submitted, task, triggered,
+)  # fmt: skip
 
 # --- RESTORE and LOUD: the first job leaves checkpoint 1, the second starts empty and draws that id again, ------------
 

@@ -7,25 +7,9 @@ from holdfast.harness.model.jobs import FORWARD
 from holdfast.suites.selfcheck.oracles.builder import Line, at, exhibits, injected
 from holdfast.suites.selfcheck.oracles.histories.pace import ALL, BRIEF_PAUSE, FORCED, PAUSED, TWO_AT_ONCE, USER, begun
 from holdfast.suites.selfcheck.oracles.lines import (
-    CANCELED,
-    RESTARTING,
-    RUNNING,
-    aborted,
-    attempt,
-    completed,
-    deleted,
-    died,
-    drawn,
-    dropped,
-    failure,
-    metadata,
-    published,
-    refused,
-    requested,
-    storage_failed,
-    switched,
-    triggered,
-)
+    CANCELED, RESTARTING, RUNNING, aborted, attempt, completed, deleted, died, drawn, dropped, failure, metadata,
+    published, refused, requested, storage_failed, switched, triggered,
+)  # fmt: skip
 
 bad, near = exhibits("PACE", attempt(), switched(RUNNING), job=FORWARD, parallelism=1)
 

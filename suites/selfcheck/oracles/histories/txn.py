@@ -11,22 +11,9 @@ from holdfast.harness.model.records import CommittedRows, IdentityRow
 from holdfast.harness.model.target import Role, Target
 from holdfast.suites.selfcheck.oracles.builder import Line, at, exhibits, on
 from holdfast.suites.selfcheck.oracles.lines import (
-    aborted,
-    ack_sent,
-    attempt,
-    commit_tried,
-    committed,
-    completed,
-    failure,
-    heard,
-    notified,
-    precommitted,
-    published,
-    snapshot,
-    stopped,
-    submitted,
-    task,
-)
+    aborted, ack_sent, attempt, commit_tried, committed, completed, failure, heard, notified, precommitted, published,
+    snapshot, stopped, submitted, task,
+)  # fmt: skip
 
 # --- TXN: one two-phase-commit sink of the forward job ----------------------------------------------------------------
 

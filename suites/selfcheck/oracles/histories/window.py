@@ -12,14 +12,8 @@ from holdfast.harness.model.events import FaultInjected, RecordsDropped
 from holdfast.harness.model.history import History, RunEnd
 from holdfast.harness.model.job import WATERMARK_DELAY_MS, WINDOW_MS
 from holdfast.harness.model.jobs import (
-    DEDUPLICATE,
-    IDLE_SPLITS,
-    SESSION_SUM,
-    SLIDING_SUM,
-    TOP_SUM,
-    TUMBLING_SUM,
-    WINDOW_SUM,
-)
+    DEDUPLICATE, IDLE_SPLITS, SESSION_SUM, SLIDING_SUM, TOP_SUM, TUMBLING_SUM, WINDOW_SUM,
+)  # fmt: skip
 from holdfast.harness.model.plan import ExpectedEnd
 from holdfast.harness.model.records import CommittedRows, InputLog, Partition, WindowRow
 from holdfast.suites.selfcheck.oracles.builder import exhibits, input_log, story
