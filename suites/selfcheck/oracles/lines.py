@@ -6,10 +6,11 @@ hardly any story needs have no function: a story names them itself.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 from holdfast.harness.model import events
-from holdfast.harness.model.checkpoint import CheckpointOrigin, FailureReason, SavepointFormat, StopMode
+from holdfast.harness.model.checkpoint import CheckpointOrigin
 from holdfast.harness.model.events import AckOutcome, ChannelContent, Event, FileReference, JobStatus, StateSummary
 from holdfast.suites.selfcheck.oracles.builder import at
 
@@ -25,10 +26,6 @@ NEXT_JOB = 1_000
 def submitted(path: str = "", checkpoint: int | None = None, *, job: int = 0) -> events.JobSubmitted:
     """The first job, or the one of this number, from 0; `path` and `checkpoint` are what it restores."""
     return events.JobSubmitted(path=path, checkpoint=checkpoint, attempt=job * NEXT_JOB)
-
-
-def claimed(epoch: int = 1, *, first_attempt: int = 0) -> events.CoordinatorClaimed:
-    return events.CoordinatorClaimed(epoch=epoch, first_attempt=first_attempt)
 
 
 def switched(*statuses: JobStatus, reason: str = "") -> list[Event]:
@@ -52,10 +49,6 @@ def failure(
     return events.FailureCounted(
         cause=cause, subtask=subtask, subtasks=subtasks, recoverable=recoverable, failed_checkpoint=failed_checkpoint
     )
-
-
-def restart(delay_ms: int = 1_000) -> events.RestartScheduled:
-    return events.RestartScheduled(delay_ms=delay_ms)
 
 
 def died(process: str = "coordinator", cause: str = "kill", *, by_error: bool = False) -> events.NodeDied:
@@ -87,25 +80,13 @@ def task(
     )
 
 
-def tasks(*subtasks: str) -> list[Event]:
-    """These subtasks start with nothing."""
-    return [task(subtask) for subtask in subtasks]
+def of_each(kind: Callable[..., Event], *places: str, **fields: Any) -> list[Event]:
+    """The same happens in each of these subtasks or channels."""
+    return [kind(**{"channel" if "->" in place else "subtask": place}, **fields) for place in places]
 
 
 def stopped(*subtasks: str, reason: str = "cancelled") -> list[Event]:
     return [events.TaskStopped(subtask=subtask, reason=reason) for subtask in subtasks]
-
-
-def operator_finished(*subtasks: str) -> list[Event]:
-    return [events.OperatorFinished(subtask=subtask) for subtask in subtasks]
-
-
-def finished(*subtasks: str) -> list[Event]:
-    return [events.SubtaskFinished(subtask=subtask) for subtask in subtasks]
-
-
-def finish_received(*subtasks: str) -> list[Event]:
-    return [events.FinishReceived(subtask=subtask) for subtask in subtasks]
 
 
 def emitted(first: int, following: int, *, subtask: str = "source[0]", partition: int = 0) -> events.SourceEmitted:
@@ -133,9 +114,10 @@ def takes(time_ms: int, *timers: tuple[str, int], subtask: str = "sum[0]", final
 
 
 class Barrier(NamedTuple):
-    """A barrier among the batches of a channel."""
+    """A barrier among the batches of a channel; `overtaking`: in front of what waited there."""
 
     checkpoint: int
+    overtaking: bool = False
 
 
 def sends(channel: str, *elements: int | Barrier, records: int = 1) -> list[Event]:
@@ -151,33 +133,11 @@ def sends(channel: str, *elements: int | Barrier, records: int = 1) -> list[Even
 def delivers(channel: str, *elements: int | Barrier, records: int = 1, origin: int = 0) -> list[Event]:
     """As `sends`: they leave it. `origin`: the attempt that counted these batches; 0: this one."""
     return [
-        events.BarrierReceived(channel=channel, checkpoint=element.checkpoint)
+        events.BarrierReceived(channel=channel, checkpoint=element.checkpoint, overtaking=element.overtaking)
         if isinstance(element, Barrier)
         else events.BatchProcessed(channel=channel, position=element, records=records, origin=origin)
         for element in elements
     ]
-
-
-def barriers(*channels: str, checkpoint: int = 1) -> list[Event]:
-    """The barrier of a checkpoint leaves each of these channels."""
-    return [events.BarrierReceived(channel=channel, checkpoint=checkpoint) for channel in channels]
-
-
-def overtaking(channel: str, checkpoint: int = 1) -> events.BarrierReceived:
-    """A barrier leaves a channel in front of what waited there."""
-    return events.BarrierReceived(channel=channel, checkpoint=checkpoint, overtaking=True)
-
-
-def blocked(channel: str, checkpoint: int = 1) -> events.ChannelBlocked:
-    return events.ChannelBlocked(channel=channel, checkpoint=checkpoint)
-
-
-def end_of_data(channel: str) -> events.EndOfDataReceived:
-    return events.EndOfDataReceived(channel=channel)
-
-
-def end_of_partition(channel: str) -> events.EndOfPartitionReceived:
-    return events.EndOfPartitionReceived(channel=channel)
 
 
 def content(channel: str, *positions: int, attempt: int = 1, output: bool = False) -> ChannelContent:
@@ -202,12 +162,6 @@ def requested(request: int, origin: CheckpointOrigin = CheckpointOrigin.PERIODIC
     return events.CheckpointRequested(request=request, origin=origin)
 
 
-def refused(
-    reason: FailureReason, request: int = 1, origin: CheckpointOrigin = CheckpointOrigin.PERIODIC
-) -> events.CheckpointRefused:
-    return events.CheckpointRefused(request=request, origin=origin, reason=reason)
-
-
 def drawn(
     checkpoint: int = 1, request: int = 0, origin: CheckpointOrigin = CheckpointOrigin.PERIODIC
 ) -> events.CheckpointDrawn:
@@ -227,10 +181,6 @@ def trigger_sent(subtask: str, checkpoint: int = 1) -> events.TriggerSent:
 
 def acked(checkpoint: int, *subtasks: str, outcome: AckOutcome = AckOutcome.SUCCESS) -> list[Event]:
     return [events.AckReceived(checkpoint=checkpoint, subtask=subtask, outcome=outcome) for subtask in subtasks]
-
-
-def declined(checkpoint: int, subtask: str = "sink[0]", reason: str = "disk full") -> events.DeclineReceived:
-    return events.DeclineReceived(checkpoint=checkpoint, subtask=subtask, reason=reason)
 
 
 def published(
@@ -259,25 +209,6 @@ def notified(checkpoint: int, *subtasks: str, completed: bool = True) -> list[Ev
     ]
 
 
-def savepoint_triggered(
-    checkpoint: int, folder: str, stop: StopMode = StopMode.GO_ON, form: SavepointFormat = SavepointFormat.CANONICAL
-) -> events.SavepointTriggered:
-    return events.SavepointTriggered(checkpoint=checkpoint, folder=folder, format=form, stop=stop)
-
-
-def savepoint_completed(
-    checkpoint: int,
-    path: str,
-    *files: FileReference,
-    positions: tuple[int, ...] = (),
-    recovery_point: bool = False,
-    states: int = 0,
-) -> events.SavepointCompleted:
-    return events.SavepointCompleted(
-        checkpoint=checkpoint, path=path, files=files, positions=positions, recovery_point=recovery_point, states=states
-    )
-
-
 # --- checkpoints, at a subtask ---------------------------------------------------------------------------------------
 
 
@@ -304,11 +235,6 @@ def snapshot(
     )
 
 
-def snapshots(*subtasks: str, checkpoint: int = 1) -> list[Event]:
-    """These subtasks hold nothing."""
-    return [snapshot(subtask, checkpoint) for subtask in subtasks]
-
-
 def ack_sent(
     subtask: str,
     checkpoint: int = 1,
@@ -317,10 +243,6 @@ def ack_sent(
     shared: tuple[events.SharedHandle, ...] = (),
 ) -> events.AckSent:
     return events.AckSent(subtask=subtask, checkpoint=checkpoint, files=files, inline_bytes=inline_bytes, shared=shared)
-
-
-def decline_sent(subtask: str, checkpoint: int = 1, reason: str = "full") -> events.DeclineSent:
-    return events.DeclineSent(subtask=subtask, checkpoint=checkpoint, reason=reason)
 
 
 def heard(subtask: str, *checkpoints: int, completed: bool = True) -> list[Event]:
@@ -372,29 +294,3 @@ def damaged(file: FileReference, *published: int, left: int | None = None) -> ev
     return events.ObjectDamaged(
         path=file.path, checkpoint=checkpoint, published=published, length=file.length, left=left
     )
-
-
-def mended(file: FileReference, length: int | None) -> events.ObjectMended:
-    """It puts so many bytes back; None: nothing."""
-    return events.ObjectMended(path=file.path, length=length)
-
-
-def read_back(checkpoint: int = 1, problem: str = "") -> events.CheckpointAudited:
-    """The harness reads a completed checkpoint back."""
-    return events.CheckpointAudited(checkpoint=checkpoint, problem=problem)
-
-
-def precommitted(
-    transaction: str, checkpoint: int, *, subtask: str = "sink[0]", records: int = 1
-) -> events.TransactionPrecommitted:
-    return events.TransactionPrecommitted(
-        subtask=subtask, transaction=transaction, checkpoint=checkpoint, records=records
-    )
-
-
-def commit_tried(transaction: str, *, subtask: str = "sink[0]", recovering: bool = False) -> events.CommitTried:
-    return events.CommitTried(subtask=subtask, transaction=transaction, recovering=recovering)
-
-
-def committed(transaction: str, *, subtask: str = "sink[0]") -> events.TransactionCommitted:
-    return events.TransactionCommitted(subtask=subtask, transaction=transaction)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from holdfast.harness.model import events
 from holdfast.harness.model.events import AckSent, AttemptStarted, BatchProcessed, CheckpointCompleted, SnapshotTaken
 from holdfast.harness.model.history import History
 from holdfast.harness.model.job import Job
@@ -16,7 +17,7 @@ from holdfast.suites.selfcheck.oracles.histories.cut import COUNTING
 from holdfast.suites.selfcheck.oracles.histories.message import FORMER, superseded
 from holdfast.suites.selfcheck.oracles.histories.rescaled_restore import WIDER, copied
 from holdfast.suites.selfcheck.oracles.legal import SUBTASKS
-from holdfast.suites.selfcheck.oracles.lines import attempt, failure, tasks, trigger_received, trigger_sent
+from holdfast.suites.selfcheck.oracles.lines import attempt, failure, of_each, trigger_received, trigger_sent
 
 OF_STATE = ("state-extra", "state-missing", "key-wrong", "window-outlives")
 UNDECIDED: dict[str, tuple[str, ...]] = {
@@ -58,9 +59,10 @@ def test_what_cannot_be_told_is_not_decided(name: str) -> None:
 
 
 FORGED = story(
-    attempt(), tasks(*SUBTASKS), at("harness", injected("forge", "worker[1]")), trigger_received("source[1]")
-)
-LATE = story(attempt(), tasks(*SUBTASKS), trigger_sent("source[1]"), real_time=True)
+    attempt(), of_each(events.TaskStarted, *SUBTASKS), at("harness", injected("forge", "worker[1]")),
+    trigger_received("source[1]"),
+)  # fmt: skip
+LATE = story(attempt(), of_each(events.TaskStarted, *SUBTASKS), trigger_sent("source[1]"), real_time=True)
 
 
 @pytest.mark.parametrize(("history", "clause"), [(FORGED, "never-sent"), (LATE, "never-received")])
@@ -115,7 +117,9 @@ def test_copies_of_broadcast_state_that_differ_are_named() -> None:
 
 def test_under_full_failover_there_is_one_region() -> None:
     full = {"jobmanager.execution.failover-strategy": "full", "execution.checkpointing.interval": "100 ms"}
-    begun = (attempt(), tasks(*CHAINS[0], *CHAINS[1]), failure("it fails", CHAINS[0][0], *CHAINS[0]))
+    begun = (
+        attempt(), of_each(events.TaskStarted, *CHAINS[0], *CHAINS[1]), failure("it fails", CHAINS[0][0], *CHAINS[0]),
+    )  # fmt: skip
     verdict = BY_NAME["REGION"].judge(story(*begun, attempt(), job=FORWARD, options=full))
     assert not verdict.anomalies
     assert not verdict.checked

@@ -9,8 +9,7 @@ from holdfast.harness.model.jobs import FORWARD
 from holdfast.suites.selfcheck.oracles.builder import Line, at, exhibits, injected, on
 from holdfast.suites.selfcheck.oracles.histories.coord import ALL, FILE, TWO_AT_ONCE, whole
 from holdfast.suites.selfcheck.oracles.lines import (
-    aborted, ack_sent, acked, attempt, completed, declined, died, dropped, failure, listed, notified, published, task,
-    triggered,
+    aborted, ack_sent, acked, attempt, completed, died, dropped, failure, listed, notified, published, task, triggered,
 )  # fmt: skip
 
 # --- COORD: what is made of acknowledgements and declines -------------------------------------------------------------
@@ -26,15 +25,19 @@ near("ack-counted-wrongly", "repeated ack ignored",
      triggered(1, *ALL), acked(1, ALL[0]), acked(1, ALL[0], outcome=AckOutcome.DUPLICATE))  # fmt: skip
 
 bad("completed-after-decline", "completed after decline",
-    triggered(1, *ALL), declined(1), acked(1, *ALL), published(1), completed())  # fmt: skip
+    triggered(1, *ALL), events.DeclineReceived(checkpoint=1, subtask="sink[0]", reason="disk full"), acked(1, *ALL),
+    published(1), completed())  # fmt: skip
 
 TOLD_OF_THE_ABORT = notified(1, *ALL, completed=False)
 
 near("completed-after-decline", "aborted after decline",
-     triggered(1, *ALL), acked(1, ALL[0]), declined(1), aborted(), TOLD_OF_THE_ABORT, triggered(2, *ALL))  # fmt: skip
+     triggered(1, *ALL), acked(1, ALL[0]), events.DeclineReceived(checkpoint=1, subtask="sink[0]", reason="disk full"),
+     aborted(), TOLD_OF_THE_ABORT, triggered(2, *ALL))  # fmt: skip
 near("completed-after-decline", "declined when all had acked",
-     triggered(1, *ALL), declined(1), aborted(), TOLD_OF_THE_ABORT, triggered(2, *ALL), acked(2, *ALL), declined(2),
-     published(2), completed(2))  # fmt: skip
+     triggered(1, *ALL), events.DeclineReceived(checkpoint=1, subtask="sink[0]", reason="disk full"), aborted(),
+     TOLD_OF_THE_ABORT, triggered(2, *ALL), acked(2, *ALL),
+     events.DeclineReceived(checkpoint=2, subtask="sink[0]", reason="disk full"), published(2),
+     completed(2))  # fmt: skip
 
 bad("abort-not-notified", "abort notified to two of three",
     triggered(1, *ALL), aborted(), notified(1, *ALL[:2], completed=False),

@@ -10,8 +10,7 @@ from holdfast.harness.model.target import Role, Target
 from holdfast.suites.selfcheck.oracles.builder import OPTIONS, Line, exhibits, injected
 from holdfast.suites.selfcheck.oracles.histories.cut import ACROSS, BELOW, COUNTING, LEFT, LONE, RIGHT
 from holdfast.suites.selfcheck.oracles.lines import (
-    Barrier, attempt, blocked, delivers, died, drawn, emitted, finished, heard, overtaking, sends, snapshot, stopped,
-    task, triggered,
+    Barrier, attempt, delivers, died, drawn, emitted, heard, sends, snapshot, stopped, task, triggered,
 )  # fmt: skip
 
 # --- CUT: checkpoints that may overtake from some moment on. Every event takes one millisecond ------------------------
@@ -47,13 +46,16 @@ near("aligned-too-long", "a source has nothing to align",
 near("aligned-too-long", "unaligned behind the timeout", triggered(), WAITED_MS, snapshot("sum[0]", unaligned=True))
 
 bad("overtook-early", "unaligned before the timeout", triggered(), snapshot("sum[0]", unaligned=True))
-bad("overtook-early", "overtaken before the timeout", triggered(), sends(CHANNEL, Barrier(1)), overtaking(CHANNEL))
+bad("overtook-early", "overtaken before the timeout",
+    triggered(), sends(CHANNEL, Barrier(1)), delivers(CHANNEL, Barrier(1, overtaking=True)))  # fmt: skip
 
 # The id becomes durable some time after it was drawn; then a barrier overtakes at once.
 bad("overtook-early", "overtaken soon after the id was drawn",
-    drawn(1), 50.0, triggered(), sends(CHANNEL, Barrier(1)), overtaking(CHANNEL))  # fmt: skip
+    drawn(1), 50.0, triggered(), sends(CHANNEL, Barrier(1)),
+    delivers(CHANNEL, Barrier(1, overtaking=True)))  # fmt: skip
 near("overtook-early", "the barrier carries when the id was drawn",
-     drawn(1), WAITED_MS, triggered(), sends(CHANNEL, Barrier(1)), overtaking(CHANNEL))  # fmt: skip
+     drawn(1), WAITED_MS, triggered(), sends(CHANNEL, Barrier(1)),
+     delivers(CHANNEL, Barrier(1, overtaking=True)))  # fmt: skip
 near("overtook-early", "aligned before the timeout", triggered(), snapshot("sum[0]"))
 
 QUEUE: list[Line] = [sends(CHANNEL, 0, 1, 2, 3, 4, 5), triggered(), sends(CHANNEL, Barrier(1)), delivers(CHANNEL, 0, 1)]
@@ -61,7 +63,8 @@ QUEUE: list[Line] = [sends(CHANNEL, 0, 1, 2, 3, 4, 5), triggered(), sends(CHANNE
 
 bad("barrier-waits", "barrier waits for its queue",
     *QUEUE, WAITED_MS, delivers(CHANNEL, 2, 3, 4, 5), delivers(CHANNEL, Barrier(1)))  # fmt: skip
-near("barrier-waits", "barrier overtakes its queue", *QUEUE, WAITED_MS, delivers(CHANNEL, 2), overtaking(CHANNEL))
+near("barrier-waits", "barrier overtakes its queue",
+     *QUEUE, WAITED_MS, delivers(CHANNEL, 2), delivers(CHANNEL, Barrier(1, overtaking=True)))  # fmt: skip
 near("barrier-waits", "queue is processed in time",
      *QUEUE, delivers(CHANNEL, 2, 3, 4, 5), WAITED_MS, delivers(CHANNEL, Barrier(1)))  # fmt: skip
 
@@ -119,7 +122,8 @@ bad("processed-while-blocked", "processed behind barrier",
     sends(LEFT, Barrier(1), 0), sends(RIGHT, Barrier(1)), delivers(LEFT, Barrier(1), 0),
     delivers(RIGHT, Barrier(1)))  # fmt: skip
 bad("processed-while-blocked", "unblocked without reason",
-    sends(LEFT, Barrier(1), 0), sends(RIGHT, 0), delivers(LEFT, Barrier(1)), blocked(LEFT), delivers(RIGHT, 0),
+    sends(LEFT, Barrier(1), 0), sends(RIGHT, 0), delivers(LEFT, Barrier(1)),
+    events.ChannelBlocked(channel=LEFT, checkpoint=1), delivers(RIGHT, 0),
     events.ChannelUnblocked(channel=LEFT, checkpoint=1), delivers(LEFT, 0))  # fmt: skip
 near("processed-while-blocked", "alignment given up",
      sends(LEFT, Barrier(1), 0), sends(RIGHT, 0), delivers(LEFT, Barrier(1)), delivers(RIGHT, 0),
@@ -133,40 +137,45 @@ near("processed-while-blocked", "late barrier of aborted checkpoint",
 
 GIVEN_UP: list[Line] = [
     sends(LEFT, Barrier(1), 0), sends(RIGHT, 0), events.CancellationSent(channel=RIGHT, checkpoint=1),
-    delivers(LEFT, Barrier(1)), blocked(LEFT), events.CancellationReceived(channel=RIGHT, checkpoint=1),
+    delivers(LEFT, Barrier(1)), events.ChannelBlocked(channel=LEFT, checkpoint=1),
+    events.CancellationReceived(channel=RIGHT, checkpoint=1),
 ]  # fmt: skip
 """One input is blocked for checkpoint 1, and the other brings the marker of it; then comes what is given."""
 
 bad("alignment-outlives", "marker ends nothing", *GIVEN_UP, delivers(RIGHT, 0))
 bad("alignment-outlives", "newer barrier ends nothing",
-    sends(LEFT, Barrier(1)), sends(RIGHT, Barrier(2), 0), delivers(LEFT, Barrier(1)), blocked(LEFT),
-    delivers(RIGHT, Barrier(2)), heard("sum[0]", 2, completed=False))  # fmt: skip
+    sends(LEFT, Barrier(1)), sends(RIGHT, Barrier(2), 0), delivers(LEFT, Barrier(1)),
+    events.ChannelBlocked(channel=LEFT, checkpoint=1), delivers(RIGHT, Barrier(2)),
+    heard("sum[0]", 2, completed=False))  # fmt: skip
 near("alignment-outlives", "marker ends the alignment",
      *GIVEN_UP, events.ChannelUnblocked(channel=LEFT, checkpoint=1), delivers(RIGHT, 0), delivers(LEFT, 0))  # fmt: skip
 
 bad("acts-after-stop", "goes on after its failure", sends(LEFT, 0, 1), delivers(LEFT, 0), FAILED, delivers(LEFT, 1))
 bad("acts-after-stop", "hears of a checkpoint when it has finished",
-    sends(LEFT, 0), delivers(LEFT, 0), finished("sum[0]"), heard("sum[0]"))  # fmt: skip
+    sends(LEFT, 0), delivers(LEFT, 0), events.SubtaskFinished(subtask="sum[0]"), heard("sum[0]"))  # fmt: skip
 near("acts-after-stop", "finishes with what it hears",
-     sends(LEFT, 0), sends(BELOW, 0), delivers(LEFT, 0), heard("sum[0]"), finished("sum[0]"),
+     sends(LEFT, 0), sends(BELOW, 0), delivers(LEFT, 0), heard("sum[0]"), events.SubtaskFinished(subtask="sum[0]"),
      delivers(BELOW, 0))  # fmt: skip
 near("acts-after-stop", "another goes on",
      sends(LEFT, 0), sends(BELOW, 0), delivers(LEFT, 0), FAILED, delivers(BELOW, 0))  # fmt: skip
 
 bad("stale-acted", "blocks for a checkpoint that was given up",
-    sends(LEFT, Barrier(1)), heard("sum[0]", completed=False), delivers(LEFT, Barrier(1)), blocked(LEFT))  # fmt: skip
+    sends(LEFT, Barrier(1)), heard("sum[0]", completed=False), delivers(LEFT, Barrier(1)),
+    events.ChannelBlocked(channel=LEFT, checkpoint=1))  # fmt: skip
 bad("stale-acted", "takes a snapshot that was given up",
     sends(BELOW, Barrier(1)), heard("sum[0]", completed=False), snapshot("sum[0]"))  # fmt: skip
 near("stale-acted", "ignores a late barrier",
      sends(LEFT, Barrier(1), 0), heard("sum[0]", completed=False), delivers(LEFT, Barrier(1), 0))  # fmt: skip
 
 bad("blocked-in-at-least-once", "blocks while counting",
-    delivers(LEFT, Barrier(1)), blocked(LEFT), delivers(RIGHT, Barrier(1)), options=COUNTING)  # fmt: skip
+    delivers(LEFT, Barrier(1)), events.ChannelBlocked(channel=LEFT, checkpoint=1), delivers(RIGHT, Barrier(1)),
+    options=COUNTING)  # fmt: skip
 near("blocked-in-at-least-once", "counts barriers",
      sends(LEFT, Barrier(1), 0), sends(RIGHT, Barrier(1)), delivers(LEFT, Barrier(1), 0), delivers(RIGHT, Barrier(1)),
      options=COUNTING)  # fmt: skip
 
-bad("waited-with-one-input", "blocks its only input", delivers(LONE, Barrier(1)), blocked(LONE), job=FORWARD)
+bad("waited-with-one-input", "blocks its only input",
+    delivers(LONE, Barrier(1)), events.ChannelBlocked(channel=LONE, checkpoint=1), job=FORWARD)  # fmt: skip
 near("waited-with-one-input", "passes a barrier at once",
      sends(LONE, Barrier(1), 0), delivers(LONE, Barrier(1), 0), job=FORWARD)  # fmt: skip
 

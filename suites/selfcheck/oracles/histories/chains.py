@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from holdfast.harness.model import events
 from holdfast.harness.model.events import BuffersResized
 from holdfast.harness.model.jobs import FORWARD
 from holdfast.suites.selfcheck.oracles.builder import OPTIONS, Line, exhibits, injected, undecided
 from holdfast.suites.selfcheck.oracles.lines import (
-    Barrier, attempt, barriers, completed, delivers, died, failure, finished, published, sends, snapshots, stopped,
-    tasks,
+    Barrier, attempt, completed, delivers, died, failure, of_each, published, sends, snapshot, stopped,
 )  # fmt: skip
 
 # --- CHAIN: the keyed sum, whose sum and sink are one chain unless it is told otherwise -------------------------------
@@ -19,55 +19,54 @@ INSIDE = "sum[0]->sink[0]"
 
 bad, near = exhibits("CHAIN")
 
-BARRIERS = barriers(*INPUTS, checkpoint=1)
+BARRIERS = of_each(events.BarrierReceived, *INPUTS, checkpoint=1)
 
 near("crossed", "barrier called down",
-     delivers(INPUTS[0], 0), BARRIERS, snapshots("sink[0]", "sum[0]", checkpoint=1), options=CHAINED)  # fmt: skip
+     delivers(INPUTS[0], 0), BARRIERS, snapshot("sink[0]"), snapshot("sum[0]"), options=CHAINED)  # fmt: skip
 bad("crossed", "barrier sent down",
-    BARRIERS, sends(INSIDE, Barrier(1)), snapshots("sum[0]", "sink[0]", checkpoint=1), options=CHAINED)  # fmt: skip
-bad("crossed", "batch sent down",
-    BARRIERS, snapshots("sink[0]", "sum[0]", checkpoint=1), sends(INSIDE, 0), options=CHAINED)  # fmt: skip
+    BARRIERS, sends(INSIDE, Barrier(1)), snapshot("sum[0]"), snapshot("sink[0]"), options=CHAINED)  # fmt: skip
+bad("crossed", "batch sent down", BARRIERS, snapshot("sink[0]"), snapshot("sum[0]"), sends(INSIDE, 0), options=CHAINED)
 
 near("without-barrier", "each its own barrier",
-     BARRIERS, snapshots("sum[0]", checkpoint=1), sends(INSIDE, Barrier(1)), delivers(INSIDE, Barrier(1)),
-     snapshots("sink[0]", checkpoint=1))  # fmt: skip
-bad("without-barrier", "called although unchained", BARRIERS, snapshots("sink[0]", "sum[0]", checkpoint=1))
-bad("without-barrier", "head without barrier", BARRIERS, snapshots("sink[0]", "sum[0]", checkpoint=2), options=CHAINED)
+     BARRIERS, snapshot("sum[0]"), sends(INSIDE, Barrier(1)), delivers(INSIDE, Barrier(1)),
+     snapshot("sink[0]"))  # fmt: skip
+bad("without-barrier", "called although unchained", BARRIERS, snapshot("sink[0]"), snapshot("sum[0]"))
+bad("without-barrier", "head without barrier", BARRIERS, snapshot("sink[0]", 2), snapshot("sum[0]", 2), options=CHAINED)
 
 near("snapshot-apart", "a batch after all snapshots",
-     BARRIERS, snapshots("sink[0]", "sum[0]", checkpoint=1), delivers(INPUTS[0], 0), options=CHAINED)  # fmt: skip
+     BARRIERS, snapshot("sink[0]"), snapshot("sum[0]"), delivers(INPUTS[0], 0), options=CHAINED)  # fmt: skip
 near("snapshot-apart", "an operator that stopped",
-     stopped("sink[0]", reason="failed"), BARRIERS, snapshots("sum[0]", checkpoint=1), delivers(INPUTS[0], 0),
-     [delivers(f"source[{i}]->sum[1]", Barrier(1)) for i in (0, 1)], snapshots("sink[1]", "sum[1]", checkpoint=1),
+     stopped("sink[0]", reason="failed"), BARRIERS, snapshot("sum[0]"), delivers(INPUTS[0], 0),
+     [delivers(f"source[{i}]->sum[1]", Barrier(1)) for i in (0, 1)], snapshot("sink[1]"), snapshot("sum[1]"),
      options=CHAINED)  # fmt: skip
 near("snapshot-apart", "an operator that has ended",
-     finished("sum[0]"), *(line for n in (1, 2) for line in snapshots("sink[0]", checkpoint=n)),
-     [delivers(f"source[{i}]->sum[1]", Barrier(1)) for i in (0, 1)], snapshots("sink[1]", "sum[1]", checkpoint=1),
+     events.SubtaskFinished(subtask="sum[0]"), *(snapshot("sink[0]", n) for n in (1, 2)),
+     [delivers(f"source[{i}]->sum[1]", Barrier(1)) for i in (0, 1)], snapshot("sink[1]"), snapshot("sum[1]"),
      options=CHAINED)  # fmt: skip
 bad("snapshot-apart", "a batch between two snapshots",
-    BARRIERS, snapshots("sum[0]", checkpoint=1), delivers(INPUTS[0], 0), snapshots("sink[0]", checkpoint=1),
-    options=CHAINED)  # fmt: skip
+    BARRIERS, snapshot("sum[0]"), delivers(INPUTS[0], 0), snapshot("sink[0]"), options=CHAINED)  # fmt: skip
 bad("snapshot-apart", "a snapshot left out",
-    BARRIERS, snapshots("sum[0]", checkpoint=1), barriers(*INPUTS, checkpoint=2),
-    snapshots("sink[0]", "sum[0]", checkpoint=2), options=CHAINED)  # fmt: skip
+    BARRIERS, snapshot("sum[0]"), of_each(events.BarrierReceived, *INPUTS, checkpoint=2), snapshot("sink[0]", 2),
+    snapshot("sum[0]", 2), options=CHAINED)  # fmt: skip
 
 near("snapshot-twice", "two checkpoints",
      *(line
        for n in (1, 2)
-       for line in (barriers(*INPUTS, checkpoint=n), snapshots("sink[0]", "sum[0]", checkpoint=n))),
+       for line in (of_each(events.BarrierReceived, *INPUTS, checkpoint=n),
+                    [snapshot("sink[0]", n), snapshot("sum[0]", n)])),
      options=CHAINED)  # fmt: skip
 bad("snapshot-twice", "the same checkpoint again",
-    BARRIERS, snapshots("sink[0]", "sum[0]", checkpoint=1), snapshots("sink[0]", "sum[0]", checkpoint=1),
+    BARRIERS, snapshot("sink[0]"), snapshot("sum[0]"), snapshot("sink[0]"), snapshot("sum[0]"),
     options=CHAINED)  # fmt: skip
 
 # Whoever sees tasks alone sees one snapshot for each, and counts no states.
 undecided("CHAIN", "seen as tasks",
-          barriers(*INPUTS, checkpoint=1), snapshots("sum[0]", checkpoint=1), barriers(*INPUTS, checkpoint=2),
-          snapshots("sum[0]", checkpoint=2), published(1, path="chk-1"), completed(), options=CHAINED)  # fmt: skip
+          of_each(events.BarrierReceived, *INPUTS, checkpoint=1), snapshot("sum[0]"),
+          of_each(events.BarrierReceived, *INPUTS, checkpoint=2), snapshot("sum[0]", 2), published(1, path="chk-1"),
+          completed(), options=CHAINED)  # fmt: skip
 
 bad("operator-missing", "heads alone take snapshots",
-    BARRIERS, snapshots("sum[0]", checkpoint=1), published(1, states=4, path="chk-1"), completed(),
-    options=CHAINED)  # fmt: skip
+    BARRIERS, snapshot("sum[0]"), published(1, states=4, path="chk-1"), completed(), options=CHAINED)  # fmt: skip
 bad("operator-missing", "none stored beside all",
     published(1, states=6, path="chk-1"), completed(), published(2, path="chk-2"), completed(2),
     options=CHAINED)  # fmt: skip
@@ -82,8 +81,8 @@ DIES: list[Line] = [died("worker-0", "killed"), failure("worker 0 was lost")]
 """Worker 0, which hosts the first chain."""
 
 bad, near = exhibits(
-    "REGION", attempt(), tasks(*CHAINS[0], *CHAINS[1]),
-    job=FORWARD, options={FAILOVER: "region", "execution.checkpointing.interval": "100 ms"},
+    "REGION", attempt(), of_each(events.TaskStarted, *CHAINS[0], *CHAINS[1]), job=FORWARD,
+    options={FAILOVER: "region", "execution.checkpointing.interval": "100 ms"},
 )  # fmt: skip
 
 FIRST_FAILS = failure("it fails", CHAINS[0][0], *CHAINS[0])

@@ -11,8 +11,8 @@ from holdfast.harness.model.plan import FaultSpec
 from holdfast.harness.model.target import COORDINATOR
 from holdfast.suites.selfcheck.oracles.builder import Line, at, exhibits, injected, on
 from holdfast.suites.selfcheck.oracles.lines import (
-    CANCELED, CANCELLING, RUNNING, aborted, ack_sent, acked, attempt, claimed, completed, deleted, died, drawn, dropped,
-    listed, published, read_back, submitted, switched, triggered, written,
+    CANCELED, CANCELLING, RUNNING, aborted, ack_sent, acked, attempt, completed, deleted, died, drawn, dropped, listed,
+    published, submitted, switched, triggered, written,
 )  # fmt: skip
 
 SUM = "sum[0]"
@@ -70,8 +70,8 @@ def replaced(*behind: Line) -> list[Line]:
 
 
 FIRST_JOB: list[Line] = [
-    at("coordinator.0", submitted()), claimed(), attempt(), switched(RUNNING), whole(1, BOTH), APART_MS,
-    whole(2, SECOND, BOTH), APART_MS, left(1, 2), APART_MS, at("harness", injected("submit", "coordinator")),
+    at("coordinator.0", submitted()), events.CoordinatorClaimed(epoch=1), attempt(), switched(RUNNING), whole(1, BOTH),
+    APART_MS, whole(2, SECOND, BOTH), APART_MS, left(1, 2), APART_MS, at("harness", injected("submit", "coordinator")),
 ]  # fmt: skip
 """It leaves two checkpoints, and a user submits another job."""
 
@@ -174,7 +174,8 @@ savepoint_near("rests-on-unclaimed", "the first checkpoint is whole",
 # --- what the harness reads back ---
 
 END_OF_READ_BACK: list[Line] = [
-    APART_MS, at("audit", read_back(1, f"{BOTH.path} is missing"), attempt=1), at("audit", read_back(5), attempt=1_001),
+    APART_MS, at("audit", events.CheckpointAudited(checkpoint=1, problem=f"{BOTH.path} is missing"), attempt=1),
+    at("audit", events.CheckpointAudited(checkpoint=5), attempt=1_001),
 ]  # fmt: skip
 """The harness cannot restore checkpoint 1 of the first job."""
 

@@ -8,8 +8,8 @@ from holdfast.harness.model.history import RunEnd
 from holdfast.harness.model.jobs import FORWARD
 from holdfast.suites.selfcheck.oracles.builder import MS, Line, at, exhibits, on
 from holdfast.suites.selfcheck.oracles.lines import (
-    Barrier, aborted, acked, attempt, completed, declined, delivers, died, drawn, failure, heard, notified, published,
-    snapshot, submitted, trigger_sent, triggered,
+    Barrier, aborted, acked, attempt, completed, delivers, died, drawn, failure, heard, notified, published, snapshot,
+    submitted, trigger_sent, triggered,
 )  # fmt: skip
 
 # --- Lines of stories about a coordinator, over the forward job with one subtask of each vertex -----------------------
@@ -57,10 +57,12 @@ TOLD_OF_THE_ABORT = notified(1, *ALL, completed=False)
 
 bad("wrong-reason", "declined by nobody", triggered(1, *ALL), aborted(1, "declined"), TOLD_OF_THE_ABORT, whole(2))
 bad("wrong-reason", "declined for another reason",
-    triggered(1, *ALL), declined(1), aborted(1, "task closing"), TOLD_OF_THE_ABORT, whole(2))  # fmt: skip
+    triggered(1, *ALL), events.DeclineReceived(checkpoint=1, subtask="sink[0]", reason="disk full"),
+    aborted(1, "task closing"), TOLD_OF_THE_ABORT, whole(2))  # fmt: skip
 bad("wrong-reason", "subsumed by nothing", triggered(1, *ALL), aborted(1, "subsumed"), TOLD_OF_THE_ABORT, whole(2))
 near("wrong-reason", "declined as it was said",
-     triggered(1, *ALL), declined(1), aborted(1, "declined"), TOLD_OF_THE_ABORT, whole(2))  # fmt: skip
+     triggered(1, *ALL), events.DeclineReceived(checkpoint=1, subtask="sink[0]", reason="disk full"),
+     aborted(1, "declined"), TOLD_OF_THE_ABORT, whole(2))  # fmt: skip
 
 bad("not-subsumed", "older stays pending", triggered(1, *ALL), whole(2), triggered(3, *ALL), options=TWO_AT_ONCE)
 near("not-subsumed", "older is subsumed",

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from holdfast.harness.model import events
 from holdfast.suites.selfcheck.oracles.builder import OPTIONS, Line, at, exhibits, stamped
 from holdfast.suites.selfcheck.oracles.lines import (
-    ack_sent, attempt, completed, damaged, decline_sent, deleted, died, dropped, failure, heard, listed, published,
-    storage_failed, task, written,
+    ack_sent, attempt, completed, damaged, deleted, died, dropped, failure, heard, listed, published, storage_failed,
+    task, written,
 )  # fmt: skip
 
 # --- LOCAL: two sums keep copies of checkpoint 1 on their workers, and one of them is restored ------------------------
@@ -33,7 +33,7 @@ near("kept-though-off", "no copies of what is in memory", options=IN_MEMORY)
 
 bad("local-failure-counts", "a failed copy declines the checkpoint",
     at("worker-0.0", storage_failed("write-local", COPY, "full", injected=True, subtask="sum[0]"), 1),
-    decline_sent("sum[0]"))  # fmt: skip
+    events.DeclineSent(subtask="sum[0]", checkpoint=1, reason="full"))  # fmt: skip
 near("local-failure-counts", "a failed copy is acknowledged all the same",
      at("worker-0.0", storage_failed("write-local", COPY, "full", injected=True, subtask="sum[0]"), 1),
      ack_sent("sum[0]"))  # fmt: skip
@@ -43,7 +43,7 @@ bad("acked-unstored", "state that is local alone is acknowledged",
     ack_sent("sum[0]"))  # fmt: skip
 near("acked-unstored", "state that is local alone is declined",
      at("worker-0.0", storage_failed("write-state", COPY, "full", injected=True, subtask="sum[0]"), 1),
-     decline_sent("sum[0]"))  # fmt: skip
+     events.DeclineSent(subtask="sum[0]", checkpoint=1, reason="full"))  # fmt: skip
 
 USED = events.LocalCopyUsed(subtask="sum[0]", checkpoint=1, path=COPY)
 SPOILT = events.LocalCopySpoilt(worker=0, way="flip", paths=(COPY,))

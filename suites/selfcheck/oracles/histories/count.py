@@ -5,7 +5,7 @@ from __future__ import annotations
 from holdfast.harness.model import events
 from holdfast.harness.model.plan import ExpectedEnd
 from holdfast.suites.selfcheck.oracles.builder import Line, at, exhibits, injected
-from holdfast.suites.selfcheck.oracles.lines import attempt, died, failure, restart, task
+from holdfast.suites.selfcheck.oracles.lines import attempt, died, failure, task
 
 FIXED = {
     "restart-strategy.type": "fixed-delay",
@@ -35,7 +35,7 @@ REFUSED: list[Line] = [failure(), events.RestartRefused(reason="enough")]
 
 
 def restarts(*, delay_ms: int = 1_000, waited_ms: int = 1_000) -> list[Line]:
-    return [failure(), restart(delay_ms), waited_ms, attempt()]
+    return [failure(), events.RestartScheduled(delay_ms=delay_ms), waited_ms, attempt()]
 
 
 bad, near = exhibits("COUNT", attempt(), injected("kill", "worker[0]"), expected=ExpectedEnd.FAILED, options=FIXED)
@@ -95,9 +95,11 @@ near("backoff-not-reset", "row begins again after a quiet minute",
 
 # A second failure comes 500 ms after the first, and the restart from that one is due after a second.
 bad("simultaneous-counted", "second failure begins a longer delay",
-    failure(), restart(), 498, failure(), restart(2_000), 2_000, attempt(), options=EXPONENTIAL)  # fmt: skip
+    failure(), events.RestartScheduled(delay_ms=1_000), 498, failure(), events.RestartScheduled(delay_ms=2_000), 2_000,
+    attempt(), options=EXPONENTIAL)  # fmt: skip
 near("simultaneous-counted", "second failure waits with the first",
-     failure(), restart(), 498, failure(), restart(500), 500, attempt(), options=EXPONENTIAL)  # fmt: skip
+     failure(), events.RestartScheduled(delay_ms=1_000), 498, failure(), events.RestartScheduled(delay_ms=500), 500,
+     attempt(), options=EXPONENTIAL)  # fmt: skip
 
 
 def _eight(*moved_ms: int) -> list[Line]:

@@ -8,8 +8,7 @@ from holdfast.harness.model.jobs import FORWARD
 from holdfast.suites.selfcheck.oracles.builder import OPTIONS, Line, exhibits, undecided
 from holdfast.suites.selfcheck.oracles.legal import summary
 from holdfast.suites.selfcheck.oracles.lines import (
-    Barrier, aborted, attempt, content, delivers, emitted, in_flight, overtaking, put_back, sends, snapshot, task,
-    triggered,
+    Barrier, aborted, attempt, content, delivers, emitted, in_flight, put_back, sends, snapshot, task, triggered,
 )  # fmt: skip
 
 # --- Channels of the keyed sum with two sources, and of the forward job -----------------------------------------------
@@ -161,10 +160,9 @@ AT_THE_SENDER, AT_THE_RECEIVER = content(LEFT, 2, 3, output=True), content(LEFT,
 
 def stored(sender: ChannelContent = AT_THE_SENDER, *receiver: ChannelContent) -> list[Line]:
     """They are overtaken, and these are stored at either end; behind the snapshots all are processed."""
-    return [
-        *OVERTAKEN, in_flight("source[0]", sender), sends(LEFT, 4), delivers(LEFT, 0), overtaking(LEFT),
-        snapshot("sum[0]", unaligned=True), in_flight("sum[0]", *receiver), delivers(LEFT, 1, 2, 3, 4),
-    ]  # fmt: skip
+    return [*OVERTAKEN, in_flight("source[0]", sender), sends(LEFT, 4), delivers(LEFT, 0),
+            delivers(LEFT, Barrier(1, overtaking=True)), snapshot("sum[0]", unaligned=True),
+            in_flight("sum[0]", *receiver), delivers(LEFT, 1, 2, 3, 4)]  # fmt: skip
 
 
 bad, near = exhibits("CUT")
@@ -175,8 +173,8 @@ bad("channel-state-missing", "batch at the sender is not stored",
 bad("channel-state-missing", "batch processed after the snapshot is not stored",
     attempt(), sends(LEFT, Barrier(1)), sends(RIGHT, 0, 1, Barrier(1)),
     *(snapshot(f"source[{i}]", unaligned=True) for i in (0, 1)), *(in_flight(f"source[{i}]") for i in (0, 1)),
-    overtaking(LEFT), snapshot("sum[0]", unaligned=True), delivers(RIGHT, 0), overtaking(RIGHT),
-    in_flight("sum[0]", content(RIGHT, 1)))  # fmt: skip
+    delivers(LEFT, Barrier(1, overtaking=True)), snapshot("sum[0]", unaligned=True), delivers(RIGHT, 0),
+    delivers(RIGHT, Barrier(1, overtaking=True)), in_flight("sum[0]", content(RIGHT, 1)))  # fmt: skip
 
 bad("channel-state-extra", "processed batch is stored", *stored(AT_THE_SENDER, content(LEFT, 0, 1)))
 bad("channel-state-extra", "batch behind the barrier is stored",
@@ -191,7 +189,7 @@ near("channel-state-missing", "what is in flight is stored", *stored(AT_THE_SEND
 near("channel-state-extra", "what is in flight again is stored again",
      attempt(), attempt(1), put_back("sum[0]", content(LEFT, 5, 6)), sends(LEFT, 0, Barrier(2)),
      snapshot("source[0]", 2, unaligned=True), in_flight("source[0]", checkpoint=2), delivers(LEFT, 5, origin=1),
-     overtaking(LEFT, 2), snapshot("sum[0]", 2, unaligned=True),
+     delivers(LEFT, Barrier(2, overtaking=True)), snapshot("sum[0]", 2, unaligned=True),
      in_flight("sum[0]", ChannelContent(LEFT, False, ((1, 6), (2, 0))), checkpoint=2))  # fmt: skip
 
 RESTORED: list[Line] = [
@@ -211,12 +209,12 @@ near("restored-order", "restored batches come first",
      delivers(LEFT, 1))  # fmt: skip
 
 bad("channel-order", "barrier in front of what it did not overtake",
-    sends(LONE, 0, 1, Barrier(1), 2, Barrier(2)), delivers(LONE, 0, Barrier(1)), overtaking(LONE, 2),
-    delivers(LONE, 1, 2), job=FORWARD)  # fmt: skip
+    sends(LONE, 0, 1, Barrier(1), 2, Barrier(2)), delivers(LONE, 0, Barrier(1)),
+    delivers(LONE, Barrier(2, overtaking=True)), delivers(LONE, 1, 2), job=FORWARD)  # fmt: skip
 
 bad("overtaken-pointwise", "barrier overtakes on a forward edge",
-    sends(LONE, 0, Barrier(1)), delivers(LONE, 0), overtaking(LONE), snapshot("map[0]", unaligned=True),
-    job=FORWARD)  # fmt: skip
+    sends(LONE, 0, Barrier(1)), delivers(LONE, 0), delivers(LONE, Barrier(1, overtaking=True)),
+    snapshot("map[0]", unaligned=True), job=FORWARD)  # fmt: skip
 bad("overtaken-pointwise", "forward edge is stored",
     sends(LONE, Barrier(1)), delivers(LONE, Barrier(1)), snapshot("map[0]", unaligned=True),
     in_flight("map[0]", content(LONE, 0)), job=FORWARD)  # fmt: skip
@@ -226,8 +224,9 @@ near("overtaken-pointwise", "forward edge keeps its order",
 
 # The barrier came early on one input, and the snapshot waits for the other: what it overtook may still come.
 near("processed-while-blocked", "overtaken batches are processed before the snapshot",
-     sends(LEFT, 0, 1, Barrier(1), 2), sends(RIGHT, 0, Barrier(1)), overtaking(LEFT), delivers(LEFT, 0, 1),
-     delivers(RIGHT, 0, Barrier(1)), snapshot("sum[0]", unaligned=True), delivers(LEFT, 2))  # fmt: skip
+     sends(LEFT, 0, 1, Barrier(1), 2), sends(RIGHT, 0, Barrier(1)), delivers(LEFT, Barrier(1, overtaking=True)),
+     delivers(LEFT, 0, 1), delivers(RIGHT, 0, Barrier(1)), snapshot("sum[0]", unaligned=True),
+     delivers(LEFT, 2))  # fmt: skip
 bad("processed-while-blocked", "batch behind an overtaking barrier is processed",
-    sends(LEFT, 0, Barrier(1), 1), sends(RIGHT, 0, Barrier(1)), overtaking(LEFT), delivers(LEFT, 0, 1),
-    delivers(RIGHT, 0, Barrier(1)), snapshot("sum[0]", unaligned=True))  # fmt: skip
+    sends(LEFT, 0, Barrier(1), 1), sends(RIGHT, 0, Barrier(1)), delivers(LEFT, Barrier(1, overtaking=True)),
+    delivers(LEFT, 0, 1), delivers(RIGHT, 0, Barrier(1)), snapshot("sum[0]", unaligned=True))  # fmt: skip

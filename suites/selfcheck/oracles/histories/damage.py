@@ -6,6 +6,7 @@ that, and its successor goes on from 3: it cannot know 2, whose files it deletes
 
 from __future__ import annotations
 
+from holdfast.harness.model import events
 from holdfast.harness.model.events import CheckpointRetained, FileReference, SubtaskAudited
 from holdfast.harness.model.jobs import FORWARD
 from holdfast.suites.selfcheck.oracles.builder import Line, exhibits
@@ -14,8 +15,8 @@ from holdfast.suites.selfcheck.oracles.histories.coord import ALL, whole
 from holdfast.suites.selfcheck.oracles.histories.snapshot import HELD, WORKER, _completed, file, released
 from holdfast.suites.selfcheck.oracles.legal import summary
 from holdfast.suites.selfcheck.oracles.lines import (
-    CANCELED, CANCELLING, RUNNING, aborted, ack_sent, acked, attempt, claimed, completed, damaged, deleted, died, drawn,
-    dropped, listed, mended, notified, published, read_back, snapshot, submitted, switched, triggered, written,
+    CANCELED, CANCELLING, RUNNING, aborted, ack_sent, acked, attempt, completed, damaged, deleted, died, drawn, dropped,
+    listed, notified, published, snapshot, submitted, switched, triggered, written,
 )  # fmt: skip
 
 POLICY = "execution.checkpointing.externalized-checkpoint-retention"
@@ -38,7 +39,7 @@ def on_its_way(checkpoint: int, *shared: FileReference) -> list[Line]:
 
 
 SUM_FILE = FileReference("chk-1/sum-0", 100, 7)
-NOTHING_PUT_BACK = mended(metadata(2), None)
+NOTHING_PUT_BACK = events.ObjectMended(path=metadata(2).path, length=None)
 OF_3 = listed(metadata(3), state_file(3))
 
 # --- REACH -----------------------------------------------------------------------------------------------------------
@@ -65,7 +66,7 @@ reach_bad("file-missing", "deleted before the damage",
           dropped(1), deleted(metadata(1)), deleted(state_file(1)), deleted(state_file(2)), damaged(metadata(2)),
           on_its_way(3), died("coordinator", "killed"), attempt(3), switched(RUNNING))  # fmt: skip
 reach_bad("file-missing", "deleted when all was put back",
-          *on_its_way(1), completed(1), damaged(metadata(1)), mended(metadata(1), 20),
+          *on_its_way(1), completed(1), damaged(metadata(1)), events.ObjectMended(path=metadata(1).path, length=20),
           deleted(state_file(1)))  # fmt: skip
 reach_bad("file-missing", "another is missing in the storage",
           submitted(), attempt(), switched(RUNNING), *on_its_way(1), completed(1), *on_its_way(2), completed(2),
@@ -94,8 +95,8 @@ retain_bad("too-many-retained", "an older one stays beside the damaged",
            *on_its_way(1), completed(1), *on_its_way(2), completed(2), damaged(metadata(2)), *on_its_way(3),
            completed(3), NEXT)  # fmt: skip
 retain_bad("too-many-retained", "what was put back is counted",
-           *on_its_way(2), completed(2), damaged(metadata(2)), mended(metadata(2), 20), *on_its_way(3), completed(3),
-           NEXT)  # fmt: skip
+           *on_its_way(2), completed(2), damaged(metadata(2)), events.ObjectMended(path=metadata(2).path, length=20),
+           *on_its_way(3), completed(3), NEXT)  # fmt: skip
 
 CANCELLED_WITH_DAMAGE: list[Line] = [
     submitted(), attempt(), switched(RUNNING), switched(CANCELLING), *on_its_way(1), completed(1), damaged(metadata(1)),
@@ -111,8 +112,8 @@ retain_bad("discarded-wrongly", "the undamaged is not left to the user",
 retain_near("deleted-in-use", "a file of the damaged goes while it is restored",
             *on_its_way(1), completed(1), damaged(metadata(1)), attempt(1), deleted(state_file(1)))  # fmt: skip
 retain_bad("deleted-in-use", "a file goes whose checkpoint was put back",
-           *on_its_way(1), completed(1), damaged(metadata(1)), mended(metadata(1), 20), attempt(1),
-           deleted(state_file(1)))  # fmt: skip
+           *on_its_way(1), completed(1), damaged(metadata(1)), events.ObjectMended(path=metadata(1).path, length=20),
+           attempt(1), deleted(state_file(1)))  # fmt: skip
 
 retain_near("deleted-after-end", "the damaged is gone that was left to the user",
             *on_its_way(1), completed(1), CheckpointRetained(checkpoint=1, path=metadata(1).path),
@@ -157,10 +158,11 @@ coord_bad("restored-not-latest", "goes back to the damaged",
 DISCARDED: list[Line] = [attempt(), triggered(1, *ALL), ack_sent(ALL[0], 1, state_file(1)), acked(1, ALL[0])]
 
 coord_near("state-not-discarded", "the harness put back a file of an aborted one",
-           *DISCARDED, damaged(state_file(1), left=5), mended(state_file(1), 10), aborted(),
-           notified(1, *ALL, completed=False), whole(2), listed(state_file(1)), job=FORWARD, parallelism=1)  # fmt: skip
+           *DISCARDED, damaged(state_file(1), left=5), events.ObjectMended(path=state_file(1).path, length=10),
+           aborted(), notified(1, *ALL, completed=False), whole(2), listed(state_file(1)), job=FORWARD,
+           parallelism=1)  # fmt: skip
 coord_bad("state-not-discarded", "the harness put back another file",
-          *DISCARDED, damaged(metadata(1), left=5), mended(metadata(1), 10), aborted(),
+          *DISCARDED, damaged(metadata(1), left=5), events.ObjectMended(path=metadata(1).path, length=10), aborted(),
           notified(1, *ALL, completed=False), whole(2), listed(state_file(1)), job=FORWARD, parallelism=1)  # fmt: skip
 
 
@@ -169,7 +171,7 @@ coord_bad("state-not-discarded", "the harness put back another file",
 
 def _read_back(problem: FileReference, *positions: int) -> list[Line]:
     """Of two checkpoints the first, which has these positions, cannot be read back, and a file was damaged before."""
-    audited = [read_back(1, "cannot be read"), read_back(2)]
+    audited = [events.CheckpointAudited(checkpoint=1, problem="cannot be read"), events.CheckpointAudited(checkpoint=2)]
     whole = [[*on_its_way(1), completed(1, *positions)], [*on_its_way(2), completed(2)]]
     return [whole, damaged(problem, left=5), *audited]
 
@@ -181,27 +183,34 @@ restore_bad("audit-failed", "another than the damaged cannot be read back", _rea
 
 # Read back as soon as it has completed, in vain.
 restore_bad("audit-failed", "cannot be read back before the damage",
-            *on_its_way(1), completed(1), read_back(1, "cannot be read"), damaged(state_file(1), left=5))  # fmt: skip
+            *on_its_way(1), completed(1), events.CheckpointAudited(checkpoint=1, problem="cannot be read"),
+            damaged(state_file(1), left=5))  # fmt: skip
 restore_near("audit-failed", "the damaged cannot be read back and is mended",
-             *on_its_way(1), completed(1), damaged(state_file(1), left=5), read_back(1, "cannot be read"),
-             mended(state_file(1), 10), *on_its_way(2), completed(2), read_back(2))  # fmt: skip
+             *on_its_way(1), completed(1), damaged(state_file(1), left=5),
+             events.CheckpointAudited(checkpoint=1, problem="cannot be read"),
+             events.ObjectMended(path=state_file(1).path, length=10), *on_its_way(2), completed(2),
+             events.CheckpointAudited(checkpoint=2))  # fmt: skip
 
 state_bad, state_near = exhibits("STATE")
 
 state_near("state-unreadable", "state of the damaged cannot be read back",
-           _read_back(state_file(1), 4, 2), read_back(),
+           _read_back(state_file(1), 4, 2), events.CheckpointAudited(checkpoint=1),
            SubtaskAudited(checkpoint=1, subtask="sum[0]", state=summary(keyed.A)),
            SubtaskAudited(checkpoint=1, subtask="sum[1]", state=summary(keyed.B)))  # fmt: skip
 state_bad("state-unreadable", "state of another cannot be read back", _read_back(state_file(2)))
 state_bad("state-unreadable", "state cannot be read back before the damage",
-          *on_its_way(1), completed(1), read_back(1, "cannot be read"), damaged(state_file(1), left=5))  # fmt: skip
+          *on_its_way(1), completed(1), events.CheckpointAudited(checkpoint=1, problem="cannot be read"),
+          damaged(state_file(1), left=5))  # fmt: skip
 
 snapshot_bad, snapshot_near = exhibits(
-    "SNAPSHOT", claimed(), attempt(), triggered(), snapshot("sum[0]", state=summary(HELD)), written(file(1), by=WORKER),
-    released(), ack_sent("sum[0]", 1, file(1)), acked(1, "sum[0]"), died(), claimed(2),
+    "SNAPSHOT", events.CoordinatorClaimed(epoch=1), attempt(), triggered(), snapshot("sum[0]", state=summary(HELD)),
+    written(file(1), by=WORKER), released(), ack_sent("sum[0]", 1, file(1)), acked(1, "sum[0]"), died(),
+    events.CoordinatorClaimed(epoch=2),
 )  # fmt: skip
 
 snapshot_near("aborted-file-left", "the harness put back a file of the pending",
-              damaged(SUM_FILE, left=5), mended(SUM_FILE, 10), _completed(2, 3, 4), listed(SUM_FILE))  # fmt: skip
+              damaged(SUM_FILE, left=5), events.ObjectMended(path=SUM_FILE.path, length=10), _completed(2, 3, 4),
+              listed(SUM_FILE))  # fmt: skip
 snapshot_bad("aborted-file-left", "the harness put back another than that of the pending",
-             damaged(metadata(2)), mended(metadata(2), 20), _completed(2, 3, 4), listed(SUM_FILE))  # fmt: skip
+             damaged(metadata(2)), events.ObjectMended(path=metadata(2).path, length=20), _completed(2, 3, 4),
+             listed(SUM_FILE))  # fmt: skip

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from msgspec.structs import replace
 
+from holdfast.harness.model import events
 from holdfast.harness.model.capability import AT_LEAST_ONCE, EXACTLY_ONCE, Guarantee, OutputMode
 from holdfast.harness.model.events import TransactionAborted
 from holdfast.harness.model.jobs import DEDUPLICATE, FORWARD, REBALANCE
@@ -12,7 +13,7 @@ from holdfast.harness.model.plan import ExpectedEnd
 from holdfast.harness.model.records import NO_PARTITION, CommittedRows, FoldRow, IdentityRow, InputLog, Partition
 from holdfast.suites.selfcheck.oracles.builder import exhibits, input_log
 from holdfast.suites.selfcheck.oracles.legal import MASK, fold_row
-from holdfast.suites.selfcheck.oracles.lines import committed, completed, precommitted, triggered
+from holdfast.suites.selfcheck.oracles.lines import completed, triggered
 from holdfast.suites.selfcheck.oracles.output_builder import (
     INPUTS, MARKED, STOPPED, WHOLE_A, WHOLE_B, fold, identities, marked, named, row_by_row, units, up_to_the_markers,
 )  # fmt: skip
@@ -117,8 +118,10 @@ near("input-missing", "all identities", job=REBALANCE, inputs=THREE, units=units
 bad("input-missing", "hole before a visible marker",
     inputs=MARKED, units=up_to_the_markers([fold("a", (0, 2, 4), (0,))], [WHOLE_B]), end=STOPPED)  # fmt: skip
 bad("input-missing", "transactions of a completed checkpoint aborted",
-    triggered(1, "sink[0]"), precommitted("t-1", 1, records=2), completed(1, 2),
-    TransactionAborted(subtask="sink[0]", transaction="t-1"), committed("t-2"), job=REBALANCE, inputs=marked(THREE),
+    triggered(1, "sink[0]"),
+    events.TransactionPrecommitted(subtask="sink[0]", transaction="t-1", checkpoint=1, records=2), completed(1, 2),
+    TransactionAborted(subtask="sink[0]", transaction="t-1"),
+    events.TransactionCommitted(subtask="sink[0]", transaction="t-2"), job=REBALANCE, inputs=marked(THREE),
     units=units(identities("0:2", "0:3")),
     end=replace(STOPPED, reason="transaction t-1 of a completed checkpoint was not committed"))  # fmt: skip
 bad("input-missing", "reported as committed and missing with the marker",

@@ -6,7 +6,7 @@ from holdfast.harness.model import events
 from holdfast.harness.model.checkpoint import CheckpointOrigin, FailureReason
 from holdfast.suites.selfcheck.oracles.builder import Line, exhibits
 from holdfast.suites.selfcheck.oracles.lines import (
-    RESTARTING, RUNNING, aborted, acked, attempt, completed, declined, died, drawn, failure, refused, restart, switched,
+    RESTARTING, RUNNING, aborted, acked, attempt, completed, died, drawn, failure, switched,
 )  # fmt: skip
 
 INTERVAL = {
@@ -23,8 +23,8 @@ FORGIVING = {**INTERVAL, "holdfast.fail-on-checkpointing-errors": "false"}
 
 def failed_over(checkpoint: int = 0) -> list[Line]:
     """The job fails over, because of a checkpoint or for another reason, and runs again at once."""
-    return [failure("too many", failed_checkpoint=checkpoint), switched(RESTARTING), restart(0), attempt(),
-            switched(RUNNING)]  # fmt: skip
+    return [failure("too many", failed_checkpoint=checkpoint), switched(RESTARTING),
+            events.RestartScheduled(delay_ms=0), attempt(), switched(RUNNING)]  # fmt: skip
 
 
 bad, near = exhibits("COUNT", attempt(), switched(RUNNING), options=ONE)
@@ -46,7 +46,8 @@ bad("failed-below-tolerable", "refused metadata counts in 1 14",
 bad("failed-below-tolerable", "counts go on after failover",
     FIRST_EXPIRES, SECOND_EXPIRES, failed_over(2), aborted(3, FailureReason.EXPIRED), failed_over(3))  # fmt: skip
 bad("failed-below-tolerable", "refusal counts",
-    refused(FailureReason.TASKS_NOT_RUNNING, 1, CheckpointOrigin.USER), failed_over(1), options=INTERVAL)  # fmt: skip
+    events.CheckpointRefused(request=1, origin=CheckpointOrigin.USER, reason=FailureReason.TASKS_NOT_RUNNING),
+    failed_over(1), options=INTERVAL)  # fmt: skip
 bad("failed-below-tolerable", "fails though told not to", FIRST_EXPIRES, failed_over(1), options=FORGIVING)
 near("failed-below-tolerable", "failures and successes take turns",
      FIRST_EXPIRES, completed(2), aborted(3, FailureReason.EXPIRED), completed(4), aborted(5, FailureReason.EXPIRED),
@@ -71,12 +72,12 @@ bad("tolerable-exceeded", "refused metadata counts in 2",
     aborted(1, FailureReason.FINALIZATION), drawn(2), options=INTERVAL)  # fmt: skip
 bad("tolerable-exceeded", "goes on behind late answers",
     FIRST_EXPIRES, SECOND_EXPIRES, acked(2, "sum[0]", outcome=events.AckOutcome.DISCARDED),
-    declined(2, "sum[1]", "late"), drawn(3))  # fmt: skip
+    events.DeclineReceived(checkpoint=2, subtask="sum[1]", reason="late"), drawn(3))  # fmt: skip
 
 # Flink takes answers on another thread than the one that fails the job.
 near("tolerable-exceeded", "fails behind late answers",
      FIRST_EXPIRES, SECOND_EXPIRES, acked(2, "sum[0]", outcome=events.AckOutcome.DISCARDED),
-     declined(2, "sum[1]", "late"), failed_over(2))  # fmt: skip
+     events.DeclineReceived(checkpoint=2, subtask="sum[1]", reason="late"), failed_over(2))  # fmt: skip
 near("tolerable-exceeded", "fails with second", FIRST_EXPIRES, SECOND_EXPIRES, failed_over(2))
 near("tolerable-exceeded", "others end with it",
      FIRST_EXPIRES, aborted(2, FailureReason.TASK_FAILURE), failed_over(1), options=INTERVAL)  # fmt: skip

@@ -9,8 +9,7 @@ from holdfast.harness.model.target import Role, Target
 from holdfast.suites.selfcheck.oracles.builder import OPTIONS, Line, at, exhibits, injected, on
 from holdfast.suites.selfcheck.oracles.histories.count import FIXED, restarts
 from holdfast.suites.selfcheck.oracles.lines import (
-    CANCELLING, FINISHED, RESTARTING, RUNNING, attempt, died, failure, restart, storage_failed, submitted, switched,
-    written,
+    CANCELLING, FINISHED, RESTARTING, RUNNING, attempt, died, failure, storage_failed, submitted, switched, written,
 )  # fmt: skip
 
 # --- COUNT: workers that stand still, and coordinators that give them up or not ---------------------------------------
@@ -79,7 +78,8 @@ DELAYED = {**OPTIONS, "restart-strategy.type": "fixed-delay", "restart-strategy.
 
 UNREADABLE: list[Line] = [
     storage_failed("read-metadata", "checkpoints/", injected=True),
-    events.RecoveryFailed(checkpoint=0, reason="injected error"), failure("injected error"), restart(100),
+    events.RecoveryFailed(checkpoint=0, reason="injected error"), failure("injected error"),
+    events.RestartScheduled(delay_ms=100),
 ]  # fmt: skip
 
 bad, near = exhibits("COUNT", attempt(), UNREADABLE, options={**DELAYED, "restart-strategy.fixed-delay.attempts": "9"})

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from holdfast.harness.model import events
-from holdfast.harness.model.checkpoint import FailureReason
+from holdfast.harness.model.checkpoint import CheckpointOrigin, FailureReason
 from holdfast.harness.model.job import Job, Vertex, VertexKind
 from holdfast.harness.model.jobs import FORWARD, KEYED_SUM, REDUCED, bounded
 from holdfast.harness.model.plan import ExpectedEnd, FaultSpec
 from holdfast.harness.model.target import Role, Target
 from holdfast.suites.selfcheck.oracles.builder import Line, at, exhibits, input_log
 from holdfast.suites.selfcheck.oracles.lines import (
-    FINISHED, RUNNING, aborted, attempt, committed, completed, emitted, end_of_data, end_of_partition, finish_received,
-    finished, heard, operator_finished, precommitted, refused, sends, snapshot, submitted, switched, task, trigger_sent,
-    triggered,
+    FINISHED, RUNNING, aborted, attempt, completed, emitted, heard, of_each, sends, snapshot, submitted, switched, task,
+    trigger_sent, triggered,
 )  # fmt: skip
 from holdfast.suites.selfcheck.oracles.output_builder import INPUTS, STOPPED, WHOLE_A, WHOLE_B, fold, identities, units
 
@@ -62,44 +61,48 @@ near("record-not-committed", "all committed",
 
 
 def everybody_finishes(*left_out: str) -> list[Line]:
-    ends = [end_of_data(f"{above}[{i}]->{below}[{i}]") for above, below in PAIRS for i in (0, 1)]
-    return [*ends, *operator_finished(*(name for name in ALL if name not in left_out))]
+    ends = [events.EndOfDataReceived(channel=f"{above}[{i}]->{below}[{i}]") for above, below in PAIRS for i in (0, 1)]
+    return [*ends, *of_each(events.OperatorFinished, *(name for name in ALL if name not in left_out))]
 
 
 PAIRS = (("source", "map"), ("map", "sink"))
 
 near("finish-not-once", "every operator once", all_start(), everybody_finishes(), switched(FINISHED), inputs=NOTHING)
 near("finish-not-once", "once in each attempt",
-     all_start(), operator_finished("source[0]"), all_start(), everybody_finishes(), switched(FINISHED),
+     all_start(), events.OperatorFinished(subtask="source[0]"), all_start(), everybody_finishes(), switched(FINISHED),
      inputs=NOTHING)  # fmt: skip
-bad("finish-not-once", "called again", operator_finished("source[0]", "source[0]"))
+bad("finish-not-once", "called again", of_each(events.OperatorFinished, "source[0]", "source[0]"))
 bad("finish-not-once", "one left out", all_start(), everybody_finishes("sink[1]"), switched(FINISHED), inputs=NOTHING)
 near("finish-not-once", "one had finished before",
-     attempt(), task("source[0]", finished=True), task("source[1]"), operator_finished("source[1]"), switched(FINISHED),
-     inputs=NOTHING)  # fmt: skip
+     attempt(), task("source[0]", finished=True), task("source[1]"), events.OperatorFinished(subtask="source[1]"),
+     switched(FINISHED), inputs=NOTHING)  # fmt: skip
 
 near("finished-early", "after the end of all inputs",
-     [end_of_data(f"source[{i}]->sum[0]") for i in (0, 1)], operator_finished("sum[0]"), job=SUM)  # fmt: skip
+     [events.EndOfDataReceived(channel=f"source[{i}]->sum[0]") for i in (0, 1)],
+     events.OperatorFinished(subtask="sum[0]"), job=SUM)  # fmt: skip
 bad("finished-early", "after the end of one input",
-    end_of_data("source[0]->sum[0]"), operator_finished("sum[0]"), job=SUM)  # fmt: skip
+    events.EndOfDataReceived(channel="source[0]->sum[0]"), events.OperatorFinished(subtask="sum[0]"),
+    job=SUM)  # fmt: skip
 bad("finished-early", "with records unread",
-    task("source[0]", positions=((0, 0),)), emitted(0, 9), operator_finished("source[0]"),
+    task("source[0]", positions=((0, 0),)), emitted(0, 9), events.OperatorFinished(subtask="source[0]"),
     inputs=input_log(10, 10))  # fmt: skip
 near("finished-early", "with every record read",
-     task("source[0]", positions=((0, 9),)), emitted(9, 10), operator_finished("source[0]"),
+     task("source[0]", positions=((0, 9),)), emitted(9, 10), events.OperatorFinished(subtask="source[0]"),
      inputs=input_log(10, 10))  # fmt: skip
 
 bad("emitted-after-end", "flushed behind the end", events.EndOfDataSent(channel=BELOW), sends(BELOW, 0))
 near("emitted-after-end", "flushed before the end", sends(BELOW, 0), events.EndOfDataSent(channel=BELOW))
 
 bad("channel-ends-early", "channel ends with its data under way",
-    end_of_data("source[1]->sum[0]"), end_of_partition(ABOVE))  # fmt: skip
-bad("channel-ends-early", "its data ended in another attempt", end_of_data(ABOVE), attempt(), end_of_partition(ABOVE))
-near("channel-ends-early", "channel ends behind its data", end_of_data(ABOVE), end_of_partition(ABOVE))
+    events.EndOfDataReceived(channel="source[1]->sum[0]"), events.EndOfPartitionReceived(channel=ABOVE))  # fmt: skip
+bad("channel-ends-early", "its data ended in another attempt",
+    events.EndOfDataReceived(channel=ABOVE), attempt(), events.EndOfPartitionReceived(channel=ABOVE))  # fmt: skip
+near("channel-ends-early", "channel ends behind its data",
+     events.EndOfDataReceived(channel=ABOVE), events.EndOfPartitionReceived(channel=ABOVE))  # fmt: skip
 
 HELD: list[Line] = [
-    snapshot("reduce[0]", state=events.StateSummary(keys=3, records=3)), end_of_data("sum[0]->reduce[0]"),
-    operator_finished("reduce[0]"),
+    snapshot("reduce[0]", state=events.StateSummary(keys=3, records=3)),
+    events.EndOfDataReceived(channel="sum[0]->reduce[0]"), events.OperatorFinished(subtask="reduce[0]"),
 ]  # fmt: skip
 
 bad("held-after-finish", "rows still held",
@@ -112,51 +115,64 @@ near("held-after-finish", "nothing held",
 SOURCE, SINK = "source[0]", "sink[0]"
 
 near("exit-before-final", "a later checkpoint covers the final one",
-     operator_finished(SOURCE), snapshot(SOURCE, 3), heard(SOURCE, 4), finished(SOURCE))  # fmt: skip
+     events.OperatorFinished(subtask=SOURCE), snapshot(SOURCE, 3), heard(SOURCE, 4),
+     events.SubtaskFinished(subtask=SOURCE))  # fmt: skip
 bad("exit-before-final", "the checkpoint before finish does not count",
-    snapshot(SOURCE, 3), operator_finished(SOURCE), heard(SOURCE, 3), finished(SOURCE))  # fmt: skip
-bad("exit-before-final", "ended at once", operator_finished(SOURCE), finished(SOURCE))
+    snapshot(SOURCE, 3), events.OperatorFinished(subtask=SOURCE), heard(SOURCE, 3),
+    events.SubtaskFinished(subtask=SOURCE))  # fmt: skip
+bad("exit-before-final", "ended at once",
+    events.OperatorFinished(subtask=SOURCE), events.SubtaskFinished(subtask=SOURCE))  # fmt: skip
 
 SINK_ENDS: list[Line] = [
-    end_of_data("map[0]->sink[0]"), operator_finished(SINK), snapshot(SINK, 3), precommitted("t1", 3, subtask=SINK),
-    heard(SINK, 3),
+    events.EndOfDataReceived(channel="map[0]->sink[0]"), events.OperatorFinished(subtask=SINK), snapshot(SINK, 3),
+    events.TransactionPrecommitted(subtask=SINK, transaction="t1", checkpoint=3, records=1), heard(SINK, 3),
 ]  # fmt: skip
 
-near("exit-uncommitted", "ended after its commit", *SINK_ENDS, committed("t1"), finished(SINK))
-bad("exit-uncommitted", "ended before its commit", *SINK_ENDS, finished(SINK))
+near("exit-uncommitted", "ended after its commit",
+     *SINK_ENDS, events.TransactionCommitted(subtask="sink[0]", transaction="t1"),
+     events.SubtaskFinished(subtask=SINK))  # fmt: skip
+bad("exit-uncommitted", "ended before its commit", *SINK_ENDS, events.SubtaskFinished(subtask=SINK))
 
 # --- checkpoints in between ------------------------------------------------------------------------------------------
 
-near("refused-after-finish", "checkpoints go on", all_start(), finish_received(SOURCE), triggered(1, *REST))
+near("refused-after-finish", "checkpoints go on",
+     all_start(), events.FinishReceived(subtask=SOURCE), triggered(1, *REST))  # fmt: skip
 bad("refused-after-finish", "checkpoints stop though they should not",
-    all_start(), finish_received(SOURCE), refused(FailureReason.TASKS_NOT_RUNNING))  # fmt: skip
+    all_start(), events.FinishReceived(subtask=SOURCE),
+    events.CheckpointRefused(request=1, origin=CheckpointOrigin.PERIODIC,
+                             reason=FailureReason.TASKS_NOT_RUNNING))  # fmt: skip
 
 near("triggered-after-finish", "checkpoints stop",
-     all_start(), triggered(1, *ALL), finish_received(SOURCE), refused(FailureReason.TASKS_NOT_RUNNING),
+     all_start(), triggered(1, *ALL), events.FinishReceived(subtask=SOURCE),
+     events.CheckpointRefused(request=1, origin=CheckpointOrigin.PERIODIC, reason=FailureReason.TASKS_NOT_RUNNING),
      options=STOPS)  # fmt: skip
 bad("triggered-after-finish", "checkpoints go on though they should not",
-    all_start(), finish_received(SOURCE), triggered(1, *REST), options=STOPS)  # fmt: skip
+    all_start(), events.FinishReceived(subtask=SOURCE), triggered(1, *REST), options=STOPS)  # fmt: skip
 
 near("wrong-participants", "the finished of the last attempt runs again",
-     all_start(), finish_received(SOURCE), triggered(1, *REST), all_start(), triggered(2, *ALL))  # fmt: skip
-bad("wrong-participants", "the finished is asked", all_start(), finish_received(SOURCE), triggered(1, *ALL))
-bad("wrong-participants", "one that runs is not asked", all_start(), finish_received(SOURCE), triggered(1, *REST[1:]))
+     all_start(), events.FinishReceived(subtask=SOURCE), triggered(1, *REST), all_start(),
+     triggered(2, *ALL))  # fmt: skip
+bad("wrong-participants", "the finished is asked",
+    all_start(), events.FinishReceived(subtask=SOURCE), triggered(1, *ALL))  # fmt: skip
+bad("wrong-participants", "one that runs is not asked",
+    all_start(), events.FinishReceived(subtask=SOURCE), triggered(1, *REST[1:]))  # fmt: skip
 
 near("triggered-not-first", "the one behind the finished is triggered",
-     all_start(), finish_received(SOURCE), triggered(1, *REST),
+     all_start(), events.FinishReceived(subtask=SOURCE), triggered(1, *REST),
      [trigger_sent(subtask) for subtask in ("source[1]", "map[0]")])  # fmt: skip
 bad("triggered-not-first", "one behind that is triggered",
-    all_start(), finish_received(SOURCE), triggered(1, *REST), trigger_sent(SINK))  # fmt: skip
+    all_start(), events.FinishReceived(subtask=SOURCE), triggered(1, *REST), trigger_sent(SINK))  # fmt: skip
 
 UNION: list[Line] = [
-    all_start(), triggered(1, *ALL), operator_finished(SOURCE), snapshot("source[0]"), snapshot("source[1]"),
+    all_start(), triggered(1, *ALL), events.OperatorFinished(subtask=SOURCE), snapshot("source[0]"),
+    snapshot("source[1]"),
 ]  # fmt: skip
 """Both sources take checkpoint 1, the first of them after finish()."""
 
 bad("partial-union", "one of two had finished", *UNION, completed(), job=UNION_STATE)
 near("partial-union", "it does not complete", *UNION, aborted(1, FailureReason.TASK_CLOSING), job=UNION_STATE)
 near("partial-union", "both had finished",
-     all_start(), triggered(1, *ALL), operator_finished("source[0]", "source[1]"), snapshot("source[0]"),
+     all_start(), triggered(1, *ALL), of_each(events.OperatorFinished, "source[0]", "source[1]"), snapshot("source[0]"),
      snapshot("source[1]"), completed(), job=UNION_STATE)  # fmt: skip
 
 near("running-before-finished", "finished behind finished",

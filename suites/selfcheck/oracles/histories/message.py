@@ -6,9 +6,8 @@ from holdfast.harness.model import events
 from holdfast.suites.selfcheck.oracles.builder import Line, at, exhibits, injected, on
 from holdfast.suites.selfcheck.oracles.legal import SUBTASKS
 from holdfast.suites.selfcheck.oracles.lines import (
-    CANCELLING, ack_sent, acked, attempt, claimed, completed, decline_sent, declined, deleted, died, dropped,
-    finish_received, finished, heard, notified, published, received, stopped, switched, tasks, trigger_received,
-    trigger_sent, triggered, written,
+    CANCELLING, ack_sent, acked, attempt, completed, deleted, died, dropped, heard, notified, of_each, published,
+    received, stopped, switched, trigger_received, trigger_sent, triggered, written,
 )  # fmt: skip
 
 # --- FENCE: a coordinator stands still, another takes over, and the first comes back ----------------------------------
@@ -22,7 +21,7 @@ def superseded(*lines: Line, found: tuple[int, ...] = (), learns: bool = True) -
     """Both coordinators live; the successor found these checkpoints; then the former says the lines."""
     said = [at(SUCCESSOR, published(checkpoint, states=len(SUBTASKS), path="")) for checkpoint in found]
     learned = [at(FORMER, events.CoordinatorSuperseded(epoch=1))] if learns else []
-    first, second = (claimed(), claimed(2))
+    first, second = (events.CoordinatorClaimed(epoch=1), events.CoordinatorClaimed(epoch=2))
     pending = triggered(1, *SUBTASKS)
     until = (at(FORMER, first), attempt(), pending, at(SUCCESSOR, second))
     return [*until, *said, *lines, *learned]
@@ -30,10 +29,13 @@ def superseded(*lines: Line, found: tuple[int, ...] = (), learns: bool = True) -
 
 bad, near = exhibits("FENCE", claimed=frozenset())
 
-bad("epoch-not-higher", "claims what is claimed", claimed(), died(), claimed(), died())
-near("epoch-not-higher", "claims the next", claimed(), died(), claimed(2), died())
+bad("epoch-not-higher", "claims what is claimed",
+    events.CoordinatorClaimed(epoch=1), died(), events.CoordinatorClaimed(epoch=1), died())  # fmt: skip
+near("epoch-not-higher", "claims the next",
+     events.CoordinatorClaimed(epoch=1), died(), events.CoordinatorClaimed(epoch=2), died())  # fmt: skip
 near("epoch-not-higher", "another job begins anew",
-     claimed(), died(), claimed(2), died(), claimed(first_attempt=1_000_000), died())  # fmt: skip
+     events.CoordinatorClaimed(epoch=1), died(), events.CoordinatorClaimed(epoch=2), died(),
+     events.CoordinatorClaimed(epoch=1, first_attempt=1_000_000), died())  # fmt: skip
 
 bad("superseded-acted", "superseded publishes", superseded(written(METADATA, by=FORMER), learns=False), options={})
 bad("superseded-acted", "superseded triggers",
@@ -77,7 +79,7 @@ near("superseded-notified", "nobody hears it",
 
 SOURCE = "source[1]"
 TRIGGER = trigger_sent(SOURCE)
-RUN_ALL: list[Line] = [attempt(), tasks(*SUBTASKS)]
+RUN_ALL: list[Line] = [attempt(), of_each(events.TaskStarted, *SUBTASKS)]
 """Every subtask runs in attempt 1; the run ends a second after the last line."""
 
 bad, near = exhibits("MESSAGE")
@@ -89,14 +91,15 @@ bad("never-sent", "acknowledgement that nobody sent",
 bad("never-sent", "acknowledgement under another name",
     *RUN_ALL, ack_sent("source[0]"), [acked(1, each) for each in ("source[0]", SOURCE)])  # fmt: skip
 bad("never-sent", "decline of another checkpoint",
-    *RUN_ALL, decline_sent(SOURCE, 2), [declined(each, SOURCE, "full") for each in (2, 1)])  # fmt: skip
+    *RUN_ALL, events.DeclineSent(subtask=SOURCE, checkpoint=2, reason="full"),
+    [events.DeclineReceived(checkpoint=each, subtask=SOURCE, reason="full") for each in (2, 1)])  # fmt: skip
 bad("never-sent", "notice of the other kind",
     *RUN_ALL, notified(1, SOURCE, completed=False),
     [heard(SOURCE, completed=each) for each in (False, True)])  # fmt: skip
 
 BEHIND_A_SUCCESSOR: list[Line] = [
-    at("coordinator.0", attempt()), at("coordinator.0", claimed()), at("coordinator.1", claimed(2)),
-    at("coordinator.0", trigger_sent(SOURCE)),
+    at("coordinator.0", attempt()), at("coordinator.0", events.CoordinatorClaimed(epoch=1)),
+    at("coordinator.1", events.CoordinatorClaimed(epoch=2)), at("coordinator.0", trigger_sent(SOURCE)),
 ]  # fmt: skip
 """Another coordinator has taken over while the one of the attempt lives."""
 
@@ -132,14 +135,14 @@ near("never-sent", "the sender died on a busy machine",
 
 # A coordinator finds that in the checkpoint that it restores: nobody sends it.
 near("never-sent", "subtask that had finished in the checkpoint",
-     *RUN_ALL, finish_received(SOURCE), trigger_sent(SOURCE), trigger_received(SOURCE))  # fmt: skip
+     *RUN_ALL, events.FinishReceived(subtask=SOURCE), trigger_sent(SOURCE), trigger_received(SOURCE))  # fmt: skip
 
 bad("never-received", "trigger is lost", *RUN_ALL, trigger_sent(SOURCE))
 bad("never-received", "acknowledgement is lost", *RUN_ALL, ack_sent(SOURCE))
 bad("never-received", "notice is lost", *RUN_ALL, notified(1, SOURCE))
-bad("never-received", "decline is lost", *RUN_ALL, decline_sent(SOURCE))
+bad("never-received", "decline is lost", *RUN_ALL, events.DeclineSent(subtask=SOURCE, checkpoint=1, reason="full"))
 bad("never-received", "splits are lost", *RUN_ALL, events.SplitsAssigned(subtask=SOURCE, splits=(1, 3)))
-bad("never-received", "end of a subtask is lost", *RUN_ALL, finished(SOURCE))
+bad("never-received", "end of a subtask is lost", *RUN_ALL, events.SubtaskFinished(subtask=SOURCE))
 
 # Records travel on it, and no control messages.
 bad("never-received", "a channel is slow",
@@ -152,7 +155,7 @@ bad("never-received", "another message was struck",
 near("never-received", "trigger arrives", *RUN_ALL, trigger_sent(SOURCE), trigger_received(SOURCE))
 near("never-received", "everything arrives",
      *RUN_ALL, events.SplitsAssigned(subtask=SOURCE, splits=(1, 3)), received(1, 3, subtask=SOURCE), ack_sent(SOURCE),
-     acked(1, SOURCE), finished(SOURCE), finish_received(SOURCE))  # fmt: skip
+     acked(1, SOURCE), events.SubtaskFinished(subtask=SOURCE), events.FinishReceived(subtask=SOURCE))  # fmt: skip
 
 # One arrives, so that there is something to decide on.
 near("never-received", "its receiver has stopped",

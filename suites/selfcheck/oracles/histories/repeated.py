@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from holdfast.harness.model import events
 from holdfast.harness.model.capability import EXACTLY_ONCE, Claims
-from holdfast.harness.model.checkpoint import StopMode
+from holdfast.harness.model.checkpoint import SavepointFormat, StopMode
 from holdfast.harness.model.events import SplitsLeft, SplitsListed
 from holdfast.harness.model.jobs import FORWARD
 from holdfast.suites.selfcheck.oracles.builder import Line, at, exhibits, on
@@ -13,9 +14,9 @@ from holdfast.suites.selfcheck.oracles.histories import (
 from holdfast.suites.selfcheck.oracles.histories.coord import ALL, BARRIER
 from holdfast.suites.selfcheck.oracles.legal import summary
 from holdfast.suites.selfcheck.oracles.lines import (
-    RUNNING, Barrier, ack_sent, attempt, completed, content, damaged, decline_sent, deleted, delivers, died, dropped,
-    failure, heard, in_flight, metadata, notified, published, put_back, savepoint_triggered, sends, snapshot as taken,
-    storage_failed, submitted, switched, triggered,
+    RUNNING, Barrier, ack_sent, attempt, completed, content, damaged, deleted, delivers, died, dropped, failure, heard,
+    in_flight, metadata, notified, published, put_back, sends, snapshot as taken, storage_failed, submitted, switched,
+    triggered,
 )  # fmt: skip
 
 # --- parts of checkpoints --------------------------------------------------------------------------------------------
@@ -35,7 +36,7 @@ bad("barrier-after-upload", "one of two barriers waits for the file",
 UPLOAD_FAILS = at("worker-0.0", storage_failed("write-state", snapshot.file().path, subtask="sum[0]"))
 ANOTHER_DECLINES: list[Line] = [
     at("worker-1.0", storage_failed("write-state", "chk-1/sum-1", subtask="sum[1]")),
-    decline_sent("sum[1]"), delivers("source[0]->sum[1]", 0),
+    events.DeclineSent(subtask="sum[1]", checkpoint=1, reason="full"), delivers("source[0]->sum[1]", 0),
 ]  # fmt: skip
 
 near("async-error-swallowed", "is told of the abort before the upload fails and again afterwards",
@@ -88,11 +89,12 @@ savepoint.bad(
     savepoint.SUBMITS, savepoint.stop_triggered(StopMode.GO_ON), savepoint.SAVED_WITHOUT_RECOVERY_POINT, failure(),
     attempt(4), savepoint.SAVED_WITHOUT_RECOVERY_POINT,
 )  # fmt: skip
-savepoint.bad(
-    "savepoint-commits", "a sink is told and the job is to stop with it afterwards",
-    savepoint.SUBMITS, savepoint.stop_triggered(StopMode.GO_ON), savepoint.SAVED_WITHOUT_RECOVERY_POINT,
-    notified(4, "sink[0]"), savepoint_triggered(4, savepoint.FOLDER, StopMode.SUSPEND), savepoint.JOB_FINISHES,
-)  # fmt: skip
+savepoint.bad("savepoint-commits", "a sink is told and the job is to stop with it afterwards",
+              savepoint.SUBMITS, savepoint.stop_triggered(StopMode.GO_ON), savepoint.SAVED_WITHOUT_RECOVERY_POINT,
+              notified(4, "sink[0]"),
+              events.SavepointTriggered(checkpoint=4, folder=savepoint.FOLDER, format=SavepointFormat.CANONICAL,
+                                        stop=StopMode.SUSPEND),
+              savepoint.JOB_FINISHES)  # fmt: skip
 
 TAKEN_AGAIN = taken("sum[0]", state=summary([(0, 1)]))
 

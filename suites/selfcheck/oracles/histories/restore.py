@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
+from holdfast.harness.model import events
 from holdfast.harness.model.events import ChannelContent, HeldState, InputRead, SubtaskAudited, SubtaskMoved
 from holdfast.suites.selfcheck.oracles.builder import Line, exhibits, input_log
 from holdfast.suites.selfcheck.oracles.legal import summary
 from holdfast.suites.selfcheck.oracles.lines import (
-    attempt, completed, content, died, dropped, emitted, failure, in_flight, published, put_back, read_back, snapshot,
-    submitted, task,
+    attempt, completed, content, died, dropped, emitted, failure, in_flight, published, put_back, snapshot, submitted,
+    task,
 )  # fmt: skip
 
 # --- RESTORE: one sum and one source of the keyed sum, restored from checkpoint 1 -------------------------------------
@@ -90,26 +91,30 @@ SINK_READ = SubtaskAudited(checkpoint=1, subtask="sink[0]", pending_transactions
 SOURCE_READ = SubtaskAudited(checkpoint=1, subtask="source[0]", positions=((0, 4),))
 
 bad("audit-differs", "audit lacks a record",
-    TAKEN, read_back(), SubtaskAudited(checkpoint=1, subtask="sum[0]", state=summary(HELD[1:])), SOURCE_READ,
-    SINK_READ)  # fmt: skip
+    TAKEN, events.CheckpointAudited(checkpoint=1),
+    SubtaskAudited(checkpoint=1, subtask="sum[0]", state=summary(HELD[1:])), SOURCE_READ, SINK_READ)  # fmt: skip
 
 SUM_READ = SubtaskAudited(checkpoint=1, subtask="sum[0]", state=summary(HELD))
 
 bad("audit-differs", "audit stands elsewhere",
-    TAKEN, read_back(), SUM_READ, SubtaskAudited(checkpoint=1, subtask="source[0]", positions=((0, 3),)),
-    SINK_READ)  # fmt: skip
+    TAKEN, events.CheckpointAudited(checkpoint=1), SUM_READ,
+    SubtaskAudited(checkpoint=1, subtask="source[0]", positions=((0, 3),)), SINK_READ)  # fmt: skip
 bad("audit-differs", "audit lacks a transaction",
-    TAKEN, read_back(), SUM_READ, SOURCE_READ,
+    TAKEN, events.CheckpointAudited(checkpoint=1), SUM_READ, SOURCE_READ,
     SubtaskAudited(checkpoint=1, subtask="sink[0]", pending_transactions=()))  # fmt: skip
-near("audit-differs", "audit gives what was recorded", TAKEN, read_back(), SUM_READ, SOURCE_READ, SINK_READ)
+near("audit-differs", "audit gives what was recorded",
+     TAKEN, events.CheckpointAudited(checkpoint=1), SUM_READ, SOURCE_READ, SINK_READ)  # fmt: skip
 
 bad("audit-failed", "audit cannot restore",
-    TAKEN, read_back(1, "chk-1/sum-0 is missing"), SUM_READ, SOURCE_READ, SINK_READ)  # fmt: skip
+    TAKEN, events.CheckpointAudited(checkpoint=1, problem="chk-1/sum-0 is missing"), SUM_READ, SOURCE_READ,
+    SINK_READ)  # fmt: skip
 near("audit-failed", "what cannot be restored was dropped before",
-     TAKEN, failure(), attempt(1), dropped(1), read_back(1, "chk-1/sum-0 is missing"), read_back(2))  # fmt: skip
+     TAKEN, failure(), attempt(1), dropped(1), events.CheckpointAudited(checkpoint=1, problem="chk-1/sum-0 is missing"),
+     events.CheckpointAudited(checkpoint=2))  # fmt: skip
 bad("audit-failed", "it is dropped only afterwards",
-    TAKEN, failure(), attempt(1), read_back(1, "chk-1/sum-0 is missing"), dropped(1))  # fmt: skip
-near("audit-failed", "audit restores", TAKEN, read_back(), SUM_READ, SOURCE_READ, SINK_READ)
+    TAKEN, failure(), attempt(1), events.CheckpointAudited(checkpoint=1, problem="chk-1/sum-0 is missing"),
+    dropped(1))  # fmt: skip
+near("audit-failed", "audit restores", TAKEN, events.CheckpointAudited(checkpoint=1), SUM_READ, SOURCE_READ, SINK_READ)
 
 bad("recovery-not-repeated", "starts over after failed restore",
     TAKEN, failure(), attempt(1), SUM_STARTS, failure(), attempt())  # fmt: skip

@@ -9,7 +9,7 @@ from holdfast.harness.model.target import Role, Target
 from holdfast.suites.selfcheck.oracles.builder import MS, Line, at, exhibits, injected, on, undecided
 from holdfast.suites.selfcheck.oracles.lines import (
     CANCELED, CANCELLING, FAILED, RUNNING, aborted, ack_sent, attempt, completed, deleted, died, drawn, dropped,
-    failure, listed, metadata, published, savepoint_completed, storage_failed, submitted, switched, written,
+    failure, listed, metadata, published, storage_failed, submitted, switched, written,
 )  # fmt: skip
 
 # --- REACH: a checkpoint of one state file and its metadata -----------------------------------------------------------
@@ -152,8 +152,8 @@ near("kept-wrongly", "never seen",
      switched(RUNNING), whole(1), whole(2), on("coordinator.1", published(1, metadata(1)), *UNREAD))  # fmt: skip
 
 CLAIMS_AND_FAILS: list[Line] = [
-    switched(RUNNING), savepoint_completed(1, metadata(1).path, metadata(1)), whole(2), ended(dropped(2)),
-    submitted(metadata(1).path, 1, job=1),
+    switched(RUNNING), events.SavepointCompleted(checkpoint=1, path=metadata(1).path, files=(metadata(1),)), whole(2),
+    ended(dropped(2)), submitted(metadata(1).path, 1, job=1),
 ]  # fmt: skip
 """A job is given a savepoint, which it is to own, and fails."""
 

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from holdfast.harness.model import events
-from holdfast.harness.model.checkpoint import StopMode
+from holdfast.harness.model.checkpoint import SavepointFormat, StopMode
 from holdfast.harness.model.plan import FaultSpec
 from holdfast.harness.model.target import COORDINATOR
 from holdfast.suites.selfcheck.oracles.builder import Line, at, exhibits, injected, on, undecided
 from holdfast.suites.selfcheck.oracles.lines import (
-    CANCELLING, FAILED, aborted, attempt, completed, content, deleted, failure, in_flight, listed, notified,
-    operator_finished, published, savepoint_completed, savepoint_triggered, sends, snapshot, submitted, switched,
-    triggered,
+    CANCELLING, FAILED, aborted, attempt, completed, content, deleted, failure, in_flight, listed, notified, published,
+    sends, snapshot, submitted, switched, triggered,
 )  # fmt: skip
 
 FOLDER = "savepoints/savepoint-0-4/"
@@ -27,7 +26,9 @@ FINISHED = events.JobStatus.FINISHED
 
 
 def stop_triggered(stop: StopMode = StopMode.SUSPEND) -> list[Line]:
-    return [triggered(4, "source[0]", "sum[0]", "sink[0]"), savepoint_triggered(4, FOLDER, stop)]
+    return [triggered(4, "source[0]", "sum[0]", "sink[0]"),
+            events.SavepointTriggered(checkpoint=4, folder=FOLDER, format=SavepointFormat.CANONICAL,
+                                      stop=stop)]  # fmt: skip
 
 
 def part(subtask: str) -> events.SnapshotTaken:
@@ -54,11 +55,12 @@ SUSPENDS = stop_triggered()
 
 bad("outside-folder", "a file elsewhere",
     SUBMITS, SUSPENDS,
-    savepoint_completed(4, METADATA.path, METADATA, events.FileReference("checkpoints/job-0/shared/a", 10, 7),
-                        recovery_point=True),
+    events.SavepointCompleted(checkpoint=4, path=METADATA.path,
+                              files=(METADATA, events.FileReference("checkpoints/job-0/shared/a", 10, 7)),
+                              recovery_point=True),
     JOB_FINISHES)  # fmt: skip
 
-SAVED = savepoint_completed(4, METADATA.path, METADATA, FILE, recovery_point=True)
+SAVED = events.SavepointCompleted(checkpoint=4, path=METADATA.path, files=(METADATA, FILE), recovery_point=True)
 
 bad("outside-folder", "a file of a checkpoint", SUBMITS, published(3, FILE), SUSPENDS, SAVED, JOB_FINISHES)
 near("outside-folder", "all in one folder", SUBMITS, SUSPENDS, SAVED, JOB_FINISHES)
@@ -126,17 +128,17 @@ near("not-stopped", "it is cancelled with it",
      listed(METADATA, FILE))  # fmt: skip
 
 bad("not-drained", "snapshot before finish",
-    SUBMITS, stop_triggered(StopMode.DRAIN), part("sum[0]"), operator_finished("sum[0]"), SAVED,
+    SUBMITS, stop_triggered(StopMode.DRAIN), part("sum[0]"), events.OperatorFinished(subtask="sum[0]"), SAVED,
     JOB_FINISHES)  # fmt: skip
 near("not-drained", "snapshot behind finish",
-     SUBMITS, stop_triggered(StopMode.DRAIN), operator_finished("sum[0]"), part("sum[0]"), SAVED,
+     SUBMITS, stop_triggered(StopMode.DRAIN), events.OperatorFinished(subtask="sum[0]"), part("sum[0]"), SAVED,
      JOB_FINISHES)  # fmt: skip
 
 bad("drained-unasked", "finish of a job that suspends",
-    SUBMITS, SUSPENDS, operator_finished("sum[0]"), part("sum[0]"), SAVED, JOB_FINISHES)  # fmt: skip
+    SUBMITS, SUSPENDS, events.OperatorFinished(subtask="sum[0]"), part("sum[0]"), SAVED, JOB_FINISHES)  # fmt: skip
 near("drained-unasked", "no finish of a job that suspends", SUBMITS, SUSPENDS, part("sum[0]"), SAVED, JOB_FINISHES)
 
-SAVED_WITHOUT_RECOVERY_POINT = savepoint_completed(4, METADATA.path, METADATA, FILE)
+SAVED_WITHOUT_RECOVERY_POINT = events.SavepointCompleted(checkpoint=4, path=METADATA.path, files=(METADATA, FILE))
 
 bad("savepoint-commits", "a sink is told",
     SUBMITS, stop_triggered(StopMode.GO_ON), SAVED_WITHOUT_RECOVERY_POINT, notified(4, "sink[0]"))  # fmt: skip

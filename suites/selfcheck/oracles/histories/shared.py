@@ -7,8 +7,8 @@ from holdfast.harness.model.checkpoint import SavepointFormat
 from holdfast.harness.model.events import AckOutcome, FileReference, SharedFileUse, SharedHandle
 from holdfast.suites.selfcheck.oracles.builder import Line, exhibits
 from holdfast.suites.selfcheck.oracles.lines import (
-    aborted, ack_sent, acked, attempt, claimed, completed, deleted, dropped, heard, listed, notified, published,
-    savepoint_triggered, triggered, written,
+    aborted, ack_sent, acked, attempt, completed, deleted, dropped, heard, listed, notified, published, triggered,
+    written,
 )  # fmt: skip
 
 SUM = "sum[0]"
@@ -55,7 +55,7 @@ def whole(checkpoint: int, *files: FileReference, uses: tuple[int, ...] = (), ne
             *completes(checkpoint, *files)]  # fmt: skip
 
 
-bad, near = exhibits("SHARED", claimed(), attempt(), options=INTERVAL)
+bad, near = exhibits("SHARED", events.CoordinatorClaimed(epoch=1), attempt(), options=INTERVAL)
 
 bad("deleted-in-use", "goes with an older checkpoint",
     whole(1, ONE), whole(2, TWO, ONE, uses=(1, 2)), dropped(1), deleted(ONE, by="coordinator.0"))  # fmt: skip
@@ -88,11 +88,11 @@ bad("unconfirmed-base", "rests on what was only uploaded",
 near("unconfirmed-base", "rests on what completed", whole(1, ONE), whole(2, TWO, ONE, uses=(1, 2)))
 
 bad("savepoint-shares", "a savepoint rests on a checkpoint",
-    whole(1, ONE), savepoint_triggered(2, "savepoints/1/", form=SavepointFormat.NATIVE), triggered(2, SUM),
-    answered(2, again(ONE)), registered(2, ONE, uses=(2,)))  # fmt: skip
+    whole(1, ONE), events.SavepointTriggered(checkpoint=2, folder="savepoints/1/", format=SavepointFormat.NATIVE),
+    triggered(2, SUM), answered(2, again(ONE)), registered(2, ONE, uses=(2,)))  # fmt: skip
 near("savepoint-shares", "a savepoint has everything itself",
-     whole(1, ONE), savepoint_triggered(2, "savepoints/1/", form=SavepointFormat.NATIVE), triggered(2, SUM),
-     answered(2), whole(3, TWO, ONE, uses=(1, 2)))  # fmt: skip
+     whole(1, ONE), events.SavepointTriggered(checkpoint=2, folder="savepoints/1/", format=SavepointFormat.NATIVE),
+     triggered(2, SUM), answered(2), whole(3, TWO, ONE, uses=(1, 2)))  # fmt: skip
 
 bad("wrong-files", "a placeholder becomes another file",
     triggered(1, SUM, "sum[1]"), answered(1, new(ONE)), registered(1, ONE), answered(1, new(TWO), subtask="sum[1]"),

@@ -5,11 +5,12 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from holdfast.harness.model import events
+from holdfast.harness.model.checkpoint import SavepointFormat
 from holdfast.suites.selfcheck.oracles.builder import Line, at, exhibits, input_log
 from holdfast.suites.selfcheck.oracles.legal import summary
 from holdfast.suites.selfcheck.oracles.lines import (
-    Barrier, aborted, ack_sent, acked, attempt, claimed, completed, decline_sent, delivers, died, heard, listed,
-    published, savepoint_triggered, sends, snapshot, stopped, storage_failed, triggered, written,
+    Barrier, aborted, ack_sent, acked, attempt, completed, delivers, died, heard, listed, published, sends, snapshot,
+    stopped, storage_failed, triggered, written,
 )  # fmt: skip
 
 LEFT, BELOW = "source[0]->sum[0]", "sum[0]->sink[0]"
@@ -96,7 +97,7 @@ bad("async-error-swallowed", "goes on without declining",
     delivers(LEFT, 0), delivers(LEFT, 1))  # fmt: skip
 near("async-error-swallowed", "declines",
      attempt(), TAKEN, at(WORKER, storage_failed("write-state", file().path, "injected", subtask="sum[0]")),
-     decline_sent("sum[0]", 1, "injected"), delivers(LEFT, 0))  # fmt: skip
+     events.DeclineSent(subtask="sum[0]", checkpoint=1, reason="injected"), delivers(LEFT, 0))  # fmt: skip
 
 FIX_FAILED = at(WORKER, storage_failed("fix-state", file().path, "injected", subtask="sum[0]"))
 
@@ -164,15 +165,19 @@ def _completed(*checkpoints: int) -> list[Line]:
 LISTED: list[Line] = [attempt(), TAKEN]
 """Checkpoint 1 is aborted while its file is being written, or when it is acknowledged; three more complete."""
 
-LEFT_BEHIND: list[Line] = [claimed(), attempt(), triggered(), TAKEN, WRITTEN, released(), ACKED]
+LEFT_BEHIND: list[Line] = [
+    events.CoordinatorClaimed(epoch=1), attempt(), triggered(), TAKEN, WRITTEN, released(), ACKED,
+]  # fmt: skip
 """Checkpoint 1 is pending when the coordinator dies, and three others complete under the next one."""
 
 bad("aborted-file-left", "successor leaves a file of the pending",
-    *LEFT_BEHIND, acked(1, "sum[0]"), died(), claimed(2), _completed(2, 3, 4), listed(file()))  # fmt: skip
+    *LEFT_BEHIND, acked(1, "sum[0]"), died(), events.CoordinatorClaimed(epoch=2), _completed(2, 3, 4),
+    listed(file()))  # fmt: skip
 near("aborted-file-left", "successor deletes it",
-     *LEFT_BEHIND, acked(1, "sum[0]"), died(), claimed(2), _completed(2, 3, 4), listed())  # fmt: skip
+     *LEFT_BEHIND, acked(1, "sum[0]"), died(), events.CoordinatorClaimed(epoch=2), _completed(2, 3, 4),
+     listed())  # fmt: skip
 near("aborted-file-left", "the dead had not heard of it",
-     *LEFT_BEHIND, died(), claimed(2), _completed(2, 3, 4), listed(file()))  # fmt: skip
+     *LEFT_BEHIND, died(), events.CoordinatorClaimed(epoch=2), _completed(2, 3, 4), listed(file()))  # fmt: skip
 bad("aborted-file-left", "aborted file is there",
     *LISTED, heard("sum[0]", completed=False), WRITTEN, released(), _completed(2, 3, 4), listed(file()))  # fmt: skip
 bad("aborted-file-left", "file of a late ack is there",
@@ -188,11 +193,11 @@ IN_SAVEPOINT = events.FileReference("saved/5/state", 10, 1)
 
 def _savepoint(*before: Line, behind: tuple[Line, ...] = ()) -> list[Line]:
     """A savepoint whose file lies there when three checkpoints have completed."""
-    return [
-        attempt(), *before, savepoint_triggered(5, "saved/5/"), snapshot("sum[0]", 5, state=summary(HELD)),
-        written(IN_SAVEPOINT, by=WORKER), ack_sent("sum[0]", 5, IN_SAVEPOINT), acked(5, "sum[0]"), *behind,
-        _completed(6, 7, 8), listed(IN_SAVEPOINT),
-    ]  # fmt: skip
+    return [attempt(), *before,
+            events.SavepointTriggered(checkpoint=5, folder="saved/5/", format=SavepointFormat.CANONICAL),
+            snapshot("sum[0]", 5, state=summary(HELD)), written(IN_SAVEPOINT, by=WORKER),
+            ack_sent("sum[0]", 5, IN_SAVEPOINT), acked(5, "sum[0]"), *behind, _completed(6, 7, 8),
+            listed(IN_SAVEPOINT)]  # fmt: skip
 
 
 near("aborted-file-left", "of a savepoint whose end nobody reported", _savepoint())

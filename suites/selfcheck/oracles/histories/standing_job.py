@@ -9,9 +9,8 @@ from holdfast.harness.model.plan import ExpectedEnd
 from holdfast.suites.selfcheck.oracles.builder import OPTIONS, Line, at, exhibits, injected
 from holdfast.suites.selfcheck.oracles.legal import SUBTASKS
 from holdfast.suites.selfcheck.oracles.lines import (
-    CANCELED, CANCELLING, FAILED, FINISHED, RESTARTING, RUNNING, aborted, ack_sent, acked, attempt, barriers,
-    commit_tried, committed, completed, decline_sent, delivers, died, drawn, failure, finish_received, finished, heard,
-    in_flight, restart, sends, snapshot, stopped, switched, task, tasks, triggered,
+    CANCELED, CANCELLING, FAILED, FINISHED, RESTARTING, RUNNING, Barrier, aborted, ack_sent, acked, attempt, completed,
+    delivers, died, drawn, failure, heard, in_flight, of_each, sends, snapshot, stopped, switched, task, triggered,
 )  # fmt: skip
 
 # --- PROGRESS: a job that stands before an attempt of it runs, and one that a user has ended --------------------------
@@ -20,11 +19,11 @@ from holdfast.suites.selfcheck.oracles.lines import (
 WITHOUT_CHECKPOINTS = {"pipeline.operator-chaining.enabled": "false"}
 ALL_BUT_ONE = SUBTASKS[:-1]
 LAST = SUBTASKS[-1]
-ALL_RUN: list[Line] = [attempt(), *tasks(*SUBTASKS), switched(RUNNING)]
+ALL_RUN: list[Line] = [attempt(), *of_each(events.TaskStarted, *SUBTASKS), switched(RUNNING)]
 
 
 def failed(*subtasks: str, delay_ms: int = 20) -> list[Line]:
-    return [failure("it failed", LAST, *subtasks), switched(RESTARTING), restart(delay_ms)]
+    return [failure("it failed", LAST, *subtasks), switched(RESTARTING), events.RestartScheduled(delay_ms=delay_ms)]
 
 
 bad, near = exhibits("PROGRESS", options=WITHOUT_CHECKPOINTS)
@@ -35,7 +34,8 @@ near("task-not-stopped", "another region runs on",
      ALL_RUN, failed(LAST), stopped(LAST), attempt(None, LAST), task(LAST), switched(RUNNING))  # fmt: skip
 near("task-not-stopped", "its worker has died",
      ALL_RUN, died("worker-1"), failed(), stopped(*[each for each in SUBTASKS if "[1]" not in each]))  # fmt: skip
-near("task-not-stopped", "it had finished", ALL_RUN, finished(LAST), failed(delay_ms=900), stopped(*ALL_BUT_ONE))
+near("task-not-stopped", "it had finished",
+     ALL_RUN, events.SubtaskFinished(subtask=LAST), failed(delay_ms=900), stopped(*ALL_BUT_ONE))  # fmt: skip
 
 bad("stop-not-noticed", "a subtask stops and nobody counts that", ALL_RUN, stopped(LAST))
 near("stop-not-noticed", "it stops when the run ends",
@@ -57,15 +57,18 @@ near("attempt-not-started", "a worker is gone", ALL_RUN, died("worker-1"), faile
 near("attempt-not-started", "the job has failed",
      ALL_RUN, failed(), stopped(*SUBTASKS), switched(FAILED), expected=ExpectedEnd.FAILED)  # fmt: skip
 
-bad("task-not-started", "one does not start", attempt(), tasks(*ALL_BUT_ONE))
+bad("task-not-started", "one does not start", attempt(), of_each(events.TaskStarted, *ALL_BUT_ONE))
 bad("task-not-started", "one starts in the attempt before",
-    ALL_RUN, failed(), stopped(*SUBTASKS), attempt(), tasks(*ALL_BUT_ONE), at("", task(LAST), attempt=1))  # fmt: skip
-near("task-not-started", "its worker dies first", attempt(), tasks(*ALL_BUT_ONE), died("worker-1"))
+    ALL_RUN, failed(), stopped(*SUBTASKS), attempt(), of_each(events.TaskStarted, *ALL_BUT_ONE),
+    at("", task(LAST), attempt=1))  # fmt: skip
+near("task-not-started", "its worker dies first",
+     attempt(), of_each(events.TaskStarted, *ALL_BUT_ONE), died("worker-1"))  # fmt: skip
 near("task-not-started", "its attempt fails first",
-     attempt(), tasks(*ALL_BUT_ONE), failed(delay_ms=900), stopped(*ALL_BUT_ONE))  # fmt: skip
+     attempt(), of_each(events.TaskStarted, *ALL_BUT_ONE), failed(delay_ms=900), stopped(*ALL_BUT_ONE))  # fmt: skip
 
-bad("job-not-running", "nobody says that it runs", attempt(), tasks(*SUBTASKS))
-bad("job-not-running", "it ran before the failure", ALL_RUN, failed(), stopped(*SUBTASKS), attempt(), tasks(*SUBTASKS))
+bad("job-not-running", "nobody says that it runs", attempt(), of_each(events.TaskStarted, *SUBTASKS))
+bad("job-not-running", "it ran before the failure",
+    ALL_RUN, failed(), stopped(*SUBTASKS), attempt(), of_each(events.TaskStarted, *SUBTASKS))  # fmt: skip
 near("job-not-running", "it runs", ALL_RUN)
 
 ENDED = [kind(subtask=each) for each in SUBTASKS for kind in (events.SubtaskFinished, events.FinishReceived)]
@@ -139,36 +142,47 @@ bad("no-checkpoint-begun", "none follows an abort",
 near("no-checkpoint-begun", "one is under way", triggered(1, *SUBTASKS), options=OPTIONS, unreached="nothing moves")
 near("no-checkpoint-begun", "there is no interval", triggered(1, *SUBTASKS), completed())
 near("no-checkpoint-begun", "none is taken when some have finished",
-     triggered(1, *SUBTASKS), completed(), finish_received("source[0]"),
+     triggered(1, *SUBTASKS), completed(), events.FinishReceived(subtask="source[0]"),
      options={**OPTIONS, "execution.checkpointing.checkpoints-after-tasks-finish": "false"},
      unreached="nothing moves")  # fmt: skip
 
-ANSWERED: list[Line] = [*barriers(*AROUND), snapshot(SUM), ack_sent(SUM)]
+ANSWERED: list[Line] = [*of_each(events.BarrierReceived, *AROUND, checkpoint=1), snapshot(SUM), ack_sent(SUM)]
 
 bad("snapshot-not-acknowledged", "nothing is told of it",
-    barriers(*AROUND[:2], checkpoint=1), snapshot(SUM), barriers(AROUND[2], checkpoint=1))  # fmt: skip
+    of_each(events.BarrierReceived, *AROUND[:2], checkpoint=1), snapshot(SUM),
+    delivers(AROUND[2], Barrier(1)))  # fmt: skip
 bad("snapshot-not-acknowledged", "its channel state is known", snapshot(SUM, unaligned=True), in_flight(SUM))
 bad("snapshot-not-acknowledged", "each expires",
-    barriers(*AROUND), snapshot(SUM), 200, heard(SUM, completed=False), snapshot(SUM, 2), 200,
-    heard(SUM, 2, completed=False))  # fmt: skip
+    of_each(events.BarrierReceived, *AROUND, checkpoint=1), snapshot(SUM), 200, heard(SUM, completed=False),
+    snapshot(SUM, 2), 200, heard(SUM, 2, completed=False))  # fmt: skip
 near("snapshot-not-acknowledged", "it is acknowledged", ANSWERED)
 near("snapshot-not-acknowledged", "the second is declined",
-     ANSWERED, barriers(*AROUND, checkpoint=2), snapshot(SUM, 2), decline_sent(SUM, 2))  # fmt: skip
+     ANSWERED, of_each(events.BarrierReceived, *AROUND, checkpoint=2), snapshot(SUM, 2),
+     events.DeclineSent(subtask=SUM, checkpoint=2, reason="full"))  # fmt: skip
 near("snapshot-not-acknowledged", "the second waits for a barrier",
-     ANSWERED, barriers(AROUND[0], checkpoint=2), snapshot(SUM, 2, unaligned=True))  # fmt: skip
+     ANSWERED, delivers(AROUND[0], Barrier(2)), snapshot(SUM, 2, unaligned=True))  # fmt: skip
 near("snapshot-not-acknowledged", "the second is aborted at once",
-     ANSWERED, barriers(*AROUND, checkpoint=2), snapshot(SUM, 2), heard(SUM, 2, completed=False))  # fmt: skip
+     ANSWERED, of_each(events.BarrierReceived, *AROUND, checkpoint=2), snapshot(SUM, 2),
+     heard(SUM, 2, completed=False))  # fmt: skip
 near("snapshot-not-acknowledged", "a later one completes",
-     ANSWERED, barriers(*AROUND, checkpoint=2), snapshot(SUM, 2), heard(SUM, 3))  # fmt: skip
+     ANSWERED, of_each(events.BarrierReceived, *AROUND, checkpoint=2), snapshot(SUM, 2), heard(SUM, 3))  # fmt: skip
 near("snapshot-not-acknowledged", "it dies in the second",
-     ANSWERED, barriers(*AROUND, checkpoint=2), snapshot(SUM, 2), died("worker-0"))  # fmt: skip
+     ANSWERED, of_each(events.BarrierReceived, *AROUND, checkpoint=2), snapshot(SUM, 2), died("worker-0"))  # fmt: skip
 
-bad("commit-not-ended", "nothing comes of it", commit_tried("sink[0]-1-1"))
+bad("commit-not-ended", "nothing comes of it", events.CommitTried(subtask="sink[0]", transaction="sink[0]-1-1"))
 bad("commit-not-ended", "another is committed",
-    commit_tried("sink[0]-1-1"), commit_tried("sink[0]-1-2"), committed("sink[0]-1-2"))  # fmt: skip
-near("commit-not-ended", "it is committed", commit_tried("sink[0]-1-1"), committed("sink[0]-1-1"))
+    events.CommitTried(subtask="sink[0]", transaction="sink[0]-1-1"),
+    events.CommitTried(subtask="sink[0]", transaction="sink[0]-1-2"),
+    events.TransactionCommitted(subtask="sink[0]", transaction="sink[0]-1-2"))  # fmt: skip
+near("commit-not-ended", "it is committed",
+     events.CommitTried(subtask="sink[0]", transaction="sink[0]-1-1"),
+     events.TransactionCommitted(subtask="sink[0]", transaction="sink[0]-1-1"))  # fmt: skip
 near("commit-not-ended", "the second fails",
-     commit_tried("sink[0]-1-1"), committed("sink[0]-1-1"), commit_tried("sink[0]-1-2"),
+     events.CommitTried(subtask="sink[0]", transaction="sink[0]-1-1"),
+     events.TransactionCommitted(subtask="sink[0]", transaction="sink[0]-1-1"),
+     events.CommitTried(subtask="sink[0]", transaction="sink[0]-1-2"),
      events.CommitFailed(subtask="sink[0]", transaction="sink[0]-1-2", reason="gone"))  # fmt: skip
 near("commit-not-ended", "its sink dies in the second",
-     commit_tried("sink[0]-1-1"), committed("sink[0]-1-1"), commit_tried("sink[0]-1-2"), died("worker-0"))  # fmt: skip
+     events.CommitTried(subtask="sink[0]", transaction="sink[0]-1-1"),
+     events.TransactionCommitted(subtask="sink[0]", transaction="sink[0]-1-1"),
+     events.CommitTried(subtask="sink[0]", transaction="sink[0]-1-2"), died("worker-0"))  # fmt: skip

@@ -9,8 +9,8 @@ from holdfast.suites.selfcheck.oracles.builder import MS, Line, exhibits
 from holdfast.suites.selfcheck.oracles.histories.standing_job import ALL_RUN, WITHOUT_CHECKPOINTS
 from holdfast.suites.selfcheck.oracles.legal import SUBTASKS
 from holdfast.suites.selfcheck.oracles.lines import (
-    RUNNING, Barrier, aborted, assigned, attempt, blocked, completed, delivers, died, emitted, end_of_partition,
-    finished, heard, operator_finished, received, sends, submitted, switched, task, triggered,
+    RUNNING, Barrier, aborted, assigned, attempt, completed, delivers, died, emitted, heard, received, sends, submitted,
+    switched, task, triggered,
 )  # fmt: skip
 
 # --- PROGRESS: a job that runs, and records that do not go on. Each of two partitions has ten records -----------------
@@ -56,37 +56,44 @@ near("split-not-received", "a third is assigned at the end",
 BOUNDED: list[Line] = [reading(), emitted(0, 10, subtask=SOURCE, partition=1)]
 
 bad("source-not-finished", "it reads to the end and stays", *BOUNDED, expected=ExpectedEnd.FINISHED)
-near("source-not-finished", "it finishes", *BOUNDED, operator_finished(SOURCE), expected=ExpectedEnd.FINISHED)
+near("source-not-finished", "it finishes",
+     *BOUNDED, events.OperatorFinished(subtask=SOURCE), expected=ExpectedEnd.FINISHED)  # fmt: skip
 near("source-not-finished", "another has read a part",
-     *BOUNDED, operator_finished(SOURCE), reading(), emitted(0, 9, subtask=SOURCE, partition=1),
+     *BOUNDED, events.OperatorFinished(subtask=SOURCE), reading(), emitted(0, 9, subtask=SOURCE, partition=1),
      expected=ExpectedEnd.FINISHED)  # fmt: skip
 
-ENDED: list[Line] = [ALL_RUN, emitted(0, 10, subtask=SOURCE, partition=1), operator_finished(SOURCE), finished(SOURCE)]
+ENDED: list[Line] = [
+    ALL_RUN, emitted(0, 10, subtask=SOURCE, partition=1), events.OperatorFinished(subtask=SOURCE),
+    events.SubtaskFinished(subtask=SOURCE),
+]  # fmt: skip
 """A source has ended."""
 
 bad("end-not-passed-on", "one behind it hears nothing",
-    *ENDED, end_of_partition(CHANNEL), expected=ExpectedEnd.FINISHED)  # fmt: skip
+    *ENDED, events.EndOfPartitionReceived(channel=CHANNEL), expected=ExpectedEnd.FINISHED)  # fmt: skip
 near("end-not-passed-on", "both behind it hear of it",
-     *ENDED, *(end_of_partition(each) for each in (CHANNEL, "source[1]->sum[1]")),
+     *ENDED, *(events.EndOfPartitionReceived(channel=each) for each in (CHANNEL, "source[1]->sum[1]")),
      expected=ExpectedEnd.FINISHED)  # fmt: skip
 near("end-not-passed-on", "the other is blocked",
-     *ENDED, end_of_partition(CHANNEL), blocked("source[1]->sum[1]"), expected=ExpectedEnd.FINISHED)  # fmt: skip
+     *ENDED, events.EndOfPartitionReceived(channel=CHANNEL),
+     events.ChannelBlocked(channel="source[1]->sum[1]", checkpoint=1), expected=ExpectedEnd.FINISHED)  # fmt: skip
 near("end-not-passed-on", "the other has ended",
-     *ENDED, end_of_partition(CHANNEL), finished("sum[1]"), end_of_partition("sum[1]->sink[1]"),
-     expected=ExpectedEnd.FINISHED)  # fmt: skip
+     *ENDED, events.EndOfPartitionReceived(channel=CHANNEL), events.SubtaskFinished(subtask="sum[1]"),
+     events.EndOfPartitionReceived(channel="sum[1]->sink[1]"), expected=ExpectedEnd.FINISHED)  # fmt: skip
 
 bad("channel-not-read", "a batch waits",
     ALL_RUN, sends(CHANNEL, 0), delivers(CHANNEL, 0), sends(CHANNEL, 1), unreached="nothing moves")  # fmt: skip
 bad("channel-not-read", "a barrier waits while another channel is blocked",
-    ALL_RUN, sends(CHANNEL, Barrier(1)), delivers("source[0]->sum[0]", Barrier(1)), blocked("source[0]->sum[0]"),
-    unreached="nothing moves")  # fmt: skip
+    ALL_RUN, sends(CHANNEL, Barrier(1)), delivers("source[0]->sum[0]", Barrier(1)),
+    events.ChannelBlocked(channel="source[0]->sum[0]", checkpoint=1), unreached="nothing moves")  # fmt: skip
 near("channel-not-read", "every batch is taken",
      ALL_RUN, sends(CHANNEL, 0), delivers(CHANNEL, 0), sends(CHANNEL, Barrier(1)), delivers(CHANNEL, Barrier(1)),
      unreached="nothing moves")  # fmt: skip
 near("channel-not-read", "its channel is blocked",
-     ALL_RUN, blocked(CHANNEL), sends(CHANNEL, 0), unreached="nothing moves")  # fmt: skip
+     ALL_RUN, events.ChannelBlocked(channel=CHANNEL, checkpoint=1), sends(CHANNEL, 0),
+     unreached="nothing moves")  # fmt: skip
 near("channel-not-read", "its receiver waits for the one below",
-     ALL_RUN, sends(CHANNEL, 0), sends(BELOW, 0), blocked(BELOW), unreached="nothing moves")  # fmt: skip
+     ALL_RUN, sends(CHANNEL, 0), sends(BELOW, 0), events.ChannelBlocked(channel=BELOW, checkpoint=1),
+     unreached="nothing moves")  # fmt: skip
 near("channel-not-read", "its receiver is dead",
      ALL_RUN, sends(CHANNEL, 0), died("worker-0"), unreached="nothing moves")  # fmt: skip
 
@@ -119,7 +126,9 @@ near("no-new-checkpoints", "two checkpoints after the heal",
 bad("input-not-drained", "stops short", completes(1), completes(2, (10, 9)))
 near("input-not-drained", "drains", completes(1, (3, 4)), completes(2))
 
-BLOCKS: list[Line] = [completes(1), completes(2), triggered(3, *SUBTASKS), blocked(LEFT, 3)]
+BLOCKS: list[Line] = [
+    completes(1), completes(2), triggered(3, *SUBTASKS), events.ChannelBlocked(channel=LEFT, checkpoint=3),
+]  # fmt: skip
 """A channel is blocked for checkpoint 3, after two that completed."""
 
 bad("channel-left-blocked", "blocked after the abort", *BLOCKS, aborted(3), heard("sum[0]", 3, completed=False))
@@ -129,8 +138,9 @@ near("channel-left-blocked", "unblocked", *BLOCKS, events.ChannelUnblocked(chann
 # The next job starts empty; the run ends while its checkpoint 3 is under way.
 near("channel-left-blocked", "blocked for an id that an earlier job completed",
      submitted(), completes(1), completes(2), completes(3), completes(4), submitted(job=1), attempt(number=1_001),
-     completes(1), completes(2), blocked(LEFT, 2), events.ChannelUnblocked(channel=LEFT, checkpoint=2),
-     triggered(3, *SUBTASKS), blocked(LEFT, 3))  # fmt: skip
+     completes(1), completes(2), events.ChannelBlocked(channel=LEFT, checkpoint=2),
+     events.ChannelUnblocked(channel=LEFT, checkpoint=2), triggered(3, *SUBTASKS),
+     events.ChannelBlocked(channel=LEFT, checkpoint=3))  # fmt: skip
 near("channel-left-blocked", "blocked while it still aligns",
      *BLOCKS, events.ChannelUnblocked(channel=LEFT, checkpoint=3), triggered(4, *SUBTASKS),
-     blocked(LEFT, 4))  # fmt: skip
+     events.ChannelBlocked(channel=LEFT, checkpoint=4))  # fmt: skip

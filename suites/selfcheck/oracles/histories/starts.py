@@ -11,8 +11,8 @@ from holdfast.harness.model.target import Role, Target
 from holdfast.suites.selfcheck.oracles.builder import Line, at, exhibits, input_log, undecided
 from holdfast.suites.selfcheck.oracles.legal import SUBTASKS, summary
 from holdfast.suites.selfcheck.oracles.lines import (
-    CANCELED, FAILED, RUNNING, aborted, attempt, completed, died, emitted, failure, published, savepoint_completed,
-    snapshot, storage_failed, submitted, switched, task, triggered,
+    CANCELED, FAILED, RUNNING, aborted, attempt, completed, died, emitted, failure, published, snapshot, storage_failed,
+    submitted, switched, task, triggered,
 )  # fmt: skip
 
 # --- LOUD: starts after a checkpoint, and plans with options to refuse ------------------------------------------------
@@ -58,11 +58,11 @@ near("started-older", "job fails and is started again by its user",
 # A savepoint that is no recovery point of its job; the next job restores it.
 bad("partial-metadata", "restores a savepoint that lacks a state",
     submitted(), attempt(), completes(1), triggered(2, *SUBTASKS),
-    savepoint_completed(2, "savepoint/_metadata", states=len(SUBTASKS) - 1), completes(3),
-    submitted("savepoint/_metadata", 2, job=1), attempt(2, number=1_001))  # fmt: skip
+    events.SavepointCompleted(checkpoint=2, path="savepoint/_metadata", files=(), states=len(SUBTASKS) - 1),
+    completes(3), submitted("savepoint/_metadata", 2, job=1), attempt(2, number=1_001))  # fmt: skip
 near("partial-metadata", "restores a whole savepoint",
      submitted(), attempt(), completes(1), triggered(2, *SUBTASKS),
-     savepoint_completed(2, "savepoint/_metadata", states=len(SUBTASKS)), completes(3),
+     events.SavepointCompleted(checkpoint=2, path="savepoint/_metadata", files=(), states=len(SUBTASKS)), completes(3),
      submitted("savepoint/_metadata", 2, job=1), attempt(2, number=1_001))  # fmt: skip
 bad("partial-metadata", "restores unpublished", restarted(3))
 bad("partial-metadata", "restores half of the states",

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import msgspec
 import numpy as np
 
+from holdfast.harness.model import events
 from holdfast.harness.model.capability import AT_LEAST_ONCE, EXACTLY_ONCE, Claims
 from holdfast.harness.model.events import SnapshotTaken, StateSummary, SubtaskAudited
 from holdfast.harness.model.job import WATERMARK_DELAY_MS, WINDOW_MS
@@ -14,7 +15,7 @@ from holdfast.harness.model.jobs import WINDOW_SUM
 from holdfast.harness.model.records import InputLog, Partition, WindowRow
 from holdfast.suites.selfcheck.oracles.builder import Line, at, exhibits, undecided
 from holdfast.suites.selfcheck.oracles.legal import fold_row, summary
-from holdfast.suites.selfcheck.oracles.lines import completed, read_back, snapshot
+from holdfast.suites.selfcheck.oracles.lines import completed, snapshot
 
 # --- STATE: checkpoint 1 of two sums stands at offset 4 of partition 0 and at offset 2 of partition 1 -----------------
 
@@ -27,7 +28,7 @@ A, B = [(0, 0), (0, 2), (1, 0)], [(0, 1), (0, 3), (1, 1)]
 def audited(*states: StateSummary, problem: str = "", before: tuple[SnapshotTaken, ...] = ()) -> list[Line]:
     """One state by subtask."""
     read = [SubtaskAudited(checkpoint=1, subtask=f"sum[{index}]", state=state) for index, state in enumerate(states)]
-    return [*before, COMPLETED, read_back(1, problem), *read]
+    return [*before, COMPLETED, events.CheckpointAudited(checkpoint=1, problem=problem), *read]
 
 
 bad, near = exhibits("STATE")
@@ -85,7 +86,8 @@ near("key-wrong", "too many keys to show decide by their sum",
 bad("state-unreadable", "a file of the state is missing",
     audited(problem="3.delta is missing"), claimed=Claims(state=EXACTLY_ONCE))  # fmt: skip
 near("state-unreadable", "only a checkpoint that never completed is unreadable",
-     audited(summary(A), summary(B)), read_back(2, "its metadata is torn"))  # fmt: skip
+     audited(summary(A), summary(B)),
+     events.CheckpointAudited(checkpoint=2, problem="its metadata is torn"))  # fmt: skip
 
 # Nobody denies the repeat, and it may hide a loss.
 undecided("STATE", "repeated under at least once", audited(summary([*A, A[0]]), summary(B)), claimed=AT_LEAST_ONCE)
@@ -133,7 +135,7 @@ def row(key: str, window: int, records: Records) -> WindowRow:
 def windows_audited(*states: StateSummary, watermark_ms: int | None = LATEST_MS) -> list[Line]:
     """One state by subtask."""
     read = [SubtaskAudited(checkpoint=1, subtask=f"sum[{index}]", state=state) for index, state in enumerate(states)]
-    return [completed(1, *POSITIONS, watermark_ms=watermark_ms), read_back(), *read]
+    return [completed(1, *POSITIONS, watermark_ms=watermark_ms), events.CheckpointAudited(checkpoint=1), *read]
 
 
 bad, near = exhibits("STATE", claimed=Claims(state=EXACTLY_ONCE), inputs=_log(), job=WINDOW_SUM)

@@ -11,8 +11,7 @@ from holdfast.harness.model.records import CommittedRows, IdentityRow
 from holdfast.harness.model.target import Role, Target
 from holdfast.suites.selfcheck.oracles.builder import Line, at, exhibits, on
 from holdfast.suites.selfcheck.oracles.lines import (
-    aborted, ack_sent, attempt, commit_tried, committed, completed, failure, heard, notified, precommitted, published,
-    snapshot, stopped, submitted, task,
+    aborted, ack_sent, attempt, completed, failure, heard, notified, published, snapshot, stopped, submitted, task,
 )  # fmt: skip
 
 # --- TXN: one two-phase-commit sink of the forward job ----------------------------------------------------------------
@@ -25,7 +24,9 @@ UNREACHED = RunEnd(reached=False, reason="not all was committed")
 def closed(checkpoint: int, *pending: int) -> list[Line]:
     """A checkpoint closes its transaction; earlier ones may be pending still."""
     return [snapshot(SINK, checkpoint, pending=tuple(f"t-{each}" for each in (*pending, checkpoint))),
-            precommitted(f"t-{checkpoint}", checkpoint, subtask=SINK), ack_sent(SINK, checkpoint)]  # fmt: skip
+            events.TransactionPrecommitted(subtask=SINK, transaction=f"t-{checkpoint}", checkpoint=checkpoint,
+                                           records=1),
+            ack_sent(SINK, checkpoint)]  # fmt: skip
 
 
 def completes(checkpoint: int) -> list[Line]:
@@ -33,10 +34,8 @@ def completes(checkpoint: int) -> list[Line]:
 
 
 def commits(checkpoint: int, *, recovering: bool = False) -> list[Line]:
-    return [
-        commit_tried(f"t-{checkpoint}", subtask=SINK, recovering=recovering),
-        committed(f"t-{checkpoint}", subtask=SINK),
-    ]
+    return [events.CommitTried(subtask=SINK, transaction=f"t-{checkpoint}", recovering=recovering),
+            events.TransactionCommitted(subtask=SINK, transaction=f"t-{checkpoint}")]  # fmt: skip
 
 
 def whole(checkpoint: int) -> list[Line]:
@@ -60,7 +59,7 @@ bad, near = exhibits("TXN", job=FORWARD, parallelism=1)
 
 bad("acked-before-precommit", "acknowledges first",
     attempt(), task(SINK), snapshot(SINK, pending=("t-1",)), ack_sent(SINK),
-    precommitted("t-1", 1, subtask=SINK))  # fmt: skip
+    events.TransactionPrecommitted(subtask=SINK, transaction="t-1", checkpoint=1, records=1))  # fmt: skip
 near("acked-before-precommit", "precommits first", attempt(), task(SINK), closed(1))
 
 bad("committed-before-completion", "commits when precommitted",
@@ -83,11 +82,11 @@ bad("not-committed", "promised and forgotten", attempt(), task(SINK), closed(1),
 bad("not-committed", "not committed by the notice after its own",
     attempt(), task(SINK), closed(1), completes(1), heard(SINK), whole(2), end=UNREACHED)  # fmt: skip
 
-TRIED = commit_tried("t-1", subtask=SINK)
+TRIED = events.CommitTried(subtask=SINK, transaction="t-1")
 
 near("not-committed", "waits behind a commit that is under way",
      attempt(), task(SINK), closed(1), closed(2, 1), completes(2), heard(SINK, 2), TRIED, closed(3, 1, 2), completes(3),
-     heard(SINK, 3), committed("t-1", subtask=SINK), commits(2), commits(3))  # fmt: skip
+     heard(SINK, 3), events.TransactionCommitted(subtask=SINK, transaction="t-1"), commits(2), commits(3))  # fmt: skip
 near("not-committed", "promised and committed", attempt(), task(SINK), whole(1), whole(2))
 
 # The first job ends behind the completion of checkpoint 2; the next one begins from a savepoint.
@@ -127,7 +126,9 @@ bad("open-not-aborted", "what another sink left is thrown away",
     commits(1, recovering=True))  # fmt: skip
 bad("open-not-aborted", "only what came before is thrown away",
     attempt(), task(SINK), whole(1), cleared(), closed(2), restarted(1, 1), commits(1, recovering=True))  # fmt: skip
-ZOMBIE = on("worker-0.0", precommitted("t-2", 2, subtask=SINK), attempt=1)
+ZOMBIE = on(
+    "worker-0.0", events.TransactionPrecommitted(subtask=SINK, transaction="t-2", checkpoint=2, records=1), attempt=1,
+)  # fmt: skip
 """Who is taken for dead prepares a transaction that no checkpoint holds."""
 bad("open-not-aborted", "prepared on the same worker behind what throws the rest away",
     attempt(), task(SINK), whole(1), restarted(1, 1), cleared(), ZOMBIE, commits(1, recovering=True))  # fmt: skip
@@ -137,8 +138,9 @@ bad("open-not-aborted", "prepared elsewhere 200 ms behind what throws the rest a
 NARROWER = FaultSpec("submit", Target(Role.COORDINATOR), parameters={"parallelism": 1})
 
 NARROWED: list[Line] = [
-    submitted(), attempt(), precommitted("t-2", 2, subtask="sink[1]"), submitted("chk-1", 1, job=1),
-    attempt(1, number=1_001), task(SINK, 1),
+    submitted(), attempt(),
+    events.TransactionPrecommitted(subtask="sink[1]", transaction="t-2", checkpoint=2, records=1),
+    submitted("chk-1", 1, job=1), attempt(1, number=1_001), task(SINK, 1),
 ]  # fmt: skip
 """The second of two sinks closes a transaction that no checkpoint holds; a job with one sink follows."""
 
@@ -170,13 +172,13 @@ near("committed-twice", "restored while the rest is thrown away",
 # The next attempt goes on from an older checkpoint, on another worker; the first hears nothing of it. 50 ms are more
 # than the clocks of two nodes differ by where the order of a history is tried otherwise.
 NOTICED: list[Line] = [attempt(), task(SINK), whole(1), closed(2), completes(2), heard(SINK, 2)]
-ASKED = on("worker-0.0", commit_tried("t-2", subtask=SINK), attempt=1)
+ASKED = on("worker-0.0", events.CommitTried(subtask=SINK, transaction="t-2"), attempt=1)
 UNDER_WAY: list[Line] = [NOTICED, ASKED]
 ELSEWHERE: list[Line] = [
     50.0, failure(), attempt(1), on("worker-1.0", task(SINK, 1), cleared(), closed(3)), completes(3),
     on("worker-1.0", heard(SINK, 3), commits(3)),
 ]  # fmt: skip
-LATE = at("worker-0.0", committed("t-2", subtask=SINK), attempt=1)
+LATE = at("worker-0.0", events.TransactionCommitted(subtask=SINK, transaction="t-2"), attempt=1)
 BARELY: list[Line] = [50.0, failure(), attempt(1), on("worker-1.0", task(SINK, 1), cleared())]
 EACH_100 = ReaderPolled(polls=9, interval_ms=100)
 BOTH = (unit("out/t-1"), unit("out/t-2"))
@@ -234,7 +236,7 @@ COMMIT_FAILED = events.CommitFailed(subtask=SINK, transaction="t-1", reason="una
 
 bad("error-swallowed", "failure taken for success",
     attempt(), task(SINK), closed(1), completes(1), heard(SINK), TRIED, COMMIT_FAILED,
-    committed("t-1", subtask=SINK))  # fmt: skip
+    events.TransactionCommitted(subtask=SINK, transaction="t-1"))  # fmt: skip
 bad("error-swallowed", "failure only logged",
     attempt(), task(SINK), closed(1), completes(1), heard(SINK), TRIED, COMMIT_FAILED)  # fmt: skip
 bad("error-swallowed", "failure survives the next notice",
@@ -247,15 +249,18 @@ near("error-swallowed", "failure fails the task",
      stopped(SINK, reason="commit failed"), restarted(1, 1), commits(1, recovering=True))  # fmt: skip
 
 bad("failed-untried", "failure of another transaction",
-    attempt(), task(SINK), closed(1), closed(2), completes(2), heard(SINK, 2), commit_tried("t-2", subtask=SINK),
-    COMMIT_FAILED, stopped(SINK, reason="commit failed"), end=UNREACHED)  # fmt: skip
+    attempt(), task(SINK), closed(1), closed(2), completes(2), heard(SINK, 2),
+    events.CommitTried(subtask=SINK, transaction="t-2"), COMMIT_FAILED, stopped(SINK, reason="commit failed"),
+    end=UNREACHED)  # fmt: skip
 near("failed-untried", "failure of the one that is tried",
-     attempt(), task(SINK), whole(1), closed(2), completes(2), heard(SINK, 2), commit_tried("t-2", subtask=SINK),
+     attempt(), task(SINK), whole(1), closed(2), completes(2), heard(SINK, 2),
+     events.CommitTried(subtask=SINK, transaction="t-2"),
      events.CommitFailed(subtask=SINK, transaction="t-2", reason="unavailable"), stopped(SINK, reason="commit failed"),
      end=UNREACHED)  # fmt: skip
 
 bad("commit-not-idempotent", "recovery cannot commit again",
-    attempt(), task(SINK), whole(1), restarted(1, 1), commit_tried("t-1", subtask=SINK, recovering=True), COMMIT_FAILED,
+    attempt(), task(SINK), whole(1), restarted(1, 1),
+    events.CommitTried(subtask=SINK, transaction="t-1", recovering=True), COMMIT_FAILED,
     stopped(SINK, reason="x"))  # fmt: skip
 near("commit-not-idempotent", "recovery commits again",
      attempt(), task(SINK), whole(1), restarted(1, 1), commits(1, recovering=True))  # fmt: skip
@@ -274,11 +279,12 @@ bad("committed-not-visible", "reported at a recovery and never seen",
 near("committed-not-visible", "reported and seen",
      whole(1), whole(2), LOOKED, units=(unit("out/t-1.arrow"), unit("out/t-2.arrow")))  # fmt: skip
 near("committed-not-visible", "nothing was in it",
-     whole(1), snapshot(SINK, 2, pending=("t-2",)), precommitted("t-2", 2, subtask=SINK, records=0), ack_sent(SINK, 2),
+     whole(1), snapshot(SINK, 2, pending=("t-2",)),
+     events.TransactionPrecommitted(subtask=SINK, transaction="t-2", checkpoint=2, records=0), ack_sent(SINK, 2),
      completes(2), heard(SINK, 2), commits(2), LOOKED, units=(unit("t-1"),))  # fmt: skip
 near("committed-not-visible", "the answer to the second is lost at the end",
-     whole(1), closed(2), completes(2), heard(SINK, 2), commit_tried("t-2", subtask=SINK), LOOKED, units=(unit("t-1"),),
-     end=UNREACHED)  # fmt: skip
+     whole(1), closed(2), completes(2), heard(SINK, 2), events.CommitTried(subtask=SINK, transaction="t-2"), LOOKED,
+     units=(unit("t-1"),), end=UNREACHED)  # fmt: skip
 
 bad("visible-without-commit", "seen and never pre committed", whole(1), units=(unit("t-1"), unit("t-9")))
 bad("visible-without-commit", "promised and seen and nobody commits",

@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 from msgspec.structs import replace
 
+from holdfast.harness.model import events
 from holdfast.harness.model.capability import AT_LEAST_ONCE
-from holdfast.harness.model.checkpoint import StopMode
+from holdfast.harness.model.checkpoint import SavepointFormat, StopMode
 from holdfast.harness.model.consequence import Consequence
 from holdfast.harness.model.events import FaultInjected, RecordsDropped
 from holdfast.harness.model.history import History, RunEnd
@@ -18,7 +19,7 @@ from holdfast.harness.model.plan import ExpectedEnd
 from holdfast.harness.model.records import CommittedRows, InputLog, Partition, WindowRow
 from holdfast.suites.selfcheck.oracles.builder import exhibits, input_log, story
 from holdfast.suites.selfcheck.oracles.legal import fold_row
-from holdfast.suites.selfcheck.oracles.lines import attempt, savepoint_completed, savepoint_triggered
+from holdfast.suites.selfcheck.oracles.lines import attempt
 from holdfast.suites.selfcheck.oracles.output_builder import fold, identities, one_by_one, units
 
 # --- WINDOW: one partition, two keys, and windows that hold two records each ------------------------------------------
@@ -94,25 +95,31 @@ near("window-missing", "records may take effect twice",
 
 PASSED = (row("a", 0, 0, 2), row("b", 0, 1, 3))
 OPEN = (row("a", 1, 4), row("b", 1, 5))
-SAVED = savepoint_completed(3, "savepoint/_metadata", positions=(6,), recovery_point=True)
+SAVED = events.SavepointCompleted(
+    checkpoint=3, path="savepoint/_metadata", files=(), positions=(6,), recovery_point=True,
+)  # fmt: skip
 
 # A job is stopped with a savepoint, and none goes on from it.
 near("window-missing", "a stop that drains emits what was read of open windows",
-     savepoint_triggered(3, "savepoint/", StopMode.DRAIN), SAVED, job=TUMBLING_SUM, units=one_by_one(*PASSED, *OPEN),
-     expected=ExpectedEnd.FINISHED)  # fmt: skip
+     events.SavepointTriggered(checkpoint=3, folder="savepoint/", format=SavepointFormat.CANONICAL,
+                               stop=StopMode.DRAIN),
+     SAVED, job=TUMBLING_SUM, units=one_by_one(*PASSED, *OPEN), expected=ExpectedEnd.FINISHED)  # fmt: skip
 near("window-missing", "a stop leaves open windows alone",
-     savepoint_triggered(3, "savepoint/", StopMode.SUSPEND), SAVED, job=TUMBLING_SUM, units=one_by_one(*PASSED),
-     expected=ExpectedEnd.FINISHED)  # fmt: skip
+     events.SavepointTriggered(checkpoint=3, folder="savepoint/", format=SavepointFormat.CANONICAL,
+                               stop=StopMode.SUSPEND),
+     SAVED, job=TUMBLING_SUM, units=one_by_one(*PASSED), expected=ExpectedEnd.FINISHED)  # fmt: skip
 bad("window-missing", "a stop that drains leaves a window open",
-    savepoint_triggered(3, "savepoint/", StopMode.DRAIN), SAVED, job=TUMBLING_SUM, units=one_by_one(*PASSED, OPEN[0]),
-    expected=ExpectedEnd.FINISHED)  # fmt: skip
+    events.SavepointTriggered(checkpoint=3, folder="savepoint/", format=SavepointFormat.CANONICAL, stop=StopMode.DRAIN),
+    SAVED, job=TUMBLING_SUM, units=one_by_one(*PASSED, OPEN[0]), expected=ExpectedEnd.FINISHED)  # fmt: skip
 bad("window-missing", "a stop loses a window that was over",
-    savepoint_triggered(3, "savepoint/", StopMode.SUSPEND), SAVED, job=TUMBLING_SUM, units=one_by_one(PASSED[0]),
-    expected=ExpectedEnd.FINISHED)  # fmt: skip
+    events.SavepointTriggered(checkpoint=3, folder="savepoint/", format=SavepointFormat.CANONICAL,
+                              stop=StopMode.SUSPEND),
+    SAVED, job=TUMBLING_SUM, units=one_by_one(PASSED[0]), expected=ExpectedEnd.FINISHED)  # fmt: skip
 
 bad("window-wrong", "a drained window holds a record behind the savepoint",
-    savepoint_triggered(3, "savepoint/", StopMode.DRAIN), SAVED, job=TUMBLING_SUM,
-    units=one_by_one(*PASSED, row("a", 1, 4, 6), OPEN[1]), expected=ExpectedEnd.FINISHED)  # fmt: skip
+    events.SavepointTriggered(checkpoint=3, folder="savepoint/", format=SavepointFormat.CANONICAL, stop=StopMode.DRAIN),
+    SAVED, job=TUMBLING_SUM, units=one_by_one(*PASSED, row("a", 1, 4, 6), OPEN[1]),
+    expected=ExpectedEnd.FINISHED)  # fmt: skip
 
 # --- WINDOW and TIME: a split that is idle holds back no window, and may be late when it comes again ------------------
 
