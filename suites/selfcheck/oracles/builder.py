@@ -85,6 +85,7 @@ _HARNESS_RECORDS = (
 
 def at(node: str, event: EventKind, attempt: int = 0) -> EventKind:
     """The event on a node, or of an attempt, that does not follow from it."""
+    event = copy(event)
     event.node, event.attempt = node, attempt
     return event
 

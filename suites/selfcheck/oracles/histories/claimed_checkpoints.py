@@ -29,9 +29,7 @@ CLAIMED = {**NOT_CLAIMED, profile.CLAIM_MODE: "CLAIM"}
 BOTH, SECOND, THIRD, FOURTH, FIFTH, SIXTH = (FileReference(f"shared/{name}", 10, name) for name in range(6))
 SUBMIT = FaultSpec("submit", COORDINATOR)
 
-
-def metadata(checkpoint: int) -> FileReference:
-    return FileReference(f"chk-{checkpoint}/_metadata", 20, checkpoint)
+METADATA = {n: FileReference(f"chk-{n}/_metadata", 20, n) for n in range(1, 8)}
 
 
 def whole(checkpoint: int, new: FileReference, *again: FileReference) -> list[Line]:
@@ -39,23 +37,21 @@ def whole(checkpoint: int, new: FileReference, *again: FileReference) -> list[Li
     shared = (SharedHandle(new.path, new), *(SharedHandle(each.path) for each in again))
     return [written(new, by="worker-0.0"), triggered(checkpoint, SUM), ack_sent(SUM, checkpoint, new, shared=shared),
             acked(checkpoint, SUM), events.SharedStateRegistered(checkpoint=checkpoint, files=()),
-            published(checkpoint, metadata(checkpoint), new, *again), completed(checkpoint)]  # fmt: skip
+            published(checkpoint, METADATA[checkpoint], new, *again), completed(checkpoint)]  # fmt: skip
 
 
 def left(*checkpoints: int) -> list[Line]:
     """The first job is cancelled."""
-    return [
-        switched(CANCELLING),
-        *(events.CheckpointRetained(checkpoint=each, path=metadata(each).path) for each in checkpoints),
-        switched(CANCELED),
-    ]
+    return [switched(CANCELLING),
+            *(events.CheckpointRetained(checkpoint=each, path=METADATA[each].path) for each in checkpoints),
+            switched(CANCELED)]  # fmt: skip
 
 
 def begun(*then: Line) -> list[Line]:
     """The next job begins from checkpoint 2, and goes on so."""
     started = (attempt(2), switched(RUNNING), *then)
     next_job = on("coordinator.1", *started, attempt=1_001)
-    return [at("coordinator.1", submitted(metadata(2).path, 2), attempt=1_000), *next_job]
+    return [at("coordinator.1", submitted(METADATA[2].path, 2), attempt=1_000), *next_job]
 
 
 THIRD_RESTS = (THIRD, SECOND, BOTH)
@@ -63,7 +59,7 @@ THIRD_RESTS = (THIRD, SECOND, BOTH)
 
 def replaced(*behind: Line) -> list[Line]:
     """The next job has two checkpoints of its own, and drops the claimed one. The older of the two rests on that."""
-    return begun(*whole(3, *THIRD_RESTS), *whole(4, FOURTH), dropped(2), *deleted(metadata(2)), *behind)
+    return begun(*whole(3, *THIRD_RESTS), *whole(4, FOURTH), dropped(2), *deleted(METADATA[2]), *behind)
 
 
 # --- REACH ---
@@ -80,41 +76,41 @@ reach_bad, reach_near = exhibits("REACH", *FIRST_JOB, faults=(SUBMIT,), options=
 reach_bad("file-missing", "a file of a claimed checkpoint goes before it",
           begun(*whole(3, *THIRD_RESTS), *deleted(SECOND)))  # fmt: skip
 reach_bad("file-missing", "a newer checkpoint needs the file",
-          begun(*whole(3, *THIRD_RESTS), *whole(4, FOURTH), dropped(2), *deleted(metadata(2)),
+          begun(*whole(3, *THIRD_RESTS), *whole(4, FOURTH), dropped(2), *deleted(METADATA[2]),
                 *deleted(SECOND)))  # fmt: skip
 reach_bad("file-missing", "the metadata of another checkpoint are not claimed",
-          begun(*whole(3, *THIRD_RESTS), *whole(4, FOURTH), dropped(2), *deleted(metadata(2)), *whole(5, FIFTH),
-                dropped(3), *deleted(metadata(3), *THIRD_RESTS), *deleted(metadata(1))))  # fmt: skip
+          begun(*whole(3, *THIRD_RESTS), *whole(4, FOURTH), dropped(2), *deleted(METADATA[2]), *whole(5, FIFTH),
+                dropped(3), *deleted(METADATA[3], *THIRD_RESTS), *deleted(METADATA[1])))  # fmt: skip
 reach_bad("file-missing", "shared with one that was not claimed",
-          replaced(*whole(5, FIFTH), dropped(3), *deleted(metadata(3), *THIRD_RESTS)), options=NOT_CLAIMED)  # fmt: skip
+          replaced(*whole(5, FIFTH), dropped(3), *deleted(METADATA[3], *THIRD_RESTS)), options=NOT_CLAIMED)  # fmt: skip
 reach_near("file-missing", "a claimed file goes though another checkpoint names it",
-           begun(*whole(3, *THIRD_RESTS), *whole(4, FOURTH), dropped(2), *deleted(metadata(2)), *whole(5, FIFTH),
-                 dropped(3), *deleted(metadata(3), *THIRD_RESTS),
-                 listed(metadata(1), metadata(4), FOURTH, metadata(5), FIFTH)))  # fmt: skip
+           begun(*whole(3, *THIRD_RESTS), *whole(4, FOURTH), dropped(2), *deleted(METADATA[2]), *whole(5, FIFTH),
+                 dropped(3), *deleted(METADATA[3], *THIRD_RESTS),
+                 listed(METADATA[1], METADATA[4], FOURTH, METADATA[5], FIFTH)))  # fmt: skip
 
 reach_bad("dropped-too-early", "dropped with the first of two",
-          begun(*whole(3, *THIRD_RESTS), dropped(2), *deleted(metadata(2))))  # fmt: skip
+          begun(*whole(3, *THIRD_RESTS), dropped(2), *deleted(METADATA[2])))  # fmt: skip
 reach_near("dropped-too-early", "dropped with the second of two",
-           begun(*whole(3, *THIRD_RESTS), *whole(4, FOURTH), dropped(2), *deleted(metadata(2))))  # fmt: skip
+           begun(*whole(3, *THIRD_RESTS), *whole(4, FOURTH), dropped(2), *deleted(METADATA[2])))  # fmt: skip
 
 # --- RETAIN ---
 
 retain_bad, retain_near = exhibits("RETAIN", *FIRST_JOB, faults=(SUBMIT,), options=CLAIMED)
 
 retain_bad("deleted-after-end", "another checkpoint was not claimed",
-           begun(*whole(3, *THIRD_RESTS), *whole(4, FOURTH), dropped(2), *deleted(metadata(2)), *whole(5, FIFTH),
-                 dropped(3), *deleted(metadata(3), *THIRD_RESTS), *deleted(metadata(1))))  # fmt: skip
+           begun(*whole(3, *THIRD_RESTS), *whole(4, FOURTH), dropped(2), *deleted(METADATA[2]), *whole(5, FIFTH),
+                 dropped(3), *deleted(METADATA[3], *THIRD_RESTS), *deleted(METADATA[1])))  # fmt: skip
 retain_bad("deleted-after-end", "nothing was claimed",
-           begun(*whole(3, *THIRD_RESTS), *whole(4, FOURTH), dropped(2), *deleted(metadata(2))),
+           begun(*whole(3, *THIRD_RESTS), *whole(4, FOURTH), dropped(2), *deleted(METADATA[2])),
            options=NOT_CLAIMED)  # fmt: skip
 retain_near("deleted-after-end", "left to the user until it was claimed",
-            begun(*whole(3, *THIRD_RESTS), *whole(4, FOURTH), dropped(2), *deleted(metadata(2)), *whole(5, FIFTH),
-                  dropped(3), *deleted(metadata(3), *THIRD_RESTS), listed(metadata(1))))  # fmt: skip
+            begun(*whole(3, *THIRD_RESTS), *whole(4, FOURTH), dropped(2), *deleted(METADATA[2]), *whole(5, FIFTH),
+                  dropped(3), *deleted(METADATA[3], *THIRD_RESTS), listed(METADATA[1])))  # fmt: skip
 
 retain_bad("too-many-retained", "a claimed checkpoint is not counted",
            begun(*whole(3, *THIRD_RESTS), *whole(4, FOURTH), drawn(5)))  # fmt: skip
 retain_near("too-many-retained", "a claimed checkpoint makes room",
-            begun(*whole(3, *THIRD_RESTS), *whole(4, FOURTH), dropped(2), *deleted(metadata(2)), drawn(5)))  # fmt: skip
+            begun(*whole(3, *THIRD_RESTS), *whole(4, FOURTH), dropped(2), *deleted(METADATA[2]), drawn(5)))  # fmt: skip
 
 retain_bad("discarded-wrongly", "a claimed checkpoint is not left", begun(*whole(3, *THIRD_RESTS), *left(3)))
 retain_near("discarded-wrongly", "a claimed checkpoint is left again", begun(*whole(3, *THIRD_RESTS), *left(2, 3)))
@@ -126,21 +122,21 @@ shared_bad, shared_near = exhibits("SHARED", *FIRST_JOB, faults=(SUBMIT,), optio
 shared_bad("deleted-in-use", "goes while the claimed checkpoint is retained",
            begun(*whole(3, *THIRD_RESTS), *deleted(SECOND)))  # fmt: skip
 shared_bad("deleted-in-use", "goes with the claimed checkpoint",
-           begun(*whole(3, *THIRD_RESTS), *whole(4, FOURTH), dropped(2), *deleted(metadata(2)),
+           begun(*whole(3, *THIRD_RESTS), *whole(4, FOURTH), dropped(2), *deleted(METADATA[2]),
                  *deleted(SECOND)))  # fmt: skip
 shared_bad("deleted-in-use", "goes although nothing was claimed",
-           begun(*whole(3, THIRD), *whole(4, FOURTH), dropped(2), *deleted(metadata(2), SECOND)),
+           begun(*whole(3, THIRD), *whole(4, FOURTH), dropped(2), *deleted(METADATA[2], SECOND)),
            options=NOT_CLAIMED)  # fmt: skip
 shared_near("deleted-in-use", "goes with the last that rests on the claimed one",
-            replaced(*whole(5, FIFTH), dropped(3), *deleted(metadata(3), *THIRD_RESTS)))  # fmt: skip
+            replaced(*whole(5, FIFTH), dropped(3), *deleted(METADATA[3], *THIRD_RESTS)))  # fmt: skip
 
 shared_bad("left-behind", "what was claimed stays",
-           begun(*whole(3, *THIRD_RESTS), *whole(4, FOURTH), dropped(2), *deleted(metadata(2)), *whole(5, FIFTH),
-                 dropped(3), *deleted(metadata(3), THIRD), *whole(6, SIXTH), *whole(7, SIXTH),
+           begun(*whole(3, *THIRD_RESTS), *whole(4, FOURTH), dropped(2), *deleted(METADATA[2]), *whole(5, FIFTH),
+                 dropped(3), *deleted(METADATA[3], THIRD), *whole(6, SIXTH), *whole(7, SIXTH),
                  listed(SECOND)))  # fmt: skip
 shared_near("left-behind", "what was claimed goes",
-            begun(*whole(3, *THIRD_RESTS), *whole(4, FOURTH), dropped(2), *deleted(metadata(2)), *whole(5, FIFTH),
-                  dropped(3), *deleted(metadata(3), *THIRD_RESTS), *whole(6, SIXTH), *whole(7, SIXTH),
+            begun(*whole(3, *THIRD_RESTS), *whole(4, FOURTH), dropped(2), *deleted(METADATA[2]), *whole(5, FIFTH),
+                  dropped(3), *deleted(METADATA[3], *THIRD_RESTS), *whole(6, SIXTH), *whole(7, SIXTH),
                   listed()))  # fmt: skip
 
 shared_bad("placeholder-accepted", "a name of a job from which nothing was claimed",
@@ -155,16 +151,16 @@ shared_near("placeholder-accepted", "a name of a claimed checkpoint",
 savepoint_bad, savepoint_near = exhibits("SAVEPOINT", *FIRST_JOB, faults=(SUBMIT,), options=CLAIMED)
 
 savepoint_bad("claimed-left", "claimed metadata stay",
-              begun(*whole(3, *THIRD_RESTS), *whole(4, FOURTH), dropped(2), *deleted(metadata(2)), *whole(5, FIFTH),
-                    listed(metadata(2), metadata(4), metadata(5))))  # fmt: skip
+              begun(*whole(3, *THIRD_RESTS), *whole(4, FOURTH), dropped(2), *deleted(METADATA[2]), *whole(5, FIFTH),
+                    listed(METADATA[2], METADATA[4], METADATA[5])))  # fmt: skip
 savepoint_near("claimed-left", "shared files of a claimed checkpoint stay",
-               begun(*whole(3, *THIRD_RESTS), *whole(4, FOURTH), dropped(2), *deleted(metadata(2)), *whole(5, FIFTH),
-                     listed(SECOND, BOTH, metadata(4), metadata(5))))  # fmt: skip
+               begun(*whole(3, *THIRD_RESTS), *whole(4, FOURTH), dropped(2), *deleted(METADATA[2]), *whole(5, FIFTH),
+                     listed(SECOND, BOTH, METADATA[4], METADATA[5])))  # fmt: skip
 
 savepoint_bad("claimed-too-early", "claimed metadata go with the first",
-              begun(*whole(3, *THIRD_RESTS), dropped(2), *deleted(metadata(2)), *whole(4, FOURTH)))  # fmt: skip
+              begun(*whole(3, *THIRD_RESTS), dropped(2), *deleted(METADATA[2]), *whole(4, FOURTH)))  # fmt: skip
 savepoint_near("claimed-too-early", "claimed metadata go when the job is over",
-               begun(*whole(3, *THIRD_RESTS), switched(CANCELLING), dropped(2), *deleted(metadata(2))))  # fmt: skip
+               begun(*whole(3, *THIRD_RESTS), switched(CANCELLING), dropped(2), *deleted(METADATA[2])))  # fmt: skip
 
 savepoint_bad("rests-on-unclaimed", "the first checkpoint names what is the users",
               begun(*whole(3, *THIRD_RESTS)), options=NOT_CLAIMED)  # fmt: skip
@@ -183,7 +179,7 @@ restore_bad, restore_near = exhibits("RESTORE", *FIRST_JOB, faults=(SUBMIT,), op
 
 restore_bad("audit-failed", "no file of it was claimed", begun(*whole(3, *THIRD_RESTS)), *END_OF_READ_BACK)
 restore_near("audit-failed", "a later job owned a file of it",
-             replaced(*whole(5, FIFTH), dropped(3), *deleted(metadata(3), *THIRD_RESTS)),
+             replaced(*whole(5, FIFTH), dropped(3), *deleted(METADATA[3], *THIRD_RESTS)),
              *END_OF_READ_BACK)  # fmt: skip
 
 restore_near("audit-failed", "a later job died before it could report what it deleted",
@@ -195,4 +191,4 @@ state_bad, state_near = exhibits("STATE", *FIRST_JOB, faults=(SUBMIT,), options=
 
 state_bad("state-unreadable", "no file of its state was claimed", begun(*whole(3, *THIRD_RESTS)), *END_OF_READ_BACK)
 state_near("state-unreadable", "a later job owned a file of its state",
-           replaced(*whole(5, FIFTH), dropped(3), *deleted(metadata(3), *THIRD_RESTS)), *END_OF_READ_BACK)  # fmt: skip
+           replaced(*whole(5, FIFTH), dropped(3), *deleted(METADATA[3], *THIRD_RESTS)), *END_OF_READ_BACK)  # fmt: skip

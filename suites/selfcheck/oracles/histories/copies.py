@@ -103,27 +103,13 @@ near("moved", "a worker is gone",
 COORDINATOR = "coordinator.0"
 TWO_RETAINED = {"execution.checkpointing.num-retained": "2"}
 
+STATE = {n: events.FileReference(f"chk-{n}/sum-0", 10, 7) for n in range(1, 5)}
 
-def state(checkpoint: int) -> events.FileReference:
-    return events.FileReference(f"chk-{checkpoint}/sum-0", 10, 7)
+METADATA = {n: events.FileReference(f"chk-{n}/_metadata", 20, 8) for n in range(1, 5)}
 
+BOTH = {n: (METADATA[n], STATE[n]) for n in METADATA}
 
-def metadata(checkpoint: int) -> events.FileReference:
-    return events.FileReference(f"chk-{checkpoint}/_metadata", 20, 8)
-
-
-def both(checkpoint: int) -> tuple[events.FileReference, events.FileReference]:
-    return (metadata(checkpoint), state(checkpoint))
-
-
-def whole(checkpoint: int) -> list[Line]:
-    """A checkpoint with its two files."""
-    return [*(written(file) for file in both(checkpoint)), published(checkpoint, *both(checkpoint)),
-            completed(checkpoint)]  # fmt: skip
-
-
-def both_deleted(checkpoint: int) -> list[Line]:
-    return [deleted(file, by=COORDINATOR) for file in both(checkpoint)]
+WHOLE: dict[int, list[Line]] = {n: [*written(*BOTH[n]), published(n, *BOTH[n]), completed(n)] for n in BOTH}
 
 
 def looked(before: Sequence[Line], checkpoint: int, *files: events.FileReference, unrecorded: int = 0) -> list[Line]:
@@ -141,57 +127,58 @@ def looked(before: Sequence[Line], checkpoint: int, *files: events.FileReference
 
 bad_published, near_published = exhibits("COORD", options=TWO_RETAINED)
 
-bad_published("published-not-stored", "completes without its metadata", looked(whole(1), 1, state(1)))
+bad_published("published-not-stored", "completes without its metadata", looked(WHOLE[1], 1, STATE[1]))
 bad_published("published-not-stored", "the second is not there",
-              looked([*looked(whole(1), 1, *both(1)), *whole(2)], 2, *both(1), state(2)))  # fmt: skip
+              looked([*looked(WHOLE[1], 1, *BOTH[1]), *WHOLE[2]], 2, *BOTH[1], STATE[2]))  # fmt: skip
 bad_published("published-not-stored", "is not there before the harness damages it",
-              looked(whole(1), 1, state(1)), damaged(metadata(1), 1))  # fmt: skip
-near_published("published-not-stored", "is there when it completes", looked(whole(1), 1, *both(1)))
+              looked(WHOLE[1], 1, STATE[1]), damaged(METADATA[1], 1))  # fmt: skip
+near_published("published-not-stored", "is there when it completes", looked(WHOLE[1], 1, *BOTH[1]))
 near_published("published-not-stored", "is dropped before the look is over",
-               looked([*looked(whole(1), 1, *both(1)), *whole(2), dropped(2), *both_deleted(2)], 2,
-                      *both(1)))  # fmt: skip
+               looked([*looked(WHOLE[1], 1, *BOTH[1]), *WHOLE[2], dropped(2), *deleted(*BOTH[2], by=COORDINATOR)], 2,
+                      *BOTH[1]))  # fmt: skip
 near_published("published-not-stored", "the harness has removed it",
-               looked([*looked(whole(1), 1, *both(1)), damaged(metadata(2), 2), *whole(2)], 2, *both(1),
-                      state(2)))  # fmt: skip
+               looked([*looked(WHOLE[1], 1, *BOTH[1]), damaged(METADATA[2], 2), *WHOLE[2]], 2, *BOTH[1],
+                      STATE[2]))  # fmt: skip
 near_published("published-not-stored", "its coordinator died before the completion was recorded",
-               looked([*looked(whole(1), 1, *both(1)), published(2, *both(2)), died("coordinator", "killed")], 2,
-                      *both(1)))  # fmt: skip
+               looked([*looked(WHOLE[1], 1, *BOTH[1]), published(2, *BOTH[2]), died("coordinator", "killed")], 2,
+                      *BOTH[1]))  # fmt: skip
 
 # --- named -----------------------------------------------------------------------------------------------------------
 
 bad_named, near_named = exhibits("REACH")
 
-bad_named("named-not-stored", "names a file that nobody wrote", looked(whole(1), 1, metadata(1)))
+bad_named("named-not-stored", "names a file that nobody wrote", looked(WHOLE[1], 1, METADATA[1]))
 bad_named("named-not-stored", "loses a file of the older one",
-          looked([*looked(whole(1), 1, *both(1)), *whole(2)], 2, *both(2), metadata(1)),
+          looked([*looked(WHOLE[1], 1, *BOTH[1]), *WHOLE[2]], 2, *BOTH[2], METADATA[1]),
           options=TWO_RETAINED)  # fmt: skip
 bad_named("named-not-stored", "loses it before it is dropped",
-          looked([*looked(whole(1), 1, *both(1)), *whole(2), dropped(1)], 2, *both(2), metadata(1),
+          looked([*looked(WHOLE[1], 1, *BOTH[1]), *WHOLE[2], dropped(1)], 2, *BOTH[2], METADATA[1],
                  unrecorded=1))  # fmt: skip
 bad_named("named-not-stored", "names a file that nobody wrote before the harness damages it",
-          looked(whole(1), 1, metadata(1)), damaged(state(1), 1))  # fmt: skip
-near_named("named-not-stored", "all that it names is there", looked(whole(1), 1, *both(1)))
+          looked(WHOLE[1], 1, METADATA[1]), damaged(STATE[1], 1))  # fmt: skip
+near_named("named-not-stored", "all that it names is there", looked(WHOLE[1], 1, *BOTH[1]))
 near_named("named-not-stored", "the older one is dropped by then",
-           looked([*looked(whole(1), 1, *both(1)), *whole(2), dropped(1), *both_deleted(1)], 2, *both(2)))  # fmt: skip
+           looked([*looked(WHOLE[1], 1, *BOTH[1]), *WHOLE[2], dropped(1), *deleted(*BOTH[1], by=COORDINATOR)], 2,
+                  *BOTH[2]))  # fmt: skip
 
 # Its files may have come behind the listing.
 near_named("named-not-stored", "a newer one is published while the harness looks",
-           looked([*whole(1), *whole(2)], 1, *both(1)), options=TWO_RETAINED)  # fmt: skip
+           looked([*WHOLE[1], *WHOLE[2]], 1, *BOTH[1]), options=TWO_RETAINED)  # fmt: skip
 near_named("named-not-stored", "the harness has removed a file",
-           looked(whole(1), 1, *both(1)), damaged(state(2), 2), looked(whole(2), 2, *both(1), metadata(2)))  # fmt: skip
+           looked(WHOLE[1], 1, *BOTH[1]), damaged(STATE[2], 2), looked(WHOLE[2], 2, *BOTH[1], METADATA[2]))  # fmt: skip
 
 # Whoever looks for the statements of this one finds none: it was superseded.
 near_named("named-not-stored", "a coordinator without a record completes it",
-           looked(whole(1), 1, *both(1)),
+           looked(WHOLE[1], 1, *BOTH[1]),
            events.StorageObserved(checkpoint=2, coordinator="coordinator.7", recorded=9, paths=(),
                                   files=()))  # fmt: skip
 
 bad_named("file-differs", "is shorter when the harness looks",
-          looked(whole(1), 1, metadata(1), events.FileReference(state(1).path, 9, 7)))  # fmt: skip
-near_named("file-differs", "is as named when the harness looks", looked(whole(1), 1, *both(1)))
+          looked(WHOLE[1], 1, METADATA[1], events.FileReference(STATE[1].path, 9, 7)))  # fmt: skip
+near_named("file-differs", "is as named when the harness looks", looked(WHOLE[1], 1, *BOTH[1]))
 near_named("file-differs", "the harness has cut it",
-           looked(whole(1), 1, *both(1)), damaged(state(2), 2),
-           looked(whole(2), 2, *both(1), metadata(2), events.FileReference(state(2).path, 5, 1)),
+           looked(WHOLE[1], 1, *BOTH[1]), damaged(STATE[2], 2),
+           looked(WHOLE[2], 2, *BOTH[1], METADATA[2], events.FileReference(STATE[2].path, 5, 1)),
            options=TWO_RETAINED)  # fmt: skip
 
 # --- deleted ---------------------------------------------------------------------------------------------------------
@@ -199,27 +186,29 @@ near_named("file-differs", "the harness has cut it",
 bad_deleted, near_deleted = exhibits("RETAIN")
 
 bad_deleted("deleted-still-stored", "is there when the next one completes",
-            looked([*whole(1), *whole(2), dropped(1), *both_deleted(1), *whole(3)], 3, *both(1), *both(2),
-                   *both(3)))  # fmt: skip
+            looked([*WHOLE[1], *WHOLE[2], dropped(1), *deleted(*BOTH[1], by=COORDINATOR), *WHOLE[3]], 3, *BOTH[1],
+                   *BOTH[2], *BOTH[3]))  # fmt: skip
 bad_deleted("deleted-still-stored", "is there at the end",
-            whole(1), whole(2), dropped(1), both_deleted(1), listed(*both(1), *both(2)))  # fmt: skip
+            WHOLE[1], WHOLE[2], dropped(1), deleted(*BOTH[1], by=COORDINATOR), listed(*BOTH[1], *BOTH[2]))  # fmt: skip
 near_deleted("deleted-still-stored", "is gone when the next one completes",
-             looked([*whole(1), *whole(2), dropped(1), *both_deleted(1), *whole(3)], 3, *both(2), *both(3)),
-             listed(*both(2), *both(3)))  # fmt: skip
+             looked([*WHOLE[1], *WHOLE[2], dropped(1), *deleted(*BOTH[1], by=COORDINATOR), *WHOLE[3]], 3, *BOTH[2],
+                    *BOTH[3]),
+             listed(*BOTH[2], *BOTH[3]))  # fmt: skip
 near_deleted("deleted-still-stored", "is deleted behind the completion that the look followed",
-             looked([*whole(1), *whole(2), dropped(1), *both_deleted(1)], 2, *both(1), *both(2)),
-             listed(*both(2)))  # fmt: skip
+             looked([*WHOLE[1], *WHOLE[2], dropped(1), *deleted(*BOTH[1], by=COORDINATOR)], 2, *BOTH[1], *BOTH[2]),
+             listed(*BOTH[2]))  # fmt: skip
 near_deleted("deleted-still-stored", "is on its way out at the end",
-             whole(1), whole(2), dropped(1), both_deleted(1), whole(3), dropped(2),
-             listed(*both(2), *both(3)))  # fmt: skip
+             WHOLE[1], WHOLE[2], dropped(1), deleted(*BOTH[1], by=COORDINATOR), WHOLE[3], dropped(2),
+             listed(*BOTH[2], *BOTH[3]))  # fmt: skip
 
 # A late write of an attempt that is over: what was deleted was not there yet.
 near_deleted("deleted-still-stored", "is written behind its deletion",
-             whole(1), whole(2), dropped(1), both_deleted(1), at(COORDINATOR, events.FileDeleted(path="chk-3/sum-0")),
-             written(state(3)), listed(*both(2), state(3)))  # fmt: skip
+             WHOLE[1], WHOLE[2], dropped(1), deleted(*BOTH[1], by=COORDINATOR),
+             at(COORDINATOR, events.FileDeleted(path="chk-3/sum-0")), written(STATE[3]),
+             listed(*BOTH[2], STATE[3]))  # fmt: skip
 near_deleted("deleted-still-stored", "a deletion that failed was not reported",
-             whole(1), whole(2), dropped(1), both_deleted(1), whole(3), dropped(2),
-             storage_failed("delete", metadata(2).path, "unavailable"), listed(*both(2), *both(3)))  # fmt: skip
+             WHOLE[1], WHOLE[2], dropped(1), deleted(*BOTH[1], by=COORDINATOR), WHOLE[3], dropped(2),
+             storage_failed("delete", METADATA[2].path, "unavailable"), listed(*BOTH[2], *BOTH[3]))  # fmt: skip
 near_deleted("deleted-still-stored", "the harness has put it back",
-             whole(1), whole(2), dropped(1), both_deleted(1), whole(3), damaged(metadata(2), 2), dropped(2),
-             both_deleted(2), listed(*both(3), metadata(2)))  # fmt: skip
+             WHOLE[1], WHOLE[2], dropped(1), deleted(*BOTH[1], by=COORDINATOR), WHOLE[3], damaged(METADATA[2], 2),
+             dropped(2), deleted(*BOTH[2], by=COORDINATOR), listed(*BOTH[3], METADATA[2]))  # fmt: skip

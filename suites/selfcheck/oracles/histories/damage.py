@@ -12,7 +12,7 @@ from holdfast.harness.model.jobs import FORWARD
 from holdfast.suites.selfcheck.oracles.builder import Line, exhibits
 from holdfast.suites.selfcheck.oracles.histories import state as keyed
 from holdfast.suites.selfcheck.oracles.histories.coord import ALL, whole
-from holdfast.suites.selfcheck.oracles.histories.snapshot import HELD, WORKER, _completed, file, released
+from holdfast.suites.selfcheck.oracles.histories.snapshot import FILE, HELD, WORKER, _completed, released
 from holdfast.suites.selfcheck.oracles.legal import summary
 from holdfast.suites.selfcheck.oracles.lines import (
     CANCELED, CANCELLING, RUNNING, aborted, ack_sent, acked, attempt, completed, damaged, deleted, died, drawn, dropped,
@@ -22,25 +22,21 @@ from holdfast.suites.selfcheck.oracles.lines import (
 POLICY = "execution.checkpointing.externalized-checkpoint-retention"
 KEEPING = {"execution.checkpointing.interval": "100 ms", POLICY: "RETAIN_ON_CANCELLATION"}
 
+METADATA = {n: FileReference(f"chk-{n}/_metadata", 20, n) for n in range(1, 5)}
 
-def metadata(checkpoint: int) -> FileReference:
-    return FileReference(f"chk-{checkpoint}/_metadata", 20, checkpoint)
-
-
-def state_file(checkpoint: int) -> FileReference:
-    return FileReference(f"chk-{checkpoint}/sum-0", 10, checkpoint)
+STATE_FILE = {n: FileReference(f"chk-{n}/sum-0", 10, n) for n in range(1, 5)}
 
 
 def on_its_way(checkpoint: int, *shared: FileReference) -> list[Line]:
     """Published, and not complete yet."""
-    files = (state_file(checkpoint), metadata(checkpoint), *shared)
+    files = (STATE_FILE[checkpoint], METADATA[checkpoint], *shared)
     return [drawn(checkpoint), triggered(checkpoint, *ALL), *acked(checkpoint, *ALL),
             *(written(file) for file in files[:2]), published(checkpoint, *files, states=len(ALL))]  # fmt: skip
 
 
 SUM_FILE = FileReference("chk-1/sum-0", 100, 7)
-NOTHING_PUT_BACK = events.ObjectMended(path=metadata(2).path, length=None)
-OF_3 = listed(metadata(3), state_file(3))
+NOTHING_PUT_BACK = events.ObjectMended(path=METADATA[2].path, length=None)
+OF_3 = listed(METADATA[3], STATE_FILE[3])
 
 # --- REACH -----------------------------------------------------------------------------------------------------------
 
@@ -49,37 +45,37 @@ reach_bad, reach_near = exhibits("REACH")
 # Checkpoint 2 is damaged, and its coordinator dies when the third is published and has not completed.
 reach_near("file-missing", "successor cleans up what it cannot know",
            submitted(), attempt(), switched(RUNNING), *on_its_way(1), completed(1), *on_its_way(2), completed(2),
-           dropped(1), deleted(metadata(1)), deleted(state_file(1)), damaged(metadata(2)), on_its_way(3),
-           died("coordinator", "killed"), attempt(3), switched(RUNNING), deleted(state_file(2)), NOTHING_PUT_BACK,
+           dropped(1), deleted(METADATA[1]), deleted(STATE_FILE[1]), damaged(METADATA[2]), on_its_way(3),
+           died("coordinator", "killed"), attempt(3), switched(RUNNING), deleted(STATE_FILE[2]), NOTHING_PUT_BACK,
            OF_3)  # fmt: skip
 reach_bad("file-missing", "successor deletes a file of what it restored",
           submitted(), attempt(), switched(RUNNING), *on_its_way(1), completed(1), *on_its_way(2), completed(2),
-          dropped(1), deleted(metadata(1)), deleted(state_file(1)), damaged(metadata(2)), on_its_way(3),
-          died("coordinator", "killed"), attempt(3), switched(RUNNING), deleted(state_file(2)), deleted(state_file(3)),
+          dropped(1), deleted(METADATA[1]), deleted(STATE_FILE[1]), damaged(METADATA[2]), on_its_way(3),
+          died("coordinator", "killed"), attempt(3), switched(RUNNING), deleted(STATE_FILE[2]), deleted(STATE_FILE[3]),
           NOTHING_PUT_BACK)  # fmt: skip
 reach_bad("file-missing", "successor deletes a file that a newer one shares",
           submitted(), attempt(), switched(RUNNING), *on_its_way(1), completed(1), *on_its_way(2), completed(2),
-          dropped(1), deleted(metadata(1)), deleted(state_file(1)), damaged(metadata(2)), on_its_way(3, state_file(2)),
-          died("coordinator", "killed"), attempt(3), switched(RUNNING), deleted(state_file(2)))  # fmt: skip
+          dropped(1), deleted(METADATA[1]), deleted(STATE_FILE[1]), damaged(METADATA[2]), on_its_way(3, STATE_FILE[2]),
+          died("coordinator", "killed"), attempt(3), switched(RUNNING), deleted(STATE_FILE[2]))  # fmt: skip
 reach_bad("file-missing", "deleted before the damage",
           submitted(), attempt(), switched(RUNNING), *on_its_way(1), completed(1), *on_its_way(2), completed(2),
-          dropped(1), deleted(metadata(1)), deleted(state_file(1)), deleted(state_file(2)), damaged(metadata(2)),
+          dropped(1), deleted(METADATA[1]), deleted(STATE_FILE[1]), deleted(STATE_FILE[2]), damaged(METADATA[2]),
           on_its_way(3), died("coordinator", "killed"), attempt(3), switched(RUNNING))  # fmt: skip
 reach_bad("file-missing", "deleted when all was put back",
-          *on_its_way(1), completed(1), damaged(metadata(1)), events.ObjectMended(path=metadata(1).path, length=20),
-          deleted(state_file(1)))  # fmt: skip
+          *on_its_way(1), completed(1), damaged(METADATA[1]), events.ObjectMended(path=METADATA[1].path, length=20),
+          deleted(STATE_FILE[1]))  # fmt: skip
 reach_bad("file-missing", "another is missing in the storage",
           submitted(), attempt(), switched(RUNNING), *on_its_way(1), completed(1), *on_its_way(2), completed(2),
-          dropped(1), deleted(metadata(1)), deleted(state_file(1)), damaged(metadata(2)), on_its_way(3),
+          dropped(1), deleted(METADATA[1]), deleted(STATE_FILE[1]), damaged(METADATA[2]), on_its_way(3),
           died("coordinator", "killed"), attempt(3), switched(RUNNING), NOTHING_PUT_BACK,
-          listed(metadata(3), state_file(2)))  # fmt: skip
+          listed(METADATA[3], STATE_FILE[2]))  # fmt: skip
 
 reach_near("file-differs", "the damaged is stored shorter",
-           *on_its_way(1), completed(1), damaged(state_file(1), left=5),
-           listed(metadata(1), FileReference(state_file(1).path, 5, 99)))  # fmt: skip
+           *on_its_way(1), completed(1), damaged(STATE_FILE[1], left=5),
+           listed(METADATA[1], FileReference(STATE_FILE[1].path, 5, 99)))  # fmt: skip
 reach_bad("file-differs", "another than the damaged is stored shorter",
-          *on_its_way(1), completed(1), damaged(metadata(1), left=5),
-          listed(metadata(1), FileReference(state_file(1).path, 5, 99)))  # fmt: skip
+          *on_its_way(1), completed(1), damaged(METADATA[1], left=5),
+          listed(METADATA[1], FileReference(STATE_FILE[1].path, 5, 99)))  # fmt: skip
 
 # --- RETAIN ----------------------------------------------------------------------------------------------------------
 
@@ -89,38 +85,38 @@ retain_bad, retain_near = exhibits("RETAIN")
 
 retain_near("too-many-retained", "the damaged is not counted",
             submitted(), attempt(), switched(RUNNING), *on_its_way(1), completed(1), *on_its_way(2), completed(2),
-            dropped(1), deleted(metadata(1)), deleted(state_file(1)), damaged(metadata(2)), on_its_way(3),
+            dropped(1), deleted(METADATA[1]), deleted(STATE_FILE[1]), damaged(METADATA[2]), on_its_way(3),
             died("coordinator", "killed"), attempt(3), switched(RUNNING), NEXT)  # fmt: skip
 retain_bad("too-many-retained", "an older one stays beside the damaged",
-           *on_its_way(1), completed(1), *on_its_way(2), completed(2), damaged(metadata(2)), *on_its_way(3),
+           *on_its_way(1), completed(1), *on_its_way(2), completed(2), damaged(METADATA[2]), *on_its_way(3),
            completed(3), NEXT)  # fmt: skip
 retain_bad("too-many-retained", "what was put back is counted",
-           *on_its_way(2), completed(2), damaged(metadata(2)), events.ObjectMended(path=metadata(2).path, length=20),
+           *on_its_way(2), completed(2), damaged(METADATA[2]), events.ObjectMended(path=METADATA[2].path, length=20),
            *on_its_way(3), completed(3), NEXT)  # fmt: skip
 
 CANCELLED_WITH_DAMAGE: list[Line] = [
-    submitted(), attempt(), switched(RUNNING), switched(CANCELLING), *on_its_way(1), completed(1), damaged(metadata(1)),
+    submitted(), attempt(), switched(RUNNING), switched(CANCELLING), *on_its_way(1), completed(1), damaged(METADATA[1]),
     *on_its_way(2), completed(2),
 ]  # fmt: skip
 
 retain_near("discarded-wrongly", "the damaged is not left to the user",
-            *CANCELLED_WITH_DAMAGE, CheckpointRetained(checkpoint=2, path=metadata(2).path), dropped(1),
+            *CANCELLED_WITH_DAMAGE, CheckpointRetained(checkpoint=2, path=METADATA[2].path), dropped(1),
             switched(CANCELED), options=KEEPING)  # fmt: skip
 retain_bad("discarded-wrongly", "the undamaged is not left to the user",
            *CANCELLED_WITH_DAMAGE, switched(CANCELED), options=KEEPING)  # fmt: skip
 
 retain_near("deleted-in-use", "a file of the damaged goes while it is restored",
-            *on_its_way(1), completed(1), damaged(metadata(1)), attempt(1), deleted(state_file(1)))  # fmt: skip
+            *on_its_way(1), completed(1), damaged(METADATA[1]), attempt(1), deleted(STATE_FILE[1]))  # fmt: skip
 retain_bad("deleted-in-use", "a file goes whose checkpoint was put back",
-           *on_its_way(1), completed(1), damaged(metadata(1)), events.ObjectMended(path=metadata(1).path, length=20),
-           attempt(1), deleted(state_file(1)))  # fmt: skip
+           *on_its_way(1), completed(1), damaged(METADATA[1]), events.ObjectMended(path=METADATA[1].path, length=20),
+           attempt(1), deleted(STATE_FILE[1]))  # fmt: skip
 
 retain_near("deleted-after-end", "the damaged is gone that was left to the user",
-            *on_its_way(1), completed(1), CheckpointRetained(checkpoint=1, path=metadata(1).path),
-            damaged(state_file(1)), listed(metadata(1)), options=KEEPING)  # fmt: skip
+            *on_its_way(1), completed(1), CheckpointRetained(checkpoint=1, path=METADATA[1].path),
+            damaged(STATE_FILE[1]), listed(METADATA[1]), options=KEEPING)  # fmt: skip
 retain_bad("deleted-after-end", "another is gone that was left to the user",
-           *on_its_way(1), completed(1), CheckpointRetained(checkpoint=1, path=metadata(1).path),
-           damaged(state_file(1)), listed(state_file(1)), options=KEEPING)  # fmt: skip
+           *on_its_way(1), completed(1), CheckpointRetained(checkpoint=1, path=METADATA[1].path),
+           damaged(STATE_FILE[1]), listed(STATE_FILE[1]), options=KEEPING)  # fmt: skip
 
 # --- COORD and LOUD --------------------------------------------------------------------------------------------------
 
@@ -128,14 +124,14 @@ coord_bad, coord_near = exhibits("COORD")
 
 coord_near("restored-not-latest", "goes on from what was published",
            submitted(), attempt(), switched(RUNNING), *on_its_way(1), completed(1), *on_its_way(2), completed(2),
-           dropped(1), deleted(metadata(1)), deleted(state_file(1)), damaged(metadata(2)), on_its_way(3),
+           dropped(1), deleted(METADATA[1]), deleted(STATE_FILE[1]), damaged(METADATA[2]), on_its_way(3),
            died("coordinator", "killed"), attempt(3), switched(RUNNING))  # fmt: skip
 
 # --- COORD and LOUD --------------------------------------------------------------------------------------------------
 
 loud_bad, loud_near = exhibits(
     "LOUD", submitted(), attempt(), switched(RUNNING), [*on_its_way(1), completed(1)], [*on_its_way(2), completed(2)],
-    dropped(1), deleted(metadata(1)), deleted(state_file(1)), damaged(metadata(2)), on_its_way(3),
+    dropped(1), deleted(METADATA[1]), deleted(STATE_FILE[1]), damaged(METADATA[2]), on_its_way(3),
     died("coordinator", "killed"),
 )  # fmt: skip
 
@@ -143,7 +139,7 @@ loud_near("started-older", "goes on from what was published", attempt(3), switch
 
 coord_bad("restored-not-latest", "goes back behind the damaged",
           submitted(), attempt(), switched(RUNNING), *on_its_way(1), completed(1), *on_its_way(2), completed(2),
-          dropped(1), deleted(metadata(1)), deleted(state_file(1)), damaged(metadata(2)), on_its_way(3),
+          dropped(1), deleted(METADATA[1]), deleted(STATE_FILE[1]), damaged(METADATA[2]), on_its_way(3),
           died("coordinator", "killed"), attempt(1), switched(RUNNING))  # fmt: skip
 
 loud_bad("started-older", "goes back behind the damaged", attempt(1), switched(RUNNING))
@@ -152,18 +148,18 @@ loud_bad("started-empty", "starts empty beside the damaged", attempt(), switched
 
 coord_bad("restored-not-latest", "goes back to the damaged",
           submitted(), attempt(), switched(RUNNING), *on_its_way(1), completed(1), *on_its_way(2), completed(2),
-          dropped(1), deleted(metadata(1)), deleted(state_file(1)), damaged(metadata(2)), on_its_way(3),
+          dropped(1), deleted(METADATA[1]), deleted(STATE_FILE[1]), damaged(METADATA[2]), on_its_way(3),
           died("coordinator", "killed"), attempt(2), switched(RUNNING))  # fmt: skip
 
-DISCARDED: list[Line] = [attempt(), triggered(1, *ALL), ack_sent(ALL[0], 1, state_file(1)), acked(1, ALL[0])]
+DISCARDED: list[Line] = [attempt(), triggered(1, *ALL), ack_sent(ALL[0], 1, STATE_FILE[1]), acked(1, ALL[0])]
 
 coord_near("state-not-discarded", "the harness put back a file of an aborted one",
-           *DISCARDED, damaged(state_file(1), left=5), events.ObjectMended(path=state_file(1).path, length=10),
-           aborted(), notified(1, *ALL, completed=False), whole(2), listed(state_file(1)), job=FORWARD,
+           *DISCARDED, damaged(STATE_FILE[1], left=5), events.ObjectMended(path=STATE_FILE[1].path, length=10),
+           aborted(), notified(1, *ALL, completed=False), whole(2), listed(STATE_FILE[1]), job=FORWARD,
            parallelism=1)  # fmt: skip
 coord_bad("state-not-discarded", "the harness put back another file",
-          *DISCARDED, damaged(metadata(1), left=5), events.ObjectMended(path=metadata(1).path, length=10), aborted(),
-          notified(1, *ALL, completed=False), whole(2), listed(state_file(1)), job=FORWARD, parallelism=1)  # fmt: skip
+          *DISCARDED, damaged(METADATA[1], left=5), events.ObjectMended(path=METADATA[1].path, length=10), aborted(),
+          notified(1, *ALL, completed=False), whole(2), listed(STATE_FILE[1]), job=FORWARD, parallelism=1)  # fmt: skip
 
 
 # --- what is read back -----------------------------------------------------------------------------------------------
@@ -178,33 +174,33 @@ def _read_back(problem: FileReference, *positions: int) -> list[Line]:
 
 restore_bad, restore_near = exhibits("RESTORE")
 
-restore_near("audit-failed", "the damaged cannot be read back", _read_back(state_file(1)))
-restore_bad("audit-failed", "another than the damaged cannot be read back", _read_back(state_file(2)))
+restore_near("audit-failed", "the damaged cannot be read back", _read_back(STATE_FILE[1]))
+restore_bad("audit-failed", "another than the damaged cannot be read back", _read_back(STATE_FILE[2]))
 
 # Read back as soon as it has completed, in vain.
 restore_bad("audit-failed", "cannot be read back before the damage",
             *on_its_way(1), completed(1), events.CheckpointAudited(checkpoint=1, problem="cannot be read"),
-            damaged(state_file(1), left=5))  # fmt: skip
+            damaged(STATE_FILE[1], left=5))  # fmt: skip
 restore_near("audit-failed", "the damaged cannot be read back and is mended",
-             *on_its_way(1), completed(1), damaged(state_file(1), left=5),
+             *on_its_way(1), completed(1), damaged(STATE_FILE[1], left=5),
              events.CheckpointAudited(checkpoint=1, problem="cannot be read"),
-             events.ObjectMended(path=state_file(1).path, length=10), *on_its_way(2), completed(2),
+             events.ObjectMended(path=STATE_FILE[1].path, length=10), *on_its_way(2), completed(2),
              events.CheckpointAudited(checkpoint=2))  # fmt: skip
 
 state_bad, state_near = exhibits("STATE")
 
 state_near("state-unreadable", "state of the damaged cannot be read back",
-           _read_back(state_file(1), 4, 2), events.CheckpointAudited(checkpoint=1),
+           _read_back(STATE_FILE[1], 4, 2), events.CheckpointAudited(checkpoint=1),
            SubtaskAudited(checkpoint=1, subtask="sum[0]", state=summary(keyed.A)),
            SubtaskAudited(checkpoint=1, subtask="sum[1]", state=summary(keyed.B)))  # fmt: skip
-state_bad("state-unreadable", "state of another cannot be read back", _read_back(state_file(2)))
+state_bad("state-unreadable", "state of another cannot be read back", _read_back(STATE_FILE[2]))
 state_bad("state-unreadable", "state cannot be read back before the damage",
           *on_its_way(1), completed(1), events.CheckpointAudited(checkpoint=1, problem="cannot be read"),
-          damaged(state_file(1), left=5))  # fmt: skip
+          damaged(STATE_FILE[1], left=5))  # fmt: skip
 
 snapshot_bad, snapshot_near = exhibits(
     "SNAPSHOT", events.CoordinatorClaimed(epoch=1), attempt(), triggered(), snapshot("sum[0]", state=summary(HELD)),
-    written(file(1), by=WORKER), released(), ack_sent("sum[0]", 1, file(1)), acked(1, "sum[0]"), died(),
+    written(FILE[1], by=WORKER), released(), ack_sent("sum[0]", 1, FILE[1]), acked(1, "sum[0]"), died(),
     events.CoordinatorClaimed(epoch=2),
 )  # fmt: skip
 
@@ -212,5 +208,5 @@ snapshot_near("aborted-file-left", "the harness put back a file of the pending",
               damaged(SUM_FILE, left=5), events.ObjectMended(path=SUM_FILE.path, length=10), _completed(2, 3, 4),
               listed(SUM_FILE))  # fmt: skip
 snapshot_bad("aborted-file-left", "the harness put back another than that of the pending",
-             damaged(metadata(2)), events.ObjectMended(path=metadata(2).path, length=20), _completed(2, 3, 4),
+             damaged(METADATA[2]), events.ObjectMended(path=METADATA[2].path, length=20), _completed(2, 3, 4),
              listed(SUM_FILE))  # fmt: skip

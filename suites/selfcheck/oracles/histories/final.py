@@ -30,14 +30,10 @@ NOTHING = input_log(0, 0)
 BELOW = "source[0]->map[0]"
 ABOVE = "source[0]->sum[0]"
 
-
-def all_start(job: Job = STEPS) -> list[Line]:
-    """Every subtask of two starts, and the job runs."""
-    names = [f"{vertex.name}[{i}]" for vertex in job.vertices for i in (0, 1)]
-    return [attempt(), *(task(name) for name in names), switched(RUNNING)]
-
-
 ALL = tuple(f"{vertex.name}[{i}]" for vertex in STEPS.vertices for i in (0, 1))
+ALL_START: list[Line] = [attempt(), *of_each(events.TaskStarted, *ALL), switched(RUNNING)]
+"""Every subtask starts, and the job runs."""
+
 REST = ("source[1]", *ALL[2:])
 """Everybody but the first source."""
 
@@ -59,20 +55,18 @@ near("record-not-committed", "all committed",
 
 # --- finish() --------------------------------------------------------------------------------------------------------
 
+EVERYBODY_FINISHES: list[Line] = [
+    of_each(events.EndOfDataReceived,
+            *(f"{a}[{i}]->{b}[{i}]" for a, b in (("source", "map"), ("map", "sink")) for i in (0, 1))),
+    *of_each(events.OperatorFinished, *ALL),
+]  # fmt: skip
 
-def everybody_finishes(*left_out: str) -> list[Line]:
-    ends = [events.EndOfDataReceived(channel=f"{above}[{i}]->{below}[{i}]") for above, below in PAIRS for i in (0, 1)]
-    return [*ends, *of_each(events.OperatorFinished, *(name for name in ALL if name not in left_out))]
-
-
-PAIRS = (("source", "map"), ("map", "sink"))
-
-near("finish-not-once", "every operator once", all_start(), everybody_finishes(), switched(FINISHED), inputs=NOTHING)
+near("finish-not-once", "every operator once", ALL_START, EVERYBODY_FINISHES, switched(FINISHED), inputs=NOTHING)
 near("finish-not-once", "once in each attempt",
-     all_start(), events.OperatorFinished(subtask="source[0]"), all_start(), everybody_finishes(), switched(FINISHED),
+     ALL_START, events.OperatorFinished(subtask="source[0]"), ALL_START, EVERYBODY_FINISHES, switched(FINISHED),
      inputs=NOTHING)  # fmt: skip
 bad("finish-not-once", "called again", of_each(events.OperatorFinished, "source[0]", "source[0]"))
-bad("finish-not-once", "one left out", all_start(), everybody_finishes("sink[1]"), switched(FINISHED), inputs=NOTHING)
+bad("finish-not-once", "one left out", ALL_START, EVERYBODY_FINISHES[:-1], switched(FINISHED), inputs=NOTHING)
 near("finish-not-once", "one had finished before",
      attempt(), task("source[0]", finished=True), task("source[1]"), events.OperatorFinished(subtask="source[1]"),
      switched(FINISHED), inputs=NOTHING)  # fmt: skip
@@ -135,36 +129,33 @@ bad("exit-uncommitted", "ended before its commit", *SINK_ENDS, events.SubtaskFin
 
 # --- checkpoints in between ------------------------------------------------------------------------------------------
 
-near("refused-after-finish", "checkpoints go on",
-     all_start(), events.FinishReceived(subtask=SOURCE), triggered(1, *REST))  # fmt: skip
+near("refused-after-finish", "checkpoints go on", ALL_START, events.FinishReceived(subtask=SOURCE), triggered(1, *REST))
 bad("refused-after-finish", "checkpoints stop though they should not",
-    all_start(), events.FinishReceived(subtask=SOURCE),
+    ALL_START, events.FinishReceived(subtask=SOURCE),
     events.CheckpointRefused(request=1, origin=CheckpointOrigin.PERIODIC,
                              reason=FailureReason.TASKS_NOT_RUNNING))  # fmt: skip
 
 near("triggered-after-finish", "checkpoints stop",
-     all_start(), triggered(1, *ALL), events.FinishReceived(subtask=SOURCE),
+     ALL_START, triggered(1, *ALL), events.FinishReceived(subtask=SOURCE),
      events.CheckpointRefused(request=1, origin=CheckpointOrigin.PERIODIC, reason=FailureReason.TASKS_NOT_RUNNING),
      options=STOPS)  # fmt: skip
 bad("triggered-after-finish", "checkpoints go on though they should not",
-    all_start(), events.FinishReceived(subtask=SOURCE), triggered(1, *REST), options=STOPS)  # fmt: skip
+    ALL_START, events.FinishReceived(subtask=SOURCE), triggered(1, *REST), options=STOPS)  # fmt: skip
 
 near("wrong-participants", "the finished of the last attempt runs again",
-     all_start(), events.FinishReceived(subtask=SOURCE), triggered(1, *REST), all_start(),
-     triggered(2, *ALL))  # fmt: skip
-bad("wrong-participants", "the finished is asked",
-    all_start(), events.FinishReceived(subtask=SOURCE), triggered(1, *ALL))  # fmt: skip
+     ALL_START, events.FinishReceived(subtask=SOURCE), triggered(1, *REST), ALL_START, triggered(2, *ALL))  # fmt: skip
+bad("wrong-participants", "the finished is asked", ALL_START, events.FinishReceived(subtask=SOURCE), triggered(1, *ALL))
 bad("wrong-participants", "one that runs is not asked",
-    all_start(), events.FinishReceived(subtask=SOURCE), triggered(1, *REST[1:]))  # fmt: skip
+    ALL_START, events.FinishReceived(subtask=SOURCE), triggered(1, *REST[1:]))  # fmt: skip
 
 near("triggered-not-first", "the one behind the finished is triggered",
-     all_start(), events.FinishReceived(subtask=SOURCE), triggered(1, *REST),
+     ALL_START, events.FinishReceived(subtask=SOURCE), triggered(1, *REST),
      [trigger_sent(subtask) for subtask in ("source[1]", "map[0]")])  # fmt: skip
 bad("triggered-not-first", "one behind that is triggered",
-    all_start(), events.FinishReceived(subtask=SOURCE), triggered(1, *REST), trigger_sent(SINK))  # fmt: skip
+    ALL_START, events.FinishReceived(subtask=SOURCE), triggered(1, *REST), trigger_sent(SINK))  # fmt: skip
 
 UNION: list[Line] = [
-    all_start(), triggered(1, *ALL), events.OperatorFinished(subtask=SOURCE), snapshot("source[0]"),
+    ALL_START, triggered(1, *ALL), events.OperatorFinished(subtask=SOURCE), snapshot("source[0]"),
     snapshot("source[1]"),
 ]  # fmt: skip
 """Both sources take checkpoint 1, the first of them after finish()."""
@@ -172,7 +163,7 @@ UNION: list[Line] = [
 bad("partial-union", "one of two had finished", *UNION, completed(), job=UNION_STATE)
 near("partial-union", "it does not complete", *UNION, aborted(1, FailureReason.TASK_CLOSING), job=UNION_STATE)
 near("partial-union", "both had finished",
-     all_start(), triggered(1, *ALL), of_each(events.OperatorFinished, "source[0]", "source[1]"), snapshot("source[0]"),
+     ALL_START, triggered(1, *ALL), of_each(events.OperatorFinished, "source[0]", "source[1]"), snapshot("source[0]"),
      snapshot("source[1]"), completed(), job=UNION_STATE)  # fmt: skip
 
 near("running-before-finished", "finished behind finished",
@@ -185,12 +176,12 @@ EDIT = (FaultSpec("submit", Target(Role.COORDINATOR), parameters={"edit": "sourc
 
 # Some still ran when checkpoint 3 was taken; the job is submitted again with a new operator behind its source.
 bad("running-before-finished", "new operator in front of a finished one",
-    submitted(), all_start(), triggered(3, *MAP_FINISHED), completed(3),
+    submitted(), ALL_START, triggered(3, *MAP_FINISHED), completed(3),
     at("coordinator.1", submitted("chk-3", 3), 1_000_000), attempt(3, number=ANOTHER), faults=EDIT)  # fmt: skip
 near("running-before-finished", "new operator refused",
-     submitted(), all_start(), triggered(3, *MAP_FINISHED), completed(3),
+     submitted(), ALL_START, triggered(3, *MAP_FINISHED), completed(3),
      at("coordinator.1", submitted("chk-3", 3), 1_000_000),
      events.RecoveryFailed(checkpoint=3, reason="map[0] had finished in it"), faults=EDIT)  # fmt: skip
 near("running-before-finished", "new operator behind a finished one",
-     submitted(), all_start(), triggered(3, *REST), completed(3), at("coordinator.1", submitted("chk-3", 3), 1_000_000),
+     submitted(), ALL_START, triggered(3, *REST), completed(3), at("coordinator.1", submitted("chk-3", 3), 1_000_000),
      attempt(3, number=ANOTHER), faults=EDIT)  # fmt: skip

@@ -33,7 +33,7 @@ bad("barrier-after-upload", "one of two barriers waits for the file",
     sends(snapshot.BELOW, Barrier(1)), snapshot.WRITTEN, sends("sum[0]->sink[1]", Barrier(1)),
     snapshot.ACKED)  # fmt: skip
 
-UPLOAD_FAILS = at("worker-0.0", storage_failed("write-state", snapshot.file().path, subtask="sum[0]"))
+UPLOAD_FAILS = at("worker-0.0", storage_failed("write-state", snapshot.FILE[1].path, subtask="sum[0]"))
 ANOTHER_DECLINES: list[Line] = [
     at("worker-1.0", storage_failed("write-state", "chk-1/sum-1", subtask="sum[1]")),
     events.DeclineSent(subtask="sum[1]", checkpoint=1, reason="full"), delivers("source[0]->sum[1]", 0),
@@ -60,23 +60,21 @@ exhibits("FENCE")[0](
 
 # --- checkpoints -----------------------------------------------------------------------------------------------------
 
-damage.coord_bad(
-    "restored-not-latest", "goes back to the damaged and finds the newer one again later",
-    submitted(), attempt(), switched(RUNNING), *damage.on_its_way(1), completed(1), *damage.on_its_way(2), completed(2),
-    dropped(1), deleted(metadata(1)), deleted(damage.state_file(1)), damaged(metadata(2)), damage.on_its_way(3),
-    died("coordinator", "killed"), attempt(2), switched(RUNNING), published(3, damage.state_file(3)),
-)  # fmt: skip
+damage.coord_bad("restored-not-latest", "goes back to the damaged and finds the newer one again later",
+                 submitted(), attempt(), switched(RUNNING), *damage.on_its_way(1), completed(1), *damage.on_its_way(2),
+                 completed(2), dropped(1), deleted(metadata(1)), deleted(damage.STATE_FILE[1]), damaged(metadata(2)),
+                 damage.on_its_way(3), died("coordinator", "killed"), attempt(2), switched(RUNNING),
+                 published(3, damage.STATE_FILE[3]))  # fmt: skip
 
 damage.state_near(
     "state-extra", "completes again with other positions",
     state.audited(summary(state.A), summary(state.B)), completed(1, 2, 2), claimed=Claims(state=EXACTLY_ONCE),
 )  # fmt: skip
 
-final.bad(
-    "running-before-finished", "the checkpoint is triggered again with all",
-    submitted(), final.all_start(), triggered(3, *final.MAP_FINISHED), triggered(3, *final.ALL), completed(3),
-    at("coordinator.1", submitted("chk-3", 3), 1_000_000), attempt(3, number=final.ANOTHER), faults=final.EDIT,
-)  # fmt: skip
+final.bad("running-before-finished", "the checkpoint is triggered again with all",
+          submitted(), final.ALL_START, triggered(3, *final.MAP_FINISHED), triggered(3, *final.ALL), completed(3),
+          at("coordinator.1", submitted("chk-3", 3), 1_000_000), attempt(3, number=final.ANOTHER),
+          faults=final.EDIT)  # fmt: skip
 
 # The other subtask has something in flight.
 savepoint.bad(
@@ -84,13 +82,11 @@ savepoint.bad(
     savepoint.SUBMITS, savepoint.SUSPENDS, in_flight("sum[0]", checkpoint=4),
     in_flight("sum[1]", content("source[0]->sum[1]", 1), checkpoint=4), savepoint.SAVED, savepoint.JOB_FINISHES,
 )  # fmt: skip
-savepoint.bad(
-    "savepoint-restored", "an attempt goes back to it and it completes again",
-    savepoint.SUBMITS, savepoint.stop_triggered(StopMode.GO_ON), savepoint.SAVED_WITHOUT_RECOVERY_POINT, failure(),
-    attempt(4), savepoint.SAVED_WITHOUT_RECOVERY_POINT,
-)  # fmt: skip
+savepoint.bad("savepoint-restored", "an attempt goes back to it and it completes again",
+              savepoint.SUBMITS, savepoint.STOP_TRIGGERED[StopMode.GO_ON], savepoint.SAVED_WITHOUT_RECOVERY_POINT,
+              failure(), attempt(4), savepoint.SAVED_WITHOUT_RECOVERY_POINT)  # fmt: skip
 savepoint.bad("savepoint-commits", "a sink is told and the job is to stop with it afterwards",
-              savepoint.SUBMITS, savepoint.stop_triggered(StopMode.GO_ON), savepoint.SAVED_WITHOUT_RECOVERY_POINT,
+              savepoint.SUBMITS, savepoint.STOP_TRIGGERED[StopMode.GO_ON], savepoint.SAVED_WITHOUT_RECOVERY_POINT,
               notified(4, "sink[0]"),
               events.SavepointTriggered(checkpoint=4, folder=savepoint.FOLDER, format=SavepointFormat.CANONICAL,
                                         stop=StopMode.SUSPEND),
@@ -122,8 +118,6 @@ splits.bad(
 
 # --- files -----------------------------------------------------------------------------------------------------------
 
-damage.reach_bad(
-    "file-missing", "deleted while its checkpoint is retained and again when it is dropped",
-    *damage.on_its_way(1), completed(1), deleted(damage.state_file(1)), *damage.on_its_way(2), completed(2), dropped(1),
-    deleted(damage.state_file(1)),
-)  # fmt: skip
+damage.reach_bad("file-missing", "deleted while its checkpoint is retained and again when it is dropped",
+                 *damage.on_its_way(1), completed(1), deleted(damage.STATE_FILE[1]), *damage.on_its_way(2),
+                 completed(2), dropped(1), deleted(damage.STATE_FILE[1]))  # fmt: skip

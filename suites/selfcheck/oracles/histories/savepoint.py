@@ -24,17 +24,14 @@ LATER_MS = 2_000.0
 RUNNING = events.JobStatus.RUNNING
 FINISHED = events.JobStatus.FINISHED
 
+STOP_TRIGGERED: dict[StopMode, list[Line]] = {
+    each: [triggered(4, "source[0]", "sum[0]", "sink[0]"),
+           events.SavepointTriggered(checkpoint=4, folder=FOLDER, format=SavepointFormat.CANONICAL, stop=each)]
+    for each in StopMode
+}  # fmt: skip
 
-def stop_triggered(stop: StopMode = StopMode.SUSPEND) -> list[Line]:
-    return [triggered(4, "source[0]", "sum[0]", "sink[0]"),
-            events.SavepointTriggered(checkpoint=4, folder=FOLDER, format=SavepointFormat.CANONICAL,
-                                      stop=stop)]  # fmt: skip
-
-
-def part(subtask: str) -> events.SnapshotTaken:
-    positions = ((0, 3),) if subtask.startswith("source") else ()
-    return snapshot(subtask, 4, *positions, state=events.StateSummary())
-
+SOURCE_PART = snapshot("source[0]", 4, (0, 3), state=events.StateSummary())
+SUM_PART = snapshot("sum[0]", 4, state=events.StateSummary())
 
 bad, near = exhibits(
     "SAVEPOINT",
@@ -51,7 +48,7 @@ bad, near = exhibits(
 
 SUBMITS = at("harness", injected("submit", "coordinator", 1))
 JOB_FINISHES = switched(FINISHED)
-SUSPENDS = stop_triggered()
+SUSPENDS = STOP_TRIGGERED[StopMode.SUSPEND]
 
 bad("outside-folder", "a file elsewhere",
     SUBMITS, SUSPENDS,
@@ -87,21 +84,21 @@ near("carries-in-flight", "those of a checkpoint",
      JOB_FINISHES)  # fmt: skip
 
 bad("emitted-behind-stop", "a source goes on",
-    SUBMITS, SUSPENDS, part("source[0]"), sends("source[0]->sum[0]", 9), SAVED, JOB_FINISHES)  # fmt: skip
+    SUBMITS, SUSPENDS, SOURCE_PART, sends("source[0]->sum[0]", 9), SAVED, JOB_FINISHES)  # fmt: skip
 near("emitted-behind-stop", "a source emits in front",
-     SUBMITS, SUSPENDS, sends("source[0]->sum[0]", 9), part("source[0]"), SAVED, JOB_FINISHES)  # fmt: skip
+     SUBMITS, SUSPENDS, sends("source[0]->sum[0]", 9), SOURCE_PART, SAVED, JOB_FINISHES)  # fmt: skip
 
 FIFTH_BEGINS = triggered(5, "source[0]", "sum[0]", "sink[0]")
 
 bad("begun-behind-stop", "another begins while it is under way",
     SUBMITS, SUSPENDS, FIFTH_BEGINS, SAVED, JOB_FINISHES, listed(METADATA, FILE))  # fmt: skip
 bad("begun-behind-stop", "another begins behind it when it is complete",
-    SUBMITS, stop_triggered(StopMode.DRAIN), SAVED, FIFTH_BEGINS, JOB_FINISHES, listed(METADATA, FILE))  # fmt: skip
+    SUBMITS, STOP_TRIGGERED[StopMode.DRAIN], SAVED, FIFTH_BEGINS, JOB_FINISHES, listed(METADATA, FILE))  # fmt: skip
 near("begun-behind-stop", "another began before it",
      SUBMITS, triggered(3, "source[0]", "sum[0]", "sink[0]"), SUSPENDS, SAVED, JOB_FINISHES,
      listed(METADATA, FILE))  # fmt: skip
 near("begun-behind-stop", "the job goes on because it failed",
-     SUBMITS, stop_triggered(StopMode.CANCEL), aborted(4), FIFTH_BEGINS)  # fmt: skip
+     SUBMITS, STOP_TRIGGERED[StopMode.CANCEL], aborted(4), FIFTH_BEGINS)  # fmt: skip
 near("begun-behind-stop", "an older checkpoint is aborted meanwhile",
      SUBMITS, triggered(3, "source[0]", "sum[0]", "sink[0]"), SUSPENDS, aborted(3), SAVED, JOB_FINISHES,
      listed(METADATA, FILE))  # fmt: skip
@@ -118,52 +115,52 @@ bad("stopped-silently", "finished without it", SUBMITS, SUSPENDS, aborted(4), JO
 near("stopped-silently", "restarted without it",
      SUBMITS, SUSPENDS, aborted(4), failure("the job was to stop"), attempt())  # fmt: skip
 bad("stopped-silently", "cancelled without it",
-    SUBMITS, stop_triggered(StopMode.CANCEL), aborted(4), switched(CANCELLING))  # fmt: skip
-near("stopped-silently", "goes on without it", SUBMITS, stop_triggered(StopMode.CANCEL), aborted(4), LATER_MS)
+    SUBMITS, STOP_TRIGGERED[StopMode.CANCEL], aborted(4), switched(CANCELLING))  # fmt: skip
+near("stopped-silently", "goes on without it", SUBMITS, STOP_TRIGGERED[StopMode.CANCEL], aborted(4), LATER_MS)
 
 bad("not-stopped", "it is not cancelled",
-    SUBMITS, stop_triggered(StopMode.CANCEL), SAVED, LATER_MS, listed(METADATA, FILE))  # fmt: skip
+    SUBMITS, STOP_TRIGGERED[StopMode.CANCEL], SAVED, LATER_MS, listed(METADATA, FILE))  # fmt: skip
 near("not-stopped", "it is cancelled with it",
-     SUBMITS, stop_triggered(StopMode.CANCEL), SAVED, 20.0, switched(CANCELLING), LATER_MS,
+     SUBMITS, STOP_TRIGGERED[StopMode.CANCEL], SAVED, 20.0, switched(CANCELLING), LATER_MS,
      listed(METADATA, FILE))  # fmt: skip
 
 bad("not-drained", "snapshot before finish",
-    SUBMITS, stop_triggered(StopMode.DRAIN), part("sum[0]"), events.OperatorFinished(subtask="sum[0]"), SAVED,
+    SUBMITS, STOP_TRIGGERED[StopMode.DRAIN], SUM_PART, events.OperatorFinished(subtask="sum[0]"), SAVED,
     JOB_FINISHES)  # fmt: skip
 near("not-drained", "snapshot behind finish",
-     SUBMITS, stop_triggered(StopMode.DRAIN), events.OperatorFinished(subtask="sum[0]"), part("sum[0]"), SAVED,
+     SUBMITS, STOP_TRIGGERED[StopMode.DRAIN], events.OperatorFinished(subtask="sum[0]"), SUM_PART, SAVED,
      JOB_FINISHES)  # fmt: skip
 
 bad("drained-unasked", "finish of a job that suspends",
-    SUBMITS, SUSPENDS, events.OperatorFinished(subtask="sum[0]"), part("sum[0]"), SAVED, JOB_FINISHES)  # fmt: skip
-near("drained-unasked", "no finish of a job that suspends", SUBMITS, SUSPENDS, part("sum[0]"), SAVED, JOB_FINISHES)
+    SUBMITS, SUSPENDS, events.OperatorFinished(subtask="sum[0]"), SUM_PART, SAVED, JOB_FINISHES)  # fmt: skip
+near("drained-unasked", "no finish of a job that suspends", SUBMITS, SUSPENDS, SUM_PART, SAVED, JOB_FINISHES)
 
 SAVED_WITHOUT_RECOVERY_POINT = events.SavepointCompleted(checkpoint=4, path=METADATA.path, files=(METADATA, FILE))
 
 bad("savepoint-commits", "a sink is told",
-    SUBMITS, stop_triggered(StopMode.GO_ON), SAVED_WITHOUT_RECOVERY_POINT, notified(4, "sink[0]"))  # fmt: skip
+    SUBMITS, STOP_TRIGGERED[StopMode.GO_ON], SAVED_WITHOUT_RECOVERY_POINT, notified(4, "sink[0]"))  # fmt: skip
 near("savepoint-commits", "a sink is told of the next checkpoint",
-     SUBMITS, stop_triggered(StopMode.GO_ON), SAVED_WITHOUT_RECOVERY_POINT, notified(5, "sink[0]"))  # fmt: skip
+     SUBMITS, STOP_TRIGGERED[StopMode.GO_ON], SAVED_WITHOUT_RECOVERY_POINT, notified(5, "sink[0]"))  # fmt: skip
 
 bad("savepoint-restored", "an attempt goes back to it",
-    SUBMITS, stop_triggered(StopMode.GO_ON), SAVED_WITHOUT_RECOVERY_POINT, failure(), attempt(4))  # fmt: skip
+    SUBMITS, STOP_TRIGGERED[StopMode.GO_ON], SAVED_WITHOUT_RECOVERY_POINT, failure(), attempt(4))  # fmt: skip
 near("savepoint-restored", "an attempt goes back to the checkpoint before",
-     SUBMITS, stop_triggered(StopMode.GO_ON), SAVED_WITHOUT_RECOVERY_POINT, failure(), attempt(3))  # fmt: skip
+     SUBMITS, STOP_TRIGGERED[StopMode.GO_ON], SAVED_WITHOUT_RECOVERY_POINT, failure(), attempt(3))  # fmt: skip
 
 # Neither: until 1.15 every savepoint was one.
 undecided("SAVEPOINT", "in version 1 14 it is a recovery point",
           submitted(), attempt(), switched(RUNNING), at("harness", injected("stop", "coordinator")), SUBMITS,
-          stop_triggered(StopMode.GO_ON), SAVED, notified(4, "sink[0]"), failure(), attempt(4), options=OLDER,
+          STOP_TRIGGERED[StopMode.GO_ON], SAVED, notified(4, "sink[0]"), failure(), attempt(4), options=OLDER,
           faults=(FaultSpec("stop", COORDINATOR, parameters={"target": "savepoints"}),
                   FaultSpec("submit", COORDINATOR, parameters={})))  # fmt: skip
 
 bad("not-resumed", "the next job fails",
-    SUBMITS, SUSPENDS, part("sum[0]"), SAVED, JOB_FINISHES, submitted(METADATA.path, 4, job=1),
+    SUBMITS, SUSPENDS, SUM_PART, SAVED, JOB_FINISHES, submitted(METADATA.path, 4, job=1),
     *on("coordinator.1", switched(FAILED, reason="it cannot be read"), attempt=1_001))  # fmt: skip
 
 NEXT_RUNS = [submitted(METADATA.path, 4, job=1), *on("coordinator.1", attempt(4), switched(RUNNING), attempt=1_001)]
 
-near("not-resumed", "the next job runs", SUBMITS, SUSPENDS, part("sum[0]"), SAVED, JOB_FINISHES, NEXT_RUNS)
+near("not-resumed", "the next job runs", SUBMITS, SUSPENDS, SUM_PART, SAVED, JOB_FINISHES, NEXT_RUNS)
 
 RENAMED = (
     FaultSpec("stop", COORDINATOR, parameters={"target": "savepoints"}),
@@ -171,15 +168,15 @@ RENAMED = (
 )
 
 bad("state-left-out", "runs without an operator",
-    SUBMITS, SUSPENDS, part("sum[0]"), SAVED, JOB_FINISHES, NEXT_RUNS, faults=RENAMED)  # fmt: skip
+    SUBMITS, SUSPENDS, SUM_PART, SAVED, JOB_FINISHES, NEXT_RUNS, faults=RENAMED)  # fmt: skip
 near("state-left-out", "is refused without an operator",
-     SUBMITS, SUSPENDS, part("sum[0]"), SAVED, JOB_FINISHES, submitted(METADATA.path, 4, job=1),
+     SUBMITS, SUSPENDS, SUM_PART, SAVED, JOB_FINISHES, submitted(METADATA.path, 4, job=1),
      *on("coordinator.1", switched(FAILED, reason="no operator sum"), attempt=1_001), faults=RENAMED)  # fmt: skip
 
 # Neither: it is allowed.
 undecided("SAVEPOINT", "may run without an operator",
           submitted(), attempt(), switched(RUNNING), at("harness", injected("stop", "coordinator")), SUBMITS, SUSPENDS,
-          part("sum[0]"), SAVED, JOB_FINISHES, NEXT_RUNS, options=ALLOWED, faults=RENAMED)  # fmt: skip
+          SUM_PART, SAVED, JOB_FINISHES, NEXT_RUNS, options=ALLOWED, faults=RENAMED)  # fmt: skip
 
 FIFTH_COMPLETES = at("coordinator.1", completed(5), attempt=1_001)
 

@@ -18,9 +18,7 @@ HELD = [(0, 0), (0, 2)]
 WORKER = "worker-0.0"
 SYNCHRONOUS = {"execution.checkpointing.interval": "100 ms", "state.backend.async": "false"}
 
-
-def file(checkpoint: int = 1) -> events.FileReference:
-    return events.FileReference(f"chk-{checkpoint}/sum-0", 100, 7)
+FILE = {n: events.FileReference(f"chk-{n}/sum-0", 100, 7) for n in range(1, 9)}
 
 
 def released(checkpoint: int = 1, kept: int | None = 0, still_open: int = 0, page: int = 1) -> events.SnapshotReleased:
@@ -35,8 +33,8 @@ def released(checkpoint: int = 1, kept: int | None = 0, still_open: int = 0, pag
 bad, near = exhibits("SNAPSHOT")
 
 TAKEN = snapshot("sum[0]", state=summary(HELD))
-ACKED = ack_sent("sum[0]", 1, file(1))
-WRITTEN = written(file(1), by=WORKER)
+ACKED = ack_sent("sum[0]", 1, FILE[1])
+WRITTEN = written(FILE[1], by=WORKER)
 
 bad("acked-before-durable", "acks before its file is written", attempt(), TAKEN, ACKED, WRITTEN)
 bad("acked-before-durable", "acks state that is nowhere", attempt(), TAKEN, ack_sent("sum[0]"))
@@ -66,11 +64,9 @@ def _uploads(*, moving: bool, standstill: int = 1) -> list[Line]:
             lines.append(delivers(LEFT, position))
             position += 1
         lines += [
-            10,
-            written(file(checkpoint), by=WORKER),
-            released(checkpoint, int(moving and checkpoint == 2)),
-            ack_sent("sum[0]", checkpoint, file(checkpoint)),
-        ]
+            10, written(FILE[checkpoint], by=WORKER), released(checkpoint, int(moving and checkpoint == 2)),
+            ack_sent("sum[0]", checkpoint, FILE[checkpoint]),
+        ]  # fmt: skip
     lines += [1, delivers(LEFT, position), standstill, delivers(LEFT, position + 1)]
     return lines
 
@@ -93,13 +89,13 @@ near("processed-while-writing", "waits for one on a machine that stood still onc
 # --- errors ----------------------------------------------------------------------------------------------------------
 
 bad("async-error-swallowed", "goes on without declining",
-    attempt(), TAKEN, at(WORKER, storage_failed("write-state", file().path, "injected", subtask="sum[0]")),
+    attempt(), TAKEN, at(WORKER, storage_failed("write-state", FILE[1].path, "injected", subtask="sum[0]")),
     delivers(LEFT, 0), delivers(LEFT, 1))  # fmt: skip
 near("async-error-swallowed", "declines",
-     attempt(), TAKEN, at(WORKER, storage_failed("write-state", file().path, "injected", subtask="sum[0]")),
+     attempt(), TAKEN, at(WORKER, storage_failed("write-state", FILE[1].path, "injected", subtask="sum[0]")),
      events.DeclineSent(subtask="sum[0]", checkpoint=1, reason="injected"), delivers(LEFT, 0))  # fmt: skip
 
-FIX_FAILED = at(WORKER, storage_failed("fix-state", file().path, "injected", subtask="sum[0]"))
+FIX_FAILED = at(WORKER, storage_failed("fix-state", FILE[1].path, "injected", subtask="sum[0]"))
 
 bad("sync-error-swallowed", "goes on without a snapshot", attempt(), FIX_FAILED, delivers(LEFT, 0), delivers(LEFT, 1))
 near("sync-error-swallowed", "dies in the turn of the next error",
@@ -113,15 +109,15 @@ bad("freed-too-early", "frees before the file is written", attempt(), TAKEN, rel
 near("freed-too-early", "frees when the file is written", attempt(), TAKEN, WRITTEN, released(), ACKED)
 near("freed-too-early", "keyed state comes with the ack and what was in flight is written later",
      attempt(), snapshot("sum[0]", state=summary(HELD), unaligned=True), released(), WRITTEN,
-     ack_sent("sum[0]", 1, file(), inline_bytes=9), TAKEN_AGAIN, written(file(2), by=WORKER), released(2),
-     ack_sent("sum[0]", 2, file(2)))  # fmt: skip
+     ack_sent("sum[0]", 1, FILE[1], inline_bytes=9), TAKEN_AGAIN, written(FILE[2], by=WORKER), released(2),
+     ack_sent("sum[0]", 2, FILE[2]))  # fmt: skip
 near("freed-too-early", "empty state is stored nowhere and what was in flight is written later",
      attempt(), snapshot("sum[0]", state=summary([]), unaligned=True), released(), WRITTEN, ACKED, TAKEN_AGAIN,
-     written(file(2), by=WORKER), released(2), ack_sent("sum[0]", 2, file(2)))  # fmt: skip
+     written(FILE[2], by=WORKER), released(2), ack_sent("sum[0]", 2, FILE[2]))  # fmt: skip
 
 bad("versions-kept", "never frees the first",
-    attempt(), TAKEN, WRITTEN, ACKED, TAKEN_AGAIN, written(file(2), by=WORKER), released(2),
-    ack_sent("sum[0]", 2, file(2)))  # fmt: skip
+    attempt(), TAKEN, WRITTEN, ACKED, TAKEN_AGAIN, written(FILE[2], by=WORKER), released(2),
+    ack_sent("sum[0]", 2, FILE[2]))  # fmt: skip
 bad("versions-kept", "says that another is open", attempt(), TAKEN, WRITTEN, released(still_open=1), ACKED)
 near("versions-kept", "another is open",
      attempt(), TAKEN, TAKEN_AGAIN, WRITTEN, released(still_open=1), ACKED, released(2))  # fmt: skip
@@ -148,7 +144,7 @@ near("kept-wrong", "keeps what was changed",
      attempt(), delivers(LEFT, 0), TAKEN, delivers(LEFT, 1, records=3), WRITTEN, released(kept=2), ACKED)  # fmt: skip
 near("kept-wrong", "does not tell of every snapshot what it keeps",
      attempt(), TAKEN, delivers(LEFT, 0, records=2), WRITTEN, released(kept=None), ACKED, TAKEN_AGAIN,
-     delivers(LEFT, 1), written(file(2), by=WORKER), released(2, kept=1), ack_sent("sum[0]", 2, file(2)))  # fmt: skip
+     delivers(LEFT, 1), written(FILE[2], by=WORKER), released(2, kept=1), ack_sent("sum[0]", 2, FILE[2]))  # fmt: skip
 
 
 # --- files -----------------------------------------------------------------------------------------------------------
@@ -172,19 +168,19 @@ LEFT_BEHIND: list[Line] = [
 
 bad("aborted-file-left", "successor leaves a file of the pending",
     *LEFT_BEHIND, acked(1, "sum[0]"), died(), events.CoordinatorClaimed(epoch=2), _completed(2, 3, 4),
-    listed(file()))  # fmt: skip
+    listed(FILE[1]))  # fmt: skip
 near("aborted-file-left", "successor deletes it",
      *LEFT_BEHIND, acked(1, "sum[0]"), died(), events.CoordinatorClaimed(epoch=2), _completed(2, 3, 4),
      listed())  # fmt: skip
 near("aborted-file-left", "the dead had not heard of it",
-     *LEFT_BEHIND, died(), events.CoordinatorClaimed(epoch=2), _completed(2, 3, 4), listed(file()))  # fmt: skip
+     *LEFT_BEHIND, died(), events.CoordinatorClaimed(epoch=2), _completed(2, 3, 4), listed(FILE[1]))  # fmt: skip
 bad("aborted-file-left", "aborted file is there",
-    *LISTED, heard("sum[0]", completed=False), WRITTEN, released(), _completed(2, 3, 4), listed(file()))  # fmt: skip
+    *LISTED, heard("sum[0]", completed=False), WRITTEN, released(), _completed(2, 3, 4), listed(FILE[1]))  # fmt: skip
 bad("aborted-file-left", "file of a late ack is there",
     *LISTED, WRITTEN, released(), ACKED, acked(1, "sum[0]", outcome=events.AckOutcome.DISCARDED), _completed(2, 3, 4),
-    listed(file()))  # fmt: skip
+    listed(FILE[1]))  # fmt: skip
 near("aborted-file-left", "ack of the file never arrived",
-     *LISTED, WRITTEN, released(), ACKED, _completed(2, 3, 4), listed(file()))  # fmt: skip
+     *LISTED, WRITTEN, released(), ACKED, _completed(2, 3, 4), listed(FILE[1]))  # fmt: skip
 near("aborted-file-left", "aborted file is gone",
      *LISTED, heard("sum[0]", completed=False), WRITTEN, released(), _completed(2, 3, 4), listed())  # fmt: skip
 

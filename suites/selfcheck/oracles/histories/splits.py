@@ -43,12 +43,6 @@ bad("split-twice", "two readers have a split", snapshot_of((0, 2), (1, 2, 3), ()
 bad("split-twice", "a reader has a split that the enumerator keeps", snapshot_of((0, 2), (1, 3), (3,)))
 near("split-twice", "no reader has any split yet", snapshot_of((), (), (0, 1, 2, 3)))
 
-
-def _again(times: int) -> list[Line]:
-    """The same is assigned again and again."""
-    return [line for _ in range(times) for line in (150, assigned(1))]
-
-
 ACK_TAKEN: list[Line] = [1, on("coordinator.0", acked(1, "source[1]", outcome=AckOutcome.DISCARDED))]
 """A while after it was sent."""
 
@@ -64,13 +58,15 @@ near("split-mistaken", "a reader is given what it was assigned",
 near("split-mistaken", "the coordinator dies before it writes down what it assigned",
      attempt(), received(1), DIES, assigned(1), received(1))  # fmt: skip
 
-bad("split-assigned-again", "nobody takes the confirmation", attempt(), assigned(1), received(1), _again(4))
-near("split-assigned-again", "the confirmation comes late", attempt(), assigned(1), received(1), _again(3))
+bad("split-assigned-again", "nobody takes the confirmation",
+    attempt(), assigned(1), received(1), [150, assigned(1)] * 4)  # fmt: skip
+near("split-assigned-again", "the confirmation comes late", attempt(), assigned(1), received(1), [150, assigned(1)] * 3)
 bad("split-assigned-again", "a later ack of the reader is taken",
-    attempt(), assigned(1), received(1), 1, ack_sent("source[1]"), ACK_TAKEN, _again(4))  # fmt: skip
+    attempt(), assigned(1), received(1), 1, ack_sent("source[1]"), ACK_TAKEN, [150, assigned(1)] * 4)  # fmt: skip
 near("split-assigned-again", "a later ack of the reader is late",
-     attempt(), assigned(1), received(1), 1, ack_sent("source[1]"), _again(5), ACK_TAKEN, _again(3))  # fmt: skip
-near("split-assigned-again", "the assignment was lost for long", attempt(), _again(8), received(1), 150)
+     attempt(), assigned(1), received(1), 1, ack_sent("source[1]"), [150, assigned(1)] * 5, ACK_TAKEN,
+     [150, assigned(1)] * 3)  # fmt: skip
+near("split-assigned-again", "the assignment was lost for long", attempt(), [150, assigned(1)] * 8, received(1), 150)
 
 bad("split-lost", "a split is lost that only the first listing held",
     snapshot_of((0, 2), (1,), (), (0, 1, 2, 3), (0, 1, 2)))  # fmt: skip

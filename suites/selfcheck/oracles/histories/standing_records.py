@@ -20,23 +20,21 @@ SOURCE = "source[1]"
 CHANNEL = "source[1]->sum[0]"
 BELOW = "sum[0]->sink[0]"
 
-
-def reading(position: int = 0) -> list[Line]:
-    """All run, and this source stands before so many records of its partition."""
-    started = [task(each, positions=((1, position),) if each == SOURCE else ()) for each in SUBTASKS]
-    return [attempt(), *started, switched(RUNNING)]
-
+READING: dict[int, list[Line]] = {
+    n: [attempt(), *(task(each, positions=((1, n),) if each == SOURCE else ()) for each in SUBTASKS), switched(RUNNING)]
+    for n in (0, 4, 10)
+}  # fmt: skip
 
 bad, near = exhibits("PROGRESS", options=WITHOUT_CHECKPOINTS)
 
-bad("source-not-reading", "it never reads", reading())
+bad("source-not-reading", "it never reads", READING[0])
 
 READ = events.InputRead(subtask=SOURCE, partition=1, first_offset=0)
 
-bad("source-not-reading", "it read in the attempt before", reading(), READ, reading(4))
-near("source-not-reading", "it reads", reading(), READ)
-near("source-not-reading", "it has read everything", reading(), READ, reading(10))
-near("source-not-reading", "it dies", reading(), READ, reading(), died("worker-1"))
+bad("source-not-reading", "it read in the attempt before", READING[0], READ, READING[4])
+near("source-not-reading", "it reads", READING[0], READ)
+near("source-not-reading", "it has read everything", READING[0], READ, READING[10])
+near("source-not-reading", "it dies", READING[0], READ, READING[0], died("worker-1"))
 
 LISTED: list[Line] = [ALL_RUN, READ]
 """Splits are sent again every 100 ms."""
@@ -53,13 +51,13 @@ near("split-not-received", "a third is assigned at the end",
      *LISTED, assigned(1), received(1, subtask=SOURCE), 900, died("worker-1"), assigned(3),
      options=HEARTBEATS)  # fmt: skip
 
-BOUNDED: list[Line] = [reading(), emitted(0, 10, subtask=SOURCE, partition=1)]
+BOUNDED: list[Line] = [READING[0], emitted(0, 10, subtask=SOURCE, partition=1)]
 
 bad("source-not-finished", "it reads to the end and stays", *BOUNDED, expected=ExpectedEnd.FINISHED)
 near("source-not-finished", "it finishes",
      *BOUNDED, events.OperatorFinished(subtask=SOURCE), expected=ExpectedEnd.FINISHED)  # fmt: skip
 near("source-not-finished", "another has read a part",
-     *BOUNDED, events.OperatorFinished(subtask=SOURCE), reading(), emitted(0, 9, subtask=SOURCE, partition=1),
+     *BOUNDED, events.OperatorFinished(subtask=SOURCE), READING[0], emitted(0, 9, subtask=SOURCE, partition=1),
      expected=ExpectedEnd.FINISHED)  # fmt: skip
 
 ENDED: list[Line] = [
@@ -102,43 +100,40 @@ near("channel-not-read", "its receiver is dead",
 LEFT = "source[0]->sum[0]"
 DRAINED = (10, 10)
 
-
-def completes(checkpoint: int, positions: tuple[int, ...] = DRAINED) -> list[Line]:
-    return [triggered(checkpoint, *SUBTASKS), completed(checkpoint, *positions)]
-
+COMPLETE: dict[int, list[Line]] = {n: [triggered(n, *SUBTASKS), completed(n, *DRAINED)] for n in range(1, 5)}
 
 bad, near = exhibits("LIVE", attempt(), end=RunEnd(True, "", healed_ns=0 * MS, ended_ns=10_000 * MS))
 
 bad("end-not-reached", "does not end",
-    completes(1), completes(2),
+    COMPLETE[1], COMPLETE[2],
     end=RunEnd(False, "0 of 2 checkpoints completed", healed_ns=0 * MS, ended_ns=10_000 * MS))  # fmt: skip
 bad("end-not-reached", "does not fail",
     expected=ExpectedEnd.FAILED,
     end=RunEnd(False, "0 of 2 checkpoints completed", healed_ns=0 * MS, ended_ns=10_000 * MS))  # fmt: skip
-near("end-not-reached", "ends", completes(1), completes(2))
+near("end-not-reached", "ends", COMPLETE[1], COMPLETE[2])
 
 bad("no-new-checkpoints", "one checkpoint after the heal",
-    completes(1), 100, completes(2), end=RunEnd(True, "", healed_ns=50 * MS, ended_ns=10_000 * MS))  # fmt: skip
+    COMPLETE[1], 100, COMPLETE[2], end=RunEnd(True, "", healed_ns=50 * MS, ended_ns=10_000 * MS))  # fmt: skip
 near("no-new-checkpoints", "two checkpoints after the heal",
-     completes(1), 100, completes(2), completes(3),
+     COMPLETE[1], 100, COMPLETE[2], COMPLETE[3],
      end=RunEnd(True, "", healed_ns=50 * MS, ended_ns=10_000 * MS))  # fmt: skip
 
-bad("input-not-drained", "stops short", completes(1), completes(2, (10, 9)))
-near("input-not-drained", "drains", completes(1, (3, 4)), completes(2))
+bad("input-not-drained", "stops short", COMPLETE[1], triggered(2, *SUBTASKS), completed(2, 10, 9))
+near("input-not-drained", "drains", triggered(1, *SUBTASKS), completed(1, 3, 4), COMPLETE[2])
 
 BLOCKS: list[Line] = [
-    completes(1), completes(2), triggered(3, *SUBTASKS), events.ChannelBlocked(channel=LEFT, checkpoint=3),
+    COMPLETE[1], COMPLETE[2], triggered(3, *SUBTASKS), events.ChannelBlocked(channel=LEFT, checkpoint=3),
 ]  # fmt: skip
 """A channel is blocked for checkpoint 3, after two that completed."""
 
 bad("channel-left-blocked", "blocked after the abort", *BLOCKS, aborted(3), heard("sum[0]", 3, completed=False))
-bad("channel-left-blocked", "blocked though a later one completed", *BLOCKS, completes(4))
+bad("channel-left-blocked", "blocked though a later one completed", *BLOCKS, COMPLETE[4])
 near("channel-left-blocked", "unblocked", *BLOCKS, events.ChannelUnblocked(channel=LEFT, checkpoint=3))
 
 # The next job starts empty; the run ends while its checkpoint 3 is under way.
 near("channel-left-blocked", "blocked for an id that an earlier job completed",
-     submitted(), completes(1), completes(2), completes(3), completes(4), submitted(job=1), attempt(number=1_001),
-     completes(1), completes(2), events.ChannelBlocked(channel=LEFT, checkpoint=2),
+     submitted(), COMPLETE[1], COMPLETE[2], COMPLETE[3], COMPLETE[4], submitted(job=1), attempt(number=1_001),
+     COMPLETE[1], COMPLETE[2], events.ChannelBlocked(channel=LEFT, checkpoint=2),
      events.ChannelUnblocked(channel=LEFT, checkpoint=2), triggered(3, *SUBTASKS),
      events.ChannelBlocked(channel=LEFT, checkpoint=3))  # fmt: skip
 near("channel-left-blocked", "blocked while it still aligns",

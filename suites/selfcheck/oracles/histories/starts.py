@@ -6,7 +6,7 @@ from holdfast.harness.model import events
 from holdfast.harness.model.checkpoint import FailureReason
 from holdfast.harness.model.history import RunEnd
 from holdfast.harness.model.plan import ExpectedEnd, FaultSpec
-from holdfast.harness.model.records import InputLog
+from holdfast.harness.model.records import InputLog, Partition
 from holdfast.harness.model.target import Role, Target
 from holdfast.suites.selfcheck.oracles.builder import Line, at, exhibits, input_log, undecided
 from holdfast.suites.selfcheck.oracles.legal import SUBTASKS, summary
@@ -17,57 +17,52 @@ from holdfast.suites.selfcheck.oracles.lines import (
 
 # --- LOUD: starts after a checkpoint, and plans with options to refuse ------------------------------------------------
 
+COMPLETE: dict[int, list[Line]] = {
+    n: [triggered(n, *SUBTASKS), snapshot("sum[0]", n, state=summary([(0, 0)])), published(n, states=len(SUBTASKS)),
+        completed(n)]
+    for n in range(1, 4)
+}  # fmt: skip
 
-def completes(checkpoint: int) -> list[Line]:
-    return [triggered(checkpoint, *SUBTASKS), snapshot("sum[0]", checkpoint, state=summary([(0, 0)])),
-            published(checkpoint, states=len(SUBTASKS)), completed(checkpoint)]  # fmt: skip
-
-
-def restarted(restored: int | None, *lines: Line, since: int = 2) -> list[Line]:
-    """Checkpoints up to `since` complete, then the job restarts."""
-    done = [line for checkpoint in range(1, since + 1) for line in completes(checkpoint)]
-    failed = failure()
-    return [attempt(), *done, failed, *lines, attempt(restored)]
-
+TWO_BEFORE_A_FAILURE: list[Line] = [attempt(), COMPLETE[1], COMPLETE[2], failure()]
 
 bad, near = exhibits("LOUD")
 
-bad("started-empty", "job starts empty", restarted(None))
+bad("started-empty", "job starts empty", *TWO_BEFORE_A_FAILURE, attempt())
 bad("started-empty", "job starts empty after an unreadable checkpoint",
-    restarted(None, events.RecoveryFailed(checkpoint=2, reason="cannot be read")))  # fmt: skip
+    *TWO_BEFORE_A_FAILURE, events.RecoveryFailed(checkpoint=2, reason="cannot be read"), attempt())  # fmt: skip
 
 # The restored checkpoint holds a record of the sum.
 bad("started-empty", "subtask starts empty",
-    attempt(), completes(1), failure(), attempt(1), task("sum[0]", 1, state=summary(())))  # fmt: skip
+    attempt(), COMPLETE[1], failure(), attempt(1), task("sum[0]", 1, state=summary(())))  # fmt: skip
 near("started-empty", "subtask starts with state",
-     attempt(), completes(1), failure(), attempt(1), task("sum[0]", 1, state=summary(((0, 0),))))  # fmt: skip
+     attempt(), COMPLETE[1], failure(), attempt(1), task("sum[0]", 1, state=summary(((0, 0),))))  # fmt: skip
 
 # In checkpoint 1 of the first job the sum holds nothing, in that of the next, which starts empty, a record.
 near("started-empty", "the next job uses the id again",
      submitted(), attempt(), triggered(1, *SUBTASKS), snapshot("sum[0]", state=summary(())),
      snapshot("sum[1]", state=summary([(0, 1)])), published(1, states=len(SUBTASKS)), completed(), failure(),
      attempt(1), task("sum[0]", 1, state=summary(())), task("sum[1]", 1, state=summary([(0, 1)])), switched(CANCELED),
-     submitted(job=1), attempt(number=1_001), completes(1))  # fmt: skip
+     submitted(job=1), attempt(number=1_001), COMPLETE[1])  # fmt: skip
 
-bad("started-older", "job starts from the one before", restarted(1))
-near("started-older", "job starts from the latest", restarted(2))
+bad("started-older", "job starts from the one before", *TWO_BEFORE_A_FAILURE, attempt(1))
+near("started-older", "job starts from the latest", *TWO_BEFORE_A_FAILURE, attempt(2))
 near("started-older", "job fails and is started again by its user",
-     attempt(), completes(1), failure("x"), attempt(1), completes(2),
+     attempt(), COMPLETE[1], failure("x"), attempt(1), COMPLETE[2],
      events.RecoveryFailed(checkpoint=2, reason="cannot be read"), switched(FAILED), attempt(1))  # fmt: skip
 
 # A savepoint that is no recovery point of its job; the next job restores it.
 bad("partial-metadata", "restores a savepoint that lacks a state",
-    submitted(), attempt(), completes(1), triggered(2, *SUBTASKS),
+    submitted(), attempt(), COMPLETE[1], triggered(2, *SUBTASKS),
     events.SavepointCompleted(checkpoint=2, path="savepoint/_metadata", files=(), states=len(SUBTASKS) - 1),
-    completes(3), submitted("savepoint/_metadata", 2, job=1), attempt(2, number=1_001))  # fmt: skip
+    COMPLETE[3], submitted("savepoint/_metadata", 2, job=1), attempt(2, number=1_001))  # fmt: skip
 near("partial-metadata", "restores a whole savepoint",
-     submitted(), attempt(), completes(1), triggered(2, *SUBTASKS),
-     events.SavepointCompleted(checkpoint=2, path="savepoint/_metadata", files=(), states=len(SUBTASKS)), completes(3),
+     submitted(), attempt(), COMPLETE[1], triggered(2, *SUBTASKS),
+     events.SavepointCompleted(checkpoint=2, path="savepoint/_metadata", files=(), states=len(SUBTASKS)), COMPLETE[3],
      submitted("savepoint/_metadata", 2, job=1), attempt(2, number=1_001))  # fmt: skip
-bad("partial-metadata", "restores unpublished", restarted(3))
+bad("partial-metadata", "restores unpublished", *TWO_BEFORE_A_FAILURE, attempt(3))
 bad("partial-metadata", "restores half of the states",
     attempt(), triggered(1, *SUBTASKS), published(1, states=3), attempt(1))  # fmt: skip
-near("partial-metadata", "restores published", attempt(), *completes(1)[:3], attempt(1))
+near("partial-metadata", "restores published", attempt(), *COMPLETE[1][:3], attempt(1))
 
 bad("accepted-bad-option", "bad option runs",
     attempt(), switched(RUNNING), expected=ExpectedEnd.REFUSED, end=RunEnd(reached=True, reason=""))  # fmt: skip
@@ -100,12 +95,11 @@ near("directory-not-named", "unreached and both are named",
 LENGTH = 2_000
 KILL = FaultSpec("kill", Target(Role.WORKER, 0))
 
-
-def arriving() -> InputLog:
-    log = input_log(LENGTH)
-    (whole,) = log.partitions
-    steady = type(whole)(whole.key, whole.value, preloaded=0, records_per_second=1_000)
-    return InputLog(log.keys, (steady,), log.first_offsets)
+_LOG = input_log(LENGTH)
+(_WHOLE,) = _LOG.partitions
+ARRIVING = InputLog(
+    _LOG.keys, (Partition(_WHOLE.key, _WHOLE.value, preloaded=0, records_per_second=1_000),), _LOG.first_offsets,
+)  # fmt: skip
 
 
 def checkpoint(number: int, position: int) -> list[Line]:
@@ -115,8 +109,8 @@ def checkpoint(number: int, position: int) -> list[Line]:
 
 
 bad, near = exhibits(
-    "REREAD", attempt(), 98, emitted(0, 100), checkpoint(1, 100), claimed=frozenset(), faults=(KILL,), inputs=arriving()
-)
+    "REREAD", attempt(), 98, emitted(0, 100), checkpoint(1, 100), claimed=frozenset(), faults=(KILL,), inputs=ARRIVING,
+)  # fmt: skip
 
 # The job has read to an offset at checkpoint 1, and further when it fails.
 bad("too-much", "far more than an interval", 290, emitted(100, 400), failure(), attempt(1))
@@ -128,12 +122,12 @@ near("too-much", "nearly an interval and a checkpoint", 98, emitted(100, 208), f
 # Nothing is decided: the last complete one is older than an interval.
 undecided("REREAD", "a checkpoint failed in between",
           attempt(), 98, emitted(0, 100), *checkpoint(1, 100), 90, triggered(2), aborted(2, FailureReason.EXPIRED), 190,
-          emitted(100, 400), failure(), attempt(1), inputs=arriving(), faults=(KILL,), claimed=frozenset())  # fmt: skip
+          emitted(100, 400), failure(), attempt(1), inputs=ARRIVING, faults=(KILL,), claimed=frozenset())  # fmt: skip
 
 # Nothing is decided: they read faster than input arrives.
 undecided("REREAD", "sources lag behind",
           attempt(), 98, emitted(0, 10), *checkpoint(1, 10), 60, emitted(10, 400), failure(), attempt(1),
-          inputs=arriving(), faults=(KILL,), claimed=frozenset())  # fmt: skip
+          inputs=ARRIVING, faults=(KILL,), claimed=frozenset())  # fmt: skip
 
 # --- RESUME: a program reports checkpoints, dies, and says which one it restores --------------------------------------
 

@@ -111,11 +111,9 @@ OPEN = [(partition, offset) for partition, end in enumerate(POSITIONS) for offse
 OPEN_A, OPEN_B = ([each for each in OPEN if each[1] % 2 == remainder] for remainder in (0, 1))
 """Even offsets have key `a`, odd ones `b`."""
 
-
-def _log() -> InputLog:
-    """A record every half window; even offsets have key `a`, odd ones `b`, and the value of offset n is n + 1."""
-    offsets = np.arange(10)
-    return InputLog(("a", "b"), tuple(Partition(offsets % 2, offsets + 1, 10, event_step_ms=STEP_MS) for _ in "01"))
+TWO_KEYS = Partition(np.arange(10) % 2, np.arange(1, 11), 10, event_step_ms=STEP_MS)
+INPUTS = InputLog(("a", "b"), (TWO_KEYS, TWO_KEYS))
+"""A record every half window; even offsets have key `a`, odd ones `b`, and the value of offset n is n + 1."""
 
 
 def holding(records: Records) -> StateSummary:
@@ -138,7 +136,7 @@ def windows_audited(*states: StateSummary, watermark_ms: int | None = LATEST_MS)
     return [completed(1, *POSITIONS, watermark_ms=watermark_ms), events.CheckpointAudited(checkpoint=1), *read]
 
 
-bad, near = exhibits("STATE", claimed=Claims(state=EXACTLY_ONCE), inputs=_log(), job=WINDOW_SUM)
+bad, near = exhibits("STATE", claimed=Claims(state=EXACTLY_ONCE), inputs=INPUTS, job=WINDOW_SUM)
 
 bad("state-missing", "a window forgotten",
     windows_audited(holding([each for each in OPEN_A if each not in ((0, 4), (1, 4))]), holding(OPEN_B)))  # fmt: skip
@@ -209,14 +207,14 @@ near("watermark-ahead", "a watermark of the batch before",
 
 # Nobody knows which windows are over.
 undecided("STATE", "no watermark",
-          windows_audited(holding(OPEN_A), holding(OPEN_B[:2]), watermark_ms=None), job=WINDOW_SUM, inputs=_log(),
+          windows_audited(holding(OPEN_A), holding(OPEN_B[:2]), watermark_ms=None), job=WINDOW_SUM, inputs=INPUTS,
           claimed=Claims(state=EXACTLY_ONCE))  # fmt: skip
 
 undecided("STATE", "one subtask of windows unread",
-          windows_audited(holding(OPEN_A)), job=WINDOW_SUM, inputs=_log(),
+          windows_audited(holding(OPEN_A)), job=WINDOW_SUM, inputs=INPUTS,
           claimed=Claims(state=EXACTLY_ONCE))  # fmt: skip
 
 # Nobody denies that the window is told again, and what it holds may hide a loss.
 undecided("STATE", "outlived under at least once",
-          windows_audited(holding([(0, 0), *OPEN_A]), holding(OPEN_B)), job=WINDOW_SUM, inputs=_log(),
+          windows_audited(holding([(0, 0), *OPEN_A]), holding(OPEN_B)), job=WINDOW_SUM, inputs=INPUTS,
           claimed=Claims(state=AT_LEAST_ONCE))  # fmt: skip

@@ -113,10 +113,9 @@ KILL = FaultSpec("kill")
 SKEW_MS = 101
 """From here on nobody's clock shows the time of the fault."""
 
-
-def accepted(parallelism: int = 3) -> list[Line]:
-    return [events.RescaleRequested(parallelism=parallelism), events.RescaleAccepted(parallelism=parallelism)]
-
+ACCEPTED: dict[int, list[Line]] = {
+    n: [events.RescaleRequested(parallelism=n), events.RescaleAccepted(parallelism=n)] for n in (2, 3, 129)
+}  # fmt: skip
 
 bad, near = exhibits(
     "RESCALE", submitted(), attempt(parallelism=2), injected("rescale", "coordinator[0]"), faults=(WIDER,)
@@ -126,54 +125,54 @@ bad("not-required", "four are accepted where three were required",
     events.RescaleRequested(parallelism=3), events.RescaleAccepted(parallelism=4),
     attempt(1, parallelism=4))  # fmt: skip
 bad("not-required", "the second order is taken for the first",
-    accepted(), attempt(1, parallelism=3), injected("rescale", "coordinator[0]", 1), accepted(),
+    ACCEPTED[3], attempt(1, parallelism=3), injected("rescale", "coordinator[0]", 1), ACCEPTED[3],
     faults=(WIDER, NARROWER))  # fmt: skip
 near("not-required", "two orders come at once",
-     injected("rescale", "coordinator[0]", 1), accepted(), accepted(2), attempt(1, parallelism=2),
+     injected("rescale", "coordinator[0]", 1), ACCEPTED[3], ACCEPTED[2], attempt(1, parallelism=2),
      faults=(WIDER, NARROWER))  # fmt: skip
 near("not-required", "an order comes twice",
-     accepted(), events.RescaleRequested(parallelism=3), attempt(1, parallelism=3))  # fmt: skip
+     ACCEPTED[3], events.RescaleRequested(parallelism=3), attempt(1, parallelism=3))  # fmt: skip
 bad("not-required", "nobody accepts what is deployed",
     injected("kill", "worker[0]", 1), events.RescaleRequested(parallelism=3),
     events.RescaleRefused(parallelism=3, reason="so it is."), attempt(1, parallelism=3),
     faults=(WIDER, KILL))  # fmt: skip
-near("not-required", "what was required is deployed", accepted(), attempt(1, parallelism=3))
+near("not-required", "what was required is deployed", ACCEPTED[3], attempt(1, parallelism=3))
 
-bad("not-taken", "the next attempt is as wide as the last", accepted(), attempt(1, parallelism=2))
+bad("not-taken", "the next attempt is as wide as the last", ACCEPTED[3], attempt(1, parallelism=2))
 bad("not-taken", "a later coordinator has forgotten it",
-    accepted(), attempt(1, parallelism=3), died(), attempt(1, parallelism=2))  # fmt: skip
+    ACCEPTED[3], attempt(1, parallelism=3), died(), attempt(1, parallelism=2))  # fmt: skip
 near("not-taken", "a later coordinator finds what was not accepted yet",
      events.RescaleRequested(parallelism=3), died(), attempt(1, parallelism=3))  # fmt: skip
 near("not-taken", "a later coordinator finds nothing that was accepted",
      events.RescaleRequested(parallelism=3), died(), attempt(1, parallelism=2))  # fmt: skip
 
-bad("above-max", "more subtasks than key groups", accepted(129), faults=(BEYOND,))
+bad("above-max", "more subtasks than key groups", ACCEPTED[129], faults=(BEYOND,))
 near("above-max", "more subtasks than key groups are refused",
      events.RescaleRequested(parallelism=129), events.RescaleRefused(parallelism=129, reason="so it is."),
      faults=(BEYOND,))  # fmt: skip
 
 bad("refused-possible", "three of 128 are refused",
     events.RescaleRequested(parallelism=3), events.RescaleRefused(parallelism=3, reason="so it is."))  # fmt: skip
-near("refused-possible", "the job accepts what it can", accepted(), attempt(1, parallelism=3))
+near("refused-possible", "the job accepts what it can", ACCEPTED[3], attempt(1, parallelism=3))
 near("refused-possible", "one is refused that is none and another accepted",
      events.RescaleRequested(parallelism=129), events.RescaleRefused(parallelism=129, reason="so it is."),
-     injected("rescale", "coordinator[0]", 1), accepted(), attempt(1, parallelism=3),
+     injected("rescale", "coordinator[0]", 1), ACCEPTED[3], attempt(1, parallelism=3),
      faults=(BEYOND, WIDER))  # fmt: skip
 
 bad("counted-as-failure", "a failure is counted and nothing failed",
-    accepted(), failure("it is rescaled"), attempt(1, parallelism=3))  # fmt: skip
-near("counted-as-failure", "a failure is counted before", failure("sum[0]"), accepted(), attempt(1, parallelism=3))
+    ACCEPTED[3], failure("it is rescaled"), attempt(1, parallelism=3))  # fmt: skip
+near("counted-as-failure", "a failure is counted before", failure("sum[0]"), ACCEPTED[3], attempt(1, parallelism=3))
 
 bad("goes-on-as-before", "checkpoints go on at two",
-    accepted(), SKEW_MS, triggered(2), completed(2), triggered(3), completed(3))  # fmt: skip
+    ACCEPTED[3], SKEW_MS, triggered(2), completed(2), triggered(3), completed(3))  # fmt: skip
 near("goes-on-as-before", "one checkpoint more completes at two",
-     accepted(), SKEW_MS, triggered(2), completed(2), attempt(1, parallelism=3), triggered(3), completed(3),
+     ACCEPTED[3], SKEW_MS, triggered(2), completed(2), attempt(1, parallelism=3), triggered(3), completed(3),
      triggered(4), completed(4))  # fmt: skip
 near("goes-on-as-before", "the worker that is missing comes late",
-     accepted(), triggered(2), completed(2), triggered(3), completed(3), at("worker-2.0", events.NodeStarted()),
+     ACCEPTED[3], triggered(2), completed(2), triggered(3), completed(3), at("worker-2.0", events.NodeStarted()),
      attempt(1, parallelism=3), triggered(4), completed(4), triggered(5), completed(5))  # fmt: skip
 
 near("refused-possible", "what an operator holds back is not moved",
      events.RescaleRequested(parallelism=3), events.RescaleRefused(parallelism=3, reason="so it is."),
-     injected("rescale", "coordinator[0]", 1), accepted(2), attempt(1, parallelism=2), faults=(WIDER, NARROWER),
+     injected("rescale", "coordinator[0]", 1), ACCEPTED[2], attempt(1, parallelism=2), faults=(WIDER, NARROWER),
      job=MINI_BATCH)  # fmt: skip

@@ -24,32 +24,28 @@ def started(checkpoint: int | None = None, width: int = 2, number: int = 0) -> l
     return [attempt(checkpoint, number=number), *tasks]
 
 
-def cut(checkpoint: int = 1) -> list[Line]:
-    """Both subtasks take a snapshot, which completes."""
-    taken = [snapshot(f"sum[{index}]", checkpoint) for index in range(2)]
-    return [*taken, completed(checkpoint)]
-
+CUT: dict[int, list[Line]] = {n: [snapshot("sum[0]", n), snapshot("sum[1]", n), completed(n)] for n in (1, 2)}
 
 RESCALED: list[Line] = [
-    submitted(), started(), sets(A), cut(), submitted("chk-1", 1, job=1), started(1, 3, number=1_001),
+    submitted(), started(), sets(A), CUT[1], submitted("chk-1", 1, job=1), started(1, 3, number=1_001),
 ]  # fmt: skip
 """The same job goes on at parallelism 3 with what a waited for at the first checkpoint."""
 
 bad, near = exhibits("TIME", job=DELAYED_SUM)
 
 bad("timer-lost", "a restored timer is passed over",
-    started(), sets(A), cut(), started(1), sets(LATER), takes(60, LATER))  # fmt: skip
+    started(), sets(A), CUT[1], started(1), sets(LATER), takes(60, LATER))  # fmt: skip
 bad("timer-lost", "nothing takes it until the run ends", started(), sets(A, B), takes(22, A))
 bad("timer-lost", "whoever owns it now does not take it",
     *RESCALED, sets(B, subtask="sum[2]"), takes(25, B, subtask="sum[2]"), faults=(WIDER,))  # fmt: skip
 near("timer-lost", "a timer set behind the restored cut is gone",
-     started(), sets(A), cut(), sets(B), started(1), takes(20, A))  # fmt: skip
+     started(), sets(A), CUT[1], sets(B), started(1), takes(20, A))  # fmt: skip
 near("timer-lost", "a timer is not due yet", started(), sets(A, ("b", 2_000)), takes(20, A))
 near("timer-lost", "the machine may have been busy", started(), sets(A, B), takes(22, A), real_time=True)
 
 bad("timer-repeated", "it is taken and left where it is", started(), sets(A), takes(20, A), takes(21, A))
 bad("timer-repeated", "a restored timer is taken twice",
-    started(), sets(A), cut(), started(1), takes(20, A), takes(20, A))  # fmt: skip
+    started(), sets(A), CUT[1], started(1), takes(20, A), takes(20, A))  # fmt: skip
 bad("timer-repeated", "it is set again once and taken twice",
     started(), sets(A), takes(20, A), sets(A), takes(20, A), takes(21, A))  # fmt: skip
 near("timer-repeated", "it is set again for the same time", started(), sets(A), takes(20, A), sets(A), takes(20, A))
@@ -57,12 +53,12 @@ near("timer-repeated", "it is set again for the same time", started(), sets(A), 
 bad("timer-lost", "it is set again and never taken", started(), sets(A, LATER), takes(20, A), sets(A), takes(60, LATER))
 
 near("timer-repeated", "it was taken behind the restored cut",
-     started(), sets(A), cut(), takes(20, A), started(1), takes(20, A))  # fmt: skip
+     started(), sets(A), CUT[1], takes(20, A), started(1), takes(20, A))  # fmt: skip
 near("timer-repeated", "a key has another timer later", started(), sets(A), takes(20, A), sets(LATER), takes(60, LATER))
 
-bad("timer-unknown", "it was set behind the restored cut", started(), cut(), sets(A), started(1), takes(20, A))
+bad("timer-unknown", "it was set behind the restored cut", started(), CUT[1], sets(A), started(1), takes(20, A))
 bad("timer-unknown", "it was taken before the restored cut",
-    started(), sets(A), takes(20, A), cut(), started(1), takes(20, A))  # fmt: skip
+    started(), sets(A), takes(20, A), CUT[1], started(1), takes(20, A))  # fmt: skip
 near("timer-unknown", "another subtask owns it now", *RESCALED, takes(20, A, subtask="sum[2]"), faults=(WIDER,))
 
 bad("timer-early", "it is taken a little before its time", started(), sets(A), takes(19, A))
@@ -83,7 +79,7 @@ bad("dropped-early", "it comes within the lateness that is allowed",
 near("dropped-early", "its own split had passed the window",
      started(), RecordsDropped(subtask="sum[0]", records=((1, 6, -2, 500),)), job=SLIDING_SUM)  # fmt: skip
 
-END_OF_READ_AGAIN: list[Line] = [cut(), started(1), RecordsDropped(subtask="sum[0]", records=((1, 3, 0, 50),))]
+END_OF_READ_AGAIN: list[Line] = [CUT[1], started(1), RecordsDropped(subtask="sum[0]", records=((1, 3, 0, 50),))]
 """An attempt read so many records of the second split. The next one drops its fourth, whose window ends at 40 ms,
 with a watermark beyond that."""
 
@@ -150,18 +146,18 @@ bad("forgotten-early", "a read does not begin its time anew",
     expiring(started(), Look(10, False), Look(50, True), Look(80, False)), job=DEBOUNCE)  # fmt: skip
 
 bad("expired-returned", "a restore begins its time anew",
-    expiring(started(), Look(10, False), cut(), started(1), Look(75, True)))  # fmt: skip
+    expiring(started(), Look(10, False), CUT[1], started(1), Look(75, True)))  # fmt: skip
 near("expired-returned", "a restore keeps its expiry",
-     expiring(started(), Look(10, False), cut(), started(1), Look(69, True), Look(70, False)))  # fmt: skip
+     expiring(started(), Look(10, False), CUT[1], started(1), Look(69, True), Look(70, False)))  # fmt: skip
 
 bad("forgotten-early", "a restore forgets what lives",
-    expiring(started(), Look(10, False), cut(), started(1), Look(30, False)))  # fmt: skip
+    expiring(started(), Look(10, False), CUT[1], started(1), Look(30, False)))  # fmt: skip
 
 near("expired-returned", "what was written behind the cut is gone",
-     expiring(started(), cut(), Look(10, False), started(1), Look(30, False)))  # fmt: skip
+     expiring(started(), CUT[1], Look(10, False), started(1), Look(30, False)))  # fmt: skip
 
 bad("forgotten-early", "whoever owns it now does not find it",
-    expiring(submitted(), started(), Look(10, False), cut(), submitted("chk-1", 1, job=1), started(1, 3, number=1_001),
+    expiring(submitted(), started(), Look(10, False), CUT[1], submitted("chk-1", 1, job=1), started(1, 3, number=1_001),
              Look(30, False, subtask="sum[2]")),
     faults=(WIDER,))  # fmt: skip
 
@@ -178,11 +174,11 @@ bad_rows, near_rows = exhibits("EXACT", inputs=input_log(3), job=THROTTLE, units
 
 # Of offsets 0 and 2, which have key a, the latter is dropped by the first attempt, and handed on by the second.
 near_rows("row-unknown", "what the last attempt has handed on",
-          expiring(started(), Look(10, False), cut(), Look(30, True, offset=2), started(1),
+          expiring(started(), Look(10, False), CUT[1], Look(30, True, offset=2), started(1),
                    Look(90, False, offset=2)))  # fmt: skip
 
 bad_rows("input-missing", "a row is lost that was handed on",
-         expiring(started(), Look(10, False), cut(), Look(30, True, offset=2), started(1), Look(90, False, offset=2)),
+         expiring(started(), Look(10, False), CUT[1], Look(30, True, offset=2), started(1), Look(90, False, offset=2)),
          units=units(identities("0:0", "0:1")))  # fmt: skip
 
 bad_rows("row-unknown", "a row of a record that was dropped",

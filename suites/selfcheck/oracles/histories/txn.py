@@ -113,27 +113,24 @@ near("open-not-aborted", "thrown away by the restore",
      attempt(), task(SINK), whole(1), closed(2), restarted(1, 1),
      events.TransactionAborted(subtask=SINK, transaction="t-2"), commits(1, recovering=True))  # fmt: skip
 
-
-def cleared() -> events.TransactionAborted:
-    """All is thrown away that older attempts left."""
-    return events.TransactionAborted(subtask=SINK)
-
+CLEARED = events.TransactionAborted(subtask=SINK)
+"""All is thrown away that older attempts left."""
 
 near("open-not-aborted", "thrown away with all that older attempts left",
-     attempt(), task(SINK), whole(1), closed(2), restarted(1, 1), cleared(), commits(1, recovering=True))  # fmt: skip
+     attempt(), task(SINK), whole(1), closed(2), restarted(1, 1), CLEARED, commits(1, recovering=True))  # fmt: skip
 bad("open-not-aborted", "what another sink left is thrown away",
     attempt(), task(SINK), whole(1), closed(2), restarted(1, 1), events.TransactionAborted(subtask="sink[1]"),
     commits(1, recovering=True))  # fmt: skip
 bad("open-not-aborted", "only what came before is thrown away",
-    attempt(), task(SINK), whole(1), cleared(), closed(2), restarted(1, 1), commits(1, recovering=True))  # fmt: skip
+    attempt(), task(SINK), whole(1), CLEARED, closed(2), restarted(1, 1), commits(1, recovering=True))  # fmt: skip
 ZOMBIE = on(
     "worker-0.0", events.TransactionPrecommitted(subtask=SINK, transaction="t-2", checkpoint=2, records=1), attempt=1,
 )  # fmt: skip
 """Who is taken for dead prepares a transaction that no checkpoint holds."""
 bad("open-not-aborted", "prepared on the same worker behind what throws the rest away",
-    attempt(), task(SINK), whole(1), restarted(1, 1), cleared(), ZOMBIE, commits(1, recovering=True))  # fmt: skip
+    attempt(), task(SINK), whole(1), restarted(1, 1), CLEARED, ZOMBIE, commits(1, recovering=True))  # fmt: skip
 bad("open-not-aborted", "prepared elsewhere 200 ms behind what throws the rest away",
-    attempt(), task(SINK), whole(1), restarted(1, 1), on("worker-1.0", cleared()), 200.0, ZOMBIE,
+    attempt(), task(SINK), whole(1), restarted(1, 1), on("worker-1.0", CLEARED), 200.0, ZOMBIE,
     commits(1, recovering=True))  # fmt: skip
 NARROWER = FaultSpec("submit", Target(Role.COORDINATOR), parameters={"parallelism": 1})
 
@@ -164,10 +161,9 @@ bad("committed-twice", "committed and thrown away",
     attempt(), task(SINK), closed(1), completes(1), events.TransactionAborted(subtask=SINK, transaction="t-1"),
     heard(SINK), commits(1))  # fmt: skip
 bad("committed-twice", "committed by the attempt that throws it away",
-    attempt(), task(SINK), closed(1), completes(1), restarted(1), cleared(), commits(1, recovering=True))  # fmt: skip
+    attempt(), task(SINK), closed(1), completes(1), restarted(1), CLEARED, commits(1, recovering=True))  # fmt: skip
 near("committed-twice", "restored while the rest is thrown away",
-     attempt(), task(SINK), closed(1), completes(1), restarted(1, 1), cleared(),
-     commits(1, recovering=True))  # fmt: skip
+     attempt(), task(SINK), closed(1), completes(1), restarted(1, 1), CLEARED, commits(1, recovering=True))  # fmt: skip
 
 # The next attempt goes on from an older checkpoint, on another worker; the first hears nothing of it. 50 ms are more
 # than the clocks of two nodes differ by where the order of a history is tried otherwise.
@@ -175,11 +171,11 @@ NOTICED: list[Line] = [attempt(), task(SINK), whole(1), closed(2), completes(2),
 ASKED = on("worker-0.0", events.CommitTried(subtask=SINK, transaction="t-2"), attempt=1)
 UNDER_WAY: list[Line] = [NOTICED, ASKED]
 ELSEWHERE: list[Line] = [
-    50.0, failure(), attempt(1), on("worker-1.0", task(SINK, 1), cleared(), closed(3)), completes(3),
+    50.0, failure(), attempt(1), on("worker-1.0", task(SINK, 1), CLEARED, closed(3)), completes(3),
     on("worker-1.0", heard(SINK, 3), commits(3)),
 ]  # fmt: skip
 LATE = at("worker-0.0", events.TransactionCommitted(subtask=SINK, transaction="t-2"), attempt=1)
-BARELY: list[Line] = [50.0, failure(), attempt(1), on("worker-1.0", task(SINK, 1), cleared())]
+BARELY: list[Line] = [50.0, failure(), attempt(1), on("worker-1.0", task(SINK, 1), CLEARED)]
 EACH_100 = ReaderPolled(polls=9, interval_ms=100)
 BOTH = (unit("out/t-1"), unit("out/t-2"))
 
@@ -213,11 +209,11 @@ near("committed-twice", "seen at the first look behind the start",
 near("committed-twice", "seen late by a reader that may have been kept waiting",
      UNDER_WAY, BARELY, LATE, 150.0, sees("t-2", 8), EACH_100, units=BOTH, real_time=True)  # fmt: skip
 near("committed-twice", "confirmed by an attempt that has restored it again",
-     UNDER_WAY, restarted(1), cleared(), restarted(2, 2), commits(2, recovering=True))  # fmt: skip
-bad("committed-twice", "committed on the worker that has thrown it away", UNDER_WAY, restarted(1), cleared(), LATE)
+     UNDER_WAY, restarted(1), CLEARED, restarted(2, 2), commits(2, recovering=True))  # fmt: skip
+bad("committed-twice", "committed on the worker that has thrown it away", UNDER_WAY, restarted(1), CLEARED, LATE)
 near("committed-twice", "seen before its answer on the worker that has thrown the rest away",
-     UNDER_WAY, restarted(1), cleared(), sees("t-2", 8), LATE)  # fmt: skip
-near("committed-twice", "committed on the worker that throws the rest away", UNDER_WAY, LATE, restarted(1), cleared())
+     UNDER_WAY, restarted(1), CLEARED, sees("t-2", 8), LATE)  # fmt: skip
+near("committed-twice", "committed on the worker that throws the rest away", UNDER_WAY, LATE, restarted(1), CLEARED)
 
 near("committed-twice", "confirmed again",
      attempt(), task(SINK), whole(1), restarted(1, 1), commits(1, recovering=True), units=(unit("t-1"),))  # fmt: skip
