@@ -33,6 +33,11 @@ def switched(*statuses: JobStatus, reason: str = "") -> list[Event]:
     return [events.JobSwitched(status=status, reason=reason) for status in statuses]
 
 
+def cancelled(*between: Event) -> list[Event]:
+    """The job is cancelled, and this happens until it has ended."""
+    return [*switched(CANCELLING), *between, *switched(CANCELED)]
+
+
 def attempt(
     restored: int | None = None, *subtasks: str, number: int = 0, parallelism: int = 0
 ) -> events.AttemptStarted:
@@ -209,6 +214,20 @@ def notified(checkpoint: int, *subtasks: str, completed: bool = True) -> list[Ev
     ]
 
 
+def finalized(checkpoint: int, *participants: str, files: tuple[FileReference, ...] = ()) -> list[Event]:
+    """A checkpoint is published and completes, and its participants are told."""
+    return [published(checkpoint, *files), completed(checkpoint), *notified(checkpoint, *participants)]
+
+
+def checkpointed(checkpoint: int, *participants: str, files: tuple[FileReference, ...] = ()) -> list[Event]:
+    """A whole checkpoint, from its trigger on."""
+    return [
+        triggered(checkpoint, *participants),
+        *acked(checkpoint, *participants),
+        *finalized(checkpoint, *participants, files=files),
+    ]
+
+
 # --- checkpoints, at a subtask ---------------------------------------------------------------------------------------
 
 
@@ -294,3 +313,17 @@ def damaged(file: FileReference, *published: int, left: int | None = None) -> ev
     return events.ObjectDamaged(
         path=file.path, checkpoint=checkpoint, published=published, length=file.length, left=left
     )
+
+
+def committed(transaction: str, *, subtask: str = "sink[0]", recovering: bool = False) -> list[Event]:
+    """A sink tries to commit a transaction, and succeeds."""
+    return [
+        events.CommitTried(subtask=subtask, transaction=transaction, recovering=recovering),
+        events.TransactionCommitted(subtask=subtask, transaction=transaction),
+    ]
+
+
+def audited(*states: StateSummary, problem: str = "") -> list[Event]:
+    """The harness reads checkpoint 1 back, with one state by subtask of the sum."""
+    read = [events.SubtaskAudited(checkpoint=1, subtask=f"sum[{i}]", state=state) for i, state in enumerate(states)]
+    return [events.CheckpointAudited(checkpoint=1, problem=problem), *read]

@@ -5,15 +5,23 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from holdfast.harness.model.capability import AT_LEAST_ONCE, AT_MOST_ONCE, Claims
+from holdfast.harness.model.history import History, RunEnd
+from holdfast.harness.model.jobs import WINDOW_SUM
 from holdfast.harness.model.plan import ExpectedEnd
+from holdfast.harness.model.records import WindowRow
 from holdfast.harness.model.verdict import Outcome
 from holdfast.harness.oracles import ORACLES
 from holdfast.harness.oracles.output.window import WindowOracle
 from holdfast.suites.selfcheck.oracles.builder import story
-from holdfast.suites.selfcheck.oracles.histories.window import FIRST, SECOND, history_of
-from holdfast.suites.selfcheck.oracles.output_builder import STOPPED
+from holdfast.suites.selfcheck.oracles.histories.window import FIRST, INPUTS, SECOND
+from holdfast.suites.selfcheck.oracles.output_builder import STOPPED, one_by_one
 
 ORACLE = WindowOracle()
+
+
+def history_of(*rows: WindowRow, end: RunEnd | None = None) -> History:
+    """A unit for each row."""
+    return story(job=WINDOW_SUM, inputs=INPUTS, units=one_by_one(*rows), end=end)
 
 
 def test_before_the_end_only_what_a_later_window_has_overtaken_is_missing() -> None:

@@ -7,9 +7,10 @@ from holdfast.harness.model.checkpoint import FailureReason
 from holdfast.harness.model.events import AckOutcome, StorageSlowed
 from holdfast.harness.model.jobs import FORWARD
 from holdfast.suites.selfcheck.oracles.builder import Line, at, exhibits, injected, on
-from holdfast.suites.selfcheck.oracles.histories.coord import ALL, FILE, TWO_AT_ONCE, whole
+from holdfast.suites.selfcheck.oracles.histories.coord import ALL, FILE, TWO_AT_ONCE
 from holdfast.suites.selfcheck.oracles.lines import (
-    aborted, ack_sent, acked, attempt, completed, died, dropped, failure, listed, notified, published, task, triggered,
+    aborted, ack_sent, acked, attempt, checkpointed, completed, died, dropped, failure, finalized, listed, notified,
+    published, task, triggered,
 )  # fmt: skip
 
 # --- COORD: what is made of acknowledgements and declines -------------------------------------------------------------
@@ -18,9 +19,9 @@ from holdfast.suites.selfcheck.oracles.lines import (
 bad, near = exhibits("COORD", attempt(), job=FORWARD, parallelism=1)
 
 bad("ack-counted-wrongly", "repeated ack counted", triggered(1, *ALL), acked(1, ALL[0], ALL[0]))
-bad("ack-counted-wrongly", "late ack counted", whole(1), acked(1, ALL[0]))
+bad("ack-counted-wrongly", "late ack counted", checkpointed(1, *ALL), acked(1, ALL[0]))
 bad("ack-counted-wrongly", "ack of older attempt counted", triggered(1, *ALL), on("", acked(1, ALL[0]), attempt=7))
-bad("ack-counted-wrongly", "ack of no checkpoint counted", whole(1), acked(2, ALL[0]))
+bad("ack-counted-wrongly", "ack of no checkpoint counted", checkpointed(1, *ALL), acked(2, ALL[0]))
 near("ack-counted-wrongly", "repeated ack ignored",
      triggered(1, *ALL), acked(1, ALL[0]), acked(1, ALL[0], outcome=AckOutcome.DUPLICATE))  # fmt: skip
 
@@ -54,12 +55,12 @@ DISCARDS: list[Line] = [triggered(1, *ALL), ack_sent(ALL[0], 1, FILE)]
 """The source's file of checkpoint 1 belongs to nobody, for the checkpoint is aborted or the ack comes late."""
 
 bad("state-not-discarded", "state of aborted checkpoint left",
-    *DISCARDS, acked(1, ALL[0]), aborted(), TOLD_OF_THE_ABORT, whole(2), listed(FILE))  # fmt: skip
+    *DISCARDS, acked(1, ALL[0]), aborted(), TOLD_OF_THE_ABORT, checkpointed(2, *ALL), listed(FILE))  # fmt: skip
 bad("state-not-discarded", "state of late ack left",
-    *DISCARDS, aborted(), TOLD_OF_THE_ABORT, acked(1, ALL[0], outcome=AckOutcome.DISCARDED), whole(2),
+    *DISCARDS, aborted(), TOLD_OF_THE_ABORT, acked(1, ALL[0], outcome=AckOutcome.DISCARDED), checkpointed(2, *ALL),
     listed(FILE))  # fmt: skip
 near("state-not-discarded", "state of aborted checkpoint discarded",
-     *DISCARDS, acked(1, ALL[0]), aborted(), TOLD_OF_THE_ABORT, whole(2), listed())  # fmt: skip
+     *DISCARDS, acked(1, ALL[0]), aborted(), TOLD_OF_THE_ABORT, checkpointed(2, *ALL), listed())  # fmt: skip
 
 DELETION_HELD_UP: list[Line] = [
     injected("slow-storage", "storage[0]"), triggered(1, *ALL), ack_sent(ALL[0], 1, FILE), acked(1, ALL[0]), aborted(),
@@ -71,17 +72,18 @@ completes the next one, and then something cuts it short."""
 HELD_UP = at("coordinator.0", StorageSlowed(operation="delete", path=FILE.path, delay_ms=50))
 
 near("state-not-discarded", "suspended while the deletion is held up",
-     *DELETION_HELD_UP, HELD_UP, whole(2), 30, injected("suspend", "coordinator[0]", fault=1),
+     *DELETION_HELD_UP, HELD_UP, checkpointed(2, *ALL), 30, injected("suspend", "coordinator[0]", fault=1),
      listed(FILE))  # fmt: skip
 near("state-not-discarded", "died while the deletion is held up",
-     *DELETION_HELD_UP, HELD_UP, whole(2), 30, died("coordinator", "killed"), listed(FILE))  # fmt: skip
+     *DELETION_HELD_UP, HELD_UP, checkpointed(2, *ALL), 30, died("coordinator", "killed"), listed(FILE))  # fmt: skip
 bad("state-not-discarded", "suspended when the deletion was due",
-    *DELETION_HELD_UP, HELD_UP, whole(2), 60, injected("suspend", "coordinator[0]", fault=1), listed(FILE))  # fmt: skip
+    *DELETION_HELD_UP, HELD_UP, checkpointed(2, *ALL), 60, injected("suspend", "coordinator[0]", fault=1),
+    listed(FILE))  # fmt: skip
 bad("state-not-discarded", "suspended while another operation is held up",
-    *DELETION_HELD_UP, at("coordinator.0", StorageSlowed(operation="list", path=FILE.path, delay_ms=50)), whole(2), 30,
-    injected("suspend", "coordinator[0]", fault=1), listed(FILE))  # fmt: skip
+    *DELETION_HELD_UP, at("coordinator.0", StorageSlowed(operation="list", path=FILE.path, delay_ms=50)),
+    checkpointed(2, *ALL), 30, injected("suspend", "coordinator[0]", fault=1), listed(FILE))  # fmt: skip
 bad("state-not-discarded", "another process died while the deletion is held up",
-    *DELETION_HELD_UP, HELD_UP, whole(2), 30, died("worker-1", "killed"), listed(FILE))  # fmt: skip
+    *DELETION_HELD_UP, HELD_UP, checkpointed(2, *ALL), 30, died("worker-1", "killed"), listed(FILE))  # fmt: skip
 
 # --- COORD: what has room in the coordinator's memory -----------------------------------------------------------------
 
@@ -90,26 +92,15 @@ NO_ROOM = FailureReason.COORDINATOR_MEMORY
 SHARED = events.FileReference("shared/a", 90, 7)
 
 
-def sent(checkpoint: int, source_bytes: int, *shared: events.SharedHandle) -> list[Line]:
-    """The source has this much state, the others none."""
-    return [
-        ack_sent(
-            subtask,
-            checkpoint,
-            inline_bytes=source_bytes if subtask == ALL[0] else 0,
-            shared=shared if subtask == ALL[0] else (),
-        )
-        for subtask in ALL
-    ]
-
-
 def whole_of(checkpoint: int, source_bytes: int, *shared: events.SharedHandle) -> list[Line]:
-    return [triggered(checkpoint, *ALL), *sent(checkpoint, source_bytes, *shared), *acked(checkpoint, *ALL),
-            published(checkpoint), completed(checkpoint), *notified(checkpoint, *ALL)]  # fmt: skip
+    return [triggered(checkpoint, *ALL), ack_sent(ALL[0], checkpoint, inline_bytes=source_bytes, shared=shared),
+            *(ack_sent(each, checkpoint) for each in ALL[1:]), *acked(checkpoint, *ALL),
+            *finalized(checkpoint, *ALL)]  # fmt: skip
 
 
 def no_room(checkpoint: int, source_bytes: int, reason: str) -> list[Line]:
-    return [triggered(checkpoint, *ALL), *sent(checkpoint, source_bytes), *acked(checkpoint, ALL[0]),
+    return [triggered(checkpoint, *ALL), ack_sent(ALL[0], checkpoint, inline_bytes=source_bytes),
+            *(ack_sent(each, checkpoint) for each in ALL[1:]), *acked(checkpoint, ALL[0]),
             events.StateOverBudget(checkpoint=checkpoint, subtask=ALL[0], reason=reason), aborted(checkpoint, NO_ROOM),
             *notified(checkpoint, *ALL, completed=False), triggered(checkpoint + 1, *ALL)]  # fmt: skip
 
@@ -140,23 +131,24 @@ near("over-budget-unnamed", "both are named",
 
 bad, near = exhibits("COORD", attempt(), job=FORWARD, parallelism=1)
 
-bad("restored-not-latest", "restores older", whole(1), whole(2), failure(), attempt(1))
-bad("restored-not-latest", "restores nothing", whole(1), failure(), attempt())
-bad("restored-not-latest", "restores what never was", whole(1), failure(), attempt(2))
+bad("restored-not-latest", "restores older", checkpointed(1, *ALL), checkpointed(2, *ALL), failure(), attempt(1))
+bad("restored-not-latest", "restores nothing", checkpointed(1, *ALL), failure(), attempt())
+bad("restored-not-latest", "restores what never was", checkpointed(1, *ALL), failure(), attempt(2))
 bad("restored-not-latest", "goes back behind a restored one",
-    whole(1), triggered(2, *ALL), acked(2, *ALL), published(2), died("coordinator", "killed"), attempt(2), failure(),
-    attempt(1))  # fmt: skip
+    checkpointed(1, *ALL), triggered(2, *ALL), acked(2, *ALL), published(2), died("coordinator", "killed"), attempt(2),
+    failure(), attempt(1))  # fmt: skip
 near("restored-not-latest", "restores latest",
-     whole(1), triggered(2, *ALL), aborted(2, "task failure"), failure(), attempt(1))  # fmt: skip
+     checkpointed(1, *ALL), triggered(2, *ALL), aborted(2, "task failure"), failure(), attempt(1))  # fmt: skip
 near("restored-not-latest", "restores published but not completed",
-     whole(1), triggered(2, *ALL), acked(2, *ALL), published(2), died("coordinator", "killed"), attempt(2))  # fmt: skip
+     checkpointed(1, *ALL), triggered(2, *ALL), acked(2, *ALL), published(2), died("coordinator", "killed"),
+     attempt(2))  # fmt: skip
 
 # The attempt restores checkpoint 1; each task says what it restores.
 bad("tasks-restored-differently", "task restores nothing",
-    whole(1), failure(), attempt(1),
+    checkpointed(1, *ALL), failure(), attempt(1),
     [task(name, each) for name, each in zip(ALL, (1, None, 1), strict=True)])  # fmt: skip
 near("tasks-restored-differently", "tasks restore the same",
-     whole(1), failure(), attempt(1),
+     checkpointed(1, *ALL), failure(), attempt(1),
      [task(name, each) for name, each in zip(ALL, (1, 1, 1), strict=True)])  # fmt: skip
 
 bad("started-late-attempt", "attempt number drawn again", failure(), attempt(number=1))

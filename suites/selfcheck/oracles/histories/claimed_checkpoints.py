@@ -11,7 +11,7 @@ from holdfast.harness.model.plan import FaultSpec
 from holdfast.harness.model.target import COORDINATOR
 from holdfast.suites.selfcheck.oracles.builder import Line, at, exhibits, injected, on
 from holdfast.suites.selfcheck.oracles.lines import (
-    CANCELED, CANCELLING, RUNNING, aborted, ack_sent, acked, attempt, completed, deleted, died, drawn, dropped, listed,
+    CANCELLING, RUNNING, aborted, ack_sent, acked, attempt, cancelled, completed, deleted, died, drawn, dropped, listed,
     published, submitted, switched, triggered, written,
 )  # fmt: skip
 
@@ -40,11 +40,7 @@ def whole(checkpoint: int, new: FileReference, *again: FileReference) -> list[Li
             published(checkpoint, METADATA[checkpoint], new, *again), completed(checkpoint)]  # fmt: skip
 
 
-def left(*checkpoints: int) -> list[Line]:
-    """The first job is cancelled."""
-    return [switched(CANCELLING),
-            *(events.CheckpointRetained(checkpoint=each, path=METADATA[each].path) for each in checkpoints),
-            switched(CANCELED)]  # fmt: skip
+RETAINED = {n: events.CheckpointRetained(checkpoint=n, path=METADATA[n].path) for n in METADATA}
 
 
 def begun(*then: Line) -> list[Line]:
@@ -55,19 +51,19 @@ def begun(*then: Line) -> list[Line]:
 
 
 THIRD_RESTS = (THIRD, SECOND, BOTH)
-
-
-def replaced(*behind: Line) -> list[Line]:
-    """The next job has two checkpoints of its own, and drops the claimed one. The older of the two rests on that."""
-    return begun(*whole(3, *THIRD_RESTS), *whole(4, FOURTH), dropped(2), *deleted(METADATA[2]), *behind)
-
+REPLACED = begun(
+    *whole(3, *THIRD_RESTS), *whole(4, FOURTH), dropped(2), *deleted(METADATA[2]), *whole(5, FIFTH), dropped(3),
+    *deleted(METADATA[3], *THIRD_RESTS),
+)  # fmt: skip
+"""The next job has checkpoints of its own, and drops the claimed one, and then the one that rests on it."""
 
 # --- REACH ---
 
 
 FIRST_JOB: list[Line] = [
     at("coordinator.0", submitted()), events.CoordinatorClaimed(epoch=1), attempt(), switched(RUNNING), whole(1, BOTH),
-    APART_MS, whole(2, SECOND, BOTH), APART_MS, left(1, 2), APART_MS, at("harness", injected("submit", "coordinator")),
+    APART_MS, whole(2, SECOND, BOTH), APART_MS, cancelled(RETAINED[1], RETAINED[2]), APART_MS,
+    at("harness", injected("submit", "coordinator")),
 ]  # fmt: skip
 """It leaves two checkpoints, and a user submits another job."""
 
@@ -81,8 +77,7 @@ reach_bad("file-missing", "a newer checkpoint needs the file",
 reach_bad("file-missing", "the metadata of another checkpoint are not claimed",
           begun(*whole(3, *THIRD_RESTS), *whole(4, FOURTH), dropped(2), *deleted(METADATA[2]), *whole(5, FIFTH),
                 dropped(3), *deleted(METADATA[3], *THIRD_RESTS), *deleted(METADATA[1])))  # fmt: skip
-reach_bad("file-missing", "shared with one that was not claimed",
-          replaced(*whole(5, FIFTH), dropped(3), *deleted(METADATA[3], *THIRD_RESTS)), options=NOT_CLAIMED)  # fmt: skip
+reach_bad("file-missing", "shared with one that was not claimed", REPLACED, options=NOT_CLAIMED)
 reach_near("file-missing", "a claimed file goes though another checkpoint names it",
            begun(*whole(3, *THIRD_RESTS), *whole(4, FOURTH), dropped(2), *deleted(METADATA[2]), *whole(5, FIFTH),
                  dropped(3), *deleted(METADATA[3], *THIRD_RESTS),
@@ -112,8 +107,10 @@ retain_bad("too-many-retained", "a claimed checkpoint is not counted",
 retain_near("too-many-retained", "a claimed checkpoint makes room",
             begun(*whole(3, *THIRD_RESTS), *whole(4, FOURTH), dropped(2), *deleted(METADATA[2]), drawn(5)))  # fmt: skip
 
-retain_bad("discarded-wrongly", "a claimed checkpoint is not left", begun(*whole(3, *THIRD_RESTS), *left(3)))
-retain_near("discarded-wrongly", "a claimed checkpoint is left again", begun(*whole(3, *THIRD_RESTS), *left(2, 3)))
+retain_bad("discarded-wrongly", "a claimed checkpoint is not left",
+           begun(*whole(3, *THIRD_RESTS), *cancelled(RETAINED[3])))  # fmt: skip
+retain_near("discarded-wrongly", "a claimed checkpoint is left again",
+            begun(*whole(3, *THIRD_RESTS), *cancelled(RETAINED[2], RETAINED[3])))  # fmt: skip
 
 # --- SHARED ---
 
@@ -127,8 +124,7 @@ shared_bad("deleted-in-use", "goes with the claimed checkpoint",
 shared_bad("deleted-in-use", "goes although nothing was claimed",
            begun(*whole(3, THIRD), *whole(4, FOURTH), dropped(2), *deleted(METADATA[2], SECOND)),
            options=NOT_CLAIMED)  # fmt: skip
-shared_near("deleted-in-use", "goes with the last that rests on the claimed one",
-            replaced(*whole(5, FIFTH), dropped(3), *deleted(METADATA[3], *THIRD_RESTS)))  # fmt: skip
+shared_near("deleted-in-use", "goes with the last that rests on the claimed one", REPLACED)
 
 shared_bad("left-behind", "what was claimed stays",
            begun(*whole(3, *THIRD_RESTS), *whole(4, FOURTH), dropped(2), *deleted(METADATA[2]), *whole(5, FIFTH),
@@ -178,9 +174,7 @@ END_OF_READ_BACK: list[Line] = [
 restore_bad, restore_near = exhibits("RESTORE", *FIRST_JOB, faults=(SUBMIT,), options=CLAIMED)
 
 restore_bad("audit-failed", "no file of it was claimed", begun(*whole(3, *THIRD_RESTS)), *END_OF_READ_BACK)
-restore_near("audit-failed", "a later job owned a file of it",
-             replaced(*whole(5, FIFTH), dropped(3), *deleted(METADATA[3], *THIRD_RESTS)),
-             *END_OF_READ_BACK)  # fmt: skip
+restore_near("audit-failed", "a later job owned a file of it", REPLACED, *END_OF_READ_BACK)
 
 restore_near("audit-failed", "a later job died before it could report what it deleted",
              begun(*whole(3, *THIRD_RESTS)), died("coordinator.1"), *END_OF_READ_BACK)  # fmt: skip
@@ -190,5 +184,4 @@ restore_bad("audit-failed", "only the job that left it has died",
 state_bad, state_near = exhibits("STATE", *FIRST_JOB, faults=(SUBMIT,), options=CLAIMED)
 
 state_bad("state-unreadable", "no file of its state was claimed", begun(*whole(3, *THIRD_RESTS)), *END_OF_READ_BACK)
-state_near("state-unreadable", "a later job owned a file of its state",
-           replaced(*whole(5, FIFTH), dropped(3), *deleted(METADATA[3], *THIRD_RESTS)), *END_OF_READ_BACK)  # fmt: skip
+state_near("state-unreadable", "a later job owned a file of its state", REPLACED, *END_OF_READ_BACK)

@@ -8,8 +8,8 @@ from holdfast.harness.model.history import RunEnd
 from holdfast.harness.model.jobs import FORWARD
 from holdfast.suites.selfcheck.oracles.builder import MS, Line, at, exhibits, on
 from holdfast.suites.selfcheck.oracles.lines import (
-    Barrier, aborted, acked, attempt, completed, delivers, died, drawn, failure, heard, notified, published, snapshot,
-    submitted, trigger_sent, triggered,
+    Barrier, aborted, acked, attempt, checkpointed, completed, delivers, died, drawn, failure, heard, notified,
+    published, snapshot, submitted, trigger_sent, triggered,
 )  # fmt: skip
 
 # --- Lines of stories about a coordinator, over the forward job with one subtask of each vertex -----------------------
@@ -20,24 +20,21 @@ FILE = events.FileReference("chk-1/source", 10, 7)
 SHORT = {"execution.checkpointing.interval": "100 ms", "execution.checkpointing.timeout": "200 ms"}
 TWO_AT_ONCE = {"execution.checkpointing.interval": "100 ms", "execution.checkpointing.max-concurrent-checkpoints": "2"}
 
-
-def whole(checkpoint: int) -> list[Line]:
-    """A checkpoint as it should be."""
-    return [triggered(checkpoint, *ALL), *acked(checkpoint, *ALL), published(checkpoint), completed(checkpoint),
-            *notified(checkpoint, *ALL)]  # fmt: skip
-
-
 # --- COORD: the life of a checkpoint, how many there may be, and for how long -----------------------------------------
 
 
 bad, near = exhibits("COORD", attempt(), job=FORWARD, parallelism=1)
 
-bad("ids-not-increasing", "id drawn again", whole(2), triggered(1, *ALL))
+bad("ids-not-increasing", "id drawn again", checkpointed(2, *ALL), triggered(1, *ALL))
 bad("ids-not-increasing", "id drawn again by new coordinator",
-    whole(1), triggered(2, *ALL), died("coordinator", "killed"), attempt(1), triggered(2, *ALL))  # fmt: skip
-near("ids-not-increasing", "id left out", whole(1), triggered(3, *ALL))
+    checkpointed(1, *ALL), triggered(2, *ALL), died("coordinator", "killed"), attempt(1),
+    triggered(2, *ALL))  # fmt: skip
+near("ids-not-increasing", "id left out", checkpointed(1, *ALL), triggered(3, *ALL))
 
-SUBMITTED: list[Line] = [whole(1), whole(2), whole(3), submitted("chk-3/_metadata", 3, job=1), attempt(3, number=1_001)]
+SUBMITTED: list[Line] = [
+    checkpointed(1, *ALL), checkpointed(2, *ALL), checkpointed(3, *ALL), submitted("chk-3/_metadata", 3, job=1),
+    attempt(3, number=1_001),
+]  # fmt: skip
 
 bad("wrong-first-id", "new job counts from one", *SUBMITTED, at("", drawn(1), attempt=1_001))
 near("wrong-first-id", "new job goes on counting", *SUBMITTED, at("", drawn(4, 1), attempt=1_001))
@@ -55,16 +52,19 @@ near("too-many-pending", "forced needs no slot", triggered(1, *ALL), triggered(2
 
 TOLD_OF_THE_ABORT = notified(1, *ALL, completed=False)
 
-bad("wrong-reason", "declined by nobody", triggered(1, *ALL), aborted(1, "declined"), TOLD_OF_THE_ABORT, whole(2))
+bad("wrong-reason", "declined by nobody",
+    triggered(1, *ALL), aborted(1, "declined"), TOLD_OF_THE_ABORT, checkpointed(2, *ALL))  # fmt: skip
 bad("wrong-reason", "declined for another reason",
     triggered(1, *ALL), events.DeclineReceived(checkpoint=1, subtask="sink[0]", reason="disk full"),
-    aborted(1, "task closing"), TOLD_OF_THE_ABORT, whole(2))  # fmt: skip
-bad("wrong-reason", "subsumed by nothing", triggered(1, *ALL), aborted(1, "subsumed"), TOLD_OF_THE_ABORT, whole(2))
+    aborted(1, "task closing"), TOLD_OF_THE_ABORT, checkpointed(2, *ALL))  # fmt: skip
+bad("wrong-reason", "subsumed by nothing",
+    triggered(1, *ALL), aborted(1, "subsumed"), TOLD_OF_THE_ABORT, checkpointed(2, *ALL))  # fmt: skip
 near("wrong-reason", "declined as it was said",
      triggered(1, *ALL), events.DeclineReceived(checkpoint=1, subtask="sink[0]", reason="disk full"),
-     aborted(1, "declined"), TOLD_OF_THE_ABORT, whole(2))  # fmt: skip
+     aborted(1, "declined"), TOLD_OF_THE_ABORT, checkpointed(2, *ALL))  # fmt: skip
 
-bad("not-subsumed", "older stays pending", triggered(1, *ALL), whole(2), triggered(3, *ALL), options=TWO_AT_ONCE)
+bad("not-subsumed", "older stays pending",
+    triggered(1, *ALL), checkpointed(2, *ALL), triggered(3, *ALL), options=TWO_AT_ONCE)  # fmt: skip
 near("not-subsumed", "older is subsumed",
      triggered(1, *ALL), triggered(2, *ALL), acked(2, *ALL), published(2), completed(2), aborted(1, "subsumed"),
      TOLD_OF_THE_ABORT, notified(2, *ALL), triggered(3, *ALL), options=TWO_AT_ONCE)  # fmt: skip
@@ -75,8 +75,8 @@ near("not-subsumed", "older is being published",
      completed(3), aborted(2, "subsumed"), notified(2, *ALL, completed=False), notified(3, *ALL), triggered(4, *ALL),
      options={**TWO_AT_ONCE, "execution.checkpointing.max-concurrent-checkpoints": "3"})  # fmt: skip
 
-bad("notices-not-increasing", "older completion told later", whole(1), notified(1, *ALL))
-near("notices-not-increasing", "completions told in order", whole(1), whole(2))
+bad("notices-not-increasing", "older completion told later", checkpointed(1, *ALL), notified(1, *ALL))
+near("notices-not-increasing", "completions told in order", checkpointed(1, *ALL), checkpointed(2, *ALL))
 
 bad("notices-not-increasing", "older completion heard later",
     triggered(1, *ALL), acked(1, *ALL), published(1), completed(1), triggered(2, *ALL), acked(2, *ALL), published(2),
@@ -85,39 +85,39 @@ near("notices-not-increasing", "completions heard in order",
      triggered(1, *ALL), acked(1, *ALL), published(1), completed(1), triggered(2, *ALL), acked(2, *ALL), published(2),
      completed(2), heard("sum[0]", 1, 2))  # fmt: skip
 
-bad("pending-at-restart", "pending survives failover", whole(1), triggered(2, *ALL), failure(), attempt(1))
+bad("pending-at-restart", "pending survives failover", checkpointed(1, *ALL), triggered(2, *ALL), failure(), attempt(1))
 near("pending-at-restart", "pending ends with failover",
-     whole(1), triggered(2, *ALL), aborted(2, "task failure"), failure(), attempt(1))  # fmt: skip
+     checkpointed(1, *ALL), triggered(2, *ALL), aborted(2, "task failure"), failure(), attempt(1))  # fmt: skip
 near("pending-at-restart", "publication outlives failover",
-     whole(1), triggered(2, *ALL), triggered(3, *ALL), acked(3, *ALL), aborted(2, "task failure"), failure(),
-     attempt(1), options=TWO_AT_ONCE)  # fmt: skip
+     checkpointed(1, *ALL), triggered(2, *ALL), triggered(3, *ALL), acked(3, *ALL), aborted(2, "task failure"),
+     failure(), attempt(1), options=TWO_AT_ONCE)  # fmt: skip
 
-bad("two-ends", "aborted after completion", whole(1), aborted())
-bad("two-ends", "aborted twice", triggered(1, *ALL), aborted(), TOLD_OF_THE_ABORT, aborted(), whole(2))
-near("two-ends", "completed once", whole(1))
+bad("two-ends", "aborted after completion", checkpointed(1, *ALL), aborted())
+bad("two-ends", "aborted twice", triggered(1, *ALL), aborted(), TOLD_OF_THE_ABORT, aborted(), checkpointed(2, *ALL))
+near("two-ends", "completed once", checkpointed(1, *ALL))
 
 # A job completes checkpoint 1; then a job draws that id, and gives it up before it is triggered.
 bad("two-ends", "the same job gives up what it completed",
-    submitted(), whole(1), submitted(job=1), attempt(number=1_001),
-    at("", aborted(1, FailureReason.INPUT_OUTPUT), attempt=1), whole(2))  # fmt: skip
+    submitted(), checkpointed(1, *ALL), submitted(job=1), attempt(number=1_001),
+    at("", aborted(1, FailureReason.INPUT_OUTPUT), attempt=1), checkpointed(2, *ALL))  # fmt: skip
 near("two-ends", "the next job gives up an id of the former",
-     submitted(), whole(1), submitted(job=1), attempt(number=1_001),
-     at("", aborted(1, FailureReason.INPUT_OUTPUT), attempt=1_001), whole(2))  # fmt: skip
+     submitted(), checkpointed(1, *ALL), submitted(job=1), attempt(number=1_001),
+     at("", aborted(1, FailureReason.INPUT_OUTPUT), attempt=1_001), checkpointed(2, *ALL))  # fmt: skip
 
 # An id is given up before it is triggered, because it could not be stored; then a coordinator draws it again.
 bad("two-ends", "the same coordinator gives up an id twice",
-    whole(1), at("", aborted(2, FailureReason.INPUT_OUTPUT), attempt=1),
-    at("", aborted(2, FailureReason.INPUT_OUTPUT), attempt=1), whole(3))  # fmt: skip
+    checkpointed(1, *ALL), at("", aborted(2, FailureReason.INPUT_OUTPUT), attempt=1),
+    at("", aborted(2, FailureReason.INPUT_OUTPUT), attempt=1), checkpointed(3, *ALL))  # fmt: skip
 near("two-ends", "a successor gives up an id that was never stored",
-     whole(1), at("", aborted(2, FailureReason.INPUT_OUTPUT), attempt=1),
-     at("coordinator.1", aborted(2, FailureReason.INPUT_OUTPUT), attempt=1), whole(3))  # fmt: skip
+     checkpointed(1, *ALL), at("", aborted(2, FailureReason.INPUT_OUTPUT), attempt=1),
+     at("coordinator.1", aborted(2, FailureReason.INPUT_OUTPUT), attempt=1), checkpointed(3, *ALL))  # fmt: skip
 
 bad("completed-without-ack", "completed without sink",
     triggered(1, *ALL), acked(1, *ALL[:2]), published(1), completed())  # fmt: skip
 bad("completed-without-ack", "completed with ack of older attempt",
     triggered(1, *ALL), on("", acked(1, ALL[0], outcome=events.AckOutcome.UNKNOWN), attempt=7), acked(1, *ALL[1:]),
     published(1), completed())  # fmt: skip
-bad("completed-without-ack", "completed without trigger", whole(1), published(2), completed(2))
+bad("completed-without-ack", "completed without trigger", checkpointed(1, *ALL), published(2), completed(2))
 near("completed-without-ack", "completed with all acks",
      triggered(1, *ALL), acked(1, *reversed(ALL)), published(1), completed())  # fmt: skip
 
@@ -125,27 +125,30 @@ bad("notified-before-durable", "completed before publication",
     triggered(1, *ALL), acked(1, *ALL), completed(), published(1), notified(1, *ALL))  # fmt: skip
 bad("notified-before-durable", "told before publication",
     triggered(1, *ALL), acked(1, *ALL), notified(1, *ALL), published(1), completed())  # fmt: skip
-near("notified-before-durable", "told after publication", whole(1))
+near("notified-before-durable", "told after publication", checkpointed(1, *ALL))
 
-bad("not-expired", "expires late", triggered(1, *ALL), 400, aborted(), TOLD_OF_THE_ABORT, whole(2), options=SHORT)
+bad("not-expired", "expires late",
+    triggered(1, *ALL), 400, aborted(), TOLD_OF_THE_ABORT, checkpointed(2, *ALL), options=SHORT)  # fmt: skip
 bad("not-expired", "never expires", triggered(1, *ALL), options=SHORT)
 bad("not-expired", "expires late though it had two turns",
-    triggered(1, *ALL), 300, acked(1, ALL[0]), 50, acked(1, ALL[1]), 50, aborted(), TOLD_OF_THE_ABORT, whole(2),
-    options=SHORT, real_time=True)  # fmt: skip
+    triggered(1, *ALL), 300, acked(1, ALL[0]), 50, acked(1, ALL[1]), 50, aborted(), TOLD_OF_THE_ABORT,
+    checkpointed(2, *ALL), options=SHORT, real_time=True)  # fmt: skip
 near("not-expired", "expires late on a machine that let it wait",
-     triggered(1, *ALL), 400, aborted(), TOLD_OF_THE_ABORT, whole(2), options=SHORT, real_time=True)  # fmt: skip
+     triggered(1, *ALL), 400, aborted(), TOLD_OF_THE_ABORT, checkpointed(2, *ALL), options=SHORT,
+     real_time=True)  # fmt: skip
 near("not-expired", "expires in the turn in which an ack is read first",
-     triggered(1, *ALL), 400, acked(1, ALL[0]), 2, aborted(), TOLD_OF_THE_ABORT, whole(2), options=SHORT,
+     triggered(1, *ALL), 400, acked(1, ALL[0]), 2, aborted(), TOLD_OF_THE_ABORT, checkpointed(2, *ALL), options=SHORT,
      real_time=True)  # fmt: skip
 near("not-expired", "expires in a turn that is broken off",
-     triggered(1, *ALL), 350, acked(1, ALL[0]), 50, aborted(), TOLD_OF_THE_ABORT, whole(2), options=SHORT,
+     triggered(1, *ALL), 350, acked(1, ALL[0]), 50, aborted(), TOLD_OF_THE_ABORT, checkpointed(2, *ALL), options=SHORT,
      real_time=True)  # fmt: skip
 bad("not-expired", "never expires in real time", triggered(1, *ALL), options=SHORT, real_time=True)
 
 # The machine let its coordinator wait.
 near("not-expired", "is pending when the run is over",
      triggered(1, *ALL), options=SHORT, end=RunEnd(reached=True, ended_ns=400 * MS), real_time=True)  # fmt: skip
-near("not-expired", "expires in time", triggered(1, *ALL), 200, aborted(), TOLD_OF_THE_ABORT, whole(2), options=SHORT)
+near("not-expired", "expires in time",
+     triggered(1, *ALL), 200, aborted(), TOLD_OF_THE_ABORT, checkpointed(2, *ALL), options=SHORT)  # fmt: skip
 near("not-expired", "publication lasts",
      triggered(1, *ALL), 200, aborted(), TOLD_OF_THE_ABORT, triggered(2, *ALL), acked(2, *ALL), 900, published(2),
      completed(2), options=SHORT)  # fmt: skip

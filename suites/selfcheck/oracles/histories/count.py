@@ -101,46 +101,45 @@ near("simultaneous-counted", "second failure waits with the first",
      failure(), events.RestartScheduled(delay_ms=1_000), 498, failure(), events.RestartScheduled(delay_ms=500), 500,
      attempt(), options=EXPONENTIAL)  # fmt: skip
 
+EIGHT_MS = [int(1_000 * 1.5**number) for number in range(8)]
 
-def _eight(*moved_ms: int) -> list[Line]:
-    """The row 1.0, 1.5, 2.25 .. of the default, some of its delays moved."""
-    delays = [int(1_000 * 1.5**number) for number in range(8)]
-    return [row(*map(sum, zip(delays, (*moved_ms, *((0,) * 8)), strict=False)))]
-
-
-bad("without-jitter", "eight delays are the row itself", _eight(), options=UNNAMED)
-near("without-jitter", "one of eight delays is moved", _eight(0, 0, 0, 77), options=UNNAMED)
+bad("without-jitter", "eight delays are the row itself", row(*EIGHT_MS), options=UNNAMED)
+near("without-jitter", "one of eight delays is moved",
+     row(*EIGHT_MS[:3], EIGHT_MS[3] + 77, *EIGHT_MS[4:]), options=UNNAMED)  # fmt: skip
 POISON = "source[0]: record 7 of partition 0: it cannot be parsed"
 FOLLOWED = "source[0]: Task is not running, but in state FAILED"
 
-
-def poisoned(cause: str = POISON, *, recoverable: bool = True) -> list[Line]:
-    """Record 7 makes the source fail, and that is counted."""
-    record = events.RecordFailed(
-        subtask="source[0]", partition=0, offset=7, cause="it cannot be parsed", recoverable=recoverable
-    )
-    return [record, failure(cause, "source[0]", recoverable=recoverable)]
-
+RECORD_7 = events.RecordFailed(subtask="source[0]", partition=0, offset=7, cause="it cannot be parsed")
+BEYOND_HELP = events.RecordFailed(
+    subtask="source[0]", partition=0, offset=7, cause="it cannot be parsed", recoverable=False,
+)  # fmt: skip
+POISONED: list[Line] = [RECORD_7, failure(POISON, "source[0]")]
+"""Record 7 makes the source fail, and that is counted."""
 
 bad("restarted-after-unrecoverable", "restarts though no restart can help",
-    poisoned(recoverable=False), *restarts()[1:])  # fmt: skip
+    BEYOND_HELP, failure(POISON, "source[0]", recoverable=False), *restarts()[1:])  # fmt: skip
 bad("restarted-after-unrecoverable", "what the operator said is lost on the way",
-    poisoned(recoverable=False)[0], poisoned()[1], *restarts()[1:])  # fmt: skip
+    BEYOND_HELP, failure(POISON, "source[0]"), *restarts()[1:])  # fmt: skip
 near("restarted-after-unrecoverable", "fails as no restart can help",
-     poisoned(recoverable=False), events.RestartRefused(reason="unrecoverable"))  # fmt: skip
+     BEYOND_HELP, failure(POISON, "source[0]", recoverable=False),
+     events.RestartRefused(reason="unrecoverable"))  # fmt: skip
 
-bad("cause-not-reported", "only that a task failed", poisoned("source[0]: task failed"), *restarts()[1:])
-near("cause-not-reported", "record is named", poisoned(), *restarts()[1:])
+bad("cause-not-reported", "only that a task failed",
+    RECORD_7, failure("source[0]: task failed", "source[0]"), *restarts()[1:])  # fmt: skip
+near("cause-not-reported", "record is named", *POISONED, *restarts()[1:])
 near("cause-not-reported", "what followed from the record is heard of first once",
-     poisoned(), *restarts()[1:], poisoned(FOLLOWED), *restarts()[1:])  # fmt: skip
+     *POISONED, *restarts()[1:], RECORD_7, failure(FOLLOWED, "source[0]"), *restarts()[1:])  # fmt: skip
 bad("cause-not-reported", "what followed from the record hides it most times",
-    *[line for cause in (POISON, FOLLOWED, FOLLOWED) for line in (*poisoned(cause), *restarts()[1:])],
+    *[line
+      for cause in (POISON, FOLLOWED, FOLLOWED)
+      for line in (RECORD_7, failure(cause, "source[0]"), *restarts()[1:])],
     options=MANY)  # fmt: skip
 bad("cause-not-reported", "another record is named",
-    poisoned(), *restarts()[1:], poisoned("source[0]: record 12 of partition 3: it cannot be parsed"),
-    *restarts()[1:])  # fmt: skip
+    *POISONED, *restarts()[1:], RECORD_7,
+    failure("source[0]: record 12 of partition 3: it cannot be parsed", "source[0]"), *restarts()[1:])  # fmt: skip
 bad("cause-not-reported", "what followed from the record hides it each time",
-    poisoned(FOLLOWED), *restarts()[1:], poisoned(FOLLOWED), *restarts()[1:])  # fmt: skip
+    RECORD_7, failure(FOLLOWED, "source[0]"), *restarts()[1:], RECORD_7, failure(FOLLOWED, "source[0]"),
+    *restarts()[1:])  # fmt: skip
 
 bad("failure-not-counted", "death passes unnoticed", task("sum[1]"), died("worker-1", "killed"), options=UNNAMED)
 near("failure-not-counted", "death is counted", task("sum[1]"), died("worker-1", "killed"), restarts(), options=UNNAMED)

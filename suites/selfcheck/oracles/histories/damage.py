@@ -11,12 +11,12 @@ from holdfast.harness.model.events import CheckpointRetained, FileReference, Sub
 from holdfast.harness.model.jobs import FORWARD
 from holdfast.suites.selfcheck.oracles.builder import Line, exhibits
 from holdfast.suites.selfcheck.oracles.histories import state as keyed
-from holdfast.suites.selfcheck.oracles.histories.coord import ALL, whole
-from holdfast.suites.selfcheck.oracles.histories.snapshot import FILE, HELD, WORKER, _completed, released
+from holdfast.suites.selfcheck.oracles.histories.coord import ALL
+from holdfast.suites.selfcheck.oracles.histories.snapshot import FILE, HELD, THREE_MORE, WORKER, released
 from holdfast.suites.selfcheck.oracles.legal import summary
 from holdfast.suites.selfcheck.oracles.lines import (
-    CANCELED, CANCELLING, RUNNING, aborted, ack_sent, acked, attempt, completed, damaged, deleted, died, drawn, dropped,
-    listed, notified, published, snapshot, submitted, switched, triggered, written,
+    CANCELED, CANCELLING, RUNNING, aborted, ack_sent, acked, attempt, checkpointed, completed, damaged, deleted, died,
+    drawn, dropped, listed, notified, published, snapshot, submitted, switched, triggered, written,
 )  # fmt: skip
 
 POLICY = "execution.checkpointing.externalized-checkpoint-retention"
@@ -155,27 +155,27 @@ DISCARDED: list[Line] = [attempt(), triggered(1, *ALL), ack_sent(ALL[0], 1, STAT
 
 coord_near("state-not-discarded", "the harness put back a file of an aborted one",
            *DISCARDED, damaged(STATE_FILE[1], left=5), events.ObjectMended(path=STATE_FILE[1].path, length=10),
-           aborted(), notified(1, *ALL, completed=False), whole(2), listed(STATE_FILE[1]), job=FORWARD,
+           aborted(), notified(1, *ALL, completed=False), checkpointed(2, *ALL), listed(STATE_FILE[1]), job=FORWARD,
            parallelism=1)  # fmt: skip
 coord_bad("state-not-discarded", "the harness put back another file",
           *DISCARDED, damaged(METADATA[1], left=5), events.ObjectMended(path=METADATA[1].path, length=10), aborted(),
-          notified(1, *ALL, completed=False), whole(2), listed(STATE_FILE[1]), job=FORWARD, parallelism=1)  # fmt: skip
+          notified(1, *ALL, completed=False), checkpointed(2, *ALL), listed(STATE_FILE[1]), job=FORWARD,
+          parallelism=1)  # fmt: skip
 
 
 # --- what is read back -----------------------------------------------------------------------------------------------
 
-
-def _read_back(problem: FileReference, *positions: int) -> list[Line]:
-    """Of two checkpoints the first, which has these positions, cannot be read back, and a file was damaged before."""
-    audited = [events.CheckpointAudited(checkpoint=1, problem="cannot be read"), events.CheckpointAudited(checkpoint=2)]
-    whole = [[*on_its_way(1), completed(1, *positions)], [*on_its_way(2), completed(2)]]
-    return [whole, damaged(problem, left=5), *audited]
-
+ONE_UNREADABLE: list[Line] = [
+    events.CheckpointAudited(checkpoint=1, problem="cannot be read"), events.CheckpointAudited(checkpoint=2),
+]  # fmt: skip
+BOTH_COMPLETE: list[Line] = [on_its_way(1), completed(1), on_its_way(2), completed(2)]
 
 restore_bad, restore_near = exhibits("RESTORE")
 
-restore_near("audit-failed", "the damaged cannot be read back", _read_back(STATE_FILE[1]))
-restore_bad("audit-failed", "another than the damaged cannot be read back", _read_back(STATE_FILE[2]))
+restore_near("audit-failed", "the damaged cannot be read back",
+             BOTH_COMPLETE, damaged(STATE_FILE[1], left=5), ONE_UNREADABLE)  # fmt: skip
+restore_bad("audit-failed", "another than the damaged cannot be read back",
+            BOTH_COMPLETE, damaged(STATE_FILE[2], left=5), ONE_UNREADABLE)  # fmt: skip
 
 # Read back as soon as it has completed, in vain.
 restore_bad("audit-failed", "cannot be read back before the damage",
@@ -190,10 +190,12 @@ restore_near("audit-failed", "the damaged cannot be read back and is mended",
 state_bad, state_near = exhibits("STATE")
 
 state_near("state-unreadable", "state of the damaged cannot be read back",
-           _read_back(STATE_FILE[1], 4, 2), events.CheckpointAudited(checkpoint=1),
+           on_its_way(1), completed(1, 4, 2), on_its_way(2), completed(2), damaged(STATE_FILE[1], left=5),
+           ONE_UNREADABLE, events.CheckpointAudited(checkpoint=1),
            SubtaskAudited(checkpoint=1, subtask="sum[0]", state=summary(keyed.A)),
            SubtaskAudited(checkpoint=1, subtask="sum[1]", state=summary(keyed.B)))  # fmt: skip
-state_bad("state-unreadable", "state of another cannot be read back", _read_back(STATE_FILE[2]))
+state_bad("state-unreadable", "state of another cannot be read back",
+          BOTH_COMPLETE, damaged(STATE_FILE[2], left=5), ONE_UNREADABLE)  # fmt: skip
 state_bad("state-unreadable", "state cannot be read back before the damage",
           *on_its_way(1), completed(1), events.CheckpointAudited(checkpoint=1, problem="cannot be read"),
           damaged(STATE_FILE[1], left=5))  # fmt: skip
@@ -205,8 +207,8 @@ snapshot_bad, snapshot_near = exhibits(
 )  # fmt: skip
 
 snapshot_near("aborted-file-left", "the harness put back a file of the pending",
-              damaged(SUM_FILE, left=5), events.ObjectMended(path=SUM_FILE.path, length=10), _completed(2, 3, 4),
+              damaged(SUM_FILE, left=5), events.ObjectMended(path=SUM_FILE.path, length=10), THREE_MORE,
               listed(SUM_FILE))  # fmt: skip
 snapshot_bad("aborted-file-left", "the harness put back another than that of the pending",
-             damaged(METADATA[2]), events.ObjectMended(path=METADATA[2].path, length=20), _completed(2, 3, 4),
+             damaged(METADATA[2]), events.ObjectMended(path=METADATA[2].path, length=20), THREE_MORE,
              listed(SUM_FILE))  # fmt: skip

@@ -15,7 +15,8 @@ from holdfast.suites.selfcheck.oracles.builder import exhibits, input_log
 from holdfast.suites.selfcheck.oracles.legal import MASK, fold_row
 from holdfast.suites.selfcheck.oracles.lines import completed, triggered
 from holdfast.suites.selfcheck.oracles.output_builder import (
-    INPUTS, MARKED, STOPPED, WHOLE_A, WHOLE_B, fold, identities, marked, named, row_by_row, units, up_to_the_markers,
+    INPUTS, MARKED, STOPPED, WHOLE_A, WHOLE_B, fold, identities, marked, named, one_by_one, row_by_row, units,
+    up_to_the_markers,
 )  # fmt: skip
 
 # --- EXACT: sums of two keys over two partitions, and identities of one -----------------------------------------------
@@ -48,20 +49,18 @@ bad("beyond-input", "split applied twice in no order",
     units=row_by_row(fold("a", (2,), ()), fold("a", (2, 4), (0,)), fold("a", (0, 2, 4), (0, 2, 2))),
     claimed=UNORDERED)  # fmt: skip
 
-
-def off(row: FoldRow) -> FoldRow:
-    """The row with a digest of another hash."""
-    return FoldRow(row.key, row.value, row.counts, row.digest * 3 + 1 & MASK)
-
+OF_ANOTHER_HASH = [
+    FoldRow(row.key, row.value, row.counts, row.digest * 3 + 1 & MASK)
+    for row in (fold("a", (0,), (0,)), WHOLE_A, WHOLE_B)
+]  # fmt: skip
 
 # Whoever writes rows computes their digests in a way of his own; no record is missing or there twice.
-bad("digest-wrong", "digest of another hash",
-    units=units(*([row] for row in (off(fold("a", (0,), (0,))), off(WHOLE_A))), [off(WHOLE_B)]))  # fmt: skip
+bad("digest-wrong", "digest of another hash", units=one_by_one(*OF_ANOTHER_HASH))
 near("digest-wrong", "digest of the records", units=row_by_row(fold("a", (0,), (0,)), WHOLE_A))
 
 bad("row-wrong", "digest of another hash and value of other records",
     units=row_by_row(fold("a", (0,), (0,)),
-                     FoldRow("a", off(WHOLE_A).value - 2, off(WHOLE_A).counts, off(WHOLE_A).digest)))  # fmt: skip
+                     replace(OF_ANOTHER_HASH[1], value=OF_ANOTHER_HASH[1].value - 2)))  # fmt: skip
 
 # Some records are there twice and others not at all: where all values are equal, only the digest shows it.
 bad("row-wrong", "equal values tell no records apart",

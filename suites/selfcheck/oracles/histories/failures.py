@@ -164,16 +164,12 @@ near("refused-by-store", "everything is stored", STORED)
 
 POISON = (FaultSpec("poison", Target(Role.SOURCE_SYSTEM), parameters={"offset": 3}),)
 
-
-def reader_failed(partition: int = 0, offset: int = 3, *, recoverable: bool = True) -> list[Line]:
-    """Record 3 of partition 0 is poisoned, and one that may be another makes its reader fail."""
-    failed = events.RecordFailed(
-        subtask="sum[0]", partition=partition, offset=offset, cause="poison", recoverable=recoverable
-    )
-    return [POISONED, failed]
-
-
-bad("wrong-record-named", "another record is named", *reader_failed(offset=4), faults=POISON)
-bad("wrong-record-named", "another partition is named", *reader_failed(1), faults=POISON)
-bad("wrong-record-named", "another kind of failure is named", *reader_failed(recoverable=False), faults=POISON)
-near("wrong-record-named", "the poisoned record is named", *reader_failed(), faults=POISON)
+bad("wrong-record-named", "another record is named",
+    POISONED, events.RecordFailed(subtask="sum[0]", partition=0, offset=4, cause="poison"), faults=POISON)  # fmt: skip
+bad("wrong-record-named", "another partition is named",
+    POISONED, events.RecordFailed(subtask="sum[0]", partition=1, offset=3, cause="poison"), faults=POISON)  # fmt: skip
+bad("wrong-record-named", "another kind of failure is named",
+    POISONED, events.RecordFailed(subtask="sum[0]", partition=0, offset=3, cause="poison", recoverable=False),
+    faults=POISON)  # fmt: skip
+near("wrong-record-named", "the poisoned record is named",
+     POISONED, events.RecordFailed(subtask="sum[0]", partition=0, offset=3, cause="poison"), faults=POISON)  # fmt: skip

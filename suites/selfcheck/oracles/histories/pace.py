@@ -130,28 +130,26 @@ undecided("PACE", "nothing due before the second half",
                            replace(input_log(10).partitions[0], preloaded=0, starts_ms=250))))  # fmt: skip
 
 SYNCHRONOUS = {"execution.checkpointing.interval": "100 ms", "state.backend.async": "false"}
-
-
-def slowed(operation: str, delay_ms: int, node: str = "worker-0.0") -> events.Event:
-    """Storage holds up what a node asks of it for checkpoint 1."""
-    return at(node, events.StorageSlowed(operation=operation, path="chk-1/", delay_ms=delay_ms))
-
+WRITE_SLOWED = at("worker-0.0", events.StorageSlowed(operation="write-state", path="chk-1/", delay_ms=290))
+"""Storage holds up what a worker writes for checkpoint 1."""
 
 bad("records-stand-still", "held up beside asynchronous snapshots",
-    SLOW, BATCH, begun(1), slowed("write-state", 290), 300, completed(), BATCH)  # fmt: skip
+    SLOW, BATCH, begun(1), WRITE_SLOWED, 300, completed(), BATCH)  # fmt: skip
 bad("records-stand-still", "synchronous write held up only at first",
-    SLOW, BATCH, begun(1), slowed("write-state", 140), 300, completed(), BATCH, options=SYNCHRONOUS)  # fmt: skip
+    SLOW, BATCH, begun(1), at("worker-0.0", events.StorageSlowed(operation="write-state", path="chk-1/", delay_ms=140)),
+    300, completed(), BATCH, options=SYNCHRONOUS)  # fmt: skip
 bad("records-stand-still", "publication held up behind synchronous snapshots",
-    SLOW, BATCH, begun(1), slowed("publish-metadata", 290, "coordinator.0"), 300, completed(), BATCH,
-    options=SYNCHRONOUS)  # fmt: skip
+    SLOW, BATCH, begun(1),
+    at("coordinator.0", events.StorageSlowed(operation="publish-metadata", path="chk-1/", delay_ms=290)), 300,
+    completed(), BATCH, options=SYNCHRONOUS)  # fmt: skip
 bad("records-stand-still", "synchronous write held up in one checkpoint of two",
-    SLOW, BATCH, begun(1), slowed("write-state", 290), 300, completed(), BATCH, begun(2), 300, completed(2), BATCH,
+    SLOW, BATCH, begun(1), WRITE_SLOWED, 300, completed(), BATCH, begun(2), 300, completed(2), BATCH,
     options=SYNCHRONOUS)  # fmt: skip
 
 # A task whose snapshots are synchronous waits for its write, and whoever it feeds waits for it.
 undecided("PACE", "synchronous write held up",
-          attempt(), switched(RUNNING), SLOW, BATCH, begun(1), slowed("write-state", 290), 300, completed(), BATCH,
-          job=FORWARD, parallelism=1, options=SYNCHRONOUS)  # fmt: skip
+          attempt(), switched(RUNNING), SLOW, BATCH, begun(1), WRITE_SLOWED, 300, completed(), BATCH, job=FORWARD,
+          parallelism=1, options=SYNCHRONOUS)  # fmt: skip
 
 # Neither: storage was not slow.
 undecided("PACE", "all is late on a busy machine",

@@ -14,9 +14,9 @@ from holdfast.suites.selfcheck.oracles.histories import (
 from holdfast.suites.selfcheck.oracles.histories.coord import ALL, BARRIER
 from holdfast.suites.selfcheck.oracles.legal import summary
 from holdfast.suites.selfcheck.oracles.lines import (
-    RUNNING, Barrier, ack_sent, attempt, completed, content, damaged, deleted, delivers, died, dropped, failure, heard,
-    in_flight, metadata, notified, published, put_back, sends, snapshot as taken, storage_failed, submitted, switched,
-    triggered,
+    RUNNING, Barrier, ack_sent, attempt, audited, completed, content, damaged, deleted, delivers, died, dropped,
+    failure, heard, in_flight, metadata, notified, published, put_back, sends, snapshot as taken, storage_failed,
+    submitted, switched, triggered,
 )  # fmt: skip
 
 # --- parts of checkpoints --------------------------------------------------------------------------------------------
@@ -66,10 +66,9 @@ damage.coord_bad("restored-not-latest", "goes back to the damaged and finds the 
                  damage.on_its_way(3), died("coordinator", "killed"), attempt(2), switched(RUNNING),
                  published(3, damage.STATE_FILE[3]))  # fmt: skip
 
-damage.state_near(
-    "state-extra", "completes again with other positions",
-    state.audited(summary(state.A), summary(state.B)), completed(1, 2, 2), claimed=Claims(state=EXACTLY_ONCE),
-)  # fmt: skip
+damage.state_near("state-extra", "completes again with other positions",
+                  state.COMPLETED, audited(summary(state.A), summary(state.B)), completed(1, 2, 2),
+                  claimed=Claims(state=EXACTLY_ONCE))  # fmt: skip
 
 final.bad("running-before-finished", "the checkpoint is triggered again with all",
           submitted(), final.ALL_START, triggered(3, *final.MAP_FINISHED), triggered(3, *final.ALL), completed(3),

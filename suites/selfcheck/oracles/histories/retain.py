@@ -8,8 +8,8 @@ from holdfast.harness.model.plan import FaultSpec
 from holdfast.harness.model.target import Role, Target
 from holdfast.suites.selfcheck.oracles.builder import MS, Line, at, exhibits, injected, on, undecided
 from holdfast.suites.selfcheck.oracles.lines import (
-    CANCELED, CANCELLING, FAILED, RUNNING, aborted, ack_sent, attempt, completed, deleted, died, drawn, dropped,
-    failure, listed, metadata, published, storage_failed, submitted, switched, written,
+    FAILED, RUNNING, aborted, ack_sent, attempt, cancelled, completed, deleted, died, drawn, dropped, failure, listed,
+    metadata, published, storage_failed, submitted, switched, written,
 )  # fmt: skip
 
 # --- REACH: a checkpoint of one state file and its metadata -----------------------------------------------------------
@@ -67,11 +67,6 @@ KEEPING = {**INTERVAL, POLICY: "RETAIN_ON_CANCELLATION"}
 DELETION = FaultSpec("storage-error", Target(Role.STORAGE), parameters={"operation": "delete"})
 
 WHOLE: dict[int, list[Line]] = {n: [drawn(n), published(n, metadata(n)), completed(n)] for n in range(1, 8)}
-
-
-def ended(*settled: Line) -> list[Line]:
-    return [switched(CANCELLING), *settled, switched(CANCELED)]
-
 
 bad, near = exhibits("RETAIN", submitted(), attempt(), options=INTERVAL)
 
@@ -132,11 +127,11 @@ undecided("RETAIN", "store fails by itself",
           submitted(), attempt(), switched(RUNNING), WHOLE[1], WHOLE[2], dropped(1),
           storage_failed("delete", metadata(1).path, "no answer"), failure("no answer"), options=INTERVAL)  # fmt: skip
 
-LEFT_TO_THE_USER = ended(events.CheckpointRetained(checkpoint=1, path=metadata(1).path))
+LEFT_TO_THE_USER = cancelled(events.CheckpointRetained(checkpoint=1, path=metadata(1).path))
 
 bad("kept-wrongly", "left though discarded", switched(RUNNING), WHOLE[1], LEFT_TO_THE_USER)
-bad("kept-wrongly", "forgotten though discarded", switched(RUNNING), WHOLE[1], ended())
-near("kept-wrongly", "discarded at the end", switched(RUNNING), WHOLE[1], ended(dropped(1)))
+bad("kept-wrongly", "forgotten though discarded", switched(RUNNING), WHOLE[1], cancelled())
+near("kept-wrongly", "discarded at the end", switched(RUNNING), WHOLE[1], cancelled(dropped(1)))
 
 UNREAD: list[Line] = [events.RecoveryFailed(checkpoint=2, reason="damaged"), switched(FAILED), dropped(1)]
 """A coordinator cannot read its store, and the job fails; it drops the first checkpoint."""
@@ -150,7 +145,7 @@ near("kept-wrongly", "never seen",
 
 CLAIMS_AND_FAILS: list[Line] = [
     switched(RUNNING), events.SavepointCompleted(checkpoint=1, path=metadata(1).path, files=(metadata(1),)), WHOLE[2],
-    ended(dropped(2)), submitted(metadata(1).path, 1, job=1),
+    cancelled(dropped(2)), submitted(metadata(1).path, 1, job=1),
 ]  # fmt: skip
 """A job is given a savepoint, which it is to own, and fails."""
 
@@ -161,11 +156,11 @@ near("kept-wrongly", "given and never begun from",
      *CLAIMS_AND_FAILS, on("", switched(FAILED), attempt=1_001),
      options={**INTERVAL, profile.CLAIM_MODE: "CLAIM"})  # fmt: skip
 
-bad("discarded-wrongly", "dropped though kept", switched(RUNNING), WHOLE[1], ended(dropped(1)), options=KEEPING)
+bad("discarded-wrongly", "dropped though kept", switched(RUNNING), WHOLE[1], cancelled(dropped(1)), options=KEEPING)
 near("discarded-wrongly", "left to the user", switched(RUNNING), WHOLE[1], LEFT_TO_THE_USER, options=KEEPING)
 near("discarded-wrongly", "one that completes while the job ends takes its place",
      switched(RUNNING), WHOLE[1],
-     ended(*WHOLE[2], dropped(1), events.CheckpointRetained(checkpoint=2, path=metadata(2).path)),
+     cancelled(*WHOLE[2], dropped(1), events.CheckpointRetained(checkpoint=2, path=metadata(2).path)),
      options=KEEPING)  # fmt: skip
 
 bad("deleted-after-end", "deleted by somebody",

@@ -7,8 +7,7 @@ from holdfast.harness.model.checkpoint import SavepointFormat
 from holdfast.harness.model.events import AckOutcome, FileReference, SharedFileUse, SharedHandle
 from holdfast.suites.selfcheck.oracles.builder import Line, exhibits
 from holdfast.suites.selfcheck.oracles.lines import (
-    aborted, ack_sent, acked, attempt, completed, deleted, dropped, heard, listed, notified, published, triggered,
-    written,
+    aborted, ack_sent, acked, attempt, deleted, dropped, finalized, heard, listed, triggered, written,
 )  # fmt: skip
 
 SUM = "sum[0]"
@@ -44,15 +43,11 @@ def registered(checkpoint: int, *files: FileReference, uses: tuple[int, ...] = (
     )
 
 
-def completes(checkpoint: int, *files: FileReference) -> list[Line]:
-    return [published(checkpoint, *files), completed(checkpoint), notified(checkpoint, SUM), heard(SUM, checkpoint)]
-
-
 def whole(checkpoint: int, *files: FileReference, uses: tuple[int, ...] = (), new_ones: int = 1) -> list[Line]:
     """A checkpoint of these files, of which the first ones are new."""
     handles = [*map(new, files[:new_ones]), *map(again, files[new_ones:])]
     return [triggered(checkpoint, SUM), *answered(checkpoint, *handles), registered(checkpoint, *files, uses=uses),
-            *completes(checkpoint, *files)]  # fmt: skip
+            *finalized(checkpoint, SUM, files=files), heard(SUM, checkpoint)]  # fmt: skip
 
 
 bad, near = exhibits("SHARED", events.CoordinatorClaimed(epoch=1), attempt(), options=INTERVAL)
@@ -96,32 +91,35 @@ near("savepoint-shares", "a savepoint has everything itself",
 
 bad("wrong-files", "a placeholder becomes another file",
     triggered(1, SUM, "sum[1]"), answered(1, new(ONE)), registered(1, ONE), answered(1, new(TWO), subtask="sum[1]"),
-    registered(1, ONE, TWO), completes(1, ONE, TWO), triggered(2, SUM), answered(2, again(ONE)),
-    registered(2, ONE, uses=(2,)), completes(2, TWO))  # fmt: skip
+    registered(1, ONE, TWO), *finalized(1, SUM, files=(ONE, TWO)), heard(SUM, 1), triggered(2, SUM),
+    answered(2, again(ONE)), registered(2, ONE, uses=(2,)), *finalized(2, SUM, files=(TWO,)),
+    heard(SUM, 2))  # fmt: skip
 near("wrong-files", "equal names of two subtasks are two files",
      triggered(1, SUM, "sum[1]"), answered(1, new(ONE)), registered(1, ONE),
-     answered(1, new(TWO, name="1"), subtask="sum[1]"), registered(1, ONE, TWO), completes(1, ONE, TWO),
-     triggered(2, SUM), answered(2, again(ONE)), registered(2, ONE, uses=(2,)), completes(2, ONE))  # fmt: skip
+     answered(1, new(TWO, name="1"), subtask="sum[1]"), registered(1, ONE, TWO), *finalized(1, SUM, files=(ONE, TWO)),
+     heard(SUM, 1), triggered(2, SUM), answered(2, again(ONE)), registered(2, ONE, uses=(2,)),
+     *finalized(2, SUM, files=(ONE,)), heard(SUM, 2))  # fmt: skip
 
 bad("conflict-accepted", "one name for two files completes",
     whole(1, ONE), triggered(2, SUM), answered(2, new(TWO, name="1")), registered(2, TWO),
-    completes(2, TWO))  # fmt: skip
+    *finalized(2, SUM, files=(TWO,)), heard(SUM, 2))  # fmt: skip
 near("conflict-accepted", "one name for two files is rejected",
      whole(1, ONE), triggered(2, SUM), answered(2, new(TWO, name="1")),
      events.SharedStateRejected(checkpoint=2, subtask=SUM, reason="one name for two files"), aborted(2))  # fmt: skip
 
 bad("placeholder-accepted", "an unknown name completes",
-    triggered(1, SUM), answered(1, new(ONE), again(TWO)), registered(1, ONE), completes(1, ONE))  # fmt: skip
+    triggered(1, SUM), answered(1, new(ONE), again(TWO)), registered(1, ONE), *finalized(1, SUM, files=(ONE,)),
+    heard(SUM, 1))  # fmt: skip
 near("placeholder-accepted", "an unknown name is rejected",
      triggered(1, SUM), answered(1, new(ONE), again(TWO)),
      events.SharedStateRejected(checkpoint=1, subtask=SUM, reason="2 stands for nothing"), aborted())  # fmt: skip
 
 bad("left-behind", "stays when no checkpoint reaches it",
-    whole(1, ONE), whole(2, TWO), dropped(1), whole(3, THREE), triggered(4, SUM), completes(4),
+    whole(1, ONE), whole(2, TWO), dropped(1), whole(3, THREE), triggered(4, SUM), *finalized(4, SUM), heard(SUM, 4),
     listed(ONE, TWO, THREE))  # fmt: skip
 near("left-behind", "goes when no checkpoint reaches it",
      whole(1, ONE), whole(2, TWO), dropped(1), deleted(ONE, by="coordinator.0"), whole(3, THREE), triggered(4, SUM),
-     completes(4), listed(TWO, THREE))  # fmt: skip
+     *finalized(4, SUM), heard(SUM, 4), listed(TWO, THREE))  # fmt: skip
 
 bad("late-state-left", "state of a late acknowledgement stays",
     triggered(1, SUM), aborted(), answered(1, new(ONE), outcome=AckOutcome.DISCARDED), whole(2, TWO), whole(3, THREE),
@@ -131,12 +129,12 @@ near("late-state-left", "state of a late acknowledgement goes",
      deleted(ONE, by="coordinator.0"), whole(2, TWO), whole(3, THREE), listed(TWO, THREE))  # fmt: skip
 
 bad("registered-untimely", "not registered with the acknowledgement",
-    triggered(1, SUM), answered(1, new(ONE)), completes(1, ONE))  # fmt: skip
+    triggered(1, SUM), answered(1, new(ONE)), *finalized(1, SUM, files=(ONE,)), heard(SUM, 1))  # fmt: skip
 bad("registered-untimely", "registered before all have acknowledged",
     triggered(1, SUM, "sum[1]"), answered(1, new(ONE)), registered(1, ONE), options=OF_1_14)  # fmt: skip
 near("registered-untimely", "registered when all have acknowledged",
      triggered(1, SUM, "sum[1]"), answered(1, new(ONE)), answered(1, new(TWO), subtask="sum[1]"),
-     registered(1, ONE, TWO), completes(1, ONE, TWO), options=OF_1_14)  # fmt: skip
+     registered(1, ONE, TWO), *finalized(1, SUM, files=(ONE, TWO)), heard(SUM, 1), options=OF_1_14)  # fmt: skip
 
 bad("uses-misreported", "counts one use too many", whole(1, ONE), whole(2, TWO, ONE, uses=(1, 3)))
 near("uses-misreported", "counts uses down to none",

@@ -9,7 +9,7 @@ from holdfast.harness.model.checkpoint import SavepointFormat
 from holdfast.suites.selfcheck.oracles.builder import Line, at, exhibits, input_log
 from holdfast.suites.selfcheck.oracles.legal import summary
 from holdfast.suites.selfcheck.oracles.lines import (
-    Barrier, aborted, ack_sent, acked, attempt, completed, delivers, died, heard, listed, published, sends, snapshot,
+    Barrier, aborted, ack_sent, acked, attempt, checkpointed, delivers, died, heard, listed, metadata, sends, snapshot,
     stopped, storage_failed, triggered, written,
 )  # fmt: skip
 
@@ -149,14 +149,8 @@ near("kept-wrong", "does not tell of every snapshot what it keeps",
 
 # --- files -----------------------------------------------------------------------------------------------------------
 
-
-def _completed(*checkpoints: int) -> list[Line]:
-    lines: list[Line] = []
-    for checkpoint in checkpoints:
-        metadata = events.FileReference(f"chk-{checkpoint}/_metadata", 10, 1)
-        lines += [triggered(checkpoint), published(checkpoint, metadata, path=metadata.path), completed(checkpoint)]
-    return lines
-
+COMPLETE: dict[int, list[Line]] = {n: [*checkpointed(n, files=(metadata(n, checksum=1),))] for n in range(2, 9)}
+THREE_MORE: list[Line] = [COMPLETE[2], COMPLETE[3], COMPLETE[4]]
 
 LISTED: list[Line] = [attempt(), TAKEN]
 """Checkpoint 1 is aborted while its file is being written, or when it is acknowledged; three more complete."""
@@ -167,22 +161,21 @@ LEFT_BEHIND: list[Line] = [
 """Checkpoint 1 is pending when the coordinator dies, and three others complete under the next one."""
 
 bad("aborted-file-left", "successor leaves a file of the pending",
-    *LEFT_BEHIND, acked(1, "sum[0]"), died(), events.CoordinatorClaimed(epoch=2), _completed(2, 3, 4),
+    *LEFT_BEHIND, acked(1, "sum[0]"), died(), events.CoordinatorClaimed(epoch=2), THREE_MORE,
     listed(FILE[1]))  # fmt: skip
 near("aborted-file-left", "successor deletes it",
-     *LEFT_BEHIND, acked(1, "sum[0]"), died(), events.CoordinatorClaimed(epoch=2), _completed(2, 3, 4),
-     listed())  # fmt: skip
+     *LEFT_BEHIND, acked(1, "sum[0]"), died(), events.CoordinatorClaimed(epoch=2), THREE_MORE, listed())  # fmt: skip
 near("aborted-file-left", "the dead had not heard of it",
-     *LEFT_BEHIND, died(), events.CoordinatorClaimed(epoch=2), _completed(2, 3, 4), listed(FILE[1]))  # fmt: skip
+     *LEFT_BEHIND, died(), events.CoordinatorClaimed(epoch=2), THREE_MORE, listed(FILE[1]))  # fmt: skip
 bad("aborted-file-left", "aborted file is there",
-    *LISTED, heard("sum[0]", completed=False), WRITTEN, released(), _completed(2, 3, 4), listed(FILE[1]))  # fmt: skip
+    *LISTED, heard("sum[0]", completed=False), WRITTEN, released(), THREE_MORE, listed(FILE[1]))  # fmt: skip
 bad("aborted-file-left", "file of a late ack is there",
-    *LISTED, WRITTEN, released(), ACKED, acked(1, "sum[0]", outcome=events.AckOutcome.DISCARDED), _completed(2, 3, 4),
+    *LISTED, WRITTEN, released(), ACKED, acked(1, "sum[0]", outcome=events.AckOutcome.DISCARDED), THREE_MORE,
     listed(FILE[1]))  # fmt: skip
 near("aborted-file-left", "ack of the file never arrived",
-     *LISTED, WRITTEN, released(), ACKED, _completed(2, 3, 4), listed(FILE[1]))  # fmt: skip
+     *LISTED, WRITTEN, released(), ACKED, THREE_MORE, listed(FILE[1]))  # fmt: skip
 near("aborted-file-left", "aborted file is gone",
-     *LISTED, heard("sum[0]", completed=False), WRITTEN, released(), _completed(2, 3, 4), listed())  # fmt: skip
+     *LISTED, heard("sum[0]", completed=False), WRITTEN, released(), THREE_MORE, listed())  # fmt: skip
 
 IN_SAVEPOINT = events.FileReference("saved/5/state", 10, 1)
 
@@ -192,7 +185,7 @@ def _savepoint(*before: Line, behind: tuple[Line, ...] = ()) -> list[Line]:
     return [attempt(), *before,
             events.SavepointTriggered(checkpoint=5, folder="saved/5/", format=SavepointFormat.CANONICAL),
             snapshot("sum[0]", 5, state=summary(HELD)), written(IN_SAVEPOINT, by=WORKER),
-            ack_sent("sum[0]", 5, IN_SAVEPOINT), acked(5, "sum[0]"), *behind, _completed(6, 7, 8),
+            ack_sent("sum[0]", 5, IN_SAVEPOINT), acked(5, "sum[0]"), *behind, COMPLETE[6], COMPLETE[7], COMPLETE[8],
             listed(IN_SAVEPOINT)]  # fmt: skip
 
 

@@ -9,13 +9,13 @@ import numpy as np
 
 from holdfast.harness.model import events
 from holdfast.harness.model.capability import AT_LEAST_ONCE, EXACTLY_ONCE, Claims
-from holdfast.harness.model.events import SnapshotTaken, StateSummary, SubtaskAudited
+from holdfast.harness.model.events import StateSummary, SubtaskAudited
 from holdfast.harness.model.job import WATERMARK_DELAY_MS, WINDOW_MS
 from holdfast.harness.model.jobs import WINDOW_SUM
 from holdfast.harness.model.records import InputLog, Partition, WindowRow
-from holdfast.suites.selfcheck.oracles.builder import Line, at, exhibits, undecided
+from holdfast.suites.selfcheck.oracles.builder import at, exhibits, undecided
 from holdfast.suites.selfcheck.oracles.legal import fold_row, summary
-from holdfast.suites.selfcheck.oracles.lines import completed, snapshot
+from holdfast.suites.selfcheck.oracles.lines import audited, completed, snapshot
 
 # --- STATE: checkpoint 1 of two sums stands at offset 4 of partition 0 and at offset 2 of partition 1 -----------------
 
@@ -24,80 +24,76 @@ COMPLETED = completed(1, 4, 2)
 A, B = [(0, 0), (0, 2), (1, 0)], [(0, 1), (0, 3), (1, 1)]
 """Even offsets have key `a`, odd ones `b`."""
 
-
-def audited(*states: StateSummary, problem: str = "", before: tuple[SnapshotTaken, ...] = ()) -> list[Line]:
-    """One state by subtask."""
-    read = [SubtaskAudited(checkpoint=1, subtask=f"sum[{index}]", state=state) for index, state in enumerate(states)]
-    return [*before, COMPLETED, events.CheckpointAudited(checkpoint=1, problem=problem), *read]
-
-
 bad, near = exhibits("STATE")
 
 bad("state-missing", "a key forgotten",
-    audited(summary(A), StateSummary(entries={})), claimed=Claims(state=EXACTLY_ONCE))  # fmt: skip
+    COMPLETED, audited(summary(A), StateSummary(entries={})), claimed=Claims(state=EXACTLY_ONCE))  # fmt: skip
 bad("state-missing", "more forgotten than one partition has",
     completed(1, 10, 10),
     *[SubtaskAudited(checkpoint=1, subtask=f"sum[{index}]", state=StateSummary(entries={}))
       for index in (0, 1)])  # fmt: skip
 bad("state-missing", "rolled back by one record",
-    audited(summary(A), summary(B[:2])), claimed=Claims(state=EXACTLY_ONCE))  # fmt: skip
+    COMPLETED, audited(summary(A), summary(B[:2])), claimed=Claims(state=EXACTLY_ONCE))  # fmt: skip
 near("state-missing", "records behind the positions are not there",
-     audited(summary(A), summary(B)), claimed=Claims(state=EXACTLY_ONCE))  # fmt: skip
+     COMPLETED, audited(summary(A), summary(B)), claimed=Claims(state=EXACTLY_ONCE))  # fmt: skip
 near("state-missing", "a subtask without keys",
-     audited(summary(A + B), StateSummary(entries={})), claimed=Claims(state=EXACTLY_ONCE))  # fmt: skip
+     COMPLETED, audited(summary(A + B), StateSummary(entries={})), claimed=Claims(state=EXACTLY_ONCE))  # fmt: skip
 near("state-missing", "values decide where there is no digest",
-     audited(*(msgspec.structs.replace(summary(held), digest=0) for held in (A, B))),
+     COMPLETED, audited(*(msgspec.structs.replace(summary(held), digest=0) for held in (A, B))),
      claimed=Claims(state=EXACTLY_ONCE))  # fmt: skip
 
 # Nothing is left of its state; the next checkpoint, of both, is whole.
 near("state-missing", "one of two had finished",
-     audited(summary(A)), SubtaskAudited(checkpoint=1, subtask="sum[1]"), completed(2, 4, 2),
+     COMPLETED, audited(summary(A)), SubtaskAudited(checkpoint=1, subtask="sum[1]"), completed(2, 4, 2),
      *[SubtaskAudited(checkpoint=2, subtask=f"sum[{i}]", state=summary(held))
        for i, held in enumerate((A, B))])  # fmt: skip
 
 # When it had completed, and after the run.
 near("state-missing", "read twice from storage",
-     audited(summary(A), summary(B)),
+     COMPLETED, audited(summary(A), summary(B)),
      *[at("audit", SubtaskAudited(checkpoint=1, subtask=f"sum[{i}]", state=summary(x)))
        for i, x in enumerate((A, B))])  # fmt: skip
 bad("state-missing", "lost when it is read again",
-    audited(summary(A), summary(B)),
+    COMPLETED, audited(summary(A), summary(B)),
     *[at("audit", SubtaskAudited(checkpoint=1, subtask=f"sum[{i}]", state=summary(x)))
       for i, x in enumerate((A, B[:2]))])  # fmt: skip
 
-bad("state-extra", "a record twice", audited(summary([*A, A[0]]), summary(B)), claimed=Claims(state=EXACTLY_ONCE))
+bad("state-extra", "a record twice",
+    COMPLETED, audited(summary([*A, A[0]]), summary(B)), claimed=Claims(state=EXACTLY_ONCE))  # fmt: skip
 bad("state-extra", "a record behind the positions",
-    audited(summary([*A, (0, 4)]), summary(B)), claimed=Claims(state=EXACTLY_ONCE))  # fmt: skip
+    COMPLETED, audited(summary([*A, (0, 4)]), summary(B)), claimed=Claims(state=EXACTLY_ONCE))  # fmt: skip
 near("state-extra", "as many as are before the positions",
-     audited(summary(B), summary(A)), claimed=Claims(state=EXACTLY_ONCE))  # fmt: skip
+     COMPLETED, audited(summary(B), summary(A)), claimed=Claims(state=EXACTLY_ONCE))  # fmt: skip
 
 bad("key-wrong", "sums of two keys exchanged",
+    COMPLETED,
     audited(msgspec.structs.replace(summary(A), entries={"a": summary(B).value}),
             msgspec.structs.replace(summary(B), entries={"b": summary(A).value})),
     claimed=Claims(state=EXACTLY_ONCE))  # fmt: skip
 near("key-wrong", "a key in two subtasks",
-     audited(summary(A[:1]), summary(A[1:] + B)), claimed=Claims(state=EXACTLY_ONCE))  # fmt: skip
+     COMPLETED, audited(summary(A[:1]), summary(A[1:] + B)), claimed=Claims(state=EXACTLY_ONCE))  # fmt: skip
 near("key-wrong", "too many keys to show decide by their sum",
-     audited(summary(A), summary(B)), completed(2, 4, 2),
+     COMPLETED, audited(summary(A), summary(B)), completed(2, 4, 2),
      *[SubtaskAudited(checkpoint=2, subtask=f"sum[{index}]", state=state)
        for index, state in enumerate([msgspec.structs.replace(summary(held), entries=None)
                                       for held in (A, B)])])  # fmt: skip
 
 bad("state-unreadable", "a file of the state is missing",
-    audited(problem="3.delta is missing"), claimed=Claims(state=EXACTLY_ONCE))  # fmt: skip
+    COMPLETED, audited(problem="3.delta is missing"), claimed=Claims(state=EXACTLY_ONCE))  # fmt: skip
 near("state-unreadable", "only a checkpoint that never completed is unreadable",
-     audited(summary(A), summary(B)),
+     COMPLETED, audited(summary(A), summary(B)),
      events.CheckpointAudited(checkpoint=2, problem="its metadata is torn"))  # fmt: skip
 
 # Nobody denies the repeat, and it may hide a loss.
-undecided("STATE", "repeated under at least once", audited(summary([*A, A[0]]), summary(B)), claimed=AT_LEAST_ONCE)
+undecided("STATE", "repeated under at least once",
+          COMPLETED, audited(summary([*A, A[0]]), summary(B)), claimed=AT_LEAST_ONCE)  # fmt: skip
 
 # What was in flight is not among what was read.
 undecided("STATE", "unaligned",
-          audited(summary(A), summary(B[:2]), before=(snapshot("sum[0]", unaligned=True),)),
+          snapshot("sum[0]", unaligned=True), COMPLETED, audited(summary(A), summary(B[:2])),
           claimed=Claims(state=EXACTLY_ONCE))  # fmt: skip
 
-undecided("STATE", "one subtask unread", audited(summary(A)), claimed=Claims(state=EXACTLY_ONCE))
+undecided("STATE", "one subtask unread", COMPLETED, audited(summary(A)), claimed=Claims(state=EXACTLY_ONCE))
 
 # --- STATE on windows, which hold two records of each of two partitions: checkpoint 1 stands at offset 8 of -----------
 
@@ -106,6 +102,7 @@ POSITIONS = (8, 6)
 STEP_MS = WINDOW_MS // 2
 LATEST_MS = 7 * STEP_MS - WATERMARK_DELAY_MS
 """The watermark when all before the positions was read: in the middle of window 1."""
+WINDOWS_COMPLETED = completed(1, *POSITIONS, watermark_ms=LATEST_MS)
 OPEN = [(partition, offset) for partition, end in enumerate(POSITIONS) for offset in range(2, end)]
 """The records of windows 1 to 3."""
 OPEN_A, OPEN_B = ([each for each in OPEN if each[1] % 2 == remainder] for remainder in (0, 1))
@@ -121,100 +118,105 @@ def holding(records: Records) -> StateSummary:
     windows: dict[tuple[str, int], list[tuple[int, int]]] = {}
     for partition, offset in records:
         windows.setdefault(("ab"[offset % 2], offset // 2), []).append((partition, offset))
-    rows = tuple((row(*window, held) for window, held in windows.items()))
+    folds = {window: fold_row(window[0], held) for window, held in windows.items()}
+    rows = tuple(WindowRow(*window, held.value, held.digest) for window, held in folds.items())
     return msgspec.structs.replace(summary(records), entries=None, windows=rows)
-
-
-def row(key: str, window: int, records: Records) -> WindowRow:
-    held = fold_row(key, records)
-    return WindowRow(key, window, held.value, held.digest)
-
-
-def windows_audited(*states: StateSummary, watermark_ms: int | None = LATEST_MS) -> list[Line]:
-    """One state by subtask."""
-    read = [SubtaskAudited(checkpoint=1, subtask=f"sum[{index}]", state=state) for index, state in enumerate(states)]
-    return [completed(1, *POSITIONS, watermark_ms=watermark_ms), events.CheckpointAudited(checkpoint=1), *read]
 
 
 bad, near = exhibits("STATE", claimed=Claims(state=EXACTLY_ONCE), inputs=INPUTS, job=WINDOW_SUM)
 
 bad("state-missing", "a window forgotten",
-    windows_audited(holding([each for each in OPEN_A if each not in ((0, 4), (1, 4))]), holding(OPEN_B)))  # fmt: skip
+    WINDOWS_COMPLETED,
+    audited(holding([each for each in OPEN_A if each not in ((0, 4), (1, 4))]), holding(OPEN_B)))  # fmt: skip
 bad("state-missing", "a record of a window dropped as if it were late",
-    windows_audited(holding([each for each in OPEN_A if each not in ((1, 2),)]), holding(OPEN_B)))  # fmt: skip
+    WINDOWS_COMPLETED,
+    audited(holding([each for each in OPEN_A if each not in ((1, 2),)]), holding(OPEN_B)))  # fmt: skip
 bad("state-missing", "windows forgotten among too many to show",
-    windows_audited(msgspec.structs.replace(holding(OPEN_A), windows=None),
-                    msgspec.structs.replace(holding(OPEN_B[:2]), windows=None)))  # fmt: skip
-near("state-missing", "windows that are over are not there", windows_audited(holding(OPEN_A), holding(OPEN_B)))
-near("state-missing", "a subtask without windows", windows_audited(holding(OPEN_A + OPEN_B), StateSummary(windows=())))
+    WINDOWS_COMPLETED,
+    audited(msgspec.structs.replace(holding(OPEN_A), windows=None),
+            msgspec.structs.replace(holding(OPEN_B[:2]), windows=None)))  # fmt: skip
+near("state-missing", "windows that are over are not there",
+     WINDOWS_COMPLETED, audited(holding(OPEN_A), holding(OPEN_B)))  # fmt: skip
+near("state-missing", "a subtask without windows",
+     WINDOWS_COMPLETED, audited(holding(OPEN_A + OPEN_B), StateSummary(windows=())))  # fmt: skip
 near("state-missing", "before the first window is over all are there",
-     windows_audited(holding([(partition, offset) for partition, end in enumerate(POSITIONS) for offset in range(end)]),
-                     StateSummary(windows=()), watermark_ms=0))  # fmt: skip
+     completed(1, *POSITIONS, watermark_ms=0),
+     audited(holding([(partition, offset) for partition, end in enumerate(POSITIONS) for offset in range(end)]),
+             StateSummary(windows=())))  # fmt: skip
 
-bad("state-extra", "a record of a window twice", windows_audited(holding([*OPEN_A, OPEN_A[0]]), holding(OPEN_B)))
-bad("state-extra", "a window behind the positions", windows_audited(holding([*OPEN_A, (0, 8)]), holding(OPEN_B)))
+bad("state-extra", "a record of a window twice",
+    WINDOWS_COMPLETED, audited(holding([*OPEN_A, OPEN_A[0]]), holding(OPEN_B)))  # fmt: skip
+bad("state-extra", "a window behind the positions",
+    WINDOWS_COMPLETED, audited(holding([*OPEN_A, (0, 8)]), holding(OPEN_B)))  # fmt: skip
 bad("state-extra", "a window that is over among too many to show",
-    windows_audited(msgspec.structs.replace(holding([(0, 0), *OPEN_A]), windows=None),
-                    msgspec.structs.replace(holding(OPEN_B), windows=None)))  # fmt: skip
-near("state-extra", "as many windows as are not over", windows_audited(holding(OPEN_B), holding(OPEN_A)))
+    WINDOWS_COMPLETED,
+    audited(msgspec.structs.replace(holding([(0, 0), *OPEN_A]), windows=None),
+            msgspec.structs.replace(holding(OPEN_B), windows=None)))  # fmt: skip
+near("state-extra", "as many windows as are not over", WINDOWS_COMPLETED, audited(holding(OPEN_B), holding(OPEN_A)))
 near("state-extra", "too many windows to show decide by their sum",
-     windows_audited(msgspec.structs.replace(holding(OPEN_A), windows=None),
-                     msgspec.structs.replace(holding(OPEN_B), windows=None)))  # fmt: skip
+     WINDOWS_COMPLETED,
+     audited(msgspec.structs.replace(holding(OPEN_A), windows=None),
+             msgspec.structs.replace(holding(OPEN_B), windows=None)))  # fmt: skip
 
 bad("key-wrong", "records of two windows exchanged",
-    windows_audited(msgspec.structs.replace(holding(OPEN_A),
-                                            windows=(msgspec.structs.replace({each.window: each
-                                                                              for each in holding(OPEN_A).windows
-                                                                              or ()}[1],
-                                                                             window=2),
-                                                     msgspec.structs.replace({each.window: each
-                                                                              for each in holding(OPEN_A).windows
-                                                                              or ()}[2],
-                                                                             window=1),
-                                                     {each.window: each for each in holding(OPEN_A).windows or ()}[3])),
-                    holding(OPEN_B)))  # fmt: skip
+    WINDOWS_COMPLETED,
+    audited(msgspec.structs.replace(holding(OPEN_A),
+                                    windows=(msgspec.structs.replace({each.window: each
+                                                                      for each in holding(OPEN_A).windows
+                                                                      or ()}[1],
+                                                                     window=2),
+                                             msgspec.structs.replace({each.window: each
+                                                                      for each in holding(OPEN_A).windows
+                                                                      or ()}[2],
+                                                                     window=1),
+                                             {each.window: each for each in holding(OPEN_A).windows or ()}[3])),
+            holding(OPEN_B)))  # fmt: skip
 bad("key-wrong", "a window of another key",
-    windows_audited(msgspec.structs.replace(holding(OPEN_A),
-                                            windows=tuple(msgspec.structs.replace(each, key="b")
-                                                          for each in holding(OPEN_A).windows
-                                                          or ())),
-                    holding(OPEN_B)))  # fmt: skip
+    WINDOWS_COMPLETED,
+    audited(msgspec.structs.replace(holding(OPEN_A),
+                                    windows=tuple(msgspec.structs.replace(each, key="b")
+                                                  for each in holding(OPEN_A).windows
+                                                  or ())),
+            holding(OPEN_B)))  # fmt: skip
 near("key-wrong", "a window of a key in two subtasks",
-     windows_audited(holding(OPEN_A[:1]), holding(OPEN_A[1:] + OPEN_B)))  # fmt: skip
+     WINDOWS_COMPLETED, audited(holding(OPEN_A[:1]), holding(OPEN_A[1:] + OPEN_B)))  # fmt: skip
 
 near("key-wrong", "values of windows decide where there is no digest",
-     windows_audited(msgspec.structs.replace(holding(OPEN_A), digest=0,
-                                             windows=tuple(msgspec.structs.replace(each, digest=0)
-                                                           for each in holding(OPEN_A).windows
-                                                           or ())),
-                     msgspec.structs.replace(holding(OPEN_B), digest=0,
-                                             windows=tuple(msgspec.structs.replace(each, digest=0)
-                                                           for each in holding(OPEN_B).windows
-                                                           or ()))))  # fmt: skip
+     WINDOWS_COMPLETED,
+     audited(msgspec.structs.replace(holding(OPEN_A), digest=0,
+                                     windows=tuple(msgspec.structs.replace(each, digest=0)
+                                                   for each in holding(OPEN_A).windows
+                                                   or ())),
+             msgspec.structs.replace(holding(OPEN_B), digest=0,
+                                     windows=tuple(msgspec.structs.replace(each, digest=0)
+                                                   for each in holding(OPEN_B).windows
+                                                   or ()))))  # fmt: skip
 
 bad("window-outlives", "a window that is over is still there",
-    windows_audited(holding([(0, 0), (1, 0), *OPEN_A]), holding(OPEN_B)))  # fmt: skip
+    WINDOWS_COMPLETED, audited(holding([(0, 0), (1, 0), *OPEN_A]), holding(OPEN_B)))  # fmt: skip
 bad("window-outlives", "a window is over when the watermark reaches its end",
-    windows_audited(holding([(0, 0), (1, 0), *OPEN_A]), holding(OPEN_B), watermark_ms=WINDOW_MS))  # fmt: skip
+    completed(1, *POSITIONS, watermark_ms=WINDOW_MS),
+    audited(holding([(0, 0), (1, 0), *OPEN_A]), holding(OPEN_B)))  # fmt: skip
 near("window-outlives", "a window that ends one millisecond behind the watermark",
-     windows_audited(holding([*[(partition, offset) for partition in (0, 1) for offset in (0, 1)], *OPEN_A]),
-                     holding(OPEN_B), watermark_ms=WINDOW_MS - 1))  # fmt: skip
+     completed(1, *POSITIONS, watermark_ms=WINDOW_MS - 1),
+     audited(holding([*[(partition, offset) for partition in (0, 1) for offset in (0, 1)], *OPEN_A]),
+             holding(OPEN_B)))  # fmt: skip
 
 bad("watermark-ahead", "a watermark that no record has reached",
-    windows_audited(holding(OPEN_A), holding(OPEN_B), watermark_ms=LATEST_MS + 1))  # fmt: skip
+    completed(1, *POSITIONS, watermark_ms=LATEST_MS + 1), audited(holding(OPEN_A), holding(OPEN_B)))  # fmt: skip
 near("watermark-ahead", "a watermark of the batch before",
-     windows_audited(holding(OPEN_A), holding(OPEN_B), watermark_ms=LATEST_MS - STEP_MS))  # fmt: skip
+     completed(1, *POSITIONS, watermark_ms=LATEST_MS - STEP_MS), audited(holding(OPEN_A), holding(OPEN_B)))  # fmt: skip
 
 # Nobody knows which windows are over.
 undecided("STATE", "no watermark",
-          windows_audited(holding(OPEN_A), holding(OPEN_B[:2]), watermark_ms=None), job=WINDOW_SUM, inputs=INPUTS,
-          claimed=Claims(state=EXACTLY_ONCE))  # fmt: skip
+          completed(1, *POSITIONS, watermark_ms=None), audited(holding(OPEN_A), holding(OPEN_B[:2])), job=WINDOW_SUM,
+          inputs=INPUTS, claimed=Claims(state=EXACTLY_ONCE))  # fmt: skip
 
 undecided("STATE", "one subtask of windows unread",
-          windows_audited(holding(OPEN_A)), job=WINDOW_SUM, inputs=INPUTS,
+          WINDOWS_COMPLETED, audited(holding(OPEN_A)), job=WINDOW_SUM, inputs=INPUTS,
           claimed=Claims(state=EXACTLY_ONCE))  # fmt: skip
 
 # Nobody denies that the window is told again, and what it holds may hide a loss.
 undecided("STATE", "outlived under at least once",
-          windows_audited(holding([(0, 0), *OPEN_A]), holding(OPEN_B)), job=WINDOW_SUM, inputs=INPUTS,
+          WINDOWS_COMPLETED, audited(holding([(0, 0), *OPEN_A]), holding(OPEN_B)), job=WINDOW_SUM, inputs=INPUTS,
           claimed=Claims(state=AT_LEAST_ONCE))  # fmt: skip

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from holdfast.harness.model import events
 from holdfast.harness.model.jobs import MINI_BATCH
 from holdfast.harness.model.plan import FaultSpec
@@ -24,18 +22,15 @@ PATH = "job-0/chk-1/_metadata"
 COMPLETED_TOO: list[Line] = [published(1, path="job-1/chk-1/_metadata"), completed()]
 IN_FLIGHT = (content("source[0]->sum[0]", 5, 6),)
 
-
-def _sum(held: Sequence[tuple[int, int]], subtask: str = "sum[0]", offset: int = 4) -> list[Line]:
-    """What the only sum that anything was ever added to holds at checkpoint 1, and its source."""
-    return [snapshot(subtask, state=summary(held)), snapshot("source[0]", 1, (0, offset))]
-
-
 bad, near = exhibits("RESTORE")
 
-FIRST_JOB: list[Line] = [submitted(), attempt(), *_sum(FIRST), published(1, path=PATH), completed()]
+FIRST_JOB: list[Line] = [
+    submitted(), attempt(), snapshot("sum[0]", state=summary(FIRST)), snapshot("source[0]", 1, (0, 4)),
+    published(1, path=PATH), completed(),
+]  # fmt: skip
 SECOND_BEGINS: list[Line] = [submitted(job=1), attempt(number=1_001)]
 THIRD_BEGINS: list[Line] = [submitted(PATH, 1, job=2), attempt(1, number=2_001)]
-SECOND_JOB: list[Line] = [*SECOND_BEGINS, *_sum(SECOND, offset=2)]
+SECOND_JOB: list[Line] = [*SECOND_BEGINS, snapshot("sum[0]", state=summary(SECOND)), snapshot("source[0]", 1, (0, 2))]
 
 bad("state-differs", "starts as one that never completed",
     *FIRST_JOB, *SECOND_JOB, *THIRD_BEGINS, task("sum[0]", 1, state=summary(SECOND)),
@@ -98,11 +93,13 @@ near("rescaled-state-differs", "is wider and starts as the one that completed",
 
 # The third job starts after what the first two have recorded of their checkpoints 1.
 bad_loud("started-empty", "starts empty where the second job held nothing",
-         *FIRST_JOB, *SECOND_BEGINS, *_sum([]), *THIRD_BEGINS, task("sum[0]", 1, state=summary(NONE)))  # fmt: skip
+         *FIRST_JOB, *SECOND_BEGINS, snapshot("sum[0]", state=summary([])), snapshot("source[0]", 1, (0, 4)),
+         *THIRD_BEGINS, task("sum[0]", 1, state=summary(NONE)))  # fmt: skip
 near_loud("started-empty", "starts empty where only the second job held anything",
-          submitted(), attempt(), *_sum([]), *_sum(FIRST, "sum[1]"), published(1, path=PATH), completed(),
-          *SECOND_BEGINS, *_sum(SECOND), *THIRD_BEGINS, task("sum[0]", 1, state=summary(NONE)),
-          task("sum[1]", 1, state=summary(FIRST)))  # fmt: skip
+          submitted(), attempt(), snapshot("sum[0]", state=summary([])), snapshot("source[0]", 1, (0, 4)),
+          snapshot("sum[1]", state=summary(FIRST)), snapshot("source[0]", 1, (0, 4)), published(1, path=PATH),
+          completed(), *SECOND_BEGINS, snapshot("sum[0]", state=summary(SECOND)), snapshot("source[0]", 1, (0, 4)),
+          *THIRD_BEGINS, task("sum[0]", 1, state=summary(NONE)), task("sum[1]", 1, state=summary(FIRST)))  # fmt: skip
 
 # --- RESCALE: a job of two subtasks for each vertex is to go on at three ----------------------------------------------
 

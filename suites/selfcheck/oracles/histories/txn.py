@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from holdfast.harness.model import events
-from holdfast.harness.model.events import ReaderPolled, RowsChanged
+from holdfast.harness.model.events import ReaderPolled, RowsChanged, RowsVisible
 from holdfast.harness.model.history import RunEnd
 from holdfast.harness.model.jobs import FORWARD
 from holdfast.harness.model.plan import FaultSpec
@@ -11,7 +11,7 @@ from holdfast.harness.model.records import CommittedRows, IdentityRow
 from holdfast.harness.model.target import Role, Target
 from holdfast.suites.selfcheck.oracles.builder import Line, at, exhibits, on
 from holdfast.suites.selfcheck.oracles.lines import (
-    aborted, ack_sent, attempt, completed, failure, heard, notified, published, snapshot, stopped, submitted, task,
+    aborted, ack_sent, attempt, committed, failure, finalized, heard, snapshot, stopped, submitted, task,
 )  # fmt: skip
 
 # --- TXN: one two-phase-commit sink of the forward job ----------------------------------------------------------------
@@ -29,18 +29,9 @@ def closed(checkpoint: int, *pending: int) -> list[Line]:
             ack_sent(SINK, checkpoint)]  # fmt: skip
 
 
-def completes(checkpoint: int) -> list[Line]:
-    return [published(checkpoint), completed(checkpoint), notified(checkpoint, SINK)]
-
-
-def commits(checkpoint: int, *, recovering: bool = False) -> list[Line]:
-    return [events.CommitTried(subtask=SINK, transaction=f"t-{checkpoint}", recovering=recovering),
-            events.TransactionCommitted(subtask=SINK, transaction=f"t-{checkpoint}")]  # fmt: skip
-
-
-def whole(checkpoint: int) -> list[Line]:
-    """A checkpoint as it should be."""
-    return [*closed(checkpoint), *completes(checkpoint), heard(SINK, checkpoint), *commits(checkpoint)]
+WHOLE: dict[int, list[Line]] = {
+    n: [*closed(n), *finalized(n, SINK), heard(SINK, n), *committed(f"t-{n}")] for n in range(1, 5)
+}  # fmt: skip
 
 
 def restarted(restored: int | None, *pending: int) -> list[Line]:
@@ -63,75 +54,81 @@ bad("acked-before-precommit", "acknowledges first",
 near("acked-before-precommit", "precommits first", attempt(), task(SINK), closed(1))
 
 bad("committed-before-completion", "commits when precommitted",
-    attempt(), task(SINK), closed(1), commits(1, recovering=True), completes(1))  # fmt: skip
+    attempt(), task(SINK), closed(1), committed("t-1", recovering=True), finalized(1, SINK))  # fmt: skip
 near("committed-before-completion", "commits when durable",
-     attempt(), task(SINK), closed(1), completes(1), heard(SINK), commits(1))  # fmt: skip
+     attempt(), task(SINK), closed(1), finalized(1, SINK), heard(SINK), committed("t-1"))  # fmt: skip
 near("committed-before-completion", "commits with the next completed",
-     attempt(), task(SINK), closed(1), closed(2, 1), completes(2), heard(SINK, 2), commits(1), commits(2))  # fmt: skip
+     attempt(), task(SINK), closed(1), closed(2, 1), finalized(2, SINK), heard(SINK, 2), committed("t-1"),
+     committed("t-2"))  # fmt: skip
 
 bad("committed-above-notice", "notice for one commits two",
-    attempt(), task(SINK), closed(1), closed(2, 1), completes(1), completes(2), heard(SINK), commits(1),
-    commits(2))  # fmt: skip
+    attempt(), task(SINK), closed(1), closed(2, 1), finalized(1, SINK), finalized(2, SINK), heard(SINK),
+    committed("t-1"), committed("t-2"))  # fmt: skip
 near("committed-above-notice", "notice for one commits one",
-     attempt(), task(SINK), closed(1), closed(2, 1), completes(1), heard(SINK), commits(1), completes(2),
-     heard(SINK, 2), commits(2))  # fmt: skip
+     attempt(), task(SINK), closed(1), closed(2, 1), finalized(1, SINK), heard(SINK), committed("t-1"),
+     finalized(2, SINK), heard(SINK, 2), committed("t-2"))  # fmt: skip
 
 # --- whether ---------------------------------------------------------------------------------------------------------
 
-bad("not-committed", "promised and forgotten", attempt(), task(SINK), closed(1), completes(1), heard(SINK), whole(2))
+bad("not-committed", "promised and forgotten",
+    attempt(), task(SINK), closed(1), finalized(1, SINK), heard(SINK), WHOLE[2])  # fmt: skip
 bad("not-committed", "not committed by the notice after its own",
-    attempt(), task(SINK), closed(1), completes(1), heard(SINK), whole(2), end=UNREACHED)  # fmt: skip
+    attempt(), task(SINK), closed(1), finalized(1, SINK), heard(SINK), WHOLE[2], end=UNREACHED)  # fmt: skip
 
 TRIED = events.CommitTried(subtask=SINK, transaction="t-1")
 
 near("not-committed", "waits behind a commit that is under way",
-     attempt(), task(SINK), closed(1), closed(2, 1), completes(2), heard(SINK, 2), TRIED, closed(3, 1, 2), completes(3),
-     heard(SINK, 3), events.TransactionCommitted(subtask=SINK, transaction="t-1"), commits(2), commits(3))  # fmt: skip
-near("not-committed", "promised and committed", attempt(), task(SINK), whole(1), whole(2))
+     attempt(), task(SINK), closed(1), closed(2, 1), finalized(2, SINK), heard(SINK, 2), TRIED, closed(3, 1, 2),
+     finalized(3, SINK), heard(SINK, 3), events.TransactionCommitted(subtask=SINK, transaction="t-1"), committed("t-2"),
+     committed("t-3"))  # fmt: skip
+near("not-committed", "promised and committed", attempt(), task(SINK), WHOLE[1], WHOLE[2])
 
 # The first job ends behind the completion of checkpoint 2; the next one begins from a savepoint.
 bad("not-committed", "the next job goes on from the last checkpoint",
-    submitted(), attempt(), task(SINK), whole(1), closed(2), completes(2), submitted("savepoint", 2, job=1),
-    attempt(2, number=1_001), task(SINK, 2), whole(3), whole(4))  # fmt: skip
+    submitted(), attempt(), task(SINK), WHOLE[1], closed(2), finalized(2, SINK), submitted("savepoint", 2, job=1),
+    attempt(2, number=1_001), task(SINK, 2), WHOLE[3], WHOLE[4])  # fmt: skip
 near("not-committed", "the next job goes back to an older savepoint",
-     submitted(), attempt(), task(SINK), whole(1), closed(2), completes(2), submitted("savepoint", 1, job=1),
-     attempt(1, number=1_001), task(SINK, 1), whole(3), whole(4))  # fmt: skip
+     submitted(), attempt(), task(SINK), WHOLE[1], closed(2), finalized(2, SINK), submitted("savepoint", 1, job=1),
+     attempt(1, number=1_001), task(SINK, 1), WHOLE[3], WHOLE[4])  # fmt: skip
 
 bad("recovered-not-committed", "found and forgotten",
-    attempt(), task(SINK), closed(1), completes(1), restarted(1, 1), whole(2))  # fmt: skip
+    attempt(), task(SINK), closed(1), finalized(1, SINK), restarted(1, 1), WHOLE[2])  # fmt: skip
 bad("recovered-not-committed", "found and not committed by the next notice",
-    attempt(), task(SINK), closed(1), completes(1), restarted(1, 1), whole(2), end=UNREACHED)  # fmt: skip
+    attempt(), task(SINK), closed(1), finalized(1, SINK), restarted(1, 1), WHOLE[2], end=UNREACHED)  # fmt: skip
 near("recovered-not-committed", "found and committed",
-     attempt(), task(SINK), closed(1), completes(1), restarted(1, 1), commits(1, recovering=True))  # fmt: skip
+     attempt(), task(SINK), closed(1), finalized(1, SINK), restarted(1, 1),
+     committed("t-1", recovering=True))  # fmt: skip
 near("recovered-not-committed", "found and committed by a later attempt",
-     attempt(), task(SINK), closed(1), completes(1), restarted(1, 1), restarted(1, 1),
-     commits(1, recovering=True))  # fmt: skip
+     attempt(), task(SINK), closed(1), finalized(1, SINK), restarted(1, 1), restarted(1, 1),
+     committed("t-1", recovering=True))  # fmt: skip
 
 bad("open-not-aborted", "left behind",
-    attempt(), task(SINK), whole(1), closed(2), restarted(1, 1), commits(1, recovering=True))  # fmt: skip
+    attempt(), task(SINK), WHOLE[1], closed(2), restarted(1, 1), committed("t-1", recovering=True))  # fmt: skip
 near("open-not-aborted", "thrown away by the restore",
-     attempt(), task(SINK), whole(1), closed(2), restarted(1, 1),
-     events.TransactionAborted(subtask=SINK, transaction="t-2"), commits(1, recovering=True))  # fmt: skip
+     attempt(), task(SINK), WHOLE[1], closed(2), restarted(1, 1),
+     events.TransactionAborted(subtask=SINK, transaction="t-2"), committed("t-1", recovering=True))  # fmt: skip
 
 CLEARED = events.TransactionAborted(subtask=SINK)
 """All is thrown away that older attempts left."""
 
 near("open-not-aborted", "thrown away with all that older attempts left",
-     attempt(), task(SINK), whole(1), closed(2), restarted(1, 1), CLEARED, commits(1, recovering=True))  # fmt: skip
+     attempt(), task(SINK), WHOLE[1], closed(2), restarted(1, 1), CLEARED,
+     committed("t-1", recovering=True))  # fmt: skip
 bad("open-not-aborted", "what another sink left is thrown away",
-    attempt(), task(SINK), whole(1), closed(2), restarted(1, 1), events.TransactionAborted(subtask="sink[1]"),
-    commits(1, recovering=True))  # fmt: skip
+    attempt(), task(SINK), WHOLE[1], closed(2), restarted(1, 1), events.TransactionAborted(subtask="sink[1]"),
+    committed("t-1", recovering=True))  # fmt: skip
 bad("open-not-aborted", "only what came before is thrown away",
-    attempt(), task(SINK), whole(1), CLEARED, closed(2), restarted(1, 1), commits(1, recovering=True))  # fmt: skip
+    attempt(), task(SINK), WHOLE[1], CLEARED, closed(2), restarted(1, 1),
+    committed("t-1", recovering=True))  # fmt: skip
 ZOMBIE = on(
     "worker-0.0", events.TransactionPrecommitted(subtask=SINK, transaction="t-2", checkpoint=2, records=1), attempt=1,
 )  # fmt: skip
 """Who is taken for dead prepares a transaction that no checkpoint holds."""
 bad("open-not-aborted", "prepared on the same worker behind what throws the rest away",
-    attempt(), task(SINK), whole(1), restarted(1, 1), CLEARED, ZOMBIE, commits(1, recovering=True))  # fmt: skip
+    attempt(), task(SINK), WHOLE[1], restarted(1, 1), CLEARED, ZOMBIE, committed("t-1", recovering=True))  # fmt: skip
 bad("open-not-aborted", "prepared elsewhere 200 ms behind what throws the rest away",
-    attempt(), task(SINK), whole(1), restarted(1, 1), on("worker-1.0", CLEARED), 200.0, ZOMBIE,
-    commits(1, recovering=True))  # fmt: skip
+    attempt(), task(SINK), WHOLE[1], restarted(1, 1), on("worker-1.0", CLEARED), 200.0, ZOMBIE,
+    committed("t-1", recovering=True))  # fmt: skip
 NARROWER = FaultSpec("submit", Target(Role.COORDINATOR), parameters={"parallelism": 1})
 
 NARROWED: list[Line] = [
@@ -147,42 +144,40 @@ near("open-not-aborted", "thrown away by another sink",
      parallelism=2)  # fmt: skip
 
 bad("committed-without-checkpoint", "committed though never completed",
-    attempt(), task(SINK), whole(1), closed(2), commits(2, recovering=True))  # fmt: skip
+    attempt(), task(SINK), WHOLE[1], closed(2), committed("t-2", recovering=True))  # fmt: skip
 bad("committed-without-checkpoint", "visible though never completed",
-    attempt(), task(SINK), whole(1), closed(2), units=(unit("out/t-1.arrow"), unit("out/t-2.arrow")))  # fmt: skip
+    attempt(), task(SINK), WHOLE[1], closed(2), units=(unit("out/t-1.arrow"), unit("out/t-2.arrow")))  # fmt: skip
 bad("committed-without-checkpoint", "leftover committed by the restore",
-    attempt(), task(SINK), whole(1), closed(2), restarted(1), commits(2, recovering=True))  # fmt: skip
+    attempt(), task(SINK), WHOLE[1], closed(2), restarted(1), committed("t-2", recovering=True))  # fmt: skip
 near("committed-without-checkpoint", "visible and completed",
-     attempt(), task(SINK), closed(1), completes(1), heard(SINK), TRIED, units=(unit("out/t-1.arrow"),))  # fmt: skip
+     attempt(), task(SINK), closed(1), finalized(1, SINK), heard(SINK), TRIED,
+     units=(unit("out/t-1.arrow"),))  # fmt: skip
 
 bad("committed-twice", "visible under two names",
-    attempt(), task(SINK), whole(1), units=(unit("out/t-1.arrow"), unit("out/retry/t-1.arrow")))  # fmt: skip
+    attempt(), task(SINK), WHOLE[1], units=(unit("out/t-1.arrow"), unit("out/retry/t-1.arrow")))  # fmt: skip
 bad("committed-twice", "committed and thrown away",
-    attempt(), task(SINK), closed(1), completes(1), events.TransactionAborted(subtask=SINK, transaction="t-1"),
-    heard(SINK), commits(1))  # fmt: skip
+    attempt(), task(SINK), closed(1), finalized(1, SINK), events.TransactionAborted(subtask=SINK, transaction="t-1"),
+    heard(SINK), committed("t-1"))  # fmt: skip
 bad("committed-twice", "committed by the attempt that throws it away",
-    attempt(), task(SINK), closed(1), completes(1), restarted(1), CLEARED, commits(1, recovering=True))  # fmt: skip
+    attempt(), task(SINK), closed(1), finalized(1, SINK), restarted(1), CLEARED,
+    committed("t-1", recovering=True))  # fmt: skip
 near("committed-twice", "restored while the rest is thrown away",
-     attempt(), task(SINK), closed(1), completes(1), restarted(1, 1), CLEARED, commits(1, recovering=True))  # fmt: skip
+     attempt(), task(SINK), closed(1), finalized(1, SINK), restarted(1, 1), CLEARED,
+     committed("t-1", recovering=True))  # fmt: skip
 
 # The next attempt goes on from an older checkpoint, on another worker; the first hears nothing of it. 50 ms are more
 # than the clocks of two nodes differ by where the order of a history is tried otherwise.
-NOTICED: list[Line] = [attempt(), task(SINK), whole(1), closed(2), completes(2), heard(SINK, 2)]
+NOTICED: list[Line] = [attempt(), task(SINK), WHOLE[1], closed(2), finalized(2, SINK), heard(SINK, 2)]
 ASKED = on("worker-0.0", events.CommitTried(subtask=SINK, transaction="t-2"), attempt=1)
 UNDER_WAY: list[Line] = [NOTICED, ASKED]
 ELSEWHERE: list[Line] = [
-    50.0, failure(), attempt(1), on("worker-1.0", task(SINK, 1), CLEARED, closed(3)), completes(3),
-    on("worker-1.0", heard(SINK, 3), commits(3)),
+    50.0, failure(), attempt(1), on("worker-1.0", task(SINK, 1), CLEARED, closed(3)), finalized(3, SINK),
+    on("worker-1.0", heard(SINK, 3), committed("t-3")),
 ]  # fmt: skip
 LATE = at("worker-0.0", events.TransactionCommitted(subtask=SINK, transaction="t-2"), attempt=1)
 BARELY: list[Line] = [50.0, failure(), attempt(1), on("worker-1.0", task(SINK, 1), CLEARED)]
 EACH_100 = ReaderPolled(polls=9, interval_ms=100)
 BOTH = (unit("out/t-1"), unit("out/t-2"))
-
-
-def sees(transaction: str, poll: int) -> events.RowsVisible:
-    return events.RowsVisible(name=f"out/{transaction}.arrow", poll=poll, records=1, checksum=1)
-
 
 bad("committed-twice", "asked for elsewhere behind the start that throws it away and seen by nobody",
     NOTICED, ELSEWHERE, ASKED, LATE)  # fmt: skip
@@ -193,73 +188,83 @@ near("committed-twice", "asked for about when another node throws it away",
 near("committed-twice", "asked for before and answered behind the start elsewhere and seen by nobody",
      UNDER_WAY, ELSEWHERE, LATE)  # fmt: skip
 near("committed-twice", "seen before the start that throws away what is asked for afterwards",
-     NOTICED, sees("t-2", 7), BARELY, ASKED, LATE)  # fmt: skip
+     NOTICED, RowsVisible(name="out/t-2.arrow", poll=7, records=1, checksum=1), BARELY, ASKED, LATE)  # fmt: skip
 bad("committed-twice", "seen behind the rows of an attempt that throws it away",
-    UNDER_WAY, ELSEWHERE, sees("t-3", 7), LATE, sees("t-2", 8))  # fmt: skip
+    UNDER_WAY, ELSEWHERE, RowsVisible(name="out/t-3.arrow", poll=7, records=1, checksum=1), LATE,
+    RowsVisible(name="out/t-2.arrow", poll=8, records=1, checksum=1))  # fmt: skip
 bad("committed-twice", "seen behind those rows and confirmed by nobody",
-    UNDER_WAY, ELSEWHERE, sees("t-3", 7), sees("t-2", 8), end=UNREACHED)  # fmt: skip
+    UNDER_WAY, ELSEWHERE, RowsVisible(name="out/t-3.arrow", poll=7, records=1, checksum=1),
+    RowsVisible(name="out/t-2.arrow", poll=8, records=1, checksum=1), end=UNREACHED)  # fmt: skip
 near("committed-twice", "seen before the rows of an attempt that does not restore it",
-     UNDER_WAY, sees("t-2", 7), ELSEWHERE, sees("t-3", 8), LATE)  # fmt: skip
+     UNDER_WAY, RowsVisible(name="out/t-2.arrow", poll=7, records=1, checksum=1), ELSEWHERE,
+     RowsVisible(name="out/t-3.arrow", poll=8, records=1, checksum=1), LATE)  # fmt: skip
 near("committed-twice", "seen with the rows of an attempt that does not restore it",
-     UNDER_WAY, ELSEWHERE, sees("t-2", 8), sees("t-3", 8), LATE)  # fmt: skip
+     UNDER_WAY, ELSEWHERE, RowsVisible(name="out/t-2.arrow", poll=8, records=1, checksum=1),
+     RowsVisible(name="out/t-3.arrow", poll=8, records=1, checksum=1), LATE)  # fmt: skip
 bad("committed-twice", "seen more than a look behind the start",
-    UNDER_WAY, BARELY, LATE, 150.0, sees("t-2", 8), EACH_100, units=BOTH)  # fmt: skip
+    UNDER_WAY, BARELY, LATE, 150.0, RowsVisible(name="out/t-2.arrow", poll=8, records=1, checksum=1), EACH_100,
+    units=BOTH)  # fmt: skip
 near("committed-twice", "seen at the first look behind the start",
-     UNDER_WAY, BARELY, LATE, 50.0, sees("t-2", 8), EACH_100, units=BOTH)  # fmt: skip
+     UNDER_WAY, BARELY, LATE, 50.0, RowsVisible(name="out/t-2.arrow", poll=8, records=1, checksum=1), EACH_100,
+     units=BOTH)  # fmt: skip
 near("committed-twice", "seen late by a reader that may have been kept waiting",
-     UNDER_WAY, BARELY, LATE, 150.0, sees("t-2", 8), EACH_100, units=BOTH, real_time=True)  # fmt: skip
+     UNDER_WAY, BARELY, LATE, 150.0, RowsVisible(name="out/t-2.arrow", poll=8, records=1, checksum=1), EACH_100,
+     units=BOTH, real_time=True)  # fmt: skip
 near("committed-twice", "confirmed by an attempt that has restored it again",
-     UNDER_WAY, restarted(1), CLEARED, restarted(2, 2), commits(2, recovering=True))  # fmt: skip
+     UNDER_WAY, restarted(1), CLEARED, restarted(2, 2), committed("t-2", recovering=True))  # fmt: skip
 bad("committed-twice", "committed on the worker that has thrown it away", UNDER_WAY, restarted(1), CLEARED, LATE)
 near("committed-twice", "seen before its answer on the worker that has thrown the rest away",
-     UNDER_WAY, restarted(1), CLEARED, sees("t-2", 8), LATE)  # fmt: skip
+     UNDER_WAY, restarted(1), CLEARED, RowsVisible(name="out/t-2.arrow", poll=8, records=1, checksum=1),
+     LATE)  # fmt: skip
 near("committed-twice", "committed on the worker that throws the rest away", UNDER_WAY, LATE, restarted(1), CLEARED)
 
 near("committed-twice", "confirmed again",
-     attempt(), task(SINK), whole(1), restarted(1, 1), commits(1, recovering=True), units=(unit("t-1"),))  # fmt: skip
+     attempt(), task(SINK), WHOLE[1], restarted(1, 1), committed("t-1", recovering=True),
+     units=(unit("t-1"),))  # fmt: skip
 
 # --- failures --------------------------------------------------------------------------------------------------------
 
 # Checkpoint 1 closes a transaction and is aborted.
 bad("aborted-data-lost", "dropped with its checkpoint",
-    attempt(), task(SINK), closed(1), aborted(), heard(SINK, completed=False), closed(2), completes(2), heard(SINK, 2),
-    commits(2))  # fmt: skip
+    attempt(), task(SINK), closed(1), aborted(), heard(SINK, completed=False), closed(2), finalized(2, SINK),
+    heard(SINK, 2), committed("t-2"))  # fmt: skip
 near("aborted-data-lost", "carried to the next checkpoint",
-     attempt(), task(SINK), closed(1), aborted(), heard(SINK, completed=False), closed(2, 1), completes(2),
-     heard(SINK, 2), commits(1), commits(2))  # fmt: skip
+     attempt(), task(SINK), closed(1), aborted(), heard(SINK, completed=False), closed(2, 1), finalized(2, SINK),
+     heard(SINK, 2), committed("t-1"), committed("t-2"))  # fmt: skip
 
 COMMIT_FAILED = events.CommitFailed(subtask=SINK, transaction="t-1", reason="unavailable")
 
 bad("error-swallowed", "failure taken for success",
-    attempt(), task(SINK), closed(1), completes(1), heard(SINK), TRIED, COMMIT_FAILED,
+    attempt(), task(SINK), closed(1), finalized(1, SINK), heard(SINK), TRIED, COMMIT_FAILED,
     events.TransactionCommitted(subtask=SINK, transaction="t-1"))  # fmt: skip
 bad("error-swallowed", "failure only logged",
-    attempt(), task(SINK), closed(1), completes(1), heard(SINK), TRIED, COMMIT_FAILED)  # fmt: skip
+    attempt(), task(SINK), closed(1), finalized(1, SINK), heard(SINK), TRIED, COMMIT_FAILED)  # fmt: skip
 bad("error-swallowed", "failure survives the next notice",
-    attempt(), task(SINK), closed(1), completes(1), heard(SINK), TRIED, COMMIT_FAILED, whole(2),
+    attempt(), task(SINK), closed(1), finalized(1, SINK), heard(SINK), TRIED, COMMIT_FAILED, WHOLE[2],
     end=UNREACHED)  # fmt: skip
 near("error-swallowed", "failure tried again",
-     attempt(), task(SINK), closed(1), completes(1), heard(SINK), TRIED, COMMIT_FAILED, commits(1))  # fmt: skip
+     attempt(), task(SINK), closed(1), finalized(1, SINK), heard(SINK), TRIED, COMMIT_FAILED,
+     committed("t-1"))  # fmt: skip
 near("error-swallowed", "failure fails the task",
-     attempt(), task(SINK), closed(1), completes(1), heard(SINK), TRIED, COMMIT_FAILED,
-     stopped(SINK, reason="commit failed"), restarted(1, 1), commits(1, recovering=True))  # fmt: skip
+     attempt(), task(SINK), closed(1), finalized(1, SINK), heard(SINK), TRIED, COMMIT_FAILED,
+     stopped(SINK, reason="commit failed"), restarted(1, 1), committed("t-1", recovering=True))  # fmt: skip
 
 bad("failed-untried", "failure of another transaction",
-    attempt(), task(SINK), closed(1), closed(2), completes(2), heard(SINK, 2),
+    attempt(), task(SINK), closed(1), closed(2), finalized(2, SINK), heard(SINK, 2),
     events.CommitTried(subtask=SINK, transaction="t-2"), COMMIT_FAILED, stopped(SINK, reason="commit failed"),
     end=UNREACHED)  # fmt: skip
 near("failed-untried", "failure of the one that is tried",
-     attempt(), task(SINK), whole(1), closed(2), completes(2), heard(SINK, 2),
+     attempt(), task(SINK), WHOLE[1], closed(2), finalized(2, SINK), heard(SINK, 2),
      events.CommitTried(subtask=SINK, transaction="t-2"),
      events.CommitFailed(subtask=SINK, transaction="t-2", reason="unavailable"), stopped(SINK, reason="commit failed"),
      end=UNREACHED)  # fmt: skip
 
 bad("commit-not-idempotent", "recovery cannot commit again",
-    attempt(), task(SINK), whole(1), restarted(1, 1),
+    attempt(), task(SINK), WHOLE[1], restarted(1, 1),
     events.CommitTried(subtask=SINK, transaction="t-1", recovering=True), COMMIT_FAILED,
     stopped(SINK, reason="x"))  # fmt: skip
 near("commit-not-idempotent", "recovery commits again",
-     attempt(), task(SINK), whole(1), restarted(1, 1), commits(1, recovering=True))  # fmt: skip
+     attempt(), task(SINK), WHOLE[1], restarted(1, 1), committed("t-1", recovering=True))  # fmt: skip
 
 # --- TXN: what sinks report of transactions, and what the committed reader saw of them --------------------------------
 
@@ -267,38 +272,34 @@ LOOKED = ReaderPolled(polls=9, interval_ms=5)
 
 bad, near = exhibits("TXN", attempt(), task(SINK), job=FORWARD, parallelism=1)
 
-bad("committed-not-visible", "reported and never seen", whole(1), whole(2), LOOKED, units=(unit("out/t-1.arrow"),))
-bad("committed-not-visible", "all reported and none seen", whole(1), whole(2), LOOKED)
+bad("committed-not-visible", "reported and never seen", WHOLE[1], WHOLE[2], LOOKED, units=(unit("out/t-1.arrow"),))
+bad("committed-not-visible", "all reported and none seen", WHOLE[1], WHOLE[2], LOOKED)
 bad("committed-not-visible", "reported at a recovery and never seen",
-    closed(1), completes(1), restarted(1, 1), commits(1, recovering=True), whole(2), LOOKED,
+    closed(1), finalized(1, SINK), restarted(1, 1), committed("t-1", recovering=True), WHOLE[2], LOOKED,
     units=(unit("t-2"),))  # fmt: skip
 near("committed-not-visible", "reported and seen",
-     whole(1), whole(2), LOOKED, units=(unit("out/t-1.arrow"), unit("out/t-2.arrow")))  # fmt: skip
+     WHOLE[1], WHOLE[2], LOOKED, units=(unit("out/t-1.arrow"), unit("out/t-2.arrow")))  # fmt: skip
 near("committed-not-visible", "nothing was in it",
-     whole(1), snapshot(SINK, 2, pending=("t-2",)),
+     WHOLE[1], snapshot(SINK, 2, pending=("t-2",)),
      events.TransactionPrecommitted(subtask=SINK, transaction="t-2", checkpoint=2, records=0), ack_sent(SINK, 2),
-     completes(2), heard(SINK, 2), commits(2), LOOKED, units=(unit("t-1"),))  # fmt: skip
+     finalized(2, SINK), heard(SINK, 2), committed("t-2"), LOOKED, units=(unit("t-1"),))  # fmt: skip
 near("committed-not-visible", "the answer to the second is lost at the end",
-     whole(1), closed(2), completes(2), heard(SINK, 2), events.CommitTried(subtask=SINK, transaction="t-2"), LOOKED,
-     units=(unit("t-1"),), end=UNREACHED)  # fmt: skip
+     WHOLE[1], closed(2), finalized(2, SINK), heard(SINK, 2), events.CommitTried(subtask=SINK, transaction="t-2"),
+     LOOKED, units=(unit("t-1"),), end=UNREACHED)  # fmt: skip
 
-bad("visible-without-commit", "seen and never pre committed", whole(1), units=(unit("t-1"), unit("t-9")))
+bad("visible-without-commit", "seen and never pre committed", WHOLE[1], units=(unit("t-1"), unit("t-9")))
 bad("visible-without-commit", "promised and seen and nobody commits",
-    closed(1), completes(1), whole(2), units=(unit("t-1"), unit("t-2")), end=UNREACHED)  # fmt: skip
+    closed(1), finalized(1, SINK), WHOLE[2], units=(unit("t-1"), unit("t-2")), end=UNREACHED)  # fmt: skip
 near("visible-without-commit", "seen and its worker dies before the report",
-     closed(1), completes(1), heard(SINK), TRIED, units=(unit("t-1"),), end=UNREACHED)  # fmt: skip
+     closed(1), finalized(1, SINK), heard(SINK), TRIED, units=(unit("t-1"),), end=UNREACHED)  # fmt: skip
 
-bad(
-    "committed-twice",
-    "visible under two names in a numbered folder",
-    whole(1),
-    units=(unit("out#1/t-1.arrow"), unit("out#1/retry/t-1.arrow")),
-)
+bad("committed-twice", "visible under two names in a numbered folder",
+    WHOLE[1], units=(unit("out#1/t-1.arrow"), unit("out#1/retry/t-1.arrow")))  # fmt: skip
 
-near("visible-without-commit", "seen again under a number", whole(1), units=(unit("t-1"), unit("t-1#2")))
+near("visible-without-commit", "seen again under a number", WHOLE[1], units=(unit("t-1"), unit("t-1#2")))
 
-bad("rows-differ", "shows fewer rows than were pre committed", whole(1), LOOKED, units=(CommittedRows("t-1", 0, ()),))
-near("rows-differ", "shows what was pre committed", whole(1), LOOKED, units=(unit("t-1"),))
+bad("rows-differ", "shows fewer rows than were pre committed", WHOLE[1], LOOKED, units=(CommittedRows("t-1", 0, ()),))
+near("rows-differ", "shows what was pre committed", WHOLE[1], LOOKED, units=(unit("t-1"),))
 near("rows-differ", "was seen torn and changed",
-     whole(1), whole(2), RowsChanged(name="t-2", poll=1, vanished=False), LOOKED,
+     WHOLE[1], WHOLE[2], RowsChanged(name="t-2", poll=1, vanished=False), LOOKED,
      units=(unit("t-1"), CommittedRows("t-2", 0, ())))  # fmt: skip

@@ -10,14 +10,13 @@ from holdfast.harness.model.capability import AT_LEAST_ONCE
 from holdfast.harness.model.checkpoint import SavepointFormat, StopMode
 from holdfast.harness.model.consequence import Consequence
 from holdfast.harness.model.events import FaultInjected, RecordsDropped
-from holdfast.harness.model.history import History, RunEnd
 from holdfast.harness.model.job import WATERMARK_DELAY_MS, WINDOW_MS
 from holdfast.harness.model.jobs import (
     DEDUPLICATE, IDLE_SPLITS, SESSION_SUM, SLIDING_SUM, TOP_SUM, TUMBLING_SUM, WINDOW_SUM,
 )  # fmt: skip
 from holdfast.harness.model.plan import ExpectedEnd
-from holdfast.harness.model.records import CommittedRows, InputLog, Partition, WindowRow
-from holdfast.suites.selfcheck.oracles.builder import exhibits, input_log, story
+from holdfast.harness.model.records import InputLog, Partition, WindowRow
+from holdfast.suites.selfcheck.oracles.builder import exhibits, input_log
 from holdfast.suites.selfcheck.oracles.legal import fold_row
 from holdfast.suites.selfcheck.oracles.lines import attempt
 from holdfast.suites.selfcheck.oracles.output_builder import fold, identities, one_by_one, units
@@ -28,11 +27,10 @@ from holdfast.suites.selfcheck.oracles.output_builder import fold, identities, o
 RECORDS = 4 + 2 * WATERMARK_DELAY_MS // WINDOW_MS + 1
 """Two windows that the watermark passes, and what makes it pass them."""
 
-
-def _log() -> InputLog:
-    """A record every half window; even offsets have key `a`, odd ones `b`, and the value of offset n is n + 1."""
-    key, value = (np.arange(RECORDS) % 2, np.arange(1, RECORDS + 1))
-    return InputLog(("a", "b"), (Partition(key, value, RECORDS, event_step_ms=WINDOW_MS // 2),))
+INPUTS = InputLog(
+    ("a", "b"), (Partition(np.arange(RECORDS) % 2, np.arange(1, RECORDS + 1), RECORDS, event_step_ms=WINDOW_MS // 2),),
+)  # fmt: skip
+"""A record every half window; even offsets have key `a`, odd ones `b`, and the value of offset n is n + 1."""
 
 
 def row(key: str, window: int, *offsets: int) -> WindowRow:
@@ -44,14 +42,7 @@ def row(key: str, window: int, *offsets: int) -> WindowRow:
 FIRST = (row("a", 0, 0), row("b", 0, 1))
 SECOND = (row("a", 1, 2), row("b", 1, 3))
 
-
-def history_of(*rows: WindowRow, end: RunEnd | None = None) -> History:
-    """A unit for each row."""
-    units = one_by_one(*rows)
-    return story(job=WINDOW_SUM, inputs=_log(), units=units, end=end)
-
-
-bad, near = exhibits("WINDOW", inputs=_log(), job=WINDOW_SUM)
+bad, near = exhibits("WINDOW", inputs=INPUTS, job=WINDOW_SUM)
 
 bad("window-wrong", "record of the next window", units=one_by_one(row("a", 0, 0, 2), FIRST[1], *SECOND))
 bad("window-wrong", "value off by one",
@@ -136,30 +127,27 @@ near_row("window-missing", "what no split has passed stays open", units=one_by_o
 
 # --- the second split drops a record ----------------------------------------------------------------------------------
 
+EARLY, A_LITTLE_LATER, IDLE_AT_FIRST = (
+    Partition(np.arange(100) % 2, np.arange(1, 101), preloaded=0, starts_ms=starts_ms, records_per_second=200)
+    for starts_ms in (0, 40, 150)
+)  # fmt: skip
 
-def _split(records: int, starts_ms: int) -> Partition:
-    values = np.arange(records)
-    return Partition(values % 2, values + 1, preloaded=0, starts_ms=starts_ms, records_per_second=200)
-
-
-bad_drop, near_drop = exhibits(
-    "TIME", attempt(), inputs=InputLog(("a", "b"), (_split(100, 0), _split(100, 40))), job=IDLE_SPLITS
-)
+bad_drop, near_drop = exhibits("TIME", attempt(), inputs=InputLog(("a", "b"), (EARLY, A_LITTLE_LATER)), job=IDLE_SPLITS)
 
 FIRST_DROPPED = RecordsDropped(subtask="sum[0]", records=((1, 0, -1, 500),))
 
 bad_drop("dropped-early", "a split that is late but not idle drops a record", FIRST_DROPPED)
 near_drop("dropped-early", "what comes first behind idleness is late",
-          FIRST_DROPPED, inputs=InputLog(("a", "b"), (_split(100, 0), _split(100, 150))))  # fmt: skip
+          FIRST_DROPPED, inputs=InputLog(("a", "b"), (EARLY, IDLE_AT_FIRST)))  # fmt: skip
 
 # The other one had come to 390 ms when it came again, and this window ends at 420.
 bad_drop("dropped-early", "a split that came again does not count",
          RecordsDropped(subtask="sum[0]", records=((1, 38, 12, 500),)),
-         inputs=InputLog(("a", "b"), (_split(100, 0), _split(100, 150))))  # fmt: skip
+         inputs=InputLog(("a", "b"), (EARLY, IDLE_AT_FIRST)))  # fmt: skip
 near_drop("dropped-early", "nobody says how far the other was behind a restart",
           FaultInjected(fault=0, fault_kind="knead", target="worker[0]", may_cause=(Consequence.ENDS_PROCESS,)),
           RecordsDropped(subtask="sum[0]", records=((1, 38, 12, 500),)),
-          inputs=InputLog(("a", "b"), (_split(100, 0), _split(100, 150))))  # fmt: skip
+          inputs=InputLog(("a", "b"), (EARLY, IDLE_AT_FIRST)))  # fmt: skip
 bad_drop("dropped-early", "a death makes no split idle",
          FaultInjected(fault=0, fault_kind="knead", target="worker[0]", may_cause=(Consequence.ENDS_PROCESS,)),
          FIRST_DROPPED)  # fmt: skip
@@ -174,15 +162,16 @@ near_drop("dropped-early", "the machine had other things to do", FIRST_DROPPED, 
 
 bad_rows, near_rows = exhibits("EXACT", inputs=input_log(22), job=TOP_SUM)
 
+A_OF_FOUR, B_OF_FOUR = (
+    fold_row(key, [(0, offset) for offset in range(first, 8, 2)], 1) for first, key in enumerate("ab")
+)  # fmt: skip
+"""The last rows of both keys, of four records each."""
 
-def last_rows(*values: int) -> tuple[CommittedRows, ...]:
-    """The last rows of keys a and b, of four records each, with these values."""
-    rows = [fold_row(key, [(0, offset) for offset in range(first, 8, 2)], 1) for first, key in enumerate("ab")]
-    return one_by_one(*(replace(row, value=value) for row, value in zip(rows, values, strict=True)))
-
-
-near_rows("row-wrong", "the three largest of four", inputs=input_log(8), units=last_rows(15, 18))
-bad_rows("row-wrong", "all four are summed", inputs=input_log(8), units=last_rows(16, 18))
+near_rows("row-wrong", "the three largest of four",
+          inputs=input_log(8),
+          units=one_by_one(replace(A_OF_FOUR, value=15), replace(B_OF_FOUR, value=18)))  # fmt: skip
+bad_rows("row-wrong", "all four are summed",
+         inputs=input_log(8), units=one_by_one(replace(A_OF_FOUR, value=16), replace(B_OF_FOUR, value=18)))  # fmt: skip
 
 # Two splits, of which each has one record of 1 of key a, and one of 2 of key b.
 near_rows("row-wrong", "equal values stand side by side",
