@@ -2,23 +2,33 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
 
+from holdfast.harness.model.capability import AT_MOST_ONCE
 from holdfast.harness.model.events import AttemptStarted
+from holdfast.harness.model.history import History, RunEnd
 from holdfast.harness.model.job import Edge, Partitioning
 from holdfast.harness.model.jobs import REBALANCE
 from holdfast.harness.model.lossy_jobs import ITERATION, over_sockets
 from holdfast.harness.model.plan import ExpectedEnd
 from holdfast.harness.model.verdict import Outcome
 from holdfast.harness.oracles.iteration.feedback import FeedbackOracle
-from holdfast.suites.selfcheck.oracles.builder import HISTORIES, story
-from holdfast.suites.selfcheck.oracles.histories.operators import LOOP, ROWS, TWO_BATCHES, crashed
-from holdfast.suites.selfcheck.oracles.lines import delivers
-from holdfast.suites.selfcheck.oracles.output_builder import STOPPED
+from holdfast.suites.selfcheck.oracles.builder import HISTORIES, Line, input_log, story
+from holdfast.suites.selfcheck.oracles.histories.operators import LOOP, ROWS, THIRD_BATCH, TWO_BATCHES
+from holdfast.suites.selfcheck.oracles.lines import attempt, completed, delivers, snapshot
+from holdfast.suites.selfcheck.oracles.output_builder import STOPPED, identities, marked, units
 
 ORACLE = FeedbackOracle()
+
+
+def crashed(*shown: str, before: Sequence[Line], checkpoint: int = 1, end: RunEnd | None = None) -> History:
+    """What happens before the checkpoint; then a crash, and what is left is read again. A marker is the last record."""
+    return story(attempt(), before, snapshot("loop[0]"), completed(), attempt(checkpoint or None), THIRD_BATCH,
+                 delivers(LOOP, 0, records=2), job=ITERATION, parallelism=1, inputs=marked(input_log(6)),
+                 units=units(identities(*shown)), claimed=AT_MOST_ONCE, end=end)  # fmt: skip
 
 
 def test_what_was_to_be_expected_is_told() -> None:

@@ -7,10 +7,10 @@ from holdfast.harness.model.checkpoint import FailureReason
 from holdfast.harness.model.events import AckOutcome, StorageSlowed
 from holdfast.harness.model.jobs import FORWARD
 from holdfast.suites.selfcheck.oracles.builder import Line, at, exhibits, injected, on
-from holdfast.suites.selfcheck.oracles.histories.coord import ALL, FILE, TWO_AT_ONCE
+from holdfast.suites.selfcheck.oracles.histories.coord import ALL, FILE, TWO_AT_ONCE, WHOLE
 from holdfast.suites.selfcheck.oracles.lines import (
-    aborted, ack_sent, acked, attempt, checkpointed, completed, died, dropped, failure, finalized, listed, notified,
-    published, task, triggered,
+    aborted, ack_sent, acked, attempt, completed, died, dropped, failure, finalized, listed, notified, published, task,
+    triggered,
 )  # fmt: skip
 
 # --- COORD: what is made of acknowledgements and declines -------------------------------------------------------------
@@ -19,9 +19,9 @@ from holdfast.suites.selfcheck.oracles.lines import (
 bad, near = exhibits("COORD", attempt(), job=FORWARD, parallelism=1)
 
 bad("ack-counted-wrongly", "repeated ack counted", triggered(1, *ALL), acked(1, ALL[0], ALL[0]))
-bad("ack-counted-wrongly", "late ack counted", checkpointed(1, *ALL), acked(1, ALL[0]))
+bad("ack-counted-wrongly", "late ack counted", WHOLE[1], acked(1, ALL[0]))
 bad("ack-counted-wrongly", "ack of older attempt counted", triggered(1, *ALL), on("", acked(1, ALL[0]), attempt=7))
-bad("ack-counted-wrongly", "ack of no checkpoint counted", checkpointed(1, *ALL), acked(2, ALL[0]))
+bad("ack-counted-wrongly", "ack of no checkpoint counted", WHOLE[1], acked(2, ALL[0]))
 near("ack-counted-wrongly", "repeated ack ignored",
      triggered(1, *ALL), acked(1, ALL[0]), acked(1, ALL[0], outcome=AckOutcome.DUPLICATE))  # fmt: skip
 
@@ -55,12 +55,12 @@ DISCARDS: list[Line] = [triggered(1, *ALL), ack_sent(ALL[0], 1, FILE)]
 """The source's file of checkpoint 1 belongs to nobody, for the checkpoint is aborted or the ack comes late."""
 
 bad("state-not-discarded", "state of aborted checkpoint left",
-    *DISCARDS, acked(1, ALL[0]), aborted(), TOLD_OF_THE_ABORT, checkpointed(2, *ALL), listed(FILE))  # fmt: skip
+    *DISCARDS, acked(1, ALL[0]), aborted(), TOLD_OF_THE_ABORT, WHOLE[2], listed(FILE))  # fmt: skip
 bad("state-not-discarded", "state of late ack left",
-    *DISCARDS, aborted(), TOLD_OF_THE_ABORT, acked(1, ALL[0], outcome=AckOutcome.DISCARDED), checkpointed(2, *ALL),
+    *DISCARDS, aborted(), TOLD_OF_THE_ABORT, acked(1, ALL[0], outcome=AckOutcome.DISCARDED), WHOLE[2],
     listed(FILE))  # fmt: skip
 near("state-not-discarded", "state of aborted checkpoint discarded",
-     *DISCARDS, acked(1, ALL[0]), aborted(), TOLD_OF_THE_ABORT, checkpointed(2, *ALL), listed())  # fmt: skip
+     *DISCARDS, acked(1, ALL[0]), aborted(), TOLD_OF_THE_ABORT, WHOLE[2], listed())  # fmt: skip
 
 DELETION_HELD_UP: list[Line] = [
     injected("slow-storage", "storage[0]"), triggered(1, *ALL), ack_sent(ALL[0], 1, FILE), acked(1, ALL[0]), aborted(),
@@ -72,18 +72,17 @@ completes the next one, and then something cuts it short."""
 HELD_UP = at("coordinator.0", StorageSlowed(operation="delete", path=FILE.path, delay_ms=50))
 
 near("state-not-discarded", "suspended while the deletion is held up",
-     *DELETION_HELD_UP, HELD_UP, checkpointed(2, *ALL), 30, injected("suspend", "coordinator[0]", fault=1),
+     *DELETION_HELD_UP, HELD_UP, WHOLE[2], 30, injected("suspend", "coordinator[0]", fault=1),
      listed(FILE))  # fmt: skip
 near("state-not-discarded", "died while the deletion is held up",
-     *DELETION_HELD_UP, HELD_UP, checkpointed(2, *ALL), 30, died("coordinator", "killed"), listed(FILE))  # fmt: skip
+     *DELETION_HELD_UP, HELD_UP, WHOLE[2], 30, died("coordinator", "killed"), listed(FILE))  # fmt: skip
 bad("state-not-discarded", "suspended when the deletion was due",
-    *DELETION_HELD_UP, HELD_UP, checkpointed(2, *ALL), 60, injected("suspend", "coordinator[0]", fault=1),
-    listed(FILE))  # fmt: skip
+    *DELETION_HELD_UP, HELD_UP, WHOLE[2], 60, injected("suspend", "coordinator[0]", fault=1), listed(FILE))  # fmt: skip
 bad("state-not-discarded", "suspended while another operation is held up",
-    *DELETION_HELD_UP, at("coordinator.0", StorageSlowed(operation="list", path=FILE.path, delay_ms=50)),
-    checkpointed(2, *ALL), 30, injected("suspend", "coordinator[0]", fault=1), listed(FILE))  # fmt: skip
+    *DELETION_HELD_UP, at("coordinator.0", StorageSlowed(operation="list", path=FILE.path, delay_ms=50)), WHOLE[2], 30,
+    injected("suspend", "coordinator[0]", fault=1), listed(FILE))  # fmt: skip
 bad("state-not-discarded", "another process died while the deletion is held up",
-    *DELETION_HELD_UP, HELD_UP, checkpointed(2, *ALL), 30, died("worker-1", "killed"), listed(FILE))  # fmt: skip
+    *DELETION_HELD_UP, HELD_UP, WHOLE[2], 30, died("worker-1", "killed"), listed(FILE))  # fmt: skip
 
 # --- COORD: what has room in the coordinator's memory -----------------------------------------------------------------
 
@@ -98,12 +97,7 @@ def whole_of(checkpoint: int, source_bytes: int, *shared: events.SharedHandle) -
             *finalized(checkpoint, *ALL)]  # fmt: skip
 
 
-def no_room(checkpoint: int, source_bytes: int, reason: str) -> list[Line]:
-    return [triggered(checkpoint, *ALL), ack_sent(ALL[0], checkpoint, inline_bytes=source_bytes),
-            *(ack_sent(each, checkpoint) for each in ALL[1:]), *acked(checkpoint, ALL[0]),
-            events.StateOverBudget(checkpoint=checkpoint, subtask=ALL[0], reason=reason), aborted(checkpoint, NO_ROOM),
-            *notified(checkpoint, *ALL, completed=False), triggered(checkpoint + 1, *ALL)]  # fmt: skip
-
+NOT_KEPT: list[Line] = [aborted(2, NO_ROOM), notified(2, *ALL, completed=False), triggered(3, *ALL)]
 
 bad, near = exhibits(
     "COORD", attempt(), job=FORWARD, options={**TWO_AT_ONCE, profile.MEMORY_BUDGET: f"{BUDGET} b"}, parallelism=1
@@ -118,37 +112,47 @@ near("over-budget-kept", "what is in two is there once",
      whole_of(2, 90, events.SharedHandle("a", SHARED, inline=True)), dropped(1))  # fmt: skip
 
 bad("refused-within-budget", "refused at the budget",
-    whole_of(1, 50), no_room(2, BUDGET - 50, f"{BUDGET} b are needed, {BUDGET} b are allowed"))  # fmt: skip
+    whole_of(1, 50), whole_of(2, BUDGET - 50)[:5],
+    events.StateOverBudget(checkpoint=2, subtask=ALL[0], reason=f"{BUDGET} b are needed, {BUDGET} b are allowed"),
+    NOT_KEPT)  # fmt: skip
 near("refused-within-budget", "refused one byte above",
-     whole_of(1, 50), no_room(2, BUDGET - 49, f"{BUDGET + 1} b are needed, {BUDGET} b are allowed"))  # fmt: skip
+     whole_of(1, 50), whole_of(2, BUDGET - 49)[:5],
+     events.StateOverBudget(checkpoint=2, subtask=ALL[0], reason=f"{BUDGET + 1} b are needed, {BUDGET} b are allowed"),
+     NOT_KEPT)  # fmt: skip
 
-bad("over-budget-unnamed", "size is not named", whole_of(1, 50), no_room(2, 70, f"no room: {BUDGET} b are allowed"))
-bad("over-budget-unnamed", "limit is not named", whole_of(1, 50), no_room(2, 70, "no room for 120 b"))
+bad("over-budget-unnamed", "size is not named",
+    whole_of(1, 50), whole_of(2, 70)[:5],
+    events.StateOverBudget(checkpoint=2, subtask=ALL[0], reason=f"no room: {BUDGET} b are allowed"),
+    NOT_KEPT)  # fmt: skip
+bad("over-budget-unnamed", "limit is not named",
+    whole_of(1, 50), whole_of(2, 70)[:5],
+    events.StateOverBudget(checkpoint=2, subtask=ALL[0], reason="no room for 120 b"), NOT_KEPT)  # fmt: skip
 near("over-budget-unnamed", "both are named",
-     whole_of(1, 50), no_room(2, 70, f"120 b are needed, {BUDGET} b are allowed"))  # fmt: skip
+     whole_of(1, 50), whole_of(2, 70)[:5],
+     events.StateOverBudget(checkpoint=2, subtask=ALL[0], reason=f"120 b are needed, {BUDGET} b are allowed"),
+     NOT_KEPT)  # fmt: skip
 
 # --- COORD: what an attempt begins from -------------------------------------------------------------------------------
 
 bad, near = exhibits("COORD", attempt(), job=FORWARD, parallelism=1)
 
-bad("restored-not-latest", "restores older", checkpointed(1, *ALL), checkpointed(2, *ALL), failure(), attempt(1))
-bad("restored-not-latest", "restores nothing", checkpointed(1, *ALL), failure(), attempt())
-bad("restored-not-latest", "restores what never was", checkpointed(1, *ALL), failure(), attempt(2))
+bad("restored-not-latest", "restores older", WHOLE[1], WHOLE[2], failure(), attempt(1))
+bad("restored-not-latest", "restores nothing", WHOLE[1], failure(), attempt())
+bad("restored-not-latest", "restores what never was", WHOLE[1], failure(), attempt(2))
 bad("restored-not-latest", "goes back behind a restored one",
-    checkpointed(1, *ALL), triggered(2, *ALL), acked(2, *ALL), published(2), died("coordinator", "killed"), attempt(2),
-    failure(), attempt(1))  # fmt: skip
+    WHOLE[1], triggered(2, *ALL), acked(2, *ALL), published(2), died("coordinator", "killed"), attempt(2), failure(),
+    attempt(1))  # fmt: skip
 near("restored-not-latest", "restores latest",
-     checkpointed(1, *ALL), triggered(2, *ALL), aborted(2, "task failure"), failure(), attempt(1))  # fmt: skip
+     WHOLE[1], triggered(2, *ALL), aborted(2, "task failure"), failure(), attempt(1))  # fmt: skip
 near("restored-not-latest", "restores published but not completed",
-     checkpointed(1, *ALL), triggered(2, *ALL), acked(2, *ALL), published(2), died("coordinator", "killed"),
-     attempt(2))  # fmt: skip
+     WHOLE[1], triggered(2, *ALL), acked(2, *ALL), published(2), died("coordinator", "killed"), attempt(2))  # fmt: skip
 
 # The attempt restores checkpoint 1; each task says what it restores.
 bad("tasks-restored-differently", "task restores nothing",
-    checkpointed(1, *ALL), failure(), attempt(1),
+    WHOLE[1], failure(), attempt(1),
     [task(name, each) for name, each in zip(ALL, (1, None, 1), strict=True)])  # fmt: skip
 near("tasks-restored-differently", "tasks restore the same",
-     checkpointed(1, *ALL), failure(), attempt(1),
+     WHOLE[1], failure(), attempt(1),
      [task(name, each) for name, each in zip(ALL, (1, 1, 1), strict=True)])  # fmt: skip
 
 bad("started-late-attempt", "attempt number drawn again", failure(), attempt(number=1))

@@ -19,22 +19,19 @@ ALL = ("source[0]", "map[0]", "sink[0]")
 FILE = events.FileReference("chk-1/source", 10, 7)
 SHORT = {"execution.checkpointing.interval": "100 ms", "execution.checkpointing.timeout": "200 ms"}
 TWO_AT_ONCE = {"execution.checkpointing.interval": "100 ms", "execution.checkpointing.max-concurrent-checkpoints": "2"}
+WHOLE = {n: checkpointed(n, *ALL) for n in range(1, 4)}
 
 # --- COORD: the life of a checkpoint, how many there may be, and for how long -----------------------------------------
 
 
 bad, near = exhibits("COORD", attempt(), job=FORWARD, parallelism=1)
 
-bad("ids-not-increasing", "id drawn again", checkpointed(2, *ALL), triggered(1, *ALL))
+bad("ids-not-increasing", "id drawn again", WHOLE[2], triggered(1, *ALL))
 bad("ids-not-increasing", "id drawn again by new coordinator",
-    checkpointed(1, *ALL), triggered(2, *ALL), died("coordinator", "killed"), attempt(1),
-    triggered(2, *ALL))  # fmt: skip
-near("ids-not-increasing", "id left out", checkpointed(1, *ALL), triggered(3, *ALL))
+    WHOLE[1], triggered(2, *ALL), died("coordinator", "killed"), attempt(1), triggered(2, *ALL))  # fmt: skip
+near("ids-not-increasing", "id left out", WHOLE[1], triggered(3, *ALL))
 
-SUBMITTED: list[Line] = [
-    checkpointed(1, *ALL), checkpointed(2, *ALL), checkpointed(3, *ALL), submitted("chk-3/_metadata", 3, job=1),
-    attempt(3, number=1_001),
-]  # fmt: skip
+SUBMITTED: list[Line] = [WHOLE[1], WHOLE[2], WHOLE[3], submitted("chk-3/_metadata", 3, job=1), attempt(3, number=1_001)]
 
 bad("wrong-first-id", "new job counts from one", *SUBMITTED, at("", drawn(1), attempt=1_001))
 near("wrong-first-id", "new job goes on counting", *SUBMITTED, at("", drawn(4, 1), attempt=1_001))
@@ -52,19 +49,16 @@ near("too-many-pending", "forced needs no slot", triggered(1, *ALL), triggered(2
 
 TOLD_OF_THE_ABORT = notified(1, *ALL, completed=False)
 
-bad("wrong-reason", "declined by nobody",
-    triggered(1, *ALL), aborted(1, "declined"), TOLD_OF_THE_ABORT, checkpointed(2, *ALL))  # fmt: skip
+bad("wrong-reason", "declined by nobody", triggered(1, *ALL), aborted(1, "declined"), TOLD_OF_THE_ABORT, WHOLE[2])
 bad("wrong-reason", "declined for another reason",
     triggered(1, *ALL), events.DeclineReceived(checkpoint=1, subtask="sink[0]", reason="disk full"),
-    aborted(1, "task closing"), TOLD_OF_THE_ABORT, checkpointed(2, *ALL))  # fmt: skip
-bad("wrong-reason", "subsumed by nothing",
-    triggered(1, *ALL), aborted(1, "subsumed"), TOLD_OF_THE_ABORT, checkpointed(2, *ALL))  # fmt: skip
+    aborted(1, "task closing"), TOLD_OF_THE_ABORT, WHOLE[2])  # fmt: skip
+bad("wrong-reason", "subsumed by nothing", triggered(1, *ALL), aborted(1, "subsumed"), TOLD_OF_THE_ABORT, WHOLE[2])
 near("wrong-reason", "declined as it was said",
      triggered(1, *ALL), events.DeclineReceived(checkpoint=1, subtask="sink[0]", reason="disk full"),
-     aborted(1, "declined"), TOLD_OF_THE_ABORT, checkpointed(2, *ALL))  # fmt: skip
+     aborted(1, "declined"), TOLD_OF_THE_ABORT, WHOLE[2])  # fmt: skip
 
-bad("not-subsumed", "older stays pending",
-    triggered(1, *ALL), checkpointed(2, *ALL), triggered(3, *ALL), options=TWO_AT_ONCE)  # fmt: skip
+bad("not-subsumed", "older stays pending", triggered(1, *ALL), WHOLE[2], triggered(3, *ALL), options=TWO_AT_ONCE)
 near("not-subsumed", "older is subsumed",
      triggered(1, *ALL), triggered(2, *ALL), acked(2, *ALL), published(2), completed(2), aborted(1, "subsumed"),
      TOLD_OF_THE_ABORT, notified(2, *ALL), triggered(3, *ALL), options=TWO_AT_ONCE)  # fmt: skip
@@ -75,8 +69,8 @@ near("not-subsumed", "older is being published",
      completed(3), aborted(2, "subsumed"), notified(2, *ALL, completed=False), notified(3, *ALL), triggered(4, *ALL),
      options={**TWO_AT_ONCE, "execution.checkpointing.max-concurrent-checkpoints": "3"})  # fmt: skip
 
-bad("notices-not-increasing", "older completion told later", checkpointed(1, *ALL), notified(1, *ALL))
-near("notices-not-increasing", "completions told in order", checkpointed(1, *ALL), checkpointed(2, *ALL))
+bad("notices-not-increasing", "older completion told later", WHOLE[1], notified(1, *ALL))
+near("notices-not-increasing", "completions told in order", WHOLE[1], WHOLE[2])
 
 bad("notices-not-increasing", "older completion heard later",
     triggered(1, *ALL), acked(1, *ALL), published(1), completed(1), triggered(2, *ALL), acked(2, *ALL), published(2),
@@ -85,39 +79,39 @@ near("notices-not-increasing", "completions heard in order",
      triggered(1, *ALL), acked(1, *ALL), published(1), completed(1), triggered(2, *ALL), acked(2, *ALL), published(2),
      completed(2), heard("sum[0]", 1, 2))  # fmt: skip
 
-bad("pending-at-restart", "pending survives failover", checkpointed(1, *ALL), triggered(2, *ALL), failure(), attempt(1))
+bad("pending-at-restart", "pending survives failover", WHOLE[1], triggered(2, *ALL), failure(), attempt(1))
 near("pending-at-restart", "pending ends with failover",
-     checkpointed(1, *ALL), triggered(2, *ALL), aborted(2, "task failure"), failure(), attempt(1))  # fmt: skip
+     WHOLE[1], triggered(2, *ALL), aborted(2, "task failure"), failure(), attempt(1))  # fmt: skip
 near("pending-at-restart", "publication outlives failover",
-     checkpointed(1, *ALL), triggered(2, *ALL), triggered(3, *ALL), acked(3, *ALL), aborted(2, "task failure"),
-     failure(), attempt(1), options=TWO_AT_ONCE)  # fmt: skip
+     WHOLE[1], triggered(2, *ALL), triggered(3, *ALL), acked(3, *ALL), aborted(2, "task failure"), failure(),
+     attempt(1), options=TWO_AT_ONCE)  # fmt: skip
 
-bad("two-ends", "aborted after completion", checkpointed(1, *ALL), aborted())
-bad("two-ends", "aborted twice", triggered(1, *ALL), aborted(), TOLD_OF_THE_ABORT, aborted(), checkpointed(2, *ALL))
-near("two-ends", "completed once", checkpointed(1, *ALL))
+bad("two-ends", "aborted after completion", WHOLE[1], aborted())
+bad("two-ends", "aborted twice", triggered(1, *ALL), aborted(), TOLD_OF_THE_ABORT, aborted(), WHOLE[2])
+near("two-ends", "completed once", WHOLE[1])
 
 # A job completes checkpoint 1; then a job draws that id, and gives it up before it is triggered.
 bad("two-ends", "the same job gives up what it completed",
-    submitted(), checkpointed(1, *ALL), submitted(job=1), attempt(number=1_001),
-    at("", aborted(1, FailureReason.INPUT_OUTPUT), attempt=1), checkpointed(2, *ALL))  # fmt: skip
+    submitted(), WHOLE[1], submitted(job=1), attempt(number=1_001),
+    at("", aborted(1, FailureReason.INPUT_OUTPUT), attempt=1), WHOLE[2])  # fmt: skip
 near("two-ends", "the next job gives up an id of the former",
-     submitted(), checkpointed(1, *ALL), submitted(job=1), attempt(number=1_001),
-     at("", aborted(1, FailureReason.INPUT_OUTPUT), attempt=1_001), checkpointed(2, *ALL))  # fmt: skip
+     submitted(), WHOLE[1], submitted(job=1), attempt(number=1_001),
+     at("", aborted(1, FailureReason.INPUT_OUTPUT), attempt=1_001), WHOLE[2])  # fmt: skip
 
 # An id is given up before it is triggered, because it could not be stored; then a coordinator draws it again.
 bad("two-ends", "the same coordinator gives up an id twice",
-    checkpointed(1, *ALL), at("", aborted(2, FailureReason.INPUT_OUTPUT), attempt=1),
-    at("", aborted(2, FailureReason.INPUT_OUTPUT), attempt=1), checkpointed(3, *ALL))  # fmt: skip
+    WHOLE[1], at("", aborted(2, FailureReason.INPUT_OUTPUT), attempt=1),
+    at("", aborted(2, FailureReason.INPUT_OUTPUT), attempt=1), WHOLE[3])  # fmt: skip
 near("two-ends", "a successor gives up an id that was never stored",
-     checkpointed(1, *ALL), at("", aborted(2, FailureReason.INPUT_OUTPUT), attempt=1),
-     at("coordinator.1", aborted(2, FailureReason.INPUT_OUTPUT), attempt=1), checkpointed(3, *ALL))  # fmt: skip
+     WHOLE[1], at("", aborted(2, FailureReason.INPUT_OUTPUT), attempt=1),
+     at("coordinator.1", aborted(2, FailureReason.INPUT_OUTPUT), attempt=1), WHOLE[3])  # fmt: skip
 
 bad("completed-without-ack", "completed without sink",
     triggered(1, *ALL), acked(1, *ALL[:2]), published(1), completed())  # fmt: skip
 bad("completed-without-ack", "completed with ack of older attempt",
     triggered(1, *ALL), on("", acked(1, ALL[0], outcome=events.AckOutcome.UNKNOWN), attempt=7), acked(1, *ALL[1:]),
     published(1), completed())  # fmt: skip
-bad("completed-without-ack", "completed without trigger", checkpointed(1, *ALL), published(2), completed(2))
+bad("completed-without-ack", "completed without trigger", WHOLE[1], published(2), completed(2))
 near("completed-without-ack", "completed with all acks",
      triggered(1, *ALL), acked(1, *reversed(ALL)), published(1), completed())  # fmt: skip
 
@@ -125,30 +119,27 @@ bad("notified-before-durable", "completed before publication",
     triggered(1, *ALL), acked(1, *ALL), completed(), published(1), notified(1, *ALL))  # fmt: skip
 bad("notified-before-durable", "told before publication",
     triggered(1, *ALL), acked(1, *ALL), notified(1, *ALL), published(1), completed())  # fmt: skip
-near("notified-before-durable", "told after publication", checkpointed(1, *ALL))
+near("notified-before-durable", "told after publication", WHOLE[1])
 
-bad("not-expired", "expires late",
-    triggered(1, *ALL), 400, aborted(), TOLD_OF_THE_ABORT, checkpointed(2, *ALL), options=SHORT)  # fmt: skip
+bad("not-expired", "expires late", triggered(1, *ALL), 400, aborted(), TOLD_OF_THE_ABORT, WHOLE[2], options=SHORT)
 bad("not-expired", "never expires", triggered(1, *ALL), options=SHORT)
 bad("not-expired", "expires late though it had two turns",
-    triggered(1, *ALL), 300, acked(1, ALL[0]), 50, acked(1, ALL[1]), 50, aborted(), TOLD_OF_THE_ABORT,
-    checkpointed(2, *ALL), options=SHORT, real_time=True)  # fmt: skip
+    triggered(1, *ALL), 300, acked(1, ALL[0]), 50, acked(1, ALL[1]), 50, aborted(), TOLD_OF_THE_ABORT, WHOLE[2],
+    options=SHORT, real_time=True)  # fmt: skip
 near("not-expired", "expires late on a machine that let it wait",
-     triggered(1, *ALL), 400, aborted(), TOLD_OF_THE_ABORT, checkpointed(2, *ALL), options=SHORT,
-     real_time=True)  # fmt: skip
+     triggered(1, *ALL), 400, aborted(), TOLD_OF_THE_ABORT, WHOLE[2], options=SHORT, real_time=True)  # fmt: skip
 near("not-expired", "expires in the turn in which an ack is read first",
-     triggered(1, *ALL), 400, acked(1, ALL[0]), 2, aborted(), TOLD_OF_THE_ABORT, checkpointed(2, *ALL), options=SHORT,
+     triggered(1, *ALL), 400, acked(1, ALL[0]), 2, aborted(), TOLD_OF_THE_ABORT, WHOLE[2], options=SHORT,
      real_time=True)  # fmt: skip
 near("not-expired", "expires in a turn that is broken off",
-     triggered(1, *ALL), 350, acked(1, ALL[0]), 50, aborted(), TOLD_OF_THE_ABORT, checkpointed(2, *ALL), options=SHORT,
+     triggered(1, *ALL), 350, acked(1, ALL[0]), 50, aborted(), TOLD_OF_THE_ABORT, WHOLE[2], options=SHORT,
      real_time=True)  # fmt: skip
 bad("not-expired", "never expires in real time", triggered(1, *ALL), options=SHORT, real_time=True)
 
 # The machine let its coordinator wait.
 near("not-expired", "is pending when the run is over",
      triggered(1, *ALL), options=SHORT, end=RunEnd(reached=True, ended_ns=400 * MS), real_time=True)  # fmt: skip
-near("not-expired", "expires in time",
-     triggered(1, *ALL), 200, aborted(), TOLD_OF_THE_ABORT, checkpointed(2, *ALL), options=SHORT)  # fmt: skip
+near("not-expired", "expires in time", triggered(1, *ALL), 200, aborted(), TOLD_OF_THE_ABORT, WHOLE[2], options=SHORT)
 near("not-expired", "publication lasts",
      triggered(1, *ALL), 200, aborted(), TOLD_OF_THE_ABORT, triggered(2, *ALL), acked(2, *ALL), 900, published(2),
      completed(2), options=SHORT)  # fmt: skip

@@ -19,16 +19,16 @@ IN_MEMORY = {**OPTIONS, "execution.state-recovery.from-local": "true"}
 COPY = "job-0/sum[0]/copy-1"
 STORED = "checkpoints/job-0/chk-1/sum[0]"
 
-
-def copied(checkpoint: int = 1, subtask: str = "sum[0]") -> events.LocalCopyWritten:
-    path, files = (f"job-0/{subtask}/copy-{checkpoint}", (f"checkpoints/job-0/chk-{checkpoint}/{subtask}",))
-    return events.LocalCopyWritten(subtask=subtask, checkpoint=checkpoint, path=path, files=files)
-
+COPIED = {
+    n: events.LocalCopyWritten(subtask="sum[0]", checkpoint=n, path=f"job-0/sum[0]/copy-{n}",
+                               files=(f"checkpoints/job-0/chk-{n}/sum[0]",))
+    for n in (1, 2, 3)
+}  # fmt: skip
 
 bad, near = exhibits("LOCAL", attempt(), options=ON)
 
-bad("kept-though-off", "copies of what is in memory", copied(), options=IN_MEMORY)
-bad("kept-though-off", "copies that nobody asked for", copied(), options=OPTIONS)
+bad("kept-though-off", "copies of what is in memory", COPIED[1], options=IN_MEMORY)
+bad("kept-though-off", "copies that nobody asked for", COPIED[1], options=OPTIONS)
 near("kept-though-off", "no copies of what is in memory", options=IN_MEMORY)
 
 bad("local-failure-counts", "a failed copy declines the checkpoint",
@@ -47,7 +47,12 @@ near("acked-unstored", "state that is local alone is declined",
 
 USED = events.LocalCopyUsed(subtask="sum[0]", checkpoint=1, path=COPY)
 SPOILT = events.LocalCopySpoilt(worker=0, way="flip", paths=(COPY,))
-BOTH_COPIED: list[Line] = [task("sum[0]"), task("sum[1]"), copied(), copied(subtask="sum[1]"), completed()]
+BOTH_COPIED: list[Line] = [
+    task("sum[0]"), task("sum[1]"), COPIED[1],
+    events.LocalCopyWritten(subtask="sum[1]", checkpoint=1, path="job-0/sum[1]/copy-1",
+                            files=("checkpoints/job-0/chk-1/sum[1]",)),
+    completed(),
+]  # fmt: skip
 """Two sums run, and keep copies of checkpoint 1."""
 
 OTHER_RESTORED: list[Line] = [
@@ -58,7 +63,7 @@ OTHER_RESTORED: list[Line] = [
 bad("spoilt-copy-used", "a copy that was changed is used",
     *BOTH_COPIED, SPOILT, attempt(1), *OTHER_RESTORED, USED, task("sum[0]", 1))  # fmt: skip
 bad("spoilt-copy-used", "the copy of another checkpoint is used",
-    *BOTH_COPIED, copied(2), SPOILT, attempt(1), *OTHER_RESTORED,
+    *BOTH_COPIED, COPIED[2], SPOILT, attempt(1), *OTHER_RESTORED,
     events.LocalCopyUsed(subtask="sum[0]", checkpoint=1, path="job-0/sum[0]/copy-2"), task("sum[0]", 1))  # fmt: skip
 bad("spoilt-copy-used", "a copy is used that another has overwritten",
     *BOTH_COPIED, events.LocalCopyWritten(subtask="sink[0]", checkpoint=1, path=COPY), attempt(1), *OTHER_RESTORED,
@@ -86,9 +91,9 @@ near("intact-copy-unused", "a disk that cannot be read",
      events.LocalCopyRefused(subtask="sum[0]", checkpoint=1, reason="injected error"), task("sum[0]", 1))  # fmt: skip
 
 bad("copy-left", "an old copy lies there",
-    copied(), heard("sum[0]", 1, 2, 3), events.LocalDiskListed(worker=0, paths=(COPY,)))  # fmt: skip
+    COPIED[1], heard("sum[0]", 1, 2, 3), events.LocalDiskListed(worker=0, paths=(COPY,)))  # fmt: skip
 near("copy-left", "the newest copy lies there",
-     copied(), copied(3), heard("sum[0]", 1, 2, 3),
+     COPIED[1], COPIED[3], heard("sum[0]", 1, 2, 3),
      events.LocalDiskListed(worker=0, paths=("job-0/sum[0]/copy-3",)))  # fmt: skip
 
 bad("moved", "two subtasks change places",

@@ -11,12 +11,12 @@ from holdfast.harness.model.events import CheckpointRetained, FileReference, Sub
 from holdfast.harness.model.jobs import FORWARD
 from holdfast.suites.selfcheck.oracles.builder import Line, exhibits
 from holdfast.suites.selfcheck.oracles.histories import state as keyed
-from holdfast.suites.selfcheck.oracles.histories.coord import ALL
+from holdfast.suites.selfcheck.oracles.histories.coord import ALL, WHOLE
 from holdfast.suites.selfcheck.oracles.histories.snapshot import FILE, HELD, THREE_MORE, WORKER, released
 from holdfast.suites.selfcheck.oracles.legal import summary
 from holdfast.suites.selfcheck.oracles.lines import (
-    CANCELED, CANCELLING, RUNNING, aborted, ack_sent, acked, attempt, checkpointed, completed, damaged, deleted, died,
-    drawn, dropped, listed, notified, published, snapshot, submitted, switched, triggered, written,
+    CANCELED, CANCELLING, RUNNING, aborted, ack_sent, acked, attempt, completed, damaged, deleted, died, drawn, dropped,
+    listed, notified, published, snapshot, submitted, switched, triggered, written,
 )  # fmt: skip
 
 POLICY = "execution.checkpointing.externalized-checkpoint-retention"
@@ -155,12 +155,11 @@ DISCARDED: list[Line] = [attempt(), triggered(1, *ALL), ack_sent(ALL[0], 1, STAT
 
 coord_near("state-not-discarded", "the harness put back a file of an aborted one",
            *DISCARDED, damaged(STATE_FILE[1], left=5), events.ObjectMended(path=STATE_FILE[1].path, length=10),
-           aborted(), notified(1, *ALL, completed=False), checkpointed(2, *ALL), listed(STATE_FILE[1]), job=FORWARD,
+           aborted(), notified(1, *ALL, completed=False), WHOLE[2], listed(STATE_FILE[1]), job=FORWARD,
            parallelism=1)  # fmt: skip
 coord_bad("state-not-discarded", "the harness put back another file",
           *DISCARDED, damaged(METADATA[1], left=5), events.ObjectMended(path=METADATA[1].path, length=10), aborted(),
-          notified(1, *ALL, completed=False), checkpointed(2, *ALL), listed(STATE_FILE[1]), job=FORWARD,
-          parallelism=1)  # fmt: skip
+          notified(1, *ALL, completed=False), WHOLE[2], listed(STATE_FILE[1]), job=FORWARD, parallelism=1)  # fmt: skip
 
 
 # --- what is read back -----------------------------------------------------------------------------------------------

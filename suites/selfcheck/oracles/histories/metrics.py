@@ -161,26 +161,14 @@ def reported(change: Change = lambda report: report, *, copied: str = "") -> lis
     return script.lines
 
 
-def of_checkpoint(number: int, *statuses: events.CheckpointStatus, **wrong: Any) -> Change:
-    """Changes the reports of a checkpoint."""
+def changed(number: int, of: events.CheckpointStatus | str, **wrong: Any) -> Change:
+    """Changes the report of a checkpoint in this status, or of the part of this subtask."""
 
     def change(report: Report) -> Report:
-        hit = (
-            isinstance(report, events.CheckpointStatistics)
-            and report.checkpoint == number
-            and (report.status in statuses)
-        )
-        return replace(report, **wrong) if hit else report
-
-    return change
-
-
-def of_part(number: int, name: str, **wrong: Any) -> Change:
-    """Changes the report of a subtask's part."""
-
-    def change(report: Report) -> Report:
-        hit = isinstance(report, events.SubtaskStatistics) and (report.checkpoint, report.subtask) == (number, name)
-        return replace(report, **wrong) if hit else report
+        if isinstance(report, events.CheckpointStatistics | events.SubtaskStatistics) and report.checkpoint == number:
+            told = report.status if isinstance(report, events.CheckpointStatistics) else report.subtask
+            return replace(report, **wrong) if told == of else report
+        return report
 
     return change
 
@@ -210,31 +198,28 @@ bad("checkpoint-unreported", "beginning is left out",
                              else report)))  # fmt: skip
 
 bad("checkpoint-misreported", "trigger time is that of the end",
-    reported(of_checkpoint(3, events.CheckpointStatus.COMPLETED, triggered_ms=200.0)))  # fmt: skip
+    reported(changed(3, events.CheckpointStatus.COMPLETED, triggered_ms=200.0)))  # fmt: skip
 bad("checkpoint-misreported", "failure has no reason",
-    reported(of_checkpoint(2, events.CheckpointStatus.FAILED, failure_reason="")))  # fmt: skip
+    reported(changed(2, events.CheckpointStatus.FAILED, failure_reason="")))  # fmt: skip
 bad("checkpoint-misreported", "path is that of another",
-    reported(of_checkpoint(3, events.CheckpointStatus.COMPLETED, path="chk-1/_metadata")))  # fmt: skip
-bad("checkpoint-misreported", "an ack too many",
-    reported(of_checkpoint(2, events.CheckpointStatus.FAILED, acknowledged=2)))  # fmt: skip
+    reported(changed(3, events.CheckpointStatus.COMPLETED, path="chk-1/_metadata")))  # fmt: skip
+bad("checkpoint-misreported", "an ack too many", reported(changed(2, events.CheckpointStatus.FAILED, acknowledged=2)))
 
 bad("type-wrong", "aligned is said to have overtaken",
-    reported(of_checkpoint(1, events.CheckpointStatus.COMPLETED,
-                           checkpoint_type=events.CheckpointType.UNALIGNED_CHECKPOINT)))  # fmt: skip
+    reported(changed(1, events.CheckpointStatus.COMPLETED,
+                     checkpoint_type=events.CheckpointType.UNALIGNED_CHECKPOINT)))  # fmt: skip
 
 bad("duration-wrong", "lasted a millisecond less",
-    reported(of_checkpoint(2, events.CheckpointStatus.FAILED, duration_ms=38.0)))  # fmt: skip
+    reported(changed(2, events.CheckpointStatus.FAILED, duration_ms=38.0)))  # fmt: skip
 
 bad("counts-wrong", "failed is no part of the total",
-    reported(of_checkpoint(2, events.CheckpointStatus.FAILED,
-                           counts=events.CheckpointCounts(0, 1, 0, 1, 1))))  # fmt: skip
+    reported(changed(2, events.CheckpointStatus.FAILED, counts=events.CheckpointCounts(0, 1, 0, 1, 1))))  # fmt: skip
 bad("counts-wrong", "failed counts as completed",
-    reported(of_checkpoint(2, events.CheckpointStatus.FAILED,
-                           counts=events.CheckpointCounts(0, 2, 0, 2, 0))))  # fmt: skip
+    reported(changed(2, events.CheckpointStatus.FAILED, counts=events.CheckpointCounts(0, 2, 0, 2, 0))))  # fmt: skip
 
 bad("size-wrong", "inline state is left out",
-    reported(of_checkpoint(1, events.CheckpointStatus.COMPLETED, full_bytes=FILE_BYTES)))  # fmt: skip
-bad("size-wrong", "nothing is new in a part", reported(of_part(3, "sum[0]", delta_bytes=0)))
+    reported(changed(1, events.CheckpointStatus.COMPLETED, full_bytes=FILE_BYTES)))  # fmt: skip
+bad("size-wrong", "nothing is new in a part", reported(changed(3, "sum[0]", delta_bytes=0)))
 
 bad("restore-misreported", "restore is left out",
     reported(lambda report: None if isinstance(report, events.RestoreStatistics) else report))  # fmt: skip
@@ -255,19 +240,19 @@ bad("restore-duration-wrong", "restore of another checkpoint ends",
 bad("subtask-unreported", "part is left out",
     reported(lambda report: None if getattr(report, "subtask", "") == "source[1]" else report))  # fmt: skip
 
-bad("start-delay-wrong", "clock starts with the barrier", reported(of_part(1, "sum[0]", start_delay_ms=0.0)))
+bad("start-delay-wrong", "clock starts with the barrier", reported(changed(1, "sum[0]", start_delay_ms=0.0)))
 
-bad("alignment-wrong", "alignment takes no time", reported(of_part(3, "sum[0]", alignment_ms=0.0)))
+bad("alignment-wrong", "alignment takes no time", reported(changed(3, "sum[0]", alignment_ms=0.0)))
 
-bad("held-bytes-wrong", "nothing is held", reported(of_part(1, "sum[0]", held_bytes=0)))
+bad("held-bytes-wrong", "nothing is held", reported(changed(1, "sum[0]", held_bytes=0)))
 
-bad("part-duration-wrong", "asynchronous part is left out", reported(of_part(1, "source[0]", async_ms=0.0)))
-bad("part-duration-wrong", "end to end is that of the snapshot", reported(of_part(1, "source[0]", end_to_end_ms=3.0)))
+bad("part-duration-wrong", "asynchronous part is left out", reported(changed(1, "source[0]", async_ms=0.0)))
+bad("part-duration-wrong", "end to end is that of the snapshot", reported(changed(1, "source[0]", end_to_end_ms=3.0)))
 
 bad("idle-gap-wrong", "gap is counted from the trigger",
-    reported(of_checkpoint(3, events.CheckpointStatus.IN_PROGRESS, idle_ms=45.0)))  # fmt: skip
+    reported(changed(3, events.CheckpointStatus.IN_PROGRESS, idle_ms=45.0)))  # fmt: skip
 bad("idle-gap-wrong", "first checkpoint has a gap",
-    reported(of_checkpoint(1, events.CheckpointStatus.IN_PROGRESS, idle_ms=0.0)))  # fmt: skip
+    reported(changed(1, events.CheckpointStatus.IN_PROGRESS, idle_ms=0.0)))  # fmt: skip
 
 near("checkpoint-unreported", "everything is reported", reported())
 
@@ -283,24 +268,22 @@ near("checkpoint-misreported", "a busy machine read its clock earlier",
      reported(late_by(0.9)), end=RunEnd(reached=True, real_time=True))  # fmt: skip
 
 near("duration-wrong", "a busy machine recorded late",
-     reported(of_checkpoint(2, events.CheckpointStatus.FAILED, duration_ms=40.0)),
+     reported(changed(2, events.CheckpointStatus.FAILED, duration_ms=40.0)),
      end=RunEnd(reached=True, real_time=True))  # fmt: skip
 
 near("type-wrong", "all of it is new",
-     reported(of_checkpoint(1, events.CheckpointStatus.COMPLETED,
-                            full_bytes=3 * INLINE_BYTES + FILE_BYTES)))  # fmt: skip
+     reported(changed(1, events.CheckpointStatus.COMPLETED, full_bytes=3 * INLINE_BYTES + FILE_BYTES)))  # fmt: skip
 
 near("size-wrong", "all of it is new",
-     reported(of_checkpoint(1, events.CheckpointStatus.COMPLETED,
-                            full_bytes=3 * INLINE_BYTES + FILE_BYTES)))  # fmt: skip
+     reported(changed(1, events.CheckpointStatus.COMPLETED, full_bytes=3 * INLINE_BYTES + FILE_BYTES)))  # fmt: skip
 
-near("start-delay-wrong", "synchronous part is the longer", reported(of_part(1, "sum[0]", sync_ms=3.0, async_ms=0.0)))
+near("start-delay-wrong", "synchronous part is the longer", reported(changed(1, "sum[0]", sync_ms=3.0, async_ms=0.0)))
 
-near("alignment-wrong", "synchronous part is the longer", reported(of_part(1, "sum[0]", sync_ms=3.0, async_ms=0.0)))
+near("alignment-wrong", "synchronous part is the longer", reported(changed(1, "sum[0]", sync_ms=3.0, async_ms=0.0)))
 
-near("held-bytes-wrong", "synchronous part is the longer", reported(of_part(1, "sum[0]", sync_ms=3.0, async_ms=0.0)))
+near("held-bytes-wrong", "synchronous part is the longer", reported(changed(1, "sum[0]", sync_ms=3.0, async_ms=0.0)))
 
-near("part-duration-wrong", "synchronous part is the longer", reported(of_part(1, "sum[0]", sync_ms=3.0, async_ms=0.0)))
+near("part-duration-wrong", "synchronous part is the longer", reported(changed(1, "sum[0]", sync_ms=3.0, async_ms=0.0)))
 
 near("alignment-wrong", "copy of a trigger comes behind the snapshot", reported(copied="source[0]"))
 

@@ -7,16 +7,15 @@ from collections.abc import Sequence
 from msgspec.structs import replace
 
 from holdfast.harness.model.capability import AT_MOST_ONCE
-from holdfast.harness.model.events import BroadcastSummary, SnapshotTaken
-from holdfast.harness.model.history import History, RunEnd
-from holdfast.harness.model.job import RIGHT_WEIGHT, Job, VertexKind
+from holdfast.harness.model.events import BroadcastSummary
+from holdfast.harness.model.job import RIGHT_WEIGHT, VertexKind
 from holdfast.harness.model.jobs import (
     BROADCAST, DIAMOND, INTERVAL_JOIN, JOIN, PIPELINE, RULED_SUM, SELF_JOIN, STEPS, UNION,
 )  # fmt: skip
 from holdfast.harness.model.lossy_jobs import ITERATION
 from holdfast.harness.model.plan import ExpectedEnd
 from holdfast.harness.model.records import FoldRow, WindowRow
-from holdfast.suites.selfcheck.oracles.builder import Line, exhibits, input_log, story
+from holdfast.suites.selfcheck.oracles.builder import Line, exhibits, input_log
 from holdfast.suites.selfcheck.oracles.histories.window import row
 from holdfast.suites.selfcheck.oracles.legal import MASK, fold_row, identity_hash, summary
 from holdfast.suites.selfcheck.oracles.lines import attempt, completed, delivers, emitted, sends, snapshot
@@ -54,24 +53,19 @@ near_loss("input-lost", "only the dropped copies missing", units=units(identitie
 
 # --- sums of copies --------------------------------------------------------------------------------------------------
 
+FIRST_COPY, ODD_COPY, A_COPIES, B_COPIES = (
+    FoldRow(key, sum(offset + 1 for _, offset, _ in records),
+            tuple(sum(partition == each for partition, _, _ in records) for each in (0, 1)),
+            sum(identity_hash(partition, 3 * offset + copy) for partition, offset, copy in records) & MASK)
+    for key, records in (("a", [(0, 0, 0)]), ("a", [(0, 0, 1)]),
+                         ("a", [(partition, 0, copy) for partition in (0, 1) for copy in (0, 2)]),
+                         ("b", [(partition, 1, 1) for partition in (0, 1)]))
+)  # fmt: skip
+"""Rows of these (partition, offset, copy) of PIPELINE, three copies of each record: of offset 0 the copies 0 and 2
+are even, of offset 1 copy 1."""
 
-def copied(key: str, *records: tuple[int, int, int]) -> FoldRow:
-    """The row that holds these (partition, offset, copy) of PIPELINE, three copies of each record."""
-    counts = tuple(sum((partition == each for partition, _, _ in records)) for each in (0, 1))
-    digest = sum((identity_hash(partition, 3 * offset + copy) for partition, offset, copy in records)) & MASK
-    return FoldRow(key, sum((offset + 1 for _, offset, _ in records)), counts, digest)
-
-
-A_COPIES = [(partition, 0, copy) for partition in (0, 1) for copy in (0, 2)]
-B_COPIES = [(partition, 1, 1) for partition in (0, 1)]
-"""Of offset 0 the copies 0 and 2 are even, of offset 1 copy 1."""
-
-near_rows("row-wrong", "even copies summed",
-          job=PIPELINE,
-          units=one_by_one(copied("a", *A_COPIES[:1]), copied("a", *A_COPIES), copied("b", *B_COPIES)))  # fmt: skip
-bad_rows("row-wrong", "an odd copy summed",
-         job=PIPELINE,
-         units=one_by_one(copied("a", (0, 0, 1)), copied("a", *A_COPIES), copied("b", *B_COPIES)))  # fmt: skip
+near_rows("row-wrong", "even copies summed", job=PIPELINE, units=one_by_one(FIRST_COPY, A_COPIES, B_COPIES))
+bad_rows("row-wrong", "an odd copy summed", job=PIPELINE, units=one_by_one(ODD_COPY, A_COPIES, B_COPIES))
 
 
 # --- joins -----------------------------------------------------------------------------------------------------------
@@ -79,10 +73,9 @@ bad_rows("row-wrong", "an odd copy summed",
 
 def joined(key: str, left: Sequence[tuple[int, int]], right: Sequence[tuple[int, int]]) -> FoldRow:
     """The row of a key that holds these (partition, offset) on either side."""
-    counts = tuple(sum((partition == each for partition, _ in side)) for side in (left, right) for each in (0, 1))
-    value = sum((offset + 1 for _, offset in left)) - sum((offset + 1 for _, offset in right))
-    digest = sum(identity_hash(*each) for each in left) + RIGHT_WEIGHT * sum(identity_hash(*each) for each in right)
-    return FoldRow(key, value, counts, digest & MASK)
+    one, other = fold_row(key, left), fold_row(key, right)
+    digest = one.digest + RIGHT_WEIGHT * other.digest & MASK
+    return FoldRow(key, one.value - other.value, (*one.counts, *other.counts), digest)
 
 
 A_JOINED, B_JOINED = joined("a", [(0, 0)], [(1, 0)]), joined("b", [(0, 1)], [(1, 1)])
@@ -109,70 +102,63 @@ bad_rows("row-wrong", "a rule applied twice",
 
 bad_rows("input-missing", "a rule that one key never saw", job=BROADCAST, units=one_by_one(RULED[0], RULED[2]))
 
+OF_BROADCAST, OF_JOIN = (
+    [snapshot(f"{one}[0]", 1, (0, 1)), snapshot(f"{one}[1]"), snapshot(f"{other}[0]", 1, (1, 1)),
+     snapshot(f"{other}[1]")]
+    for one, other in (("source", "rules"), ("left", "right"))
+)  # fmt: skip
+"""Checkpoint 1 of their sources, at offset 1 of both partitions."""
 
-def _cut(job: Job, *snapshots: SnapshotTaken) -> list[Line]:
-    """Checkpoint 1 at offset 1 of both partitions."""
-    sources = [vertex.name for vertex in job.vertices[:2]]
-    lines: list[Line] = [
-        snapshot(f"{source}[{i}]", 1, *(((number, 1),) if not i else ()))
-        for number, source in enumerate(sources)
-        for i in (0, 1)
-    ]
-    return [*lines, *snapshots]
-
-
-def _copies(copies: tuple[int, int]) -> list[SnapshotTaken]:
-    """The copies of broadcast state hold so many records."""
-
-    def copy(records: int) -> BroadcastSummary:
-        digest = sum(identity_hash(1, offset) for offset in range(records)) & MASK
-        return BroadcastSummary(records, sum(offset + 1 for offset in range(records)), digest)
-
-    return [
-        snapshot(f"sum[{i}]", state=replace(summary([(0, 0)] if not i else []), broadcast=copy(records)))
-        for i, records in enumerate(copies)
-    ]
-
+_COPY = [
+    BroadcastSummary(n, sum(range(1, n + 1)), sum(identity_hash(1, offset) for offset in range(n)) & MASK)
+    for n in range(3)
+]  # fmt: skip
+COPIES: dict[tuple[int, int], list[Line]] = {
+    (left,
+     right): [snapshot("sum[0]", state=replace(summary([(0, 0)]), broadcast=_COPY[left])),
+              snapshot("sum[1]", state=replace(summary([]), broadcast=_COPY[right]))]
+    for left in range(3)
+    for right in range(3)
+}  # fmt: skip
+"""The copies of broadcast state hold so many records."""
 
 bad_cut, near_cut = exhibits("CUT", inputs=TWO, job=BROADCAST)
 
-near_cut("state-missing", "copies of the cut", _cut(BROADCAST, *_copies((1, 1))))
-bad_cut("state-missing", "copies behind", _cut(BROADCAST, *_copies((0, 0))))
+near_cut("state-missing", "copies of the cut", OF_BROADCAST, COPIES[1, 1])
+bad_cut("state-missing", "copies behind", OF_BROADCAST, COPIES[0, 0])
 
-bad_cut("state-extra", "copies ahead", _cut(BROADCAST, *_copies((2, 2))))
+bad_cut("state-extra", "copies ahead", OF_BROADCAST, COPIES[2, 2])
 
-near_cut("copies-differ", "copies alike", _copies((1, 1)))
-bad_cut("copies-differ", "a copy behind", _copies((1, 0)))
+near_cut("copies-differ", "copies alike", COPIES[1, 1])
+bad_cut("copies-differ", "a copy behind", COPIES[1, 0])
 
 # The first record of either side is in the cut; the state holds these (partition, offset).
 near_cut("state-extra", "sides cancel",
-         _cut(JOIN,
-              snapshot("join[0]",
-                       state=replace(summary(((0, 0), (1, 0))),
-                                     value=sum(-1 - offset
-                                               if partition
-                                               else offset
-                                               + 1
-                                               for partition, offset in ((0, 0), (1, 0))),
-                                     digest=sum(identity_hash(*each) * (RIGHT_WEIGHT if each[0] else 1)
-                                                for each in ((0, 0), (1, 0))) & MASK,
-                                     entries=None)),
-              snapshot("join[1]", state=summary([]))),
-         job=JOIN)  # fmt: skip
+         OF_JOIN,
+         snapshot("join[0]",
+                  state=replace(summary(((0, 0), (1, 0))),
+                                value=sum(-1 - offset
+                                          if partition
+                                          else offset
+                                          + 1
+                                          for partition, offset in ((0, 0), (1, 0))),
+                                digest=sum(identity_hash(*each) * (RIGHT_WEIGHT if each[0] else 1)
+                                           for each in ((0, 0), (1, 0))) & MASK,
+                                entries=None)),
+         snapshot("join[1]", state=summary([])), job=JOIN)  # fmt: skip
 bad_cut("state-extra", "a record of the left side twice",
-        _cut(JOIN,
-             snapshot("join[0]",
-                      state=replace(summary(((0, 0), (0, 0), (1, 0))),
-                                    value=sum(-1 - offset
-                                              if partition
-                                              else offset
-                                              + 1
-                                              for partition, offset in ((0, 0), (0, 0), (1, 0))),
-                                    digest=sum(identity_hash(*each) * (RIGHT_WEIGHT if each[0] else 1)
-                                               for each in ((0, 0), (0, 0), (1, 0))) & MASK,
-                                    entries=None)),
-             snapshot("join[1]", state=summary([]))),
-        job=JOIN)  # fmt: skip
+        OF_JOIN,
+        snapshot("join[0]",
+                 state=replace(summary(((0, 0), (0, 0), (1, 0))),
+                               value=sum(-1 - offset
+                                         if partition
+                                         else offset
+                                         + 1
+                                         for partition, offset in ((0, 0), (0, 0), (1, 0))),
+                               digest=sum(identity_hash(*each) * (RIGHT_WEIGHT if each[0] else 1)
+                                          for each in ((0, 0), (0, 0), (1, 0))) & MASK,
+                               entries=None)),
+        snapshot("join[1]", state=summary([])), job=JOIN)  # fmt: skip
 
 # --- two inputs in event time: an interval join, and a sum by rules ---------------------------------------------------
 
@@ -186,16 +172,11 @@ WITHIN_20_MS = replace(
     ),
 )
 
-
-def pair(left: int, right: int) -> WindowRow:
-    """The row of two offsets."""
-    key = "ab"[left % 2]
-    one, other = (fold_row(key, [(0, left)]), fold_row(key, [(1, right)]))
-    number = left << 31 | 1 << 24 | right
-    return WindowRow(key, number, left - right, one.digest + RIGHT_WEIGHT * other.digest & MASK)
-
-
-PAIRS = (pair(0, 0), pair(0, 2), pair(1, 1), pair(2, 2))
+*PAIRS, BACKWARDS = (
+    WindowRow(row.key, left << 31 | 1 << 24 | right, row.value, row.digest)
+    for left, right in ((0, 0), (0, 2), (1, 1), (2, 2), (2, 0))
+    for row in [joined("ab" [left % 2], [(0, left)], [(1, right)])]
+)  # fmt: skip
 """All that there are of three records on either side; those of offsets 0 and 2 are just 20 ms apart."""
 
 bad_pairs, near_pairs = exhibits("WINDOW", inputs=input_log(3, 3), job=WITHIN_20_MS)
@@ -204,7 +185,7 @@ near_pairs("window-unknown", "every pair once", units=one_by_one(*PAIRS))
 
 near_pairs("window-missing", "pairs in any order", units=one_by_one(*reversed(PAIRS)))
 
-bad_pairs("window-unknown", "the right record is before the left one", units=one_by_one(*PAIRS, pair(2, 0)))
+bad_pairs("window-unknown", "the right record is before the left one", units=one_by_one(*PAIRS, BACKWARDS))
 bad_pairs("window-unknown", "a left record without a right one", units=one_by_one(*PAIRS, row("a", 0, 0)))
 
 bad_pairs("window-missing", "two records just in reach do not meet", units=one_by_one(*PAIRS[:1], *PAIRS[2:]))
@@ -249,15 +230,6 @@ bad_rows("input-missing", "records wait though the input has ended",
 
 IN, LOOP = "source[0]->loop[0]", "loop[0]->loop[0]"
 ROWS = [f"0:{offset}" for offset in range(7)]
-
-
-def crashed(*shown: str, before: Sequence[Line], checkpoint: int = 1, end: RunEnd | None = None) -> History:
-    """What happens before the checkpoint; then a crash, and what is left is read again. A marker is the last record."""
-    return story(attempt(), before, snapshot("loop[0]"), completed(), attempt(checkpoint or None),
-                 [emitted(4, 6), sends(IN, 0, records=2), delivers(IN, 0, records=2), sends(LOOP, 0, records=2)],
-                 delivers(LOOP, 0, records=2), job=ITERATION, parallelism=1, inputs=marked(input_log(6)),
-                 units=units(identities(*shown)), claimed=AT_MOST_ONCE, end=end)  # fmt: skip
-
 
 TWO_BATCHES: list[Line] = [
     emitted(0, 2), sends(IN, 0, records=2), delivers(IN, 0, records=2), sends(LOOP, 0, records=2), emitted(2, 4),

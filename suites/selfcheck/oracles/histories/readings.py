@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 
 from holdfast.harness.model import events, profile
 from holdfast.harness.model.capability import AT_LEAST_ONCE, OutputMode
@@ -171,35 +171,31 @@ def checkpoint(
     return [triggered(number, "sum[0]"), written(file), *cut, ack_ms, acked(number, "sum[0]"), publish_ms, ended, *gone]
 
 
-def run(one: Callable[[int], list[Line]], count: int = MANY) -> list[Line]:
-    lines = [line for number in range(1, count + 1) for line in one(number)]
-    return [attempt(), *lines]
+NUMBERS = range(1, MANY + 1)
 
-
-bad, near = exhibits("TREND", claimed=frozenset(), options=UNCHAINED)
+bad, near = exhibits("TREND", attempt(), claimed=frozenset(), options=UNCHAINED)
 
 bad("acks-slow-down", "each ack comes later",
-    run(lambda number: checkpoint(number, ack_ms=5 + number / 10, publish_ms=100 - number / 10)))  # fmt: skip
-near("acks-slow-down", "acks come as they did", run(lambda number: checkpoint(number, ack_ms=5 + number % 7)))
+    [checkpoint(n, ack_ms=5 + n / 10, publish_ms=100 - n / 10) for n in NUMBERS])  # fmt: skip
+near("acks-slow-down", "acks come as they did", [checkpoint(n, ack_ms=5 + n % 7) for n in NUMBERS])
 
-bad("duration-grows", "each takes longer", run(lambda number: checkpoint(number, publish_ms=5 + number / 30)))
-near("duration-grows", "one takes very long",
-     run(lambda number: checkpoint(number, publish_ms=5_000 if number > MANY - 3 else 5)))  # fmt: skip
+bad("duration-grows", "each takes longer", [checkpoint(n, publish_ms=5 + n / 30) for n in NUMBERS])
+near("duration-grows", "one takes very long", [checkpoint(n, publish_ms=5_000 if n > MANY - 3 else 5) for n in NUMBERS])
 near("duration-grows", "it grows by less than is worth a word",
-     run(lambda number: checkpoint(number, publish_ms=100 + number / 100)))  # fmt: skip
+     [checkpoint(n, publish_ms=100 + n / 100) for n in NUMBERS])  # fmt: skip
 
-bad("files-grow", "a file of each stays", run(lambda number: checkpoint(number, files=1)))
-near("files-grow", "files go", run(checkpoint))
+bad("files-grow", "a file of each stays", [checkpoint(n, files=1) for n in NUMBERS])
+near("files-grow", "files go", [checkpoint(n) for n in NUMBERS])
 
-bad("versions-grow", "a version of some stays", run(lambda number: checkpoint(number, versions=int(number % 5 == 0))))
-near("versions-grow", "versions go", run(lambda number: checkpoint(number, versions=0)))
+bad("versions-grow", "a version of some stays", [checkpoint(n, versions=int(n % 5 == 0)) for n in NUMBERS])
+near("versions-grow", "versions go", [checkpoint(n, versions=0) for n in NUMBERS])
 
 # Too few to say anything.
 undecided("TREND", "few",
-          run(lambda number: checkpoint(number, publish_ms=number), FEWEST - 1), options=UNCHAINED,
+          attempt(), [checkpoint(n, publish_ms=n) for n in NUMBERS[: FEWEST - 1]], options=UNCHAINED,
           claimed=frozenset())  # fmt: skip
 
 # What comes behind the first checkpoint that fails is not looked at.
 undecided("TREND", "until one fails",
-          run(lambda number: checkpoint(number, publish_ms=number, ends=number != FEWEST)), options=UNCHAINED,
+          attempt(), [checkpoint(n, publish_ms=n, ends=n != FEWEST) for n in NUMBERS], options=UNCHAINED,
           claimed=frozenset())  # fmt: skip

@@ -24,13 +24,6 @@ PENDING = (("t",), ("u",), ())
 BATCHES = (content("source[0]->sum[0]", 5, 6),)
 
 
-def state(entries: dict[str, int]) -> events.StateSummary:
-    """Each key with one record of its value."""
-    return events.StateSummary(
-        len(entries), len(entries), sum(entries.values()), sum(entries.values()), entries=entries
-    )
-
-
 def rescaled(
     *held: dict[str, int],
     splits: Sequence[tuple[tuple[int, int], ...]] = SPLITS,
@@ -39,24 +32,22 @@ def rescaled(
     behind: Sequence[Line] = (),
 ) -> list[Line]:
     """What the three sums, sources and sinks start with."""
+    states = [
+        events.StateSummary(len(each), len(each), sum(each.values()), sum(each.values()), entries=each)
+        for each in (LEFT, RIGHT, *held)
+    ]  # fmt: skip
     taken = [
         line
-        for index, entries in enumerate((LEFT, RIGHT))
-        for line in (
-            snapshot(f"source[{index}]", 1, *SPLITS[index]),
-            snapshot(f"sum[{index}]", state=state(entries)),
-            snapshot(f"sink[{index}]", pending=PENDING[index]),
-        )
-    ]
+        for index, state in enumerate(states[:2])
+        for line in (snapshot(f"source[{index}]", 1, *SPLITS[index]), snapshot(f"sum[{index}]", state=state),
+                     snapshot(f"sink[{index}]", pending=PENDING[index]))
+    ]  # fmt: skip
     starts = [
         line
-        for index, entries in enumerate(held)
-        for line in (
-            task(f"source[{index}]", 1, positions=splits[index]),
-            task(f"sum[{index}]", 1, state=state(entries)),
-            task(f"sink[{index}]", 1, pending=pending[index]),
-        )
-    ]
+        for index, state in enumerate(states[2:])
+        for line in (task(f"source[{index}]", 1, positions=splits[index]), task(f"sum[{index}]", 1, state=state),
+                     task(f"sink[{index}]", 1, pending=pending[index]))
+    ]  # fmt: skip
     return [submitted(), attempt(), *taken, *in_flight, completed(), submitted("chk-1", 1, job=1),
             attempt(1, number=1_001) if held else (), *starts, *behind]  # fmt: skip
 
@@ -117,18 +108,18 @@ near("rescaled-in-flight", "what was in flight moves",
 SUMMED = (events.ChannelContent("source[0]->sum[0]", False, ((1, 5),), events.StateSummary(0, 3, 12, 7)),)
 TAKEN_BY_KEY = in_flight("sum[0]", *SUMMED)
 
-
-def part(index: int, records: int, value: int, digest: int) -> events.ChannelStateRestored:
-    """What one of three sums puts back of three records."""
-    state = events.StateSummary(0, records, value, digest)
-    channels = (events.ChannelContent(f"source[0]->sum[{index}]", False, ((1, 0),), state),)
-    return put_back(f"sum[{index}]", *channels)
-
+WHOLE_IN_BOTH, A_PART_IN_EACH = (
+    [put_back(f"sum[{i}]", events.ChannelContent(f"source[0]->sum[{i}]", False, ((1, 0),), state))
+     for i, state in enumerate(states)]
+    for states in ((events.StateSummary(0, 3, 12, 7), events.StateSummary(0, 3, 12, 7)),
+                   (events.StateSummary(0, 2, 8, 4), events.StateSummary(0, 1, 4, 3)))
+)  # fmt: skip
+"""What two of three sums put back of three records."""
 
 bad("rescaled-in-flight", "two sums take up the same batch",
-    rescaled(LEFT, RIGHT, {}, in_flight=(TAKEN_BY_KEY,), behind=(part(0, 3, 12, 7), part(1, 3, 12, 7))))  # fmt: skip
+    rescaled(LEFT, RIGHT, {}, in_flight=(TAKEN_BY_KEY,), behind=WHOLE_IN_BOTH))  # fmt: skip
 near("rescaled-in-flight", "a batch is cut by key",
-     rescaled(LEFT, RIGHT, {}, in_flight=(TAKEN_BY_KEY,), behind=(part(0, 2, 8, 4), part(1, 1, 4, 3))))  # fmt: skip
+     rescaled(LEFT, RIGHT, {}, in_flight=(TAKEN_BY_KEY,), behind=A_PART_IN_EACH))  # fmt: skip
 
 # A job with a mini-batch is submitted again, wider.
 bad("held-back-moved", "a wider job takes up what was held back",
@@ -140,30 +131,22 @@ near("held-back-moved", "a wider job refuses what was held back",
      snapshot("source[1]"), snapshot("buffer[1]"), snapshot("sum[1]"), snapshot("sink[1]"), completed(),
      submitted("chk-1", 1, job=1), job=MINI_BATCH)  # fmt: skip
 
-
-def weighed(*sizes: int) -> list[Line]:
-    """One sum of 100 keys stored 9,000 bytes; what the sums behind it store in their first checkpoint."""
-    holding = events.StateSummary(100, 100, 100, 100)
-    part_of = events.StateSummary(50, 50, 50, 50)
-    width = len(sizes)
-
-    def acknowledged(index: int, checkpoint: int, length: int) -> events.AckSent:
-        file = events.FileReference(f"chk-{checkpoint}/{index}", length, 0)
-        return ack_sent(f"sum[{index}]", checkpoint, file)
-
-    return [submitted(), attempt(), snapshot("source[0]"), snapshot("sum[0]", state=holding), snapshot("sink[0]"),
-            acknowledged(0, 1, 9_000), completed(), submitted("chk-1", 1, job=1), attempt(1, number=1_001),
-            *(task(f"{vertex}[{index}]", 1, state=part_of if vertex == "sum" else None)
-              for index in range(width)
-              for vertex in ("source", "sum", "sink")),
-            *(acknowledged(index, 2, size) for index, size in enumerate(sizes)), completed(2)]  # fmt: skip
-
+HELD, HALF = events.StateSummary(100, 100, 100, 100), events.StateSummary(50, 50, 50, 50)
+SPLIT_IN_TWO: list[Line] = [
+    submitted(), attempt(), snapshot("source[0]"), snapshot("sum[0]", state=HELD), snapshot("sink[0]"),
+    ack_sent("sum[0]", 1, events.FileReference("chk-1/0", 9_000, 0)), completed(), submitted("chk-1", 1, job=1),
+    attempt(1, number=1_001), task("source[0]", 1), task("sum[0]", 1, state=HALF), task("sink[0]", 1),
+    task("source[1]", 1), task("sum[1]", 1, state=HALF), task("sink[1]", 1),
+]  # fmt: skip
+"""One sum of 100 keys stored 9,000 bytes; two sums go on behind it."""
 
 bad("no-less-per-subtask", "one of two has nearly all",
-    weighed(8_800, 400), parallelism=1,
+    *SPLIT_IN_TWO, ack_sent("sum[0]", 2, events.FileReference("chk-2/0", 8_800, 0)),
+    ack_sent("sum[1]", 2, events.FileReference("chk-2/1", 400, 0)), completed(2), parallelism=1,
     faults=(FaultSpec("submit", Target(Role.COORDINATOR), parameters={"parallelism": 2}),))  # fmt: skip
 near("no-less-per-subtask", "each of two has about half",
-     weighed(5_000, 4_400), parallelism=1,
+     *SPLIT_IN_TWO, ack_sent("sum[0]", 2, events.FileReference("chk-2/0", 5_000, 0)),
+     ack_sent("sum[1]", 2, events.FileReference("chk-2/1", 4_400, 0)), completed(2), parallelism=1,
      faults=(FaultSpec("submit", Target(Role.COORDINATOR), parameters={"parallelism": 2}),))  # fmt: skip
 
 # --- RESTORE: operator state of a sum at two subtasks, restored at as many, or at three -------------------------------
@@ -173,20 +156,17 @@ SPLIT, UNION, BROADCAST = "split-distribute", "union", "broadcast"
 RECORDED = ((1, 2, 3), (4, 5))
 
 
-def held(mode: str, elements: tuple[int, ...]) -> tuple[events.ListSummary, ...]:
-    return (events.ListSummary("notes", mode, elements),)
-
-
 def restored(mode: str, given: Elements, kept: Elements | None = None, recorded: Elements = RECORDED) -> list[Line]:
     """What two sums recorded, what two or three of them are given, and keep."""
     taken = [
-        snapshot(f"sum[{index}]", state=events.StateSummary(lists=held(mode, each)))
+        snapshot(f"sum[{index}]", state=events.StateSummary(lists=(events.ListSummary("notes", mode, each),)))
         for index, each in enumerate(recorded)
-    ]
+    ]  # fmt: skip
     starts = [
-        task(f"sum[{index}]", 1, state=events.StateSummary(lists=held(mode, each)), given=held(mode, given[index]))
+        task(f"sum[{index}]", 1, state=events.StateSummary(lists=(events.ListSummary("notes", mode, each),)),
+             given=(events.ListSummary("notes", mode, given[index]),))
         for index, each in enumerate(given if kept is None else kept)
-    ]
+    ]  # fmt: skip
     taken = [
         line for index in (0, 1) for line in (snapshot(f"source[{index}]"), taken[index], snapshot(f"sink[{index}]"))
     ]

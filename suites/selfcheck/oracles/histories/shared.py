@@ -16,14 +16,6 @@ OF_1_14 = {**INTERVAL, "holdfast.profile": "flink-1.14"}
 ONE, TWO, THREE = (FileReference(f"shared/{name}", 10, name) for name in (1, 2, 3))
 
 
-def new(file: FileReference, name: str = "") -> SharedHandle:
-    return SharedHandle(name or str(file.checksum), file)
-
-
-def again(file: FileReference) -> SharedHandle:
-    return SharedHandle(str(file.checksum))
-
-
 def answered(
     checkpoint: int, *shared: SharedHandle, outcome: AckOutcome = AckOutcome.SUCCESS, subtask: str = SUM
 ) -> list[Line]:
@@ -45,7 +37,7 @@ def registered(checkpoint: int, *files: FileReference, uses: tuple[int, ...] = (
 
 def whole(checkpoint: int, *files: FileReference, uses: tuple[int, ...] = (), new_ones: int = 1) -> list[Line]:
     """A checkpoint of these files, of which the first ones are new."""
-    handles = [*map(new, files[:new_ones]), *map(again, files[new_ones:])]
+    handles = [SharedHandle(str(each.checksum), each if n < new_ones else None) for n, each in enumerate(files)]
     return [triggered(checkpoint, SUM), *answered(checkpoint, *handles), registered(checkpoint, *files, uses=uses),
             *finalized(checkpoint, SUM, files=files), heard(SUM, checkpoint)]  # fmt: skip
 
@@ -58,60 +50,61 @@ near("deleted-in-use", "goes with the last checkpoint",
      whole(1, ONE), whole(2, TWO, ONE, uses=(1, 2)), dropped(1), whole(3, THREE), dropped(2),
      deleted(ONE, by="coordinator.0"))  # fmt: skip
 bad("deleted-in-use", "a pending checkpoint rests on it",
-    whole(1, ONE), triggered(2, SUM), triggered(3, SUM), answered(3, again(ONE)), registered(3, ONE, uses=(2,)),
+    whole(1, ONE), triggered(2, SUM), triggered(3, SUM), answered(3, SharedHandle("1")), registered(3, ONE, uses=(2,)),
     whole(2, TWO), dropped(1), deleted(ONE, by="coordinator.0"))  # fmt: skip
 bad("deleted-in-use", "it was gone when a snapshot referred to it",
     whole(1, ONE), whole(2, TWO), dropped(1), deleted(ONE, by="coordinator.0"), triggered(3, SUM),
-    answered(3, again(ONE)), registered(3, ONE, uses=(2,)))  # fmt: skip
+    answered(3, SharedHandle("1")), registered(3, ONE, uses=(2,)))  # fmt: skip
 near("deleted-in-use", "the pending checkpoint was aborted",
-     whole(1, ONE), triggered(3, SUM), answered(3, again(ONE)), registered(3, ONE, uses=(2,)), whole(2, TWO),
+     whole(1, ONE), triggered(3, SUM), answered(3, SharedHandle("1")), registered(3, ONE, uses=(2,)), whole(2, TWO),
      aborted(3), dropped(1), deleted(ONE, by="coordinator.0"))  # fmt: skip
 bad("deleted-in-use", "it goes while it is restored",
     whole(1, ONE), attempt(1), dropped(1), deleted(ONE, by="coordinator.0"))  # fmt: skip
 bad("deleted-in-use", "nobody finds what a pending checkpoint has",
-    whole(1, ONE)[:-3], triggered(2, SUM), answered(2, new(TWO)), registered(2, TWO), whole(1, ONE)[-3:],
+    whole(1, ONE)[:-3], triggered(2, SUM), answered(2, SharedHandle("2", TWO)), registered(2, TWO), whole(1, ONE)[-3:],
     events.StorageObserved(checkpoint=1, coordinator="coordinator.0", recorded=99, paths=(ONE.path,),
                            files=()))  # fmt: skip
 near("deleted-in-use", "what a pending checkpoint has is found",
-     whole(1, ONE)[:-3], triggered(2, SUM), answered(2, new(TWO)), registered(2, TWO), whole(1, ONE)[-3:],
+     whole(1, ONE)[:-3], triggered(2, SUM), answered(2, SharedHandle("2", TWO)), registered(2, TWO),
+     whole(1, ONE)[-3:],
      events.StorageObserved(checkpoint=1, coordinator="coordinator.0", recorded=99, paths=(ONE.path, TWO.path),
                             files=()))  # fmt: skip
 
 bad("unconfirmed-base", "rests on what was only uploaded",
-    triggered(1, SUM), answered(1, new(ONE)), registered(1, ONE), triggered(2, SUM), answered(2, new(TWO), again(ONE)),
-    registered(2, TWO, ONE, uses=(1, 2)))  # fmt: skip
+    triggered(1, SUM), answered(1, SharedHandle("1", ONE)), registered(1, ONE), triggered(2, SUM),
+    answered(2, SharedHandle("2", TWO), SharedHandle("1")), registered(2, TWO, ONE, uses=(1, 2)))  # fmt: skip
 near("unconfirmed-base", "rests on what completed", whole(1, ONE), whole(2, TWO, ONE, uses=(1, 2)))
 
 bad("savepoint-shares", "a savepoint rests on a checkpoint",
     whole(1, ONE), events.SavepointTriggered(checkpoint=2, folder="savepoints/1/", format=SavepointFormat.NATIVE),
-    triggered(2, SUM), answered(2, again(ONE)), registered(2, ONE, uses=(2,)))  # fmt: skip
+    triggered(2, SUM), answered(2, SharedHandle("1")), registered(2, ONE, uses=(2,)))  # fmt: skip
 near("savepoint-shares", "a savepoint has everything itself",
      whole(1, ONE), events.SavepointTriggered(checkpoint=2, folder="savepoints/1/", format=SavepointFormat.NATIVE),
      triggered(2, SUM), answered(2), whole(3, TWO, ONE, uses=(1, 2)))  # fmt: skip
 
 bad("wrong-files", "a placeholder becomes another file",
-    triggered(1, SUM, "sum[1]"), answered(1, new(ONE)), registered(1, ONE), answered(1, new(TWO), subtask="sum[1]"),
-    registered(1, ONE, TWO), *finalized(1, SUM, files=(ONE, TWO)), heard(SUM, 1), triggered(2, SUM),
-    answered(2, again(ONE)), registered(2, ONE, uses=(2,)), *finalized(2, SUM, files=(TWO,)),
-    heard(SUM, 2))  # fmt: skip
+    triggered(1, SUM, "sum[1]"), answered(1, SharedHandle("1", ONE)), registered(1, ONE),
+    answered(1, SharedHandle("2", TWO), subtask="sum[1]"), registered(1, ONE, TWO),
+    *finalized(1, SUM, files=(ONE, TWO)), heard(SUM, 1), triggered(2, SUM), answered(2, SharedHandle("1")),
+    registered(2, ONE, uses=(2,)), *finalized(2, SUM, files=(TWO,)), heard(SUM, 2))  # fmt: skip
 near("wrong-files", "equal names of two subtasks are two files",
-     triggered(1, SUM, "sum[1]"), answered(1, new(ONE)), registered(1, ONE),
-     answered(1, new(TWO, name="1"), subtask="sum[1]"), registered(1, ONE, TWO), *finalized(1, SUM, files=(ONE, TWO)),
-     heard(SUM, 1), triggered(2, SUM), answered(2, again(ONE)), registered(2, ONE, uses=(2,)),
-     *finalized(2, SUM, files=(ONE,)), heard(SUM, 2))  # fmt: skip
+     triggered(1, SUM, "sum[1]"), answered(1, SharedHandle("1", ONE)), registered(1, ONE),
+     answered(1, SharedHandle("1", TWO), subtask="sum[1]"), registered(1, ONE, TWO),
+     *finalized(1, SUM, files=(ONE, TWO)), heard(SUM, 1), triggered(2, SUM), answered(2, SharedHandle("1")),
+     registered(2, ONE, uses=(2,)), *finalized(2, SUM, files=(ONE,)), heard(SUM, 2))  # fmt: skip
 
 bad("conflict-accepted", "one name for two files completes",
-    whole(1, ONE), triggered(2, SUM), answered(2, new(TWO, name="1")), registered(2, TWO),
+    whole(1, ONE), triggered(2, SUM), answered(2, SharedHandle("1", TWO)), registered(2, TWO),
     *finalized(2, SUM, files=(TWO,)), heard(SUM, 2))  # fmt: skip
 near("conflict-accepted", "one name for two files is rejected",
-     whole(1, ONE), triggered(2, SUM), answered(2, new(TWO, name="1")),
+     whole(1, ONE), triggered(2, SUM), answered(2, SharedHandle("1", TWO)),
      events.SharedStateRejected(checkpoint=2, subtask=SUM, reason="one name for two files"), aborted(2))  # fmt: skip
 
 bad("placeholder-accepted", "an unknown name completes",
-    triggered(1, SUM), answered(1, new(ONE), again(TWO)), registered(1, ONE), *finalized(1, SUM, files=(ONE,)),
-    heard(SUM, 1))  # fmt: skip
+    triggered(1, SUM), answered(1, SharedHandle("1", ONE), SharedHandle("2")), registered(1, ONE),
+    *finalized(1, SUM, files=(ONE,)), heard(SUM, 1))  # fmt: skip
 near("placeholder-accepted", "an unknown name is rejected",
-     triggered(1, SUM), answered(1, new(ONE), again(TWO)),
+     triggered(1, SUM), answered(1, SharedHandle("1", ONE), SharedHandle("2")),
      events.SharedStateRejected(checkpoint=1, subtask=SUM, reason="2 stands for nothing"), aborted())  # fmt: skip
 
 bad("left-behind", "stays when no checkpoint reaches it",
@@ -122,19 +115,21 @@ near("left-behind", "goes when no checkpoint reaches it",
      *finalized(4, SUM), heard(SUM, 4), listed(TWO, THREE))  # fmt: skip
 
 bad("late-state-left", "state of a late acknowledgement stays",
-    triggered(1, SUM), aborted(), answered(1, new(ONE), outcome=AckOutcome.DISCARDED), whole(2, TWO), whole(3, THREE),
-    listed(ONE, TWO, THREE))  # fmt: skip
+    triggered(1, SUM), aborted(), answered(1, SharedHandle("1", ONE), outcome=AckOutcome.DISCARDED), whole(2, TWO),
+    whole(3, THREE), listed(ONE, TWO, THREE))  # fmt: skip
 near("late-state-left", "state of a late acknowledgement goes",
-     triggered(1, SUM), aborted(), answered(1, new(ONE), outcome=AckOutcome.DISCARDED),
+     triggered(1, SUM), aborted(), answered(1, SharedHandle("1", ONE), outcome=AckOutcome.DISCARDED),
      deleted(ONE, by="coordinator.0"), whole(2, TWO), whole(3, THREE), listed(TWO, THREE))  # fmt: skip
 
 bad("registered-untimely", "not registered with the acknowledgement",
-    triggered(1, SUM), answered(1, new(ONE)), *finalized(1, SUM, files=(ONE,)), heard(SUM, 1))  # fmt: skip
+    triggered(1, SUM), answered(1, SharedHandle("1", ONE)), *finalized(1, SUM, files=(ONE,)),
+    heard(SUM, 1))  # fmt: skip
 bad("registered-untimely", "registered before all have acknowledged",
-    triggered(1, SUM, "sum[1]"), answered(1, new(ONE)), registered(1, ONE), options=OF_1_14)  # fmt: skip
+    triggered(1, SUM, "sum[1]"), answered(1, SharedHandle("1", ONE)), registered(1, ONE), options=OF_1_14)  # fmt: skip
 near("registered-untimely", "registered when all have acknowledged",
-     triggered(1, SUM, "sum[1]"), answered(1, new(ONE)), answered(1, new(TWO), subtask="sum[1]"),
-     registered(1, ONE, TWO), *finalized(1, SUM, files=(ONE, TWO)), heard(SUM, 1), options=OF_1_14)  # fmt: skip
+     triggered(1, SUM, "sum[1]"), answered(1, SharedHandle("1", ONE)),
+     answered(1, SharedHandle("2", TWO), subtask="sum[1]"), registered(1, ONE, TWO),
+     *finalized(1, SUM, files=(ONE, TWO)), heard(SUM, 1), options=OF_1_14)  # fmt: skip
 
 bad("uses-misreported", "counts one use too many", whole(1, ONE), whole(2, TWO, ONE, uses=(1, 3)))
 near("uses-misreported", "counts uses down to none",

@@ -179,16 +179,16 @@ near("aborted-file-left", "aborted file is gone",
 
 IN_SAVEPOINT = events.FileReference("saved/5/state", 10, 1)
 
+SAVEPOINT_ACKED: list[Line] = [
+    events.SavepointTriggered(checkpoint=5, folder="saved/5/", format=SavepointFormat.CANONICAL),
+    snapshot("sum[0]", 5, state=summary(HELD)), written(IN_SAVEPOINT, by=WORKER), ack_sent("sum[0]", 5, IN_SAVEPOINT),
+    acked(5, "sum[0]"),
+]  # fmt: skip
+SAVEPOINT_LISTED: list[Line] = [COMPLETE[6], COMPLETE[7], COMPLETE[8], listed(IN_SAVEPOINT)]
+"""Its file lies there when three checkpoints have completed."""
 
-def _savepoint(*before: Line, behind: tuple[Line, ...] = ()) -> list[Line]:
-    """A savepoint whose file lies there when three checkpoints have completed."""
-    return [attempt(), *before,
-            events.SavepointTriggered(checkpoint=5, folder="saved/5/", format=SavepointFormat.CANONICAL),
-            snapshot("sum[0]", 5, state=summary(HELD)), written(IN_SAVEPOINT, by=WORKER),
-            ack_sent("sum[0]", 5, IN_SAVEPOINT), acked(5, "sum[0]"), *behind, COMPLETE[6], COMPLETE[7], COMPLETE[8],
-            listed(IN_SAVEPOINT)]  # fmt: skip
-
-
-near("aborted-file-left", "of a savepoint whose end nobody reported", _savepoint())
-near("aborted-file-left", "of one whose id an aborted checkpoint had drawn before it", _savepoint(aborted(5)))
-bad("aborted-file-left", "of a savepoint that was aborted", _savepoint(aborted(5), behind=(aborted(5),)))
+near("aborted-file-left", "of a savepoint whose end nobody reported", attempt(), SAVEPOINT_ACKED, SAVEPOINT_LISTED)
+near("aborted-file-left", "of one whose id an aborted checkpoint had drawn before it",
+     attempt(), aborted(5), SAVEPOINT_ACKED, SAVEPOINT_LISTED)  # fmt: skip
+bad("aborted-file-left", "of a savepoint that was aborted",
+    attempt(), aborted(5), SAVEPOINT_ACKED, aborted(5), SAVEPOINT_LISTED)  # fmt: skip

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from holdfast.harness.model.events import (
-    AckOutcome, AckReceived, AttemptStarted, CheckpointCompleted, CheckpointTriggered, MetadataPublished, SnapshotTaken,
-    SplitsLeft, SplitsListed,
-)  # fmt: skip
+from holdfast.harness.model.events import AckOutcome, SnapshotTaken, SplitsLeft, SplitsListed
 from holdfast.harness.model.jobs import FORWARD
 from holdfast.suites.selfcheck.oracles.builder import Line, exhibits, input_log, on
 from holdfast.suites.selfcheck.oracles.lines import (
@@ -76,31 +73,24 @@ near("split-lost", "a split that was listed behind the trigger is in no part",
 near("split-lost", "a split that a later listing leaves out stays its readers",
      snapshot_of((0, 2), (1, 3), (), (0, 1, 2, 3), (0, 1, 2)))  # fmt: skip
 
-
-def restored(*listings: tuple[int, ...], held: tuple[int, ...]) -> list[Line]:
-    """Another coordinator goes on from the checkpoint of all splits, and completes one with these."""
-    other = "coordinator.1"
-    positions = tuple((split, 3) for split in held)
-    later: list[Line] = [
-        *(SplitsListed(node=other, splits=each) for each in listings),
-        AttemptStarted(node=other, attempt=2, restored_checkpoint=1),
-        CheckpointTriggered(node=other, attempt=2, checkpoint=2, participants=ALL),
-        *(
-            SnapshotTaken(attempt=2, subtask=each, checkpoint=2, positions=positions if each == "source[0]" else ())
-            for each in ALL
-        ),
-        *(AckReceived(node=other, attempt=2, checkpoint=2, subtask=each, outcome=AckOutcome.SUCCESS) for each in ALL),
-        SplitsLeft(node=other, attempt=2, checkpoint=2, vertex="source", splits=()),
-        MetadataPublished(node=other, attempt=2, checkpoint=2, path="chk-2/_metadata", files=()),
-        CheckpointCompleted(node=other, attempt=2, checkpoint=2),
-    ]
-    return [*snapshot_of((0, 2), (1, 3), (), (0, 1, 2, 3)), later]
-
+OTHER = "coordinator.1"
+GOES_ON: list[Line] = [
+    snapshot_of((0, 2), (1, 3), (), (0, 1, 2, 3)), on(OTHER, SplitsListed(splits=(0, 1, 2))),
+    on(OTHER, attempt(1), triggered(2, *ALL), attempt=2),
+]  # fmt: skip
+"""Another coordinator goes on from the checkpoint of all splits."""
+COMPLETES: list[Line] = [
+    [SnapshotTaken(attempt=2, subtask=each, checkpoint=2) for each in ALL[1:]],
+    on(OTHER, acked(2, *ALL), SplitsLeft(checkpoint=2, vertex="source", splits=()), published(2), completed(2),
+       attempt=2),
+]  # fmt: skip
 
 bad("split-lost", "a restored split is lost because a new coordinators listing leaves it out",
-    restored((0, 1, 2), held=(0, 1, 2)))  # fmt: skip
+    GOES_ON, SnapshotTaken(attempt=2, subtask="source[0]", checkpoint=2, positions=((0, 3), (1, 3), (2, 3))),
+    COMPLETES)  # fmt: skip
 near("split-lost", "a restored split is held though a new coordinators listing leaves it out",
-     restored((0, 1, 2), held=(0, 1, 2, 3)))  # fmt: skip
+     GOES_ON, SnapshotTaken(attempt=2, subtask="source[0]", checkpoint=2, positions=((0, 3), (1, 3), (2, 3), (3, 3))),
+     COMPLETES)  # fmt: skip
 
 THREE_COMPLETE: list[Line] = [[triggered(n, *ALL), acked(n, *ALL), finalized(n)] for n in (1, 2, 3)]
 

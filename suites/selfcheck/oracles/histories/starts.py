@@ -101,32 +101,28 @@ ARRIVING = InputLog(
     _LOG.keys, (Partition(_WHOLE.key, _WHOLE.value, preloaded=0, records_per_second=1_000),), _LOG.first_offsets,
 )  # fmt: skip
 
-
-def checkpoint(number: int, position: int) -> list[Line]:
-    """It takes ten milliseconds."""
-    taken = completed(number, position)
-    return [triggered(number), 9, taken]
-
-
 bad, near = exhibits(
-    "REREAD", attempt(), 98, emitted(0, 100), checkpoint(1, 100), claimed=frozenset(), faults=(KILL,), inputs=ARRIVING,
+    "REREAD", attempt(), 98, emitted(0, 100), triggered(1), 9, completed(1, 100), claimed=frozenset(), faults=(KILL,),
+    inputs=ARRIVING,
 )  # fmt: skip
 
 # The job has read to an offset at checkpoint 1, and further when it fails.
 bad("too-much", "far more than an interval", 290, emitted(100, 400), failure(), attempt(1))
 bad("too-much", "goes back by two",
-    90, emitted(100, 210), checkpoint(2, 210), 100, emitted(100, 330), failure(), attempt(1))  # fmt: skip
+    90, emitted(100, 210), triggered(2), 9, completed(2, 210), 100, emitted(100, 330), failure(),
+    attempt(1))  # fmt: skip
 near("too-much", "a part of an interval", 60, emitted(100, 175), failure(), attempt(1))
 near("too-much", "nearly an interval and a checkpoint", 98, emitted(100, 208), failure(), attempt(1))
 
 # Nothing is decided: the last complete one is older than an interval.
 undecided("REREAD", "a checkpoint failed in between",
-          attempt(), 98, emitted(0, 100), *checkpoint(1, 100), 90, triggered(2), aborted(2, FailureReason.EXPIRED), 190,
-          emitted(100, 400), failure(), attempt(1), inputs=ARRIVING, faults=(KILL,), claimed=frozenset())  # fmt: skip
+          attempt(), 98, emitted(0, 100), triggered(1), 9, completed(1, 100), 90, triggered(2),
+          aborted(2, FailureReason.EXPIRED), 190, emitted(100, 400), failure(), attempt(1), inputs=ARRIVING,
+          faults=(KILL,), claimed=frozenset())  # fmt: skip
 
 # Nothing is decided: they read faster than input arrives.
 undecided("REREAD", "sources lag behind",
-          attempt(), 98, emitted(0, 10), *checkpoint(1, 10), 60, emitted(10, 400), failure(), attempt(1),
+          attempt(), 98, emitted(0, 10), triggered(1), 9, completed(1, 10), 60, emitted(10, 400), failure(), attempt(1),
           inputs=ARRIVING, faults=(KILL,), claimed=frozenset())  # fmt: skip
 
 # --- RESUME: a program reports checkpoints, dies, and says which one it restores --------------------------------------
