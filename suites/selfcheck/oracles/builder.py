@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from copy import copy
-from typing import NamedTuple, Protocol, TypedDict, TypeVar, Unpack
+from typing import NamedTuple, Protocol, TypedDict, Unpack
 
 import numpy as np
 from msgspec.structs import replace
@@ -61,7 +61,6 @@ BY_NAME = {oracle.name: oracle for oracle in ORACLES}
 MS = 1_000_000
 OPTIONS = {"execution.checkpointing.interval": "100 ms", "pipeline.operator-chaining.enabled": "false"}
 """Unless a story has others. It names all channels that the job has."""
-EventKind = TypeVar("EventKind", bound=Event)
 Line = Event | float | Sequence["Line"]
 """An event, milliseconds that pass, or several of these."""
 
@@ -83,16 +82,15 @@ _HARNESS_RECORDS = (
 )  # fmt: skip
 
 
-def at(node: str, event: EventKind, attempt: int = 0) -> EventKind:
-    """The event on a node, or of an attempt, that does not follow from it."""
-    event = copy(event)
-    event.node, event.attempt = node, attempt
-    return event
-
-
-def on(node: str, *lines: Line, attempt: int = 0) -> list[Event | float]:
-    """These lines on a node and of an attempt, but for events that have a node already."""
-    return [at(node, line, attempt) if isinstance(line, Event) and not line.node else line for line in _flat(lines)]
+def at(node: str, *lines: Line, attempt: int = 0) -> list[Event | float]:
+    """These lines on a node, or of an attempt, that does not follow from them; events that have a node keep it."""
+    placed: list[Event | float] = []
+    for line in _flat(lines):
+        if isinstance(line, Event) and not line.node:
+            line = copy(line)
+            line.node, line.attempt = node, attempt
+        placed.append(line)
+    return placed
 
 
 def injected(kind: str, target: str, fault: int = 0) -> FaultInjected:

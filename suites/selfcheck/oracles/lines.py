@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from holdfast.harness.model import events
 from holdfast.harness.model.checkpoint import CheckpointOrigin
 from holdfast.harness.model.events import AckOutcome, ChannelContent, Event, FileReference, JobStatus, StateSummary
-from holdfast.suites.selfcheck.oracles.builder import Line, at
+from holdfast.suites.selfcheck.oracles.builder import Line
 
 CANCELED, CANCELLING, FAILED = JobStatus.CANCELED, JobStatus.CANCELLING, JobStatus.FAILED
 FINISHED, RESTARTING, RUNNING = JobStatus.FINISHED, JobStatus.RESTARTING, JobStatus.RUNNING
@@ -98,14 +98,6 @@ def emitted(first: int, following: int, *, subtask: str = "source[0]", partition
     return events.SourceEmitted(subtask=subtask, partition=partition, first_offset=first, next_offset=following)
 
 
-def assigned(*splits: int, subtask: str = "source[1]") -> events.SplitsAssigned:
-    return at("coordinator.0", events.SplitsAssigned(subtask=subtask, splits=splits))
-
-
-def received(*splits: int, subtask: str = "source[1]") -> events.SplitsReceived:
-    return events.SplitsReceived(subtask=subtask, splits=splits)
-
-
 def sets(*timers: tuple[str, int], subtask: str = "sum[0]") -> events.TimersSet:
     return events.TimersSet(subtask=subtask, timers=timers)
 
@@ -154,12 +146,6 @@ def in_flight(subtask: str, *channels: ChannelContent, checkpoint: int = 1) -> e
     return events.ChannelStateTaken(subtask=subtask, checkpoint=checkpoint, channels=channels)
 
 
-def put_back(
-    subtask: str, *channels: ChannelContent, checkpoint: int = 1, skipped: bool = False
-) -> events.ChannelStateRestored:
-    return events.ChannelStateRestored(subtask=subtask, checkpoint=checkpoint, channels=channels, skipped=skipped)
-
-
 # --- checkpoints, at the coordinator ---------------------------------------------------------------------------------
 
 
@@ -178,10 +164,6 @@ def triggered(
     checkpoint: int = 1, *participants: str, origin: CheckpointOrigin = CheckpointOrigin.PERIODIC
 ) -> events.CheckpointTriggered:
     return events.CheckpointTriggered(checkpoint=checkpoint, participants=participants, origin=origin)
-
-
-def trigger_sent(subtask: str, checkpoint: int = 1) -> events.TriggerSent:
-    return events.TriggerSent(checkpoint=checkpoint, subtask=subtask)
 
 
 def acked(checkpoint: int, *subtasks: str, outcome: AckOutcome = AckOutcome.SUCCESS) -> list[Event]:
@@ -231,10 +213,6 @@ def checkpointed(checkpoint: int, *participants: str, files: tuple[FileReference
 # --- checkpoints, at a subtask ---------------------------------------------------------------------------------------
 
 
-def trigger_received(subtask: str, checkpoint: int = 1) -> events.TriggerReceived:
-    return events.TriggerReceived(checkpoint=checkpoint, subtask=subtask)
-
-
 def snapshot(
     subtask: str,
     checkpoint: int = 1,
@@ -281,11 +259,11 @@ def metadata(checkpoint: int, length: int = 10, checksum: int = 7) -> FileRefere
 
 def written(*files: FileReference, by: str = "") -> list[Event]:
     """By a process, or by the coordinator."""
-    return [at(by, events.FileWritten(file=file)) for file in files]
+    return [events.FileWritten(node=by, file=file) for file in files]
 
 
 def deleted(*files: FileReference, by: str = "", attempt: int = 0) -> list[Event]:
-    return [at(by, events.FileDeleted(path=file.path), attempt) for file in files]
+    return [events.FileDeleted(node=by, attempt=attempt, path=file.path) for file in files]
 
 
 def listed(*files: FileReference) -> events.StorageListed:

@@ -59,21 +59,6 @@ def one_by_one(*rows: Row) -> tuple[CommittedRows, ...]:
     return units(*([row] for row in rows))
 
 
-def named(*contents: str) -> tuple[CommittedRows, ...]:
-    """A unit for each content, whose rows are named as `identities` takes them: `0:3 0:4`."""
-    return units(*(identities(*content.split()) for content in contents))
-
-
-def row_by_row(*rows: FoldRow) -> tuple[CommittedRows, ...]:
-    """A unit for each row, and one with the whole of key `b`."""
-    return one_by_one(*rows, WHOLE_B)
-
-
-def up_to_the_markers(*contents: Sequence[FoldRow]) -> tuple[CommittedRows, ...]:
-    """A unit for each content and one with the markers of both partitions."""
-    return units(*contents, [MARKERS])
-
-
 def marked(inputs: InputLog) -> InputLog:
     """The log with a marker behind each partition. Its key is `marker`, and its value goes on as those before."""
     code = len(inputs.keys)

@@ -17,7 +17,7 @@ from holdfast.suites.selfcheck.oracles.histories.cut import COUNTING
 from holdfast.suites.selfcheck.oracles.histories.message import FORMER, superseded
 from holdfast.suites.selfcheck.oracles.histories.rescaled_restore import WIDER, copied
 from holdfast.suites.selfcheck.oracles.legal import SUBTASKS
-from holdfast.suites.selfcheck.oracles.lines import attempt, failure, of_each, trigger_received, trigger_sent
+from holdfast.suites.selfcheck.oracles.lines import attempt, failure, of_each
 
 OF_STATE = ("state-extra", "state-missing", "key-wrong", "window-outlives")
 UNDECIDED: dict[str, tuple[str, ...]] = {
@@ -60,9 +60,12 @@ def test_what_cannot_be_told_is_not_decided(name: str) -> None:
 
 FORGED = story(
     attempt(), of_each(events.TaskStarted, *SUBTASKS), at("harness", injected("forge", "worker[1]")),
-    trigger_received("source[1]"),
+    events.TriggerReceived(checkpoint=1, subtask="source[1]"),
 )  # fmt: skip
-LATE = story(attempt(), of_each(events.TaskStarted, *SUBTASKS), trigger_sent("source[1]"), real_time=True)
+LATE = story(
+    attempt(), of_each(events.TaskStarted, *SUBTASKS), events.TriggerSent(checkpoint=1, subtask="source[1]"),
+    real_time=True,
+)  # fmt: skip
 
 
 @pytest.mark.parametrize(("history", "clause"), [(FORGED, "never-sent"), (LATE, "never-received")])

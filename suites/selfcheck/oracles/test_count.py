@@ -9,7 +9,7 @@ from holdfast.harness.model.plan import FaultSpec
 from holdfast.harness.model.target import Role, Target
 from holdfast.harness.oracles.restart.count import CountOracle
 from holdfast.suites.selfcheck.oracles.builder import injected, story
-from holdfast.suites.selfcheck.oracles.histories.count import FIXED, OF_1_14, POISONED, restarts
+from holdfast.suites.selfcheck.oracles.histories.count import FIXED, OF_1_14, POISONED, RESTART
 
 
 def test_a_paused_coordinator_is_late_with_everything() -> None:
@@ -28,7 +28,7 @@ def test_a_paused_coordinator_is_late_with_everything() -> None:
 
 def _row(times: int, options: Mapping[str, str]) -> tuple[str, ...]:
     """What is said of a record that fails so many times."""
-    lines = [line for _ in range(times) for line in (*POISONED, *restarts()[1:])]
+    lines = [line for _ in range(times) for line in (*POISONED, *RESTART[1:])]
     return CountOracle().judge(story(AttemptStarted(), *lines, options=options)).information
 
 

@@ -17,15 +17,15 @@ from holdfast.suites.selfcheck.oracles.histories.operators import A_JOINED, B_JO
 from holdfast.suites.selfcheck.oracles.output_builder import (
     INPUTS,
     MARKED,
+    MARKERS,
     STOPPED,
     WHOLE_A,
     WHOLE_B,
     fold,
     identities,
     marked,
-    row_by_row,
+    one_by_one,
     units,
-    up_to_the_markers,
 )
 
 ORACLE = ExactOracle()
@@ -33,7 +33,7 @@ ORACLE = ExactOracle()
 
 def rows(*shown: FoldRow) -> History:
     """A unit for each row, and one with the whole of key `b`."""
-    return story(inputs=INPUTS, units=row_by_row(*shown))
+    return story(inputs=INPUTS, units=one_by_one(*shown, WHOLE_B))
 
 
 def message(history: History) -> str:
@@ -109,23 +109,23 @@ def test_only_the_partition_whose_marker_is_there_has_lost_records() -> None:
     ids=["interrupted", "not watched for an interval"],
 )
 def test_a_hole_is_no_loss_before_the_settle_window_is_over(end: RunEnd, because: str) -> None:
-    verdict = ORACLE.judge(story(inputs=MARKED, units=up_to_the_markers([WHOLE_B]), end=end))
+    verdict = ORACLE.judge(story(inputs=MARKED, units=units([WHOLE_B], [MARKERS]), end=end))
     assert verdict.outcome is Outcome.INCONCLUSIVE
     assert because in verdict.reason
 
 
 def test_a_missed_bound_of_the_control_excuses_no_loss() -> None:
     end = replace(STOPPED, problem="the fault-free control missed the bound too")
-    assert ORACLE.judge(story(inputs=MARKED, units=up_to_the_markers([WHOLE_B]), end=end)).outcome is Outcome.FAIL
+    assert ORACLE.judge(story(inputs=MARKED, units=units([WHOLE_B], [MARKERS]), end=end)).outcome is Outcome.FAIL
 
 
 def test_a_hole_behind_a_timeout_of_the_plan_is_late() -> None:
     options = {**OPTIONS, "execution.checkpointing.timeout": "5 s"}
-    verdict = ORACLE.judge(story(inputs=MARKED, units=up_to_the_markers([WHOLE_B]), end=STOPPED, options=options))
+    verdict = ORACLE.judge(story(inputs=MARKED, units=units([WHOLE_B], [MARKERS]), end=STOPPED, options=options))
     assert verdict.outcome is Outcome.INCONCLUSIVE
     assert "late: execution.checkpointing.timeout of 5000 ms may hold it up" in verdict.reason
     longer = replace(STOPPED, ended_ns=5_100 * MS)
-    late = story(inputs=MARKED, units=up_to_the_markers([WHOLE_B]), end=longer, options=options)
+    late = story(inputs=MARKED, units=units([WHOLE_B], [MARKERS]), end=longer, options=options)
     assert ORACLE.judge(late).outcome is Outcome.FAIL
 
 

@@ -15,9 +15,10 @@ from holdfast.suites.selfcheck.oracles.output_builder import (
     MARKED,
     STOPPED,
     WHOLE_A,
+    WHOLE_B,
     fold,
     identities,
-    row_by_row,
+    one_by_one,
     units,
 )
 
@@ -26,7 +27,7 @@ ORACLE = NoLossOracle()
 
 def repeated(*rows: FoldRow) -> History:
     """Of a sink that claims at-least-once: these rows of key `a`, and the whole of key `b`."""
-    return story(inputs=INPUTS, units=row_by_row(*rows), claimed=AT_LEAST_ONCE)
+    return story(inputs=INPUTS, units=one_by_one(*rows, WHOLE_B), claimed=AT_LEAST_ONCE)
 
 
 def test_an_excess_that_nothing_explains_is_inconclusive() -> None:

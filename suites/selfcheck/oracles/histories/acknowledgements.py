@@ -6,7 +6,7 @@ from holdfast.harness.model import events, profile
 from holdfast.harness.model.checkpoint import FailureReason
 from holdfast.harness.model.events import AckOutcome, StorageSlowed
 from holdfast.harness.model.jobs import FORWARD
-from holdfast.suites.selfcheck.oracles.builder import Line, at, exhibits, injected, on
+from holdfast.suites.selfcheck.oracles.builder import Line, at, exhibits, injected
 from holdfast.suites.selfcheck.oracles.histories.coord import ALL, FILE, TWO_AT_ONCE, WHOLE
 from holdfast.suites.selfcheck.oracles.lines import (
     aborted, ack_sent, acked, attempt, completed, died, dropped, failure, finalized, listed, notified, published, task,
@@ -20,7 +20,7 @@ bad, near = exhibits("COORD", attempt(), job=FORWARD, parallelism=1)
 
 bad("ack-counted-wrongly", "repeated ack counted", triggered(1, *ALL), acked(1, ALL[0], ALL[0]))
 bad("ack-counted-wrongly", "late ack counted", WHOLE[1], acked(1, ALL[0]))
-bad("ack-counted-wrongly", "ack of older attempt counted", triggered(1, *ALL), on("", acked(1, ALL[0]), attempt=7))
+bad("ack-counted-wrongly", "ack of older attempt counted", triggered(1, *ALL), at("", acked(1, ALL[0]), attempt=7))
 bad("ack-counted-wrongly", "ack of no checkpoint counted", WHOLE[1], acked(2, ALL[0]))
 near("ack-counted-wrongly", "repeated ack ignored",
      triggered(1, *ALL), acked(1, ALL[0]), acked(1, ALL[0], outcome=AckOutcome.DUPLICATE))  # fmt: skip

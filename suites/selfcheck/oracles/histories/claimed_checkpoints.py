@@ -9,7 +9,7 @@ from holdfast.harness.model import events, profile
 from holdfast.harness.model.events import FileReference, SharedHandle
 from holdfast.harness.model.plan import FaultSpec
 from holdfast.harness.model.target import COORDINATOR
-from holdfast.suites.selfcheck.oracles.builder import Line, at, exhibits, injected, on
+from holdfast.suites.selfcheck.oracles.builder import Line, at, exhibits, injected
 from holdfast.suites.selfcheck.oracles.lines import (
     CANCELLING, RUNNING, aborted, ack_sent, acked, attempt, cancelled, completed, deleted, died, drawn, dropped, listed,
     published, submitted, switched, triggered, written,
@@ -46,7 +46,7 @@ RETAINED = {n: events.CheckpointRetained(checkpoint=n, path=METADATA[n].path) fo
 def begun(*then: Line) -> list[Line]:
     """The next job begins from checkpoint 2, and goes on so."""
     started = (attempt(2), switched(RUNNING), *then)
-    next_job = on("coordinator.1", *started, attempt=1_001)
+    next_job = at("coordinator.1", *started, attempt=1_001)
     return [at("coordinator.1", submitted(METADATA[2].path, 2), attempt=1_000), *next_job]
 
 

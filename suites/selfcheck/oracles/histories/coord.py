@@ -6,10 +6,10 @@ from holdfast.harness.model import events
 from holdfast.harness.model.checkpoint import CheckpointOrigin, FailureReason
 from holdfast.harness.model.history import RunEnd
 from holdfast.harness.model.jobs import FORWARD
-from holdfast.suites.selfcheck.oracles.builder import MS, Line, at, exhibits, on
+from holdfast.suites.selfcheck.oracles.builder import MS, Line, at, exhibits
 from holdfast.suites.selfcheck.oracles.lines import (
     Barrier, aborted, acked, attempt, checkpointed, completed, delivers, died, drawn, failure, heard, notified,
-    published, snapshot, submitted, trigger_sent, triggered,
+    published, snapshot, submitted, triggered,
 )  # fmt: skip
 
 # --- Lines of stories about a coordinator, over the forward job with one subtask of each vertex -----------------------
@@ -36,8 +36,9 @@ SUBMITTED: list[Line] = [WHOLE[1], WHOLE[2], WHOLE[3], submitted("chk-3/_metadat
 bad("wrong-first-id", "new job counts from one", *SUBMITTED, at("", drawn(1), attempt=1_001))
 near("wrong-first-id", "new job goes on counting", *SUBMITTED, at("", drawn(4, 1), attempt=1_001))
 
-bad("triggered-not-a-source", "map is told", triggered(1, *ALL), trigger_sent("map[0]"))
-near("triggered-not-a-source", "source is told", triggered(1, *ALL), trigger_sent("source[0]"))
+bad("triggered-not-a-source", "map is told", triggered(1, *ALL), events.TriggerSent(checkpoint=1, subtask="map[0]"))
+near("triggered-not-a-source", "source is told",
+     triggered(1, *ALL), events.TriggerSent(checkpoint=1, subtask="source[0]"))  # fmt: skip
 BARRIER = "source[0]->map[0]"
 
 bad("begun-without-barrier", "snapshot before barrier",
@@ -109,7 +110,7 @@ near("two-ends", "a successor gives up an id that was never stored",
 bad("completed-without-ack", "completed without sink",
     triggered(1, *ALL), acked(1, *ALL[:2]), published(1), completed())  # fmt: skip
 bad("completed-without-ack", "completed with ack of older attempt",
-    triggered(1, *ALL), on("", acked(1, ALL[0], outcome=events.AckOutcome.UNKNOWN), attempt=7), acked(1, *ALL[1:]),
+    triggered(1, *ALL), at("", acked(1, ALL[0], outcome=events.AckOutcome.UNKNOWN), attempt=7), acked(1, *ALL[1:]),
     published(1), completed())  # fmt: skip
 bad("completed-without-ack", "completed without trigger", WHOLE[1], published(2), completed(2))
 near("completed-without-ack", "completed with all acks",

@@ -32,17 +32,17 @@ bad("kept-though-off", "copies that nobody asked for", COPIED[1], options=OPTION
 near("kept-though-off", "no copies of what is in memory", options=IN_MEMORY)
 
 bad("local-failure-counts", "a failed copy declines the checkpoint",
-    at("worker-0.0", storage_failed("write-local", COPY, "full", injected=True, subtask="sum[0]"), 1),
+    at("worker-0.0", storage_failed("write-local", COPY, "full", injected=True, subtask="sum[0]"), attempt=1),
     events.DeclineSent(subtask="sum[0]", checkpoint=1, reason="full"))  # fmt: skip
 near("local-failure-counts", "a failed copy is acknowledged all the same",
-     at("worker-0.0", storage_failed("write-local", COPY, "full", injected=True, subtask="sum[0]"), 1),
+     at("worker-0.0", storage_failed("write-local", COPY, "full", injected=True, subtask="sum[0]"), attempt=1),
      ack_sent("sum[0]"))  # fmt: skip
 
 bad("acked-unstored", "state that is local alone is acknowledged",
-    at("worker-0.0", storage_failed("write-state", COPY, "full", injected=True, subtask="sum[0]"), 1),
+    at("worker-0.0", storage_failed("write-state", COPY, "full", injected=True, subtask="sum[0]"), attempt=1),
     ack_sent("sum[0]"))  # fmt: skip
 near("acked-unstored", "state that is local alone is declined",
-     at("worker-0.0", storage_failed("write-state", COPY, "full", injected=True, subtask="sum[0]"), 1),
+     at("worker-0.0", storage_failed("write-state", COPY, "full", injected=True, subtask="sum[0]"), attempt=1),
      events.DeclineSent(subtask="sum[0]", checkpoint=1, reason="full"))  # fmt: skip
 
 USED = events.LocalCopyUsed(subtask="sum[0]", checkpoint=1, path=COPY)
@@ -87,7 +87,7 @@ bad("intact-copy-unused", "the store is read besides",
     task("sum[0]", 1))  # fmt: skip
 near("intact-copy-unused", "a disk that cannot be read",
      *BOTH_COPIED, attempt(1), *OTHER_RESTORED,
-     at("worker-0.0", storage_failed("read-local", COPY, injected=True, subtask="sum[0]"), 2),
+     at("worker-0.0", storage_failed("read-local", COPY, injected=True, subtask="sum[0]"), attempt=2),
      events.LocalCopyRefused(subtask="sum[0]", checkpoint=1, reason="injected error"), task("sum[0]", 1))  # fmt: skip
 
 bad("copy-left", "an old copy lies there",
@@ -98,10 +98,10 @@ near("copy-left", "the newest copy lies there",
 
 bad("moved", "two subtasks change places",
     *BOTH_COPIED, task("sink[0]"), task("sink[1]"), attempt(1), *OTHER_RESTORED, USED, task("sum[0]", 1),
-    at("worker-1.0", task("sink[0]", 1), 2), at("worker-0.0", task("sink[1]", 1), 2))  # fmt: skip
+    at("worker-1.0", task("sink[0]", 1), attempt=2), at("worker-0.0", task("sink[1]", 1), attempt=2))  # fmt: skip
 near("moved", "a worker is gone",
      *BOTH_COPIED, died("worker-0.0", "killed"), attempt(1), *OTHER_RESTORED,
-     at("worker-1.0", task("sum[0]", 1), 2))  # fmt: skip
+     at("worker-1.0", task("sum[0]", 1), attempt=2))  # fmt: skip
 
 # --- COORD, REACH and RETAIN: what a coordinator states about the storage, and what the harness sees ------------------
 

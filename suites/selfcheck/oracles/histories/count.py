@@ -33,45 +33,43 @@ OF_1_14 = {"holdfast.profile": "flink-1.14", "execution.checkpointing.interval":
 UNNAMED = {"execution.checkpointing.interval": "100 ms"}
 REFUSED: list[Line] = [failure(), events.RestartRefused(reason="enough")]
 
-
-def restarts(*, delay_ms: int = 1_000, waited_ms: int = 1_000) -> list[Line]:
-    return [failure(), events.RestartScheduled(delay_ms=delay_ms), waited_ms, attempt()]
-
+RESTART: list[Line] = [failure(), events.RestartScheduled(delay_ms=1_000), 1_000, attempt()]
 
 bad, near = exhibits("COUNT", attempt(), injected("kill", "worker[0]"), expected=ExpectedEnd.FAILED, options=FIXED)
 
 # A worker was killed before: of that its failures are.
-bad("restarted-beyond-policy", "third restart of two", restarts(), restarts(), restarts())
-bad("restarted-beyond-policy", "third failure in the window", restarts(), restarts(), restarts(), options=RATE)
-near("restarted-beyond-policy", "two restarts of two", restarts(), restarts(), REFUSED)
+bad("restarted-beyond-policy", "third restart of two", RESTART, RESTART, RESTART)
+bad("restarted-beyond-policy", "third failure in the window", RESTART, RESTART, RESTART, options=RATE)
+near("restarted-beyond-policy", "two restarts of two", RESTART, RESTART, REFUSED)
 near("restarted-beyond-policy", "fourth failure after the window slid",
-     restarts(), restarts(), 300_000, restarts(), restarts(), REFUSED, options=RATE)  # fmt: skip
+     RESTART, RESTART, 300_000, RESTART, RESTART, REFUSED, options=RATE)  # fmt: skip
 
-bad("failed-too-early", "second restart of two refused", restarts(), REFUSED)
-bad("failed-too-early", "second failure in the window refused", restarts(), REFUSED, options=RATE)
+bad("failed-too-early", "second restart of two refused", RESTART, REFUSED)
+bad("failed-too-early", "second failure in the window refused", RESTART, REFUSED, options=RATE)
 bad("failed-too-early", "new coordinator goes on counting",
-    restarts(), restarts(), died("coordinator", "killed"), attempt(), REFUSED)  # fmt: skip
-near("failed-too-early", "second failure in the window restarts", restarts(), restarts(), options=RATE)
+    RESTART, RESTART, died("coordinator", "killed"), attempt(), REFUSED)  # fmt: skip
+near("failed-too-early", "second failure in the window restarts", RESTART, RESTART, options=RATE)
 
 bad("restart-missing", "nothing follows a failure", failure())
-near("restart-missing", "restart follows a failure", restarts())
+near("restart-missing", "restart follows a failure", RESTART)
 
-bad("restarted-without-strategy", "restarts without checkpointing", restarts(), options={})
+bad("restarted-without-strategy", "restarts without checkpointing", RESTART, options={})
 near("restarted-without-strategy", "fails without checkpointing", REFUSED, options={})
 
-bad("restarted-after-none", "restarts though none", restarts(), options=NONE)
+bad("restarted-after-none", "restarts though none", RESTART, options=NONE)
 near("restarted-after-none", "fails as none", REFUSED, options=NONE)
 
-bad("delay-too-short", "restarts at half the delay", restarts(waited_ms=500))
-near("delay-too-short", "restarts after the delay", restarts(waited_ms=999))
+bad("delay-too-short", "restarts at half the delay", *RESTART[:2], 500, attempt())
+near("delay-too-short", "restarts after the delay", *RESTART[:2], 999, attempt())
 
-bad("delay-wrong", "schedules another delay", restarts(delay_ms=2_000, waited_ms=2_000))
-near("delay-wrong", "schedules the delay", restarts())
+bad("delay-wrong", "schedules another delay", failure(), events.RestartScheduled(delay_ms=2_000), 2_000, attempt())
+near("delay-wrong", "schedules the delay", RESTART)
 
 
 def row(*delays_ms: int) -> list[Line]:
     """Restarts one after the other, each as soon as its delay is over."""
-    return [line for delay_ms in delays_ms for line in (*restarts(delay_ms=delay_ms, waited_ms=delay_ms), 100)]
+    return [line for delay_ms in delays_ms
+            for line in (failure(), events.RestartScheduled(delay_ms=delay_ms), delay_ms, attempt(), 100)]  # fmt: skip
 
 
 bad("delay-wrong", "third delay is that of the second", row(1_000, 2_000, 2_100), options=EXPONENTIAL)
@@ -87,7 +85,7 @@ bad("restarted-beyond-policy", "sixth restart of five in a row",
     row(1_000, 2_000, 4_000, 8_000, 10_000, 10_000), options=EXPONENTIAL)  # fmt: skip
 
 bad("delay-too-short", "drawn delay is not waited for",
-    row(1_000), restarts(delay_ms=2_000, waited_ms=1_000), options=EXPONENTIAL)  # fmt: skip
+    row(1_000), failure(), events.RestartScheduled(delay_ms=2_000), 1_000, attempt(), options=EXPONENTIAL)  # fmt: skip
 
 bad("backoff-not-reset", "row goes on after a quiet minute", row(1_000, 2_000), 60_100, row(4_000), options=EXPONENTIAL)
 near("backoff-not-reset", "row begins again after a quiet minute",
@@ -117,32 +115,30 @@ POISONED: list[Line] = [RECORD_7, failure(POISON, "source[0]")]
 """Record 7 makes the source fail, and that is counted."""
 
 bad("restarted-after-unrecoverable", "restarts though no restart can help",
-    BEYOND_HELP, failure(POISON, "source[0]", recoverable=False), *restarts()[1:])  # fmt: skip
+    BEYOND_HELP, failure(POISON, "source[0]", recoverable=False), *RESTART[1:])  # fmt: skip
 bad("restarted-after-unrecoverable", "what the operator said is lost on the way",
-    BEYOND_HELP, failure(POISON, "source[0]"), *restarts()[1:])  # fmt: skip
+    BEYOND_HELP, failure(POISON, "source[0]"), *RESTART[1:])  # fmt: skip
 near("restarted-after-unrecoverable", "fails as no restart can help",
      BEYOND_HELP, failure(POISON, "source[0]", recoverable=False),
      events.RestartRefused(reason="unrecoverable"))  # fmt: skip
 
 bad("cause-not-reported", "only that a task failed",
-    RECORD_7, failure("source[0]: task failed", "source[0]"), *restarts()[1:])  # fmt: skip
-near("cause-not-reported", "record is named", *POISONED, *restarts()[1:])
+    RECORD_7, failure("source[0]: task failed", "source[0]"), *RESTART[1:])  # fmt: skip
+near("cause-not-reported", "record is named", *POISONED, *RESTART[1:])
 near("cause-not-reported", "what followed from the record is heard of first once",
-     *POISONED, *restarts()[1:], RECORD_7, failure(FOLLOWED, "source[0]"), *restarts()[1:])  # fmt: skip
+     *POISONED, *RESTART[1:], RECORD_7, failure(FOLLOWED, "source[0]"), *RESTART[1:])  # fmt: skip
 bad("cause-not-reported", "what followed from the record hides it most times",
-    *[line
-      for cause in (POISON, FOLLOWED, FOLLOWED)
-      for line in (RECORD_7, failure(cause, "source[0]"), *restarts()[1:])],
+    *[line for cause in (POISON, FOLLOWED, FOLLOWED) for line in (RECORD_7, failure(cause, "source[0]"), *RESTART[1:])],
     options=MANY)  # fmt: skip
 bad("cause-not-reported", "another record is named",
-    *POISONED, *restarts()[1:], RECORD_7,
-    failure("source[0]: record 12 of partition 3: it cannot be parsed", "source[0]"), *restarts()[1:])  # fmt: skip
+    *POISONED, *RESTART[1:], RECORD_7, failure("source[0]: record 12 of partition 3: it cannot be parsed", "source[0]"),
+    *RESTART[1:])  # fmt: skip
 bad("cause-not-reported", "what followed from the record hides it each time",
-    RECORD_7, failure(FOLLOWED, "source[0]"), *restarts()[1:], RECORD_7, failure(FOLLOWED, "source[0]"),
-    *restarts()[1:])  # fmt: skip
+    RECORD_7, failure(FOLLOWED, "source[0]"), *RESTART[1:], RECORD_7, failure(FOLLOWED, "source[0]"),
+    *RESTART[1:])  # fmt: skip
 
 bad("failure-not-counted", "death passes unnoticed", task("sum[1]"), died("worker-1", "killed"), options=UNNAMED)
-near("failure-not-counted", "death is counted", task("sum[1]"), died("worker-1", "killed"), restarts(), options=UNNAMED)
+near("failure-not-counted", "death is counted", task("sum[1]"), died("worker-1", "killed"), RESTART, options=UNNAMED)
 
 WORKER_DIES: list[Line] = [task("sum[1]"), died("worker-1", "killed")]
 """Worker 1 runs a task of the present attempt and dies."""
@@ -151,22 +147,21 @@ COORDINATOR_DIES: list[Line] = [died("coordinator", "killed"), attempt()]
 """A new coordinator starts the next attempt by itself."""
 
 bad("failure-not-counted", "only the next death is counted",
-    WORKER_DIES, attempt(), WORKER_DIES, restarts(), options=UNNAMED)  # fmt: skip
+    WORKER_DIES, attempt(), WORKER_DIES, RESTART, options=UNNAMED)  # fmt: skip
 bad("failure-not-counted", "the coordinator dies an attempt later",
     WORKER_DIES, attempt(), COORDINATOR_DIES, options=UNNAMED)  # fmt: skip
 bad("failure-not-counted", "death under the new coordinator passes unnoticed",
     WORKER_DIES, COORDINATOR_DIES, WORKER_DIES, attempt(), options=UNNAMED)  # fmt: skip
 near("failure-not-counted", "the coordinator dies before it counts",
-     WORKER_DIES, COORDINATOR_DIES, WORKER_DIES, restarts(), options=UNNAMED)  # fmt: skip
+     WORKER_DIES, COORDINATOR_DIES, WORKER_DIES, RESTART, options=UNNAMED)  # fmt: skip
 FIRST, SECOND = "coordinator.0", "coordinator.1"
 SUPERSEDED: list[Line] = [at(SECOND, events.NodeStarted()), at(SECOND, attempt())]
 """A second coordinator starts while the first stands still, and starts the next attempt."""
 
 near("failure-not-counted", "the coordinator is superseded before it counts",
      at(FIRST, events.NodeStarted()), WORKER_DIES, SUPERSEDED, WORKER_DIES,
-     *[at(SECOND, line) if isinstance(line, events.Event) else line for line in restarts()],
-     options=UNNAMED)  # fmt: skip
+     *[at(SECOND, line) if isinstance(line, events.Event) else line for line in RESTART], options=UNNAMED)  # fmt: skip
 bad("failure-not-counted", "the coordinator is superseded an attempt later",
     at(FIRST, events.NodeStarted()), WORKER_DIES, attempt(), SUPERSEDED, options=UNNAMED)  # fmt: skip
 near("failure-not-counted", "two deaths of an attempt are one failure",
-     task("sum[0]"), died("worker-0", "killed"), WORKER_DIES, restarts(), options=UNNAMED)  # fmt: skip
+     task("sum[0]"), died("worker-0", "killed"), WORKER_DIES, RESTART, options=UNNAMED)  # fmt: skip

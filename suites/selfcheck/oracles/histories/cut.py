@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from holdfast.harness.model import events
 from holdfast.harness.model.capability import AT_LEAST_ONCE
 from holdfast.harness.model.events import ChannelContent
 from holdfast.harness.model.jobs import FORWARD
 from holdfast.suites.selfcheck.oracles.builder import OPTIONS, Line, exhibits, undecided
 from holdfast.suites.selfcheck.oracles.legal import summary
 from holdfast.suites.selfcheck.oracles.lines import (
-    Barrier, aborted, attempt, content, delivers, emitted, in_flight, put_back, sends, snapshot, task, triggered,
+    Barrier, aborted, attempt, content, delivers, emitted, in_flight, sends, snapshot, task, triggered,
 )  # fmt: skip
 
 # --- Channels of the keyed sum with two sources, and of the forward job -----------------------------------------------
@@ -157,43 +158,52 @@ OVERTAKEN: list[Line] = [
 
 AT_THE_SENDER, AT_THE_RECEIVER = content(LEFT, 2, 3, output=True), content(LEFT, 1)
 
-
-def stored(sender: ChannelContent = AT_THE_SENDER, *receiver: ChannelContent) -> list[Line]:
-    """They are overtaken, and these are stored at either end; behind the snapshots all are processed."""
-    return [*OVERTAKEN, in_flight("source[0]", sender), sends(LEFT, 4), delivers(LEFT, 0),
-            delivers(LEFT, Barrier(1, overtaking=True)), snapshot("sum[0]", unaligned=True),
-            in_flight("sum[0]", *receiver), delivers(LEFT, 1, 2, 3, 4)]  # fmt: skip
-
+BARRIER_PASSES: list[Line] = [
+    sends(LEFT, 4), delivers(LEFT, 0), delivers(LEFT, Barrier(1, overtaking=True)), snapshot("sum[0]", unaligned=True),
+]  # fmt: skip
 
 bad, near = exhibits("CUT")
 
-bad("channel-state-missing", "overtaken batch is not stored", *stored())
+bad("channel-state-missing", "overtaken batch is not stored",
+    *OVERTAKEN, in_flight("source[0]", AT_THE_SENDER), BARRIER_PASSES, in_flight("sum[0]"),
+    delivers(LEFT, 1, 2, 3, 4))  # fmt: skip
 bad("channel-state-missing", "batch at the sender is not stored",
-    *stored(content(LEFT, 3, output=True), AT_THE_RECEIVER))  # fmt: skip
+    *OVERTAKEN, in_flight("source[0]", content(LEFT, 3, output=True)), BARRIER_PASSES,
+    in_flight("sum[0]", AT_THE_RECEIVER), delivers(LEFT, 1, 2, 3, 4))  # fmt: skip
 bad("channel-state-missing", "batch processed after the snapshot is not stored",
     attempt(), sends(LEFT, Barrier(1)), sends(RIGHT, 0, 1, Barrier(1)),
     *(snapshot(f"source[{i}]", unaligned=True) for i in (0, 1)), *(in_flight(f"source[{i}]") for i in (0, 1)),
     delivers(LEFT, Barrier(1, overtaking=True)), snapshot("sum[0]", unaligned=True), delivers(RIGHT, 0),
     delivers(RIGHT, Barrier(1, overtaking=True)), in_flight("sum[0]", content(RIGHT, 1)))  # fmt: skip
 
-bad("channel-state-extra", "processed batch is stored", *stored(AT_THE_SENDER, content(LEFT, 0, 1)))
+bad("channel-state-extra", "processed batch is stored",
+    *OVERTAKEN, in_flight("source[0]", AT_THE_SENDER), BARRIER_PASSES, in_flight("sum[0]", content(LEFT, 0, 1)),
+    delivers(LEFT, 1, 2, 3, 4))  # fmt: skip
 bad("channel-state-extra", "batch behind the barrier is stored",
-    *stored(content(LEFT, 2, 3, 4, output=True), AT_THE_RECEIVER))  # fmt: skip
-bad("channel-state-extra", "batch is stored at both ends", *stored(AT_THE_SENDER, content(LEFT, 1, 2)))
+    *OVERTAKEN, in_flight("source[0]", content(LEFT, 2, 3, 4, output=True)), BARRIER_PASSES,
+    in_flight("sum[0]", AT_THE_RECEIVER), delivers(LEFT, 1, 2, 3, 4))  # fmt: skip
+bad("channel-state-extra", "batch is stored at both ends",
+    *OVERTAKEN, in_flight("source[0]", AT_THE_SENDER), BARRIER_PASSES, in_flight("sum[0]", content(LEFT, 1, 2)),
+    delivers(LEFT, 1, 2, 3, 4))  # fmt: skip
 bad("channel-state-extra", "batches are stored in another order",
-    *stored(content(LEFT, 3, 2, output=True), AT_THE_RECEIVER))  # fmt: skip
+    *OVERTAKEN, in_flight("source[0]", content(LEFT, 3, 2, output=True)), BARRIER_PASSES,
+    in_flight("sum[0]", AT_THE_RECEIVER), delivers(LEFT, 1, 2, 3, 4))  # fmt: skip
 
-near("channel-state-missing", "what is in flight is stored", *stored(AT_THE_SENDER, AT_THE_RECEIVER))
+near("channel-state-missing", "what is in flight is stored",
+     *OVERTAKEN, in_flight("source[0]", AT_THE_SENDER), BARRIER_PASSES, in_flight("sum[0]", AT_THE_RECEIVER),
+     delivers(LEFT, 1, 2, 3, 4))  # fmt: skip
 
 # Of two restored batches one is processed before the next cut; the numbers of the first attempt stay.
 near("channel-state-extra", "what is in flight again is stored again",
-     attempt(), attempt(1), put_back("sum[0]", content(LEFT, 5, 6)), sends(LEFT, 0, Barrier(2)),
-     snapshot("source[0]", 2, unaligned=True), in_flight("source[0]", checkpoint=2), delivers(LEFT, 5, origin=1),
-     delivers(LEFT, Barrier(2, overtaking=True)), snapshot("sum[0]", 2, unaligned=True),
+     attempt(), attempt(1),
+     events.ChannelStateRestored(subtask="sum[0]", checkpoint=1, channels=(content(LEFT, 5, 6),)),
+     sends(LEFT, 0, Barrier(2)), snapshot("source[0]", 2, unaligned=True), in_flight("source[0]", checkpoint=2),
+     delivers(LEFT, 5, origin=1), delivers(LEFT, Barrier(2, overtaking=True)), snapshot("sum[0]", 2, unaligned=True),
      in_flight("sum[0]", ChannelContent(LEFT, False, ((1, 6), (2, 0))), checkpoint=2))  # fmt: skip
 
 RESTORED: list[Line] = [
-    attempt(), attempt(1), put_back("sum[0]", content(LEFT, 5)), put_back("source[0]", content(LEFT, 6, output=True)),
+    attempt(), attempt(1), events.ChannelStateRestored(subtask="sum[0]", checkpoint=1, channels=(content(LEFT, 5),)),
+    events.ChannelStateRestored(subtask="source[0]", checkpoint=1, channels=(content(LEFT, 6, output=True),)),
     sends(LEFT, 0, 1),
 ]  # fmt: skip
 """Batches 5 and 6 of the first attempt are put back, one at either end; then these are processed."""

@@ -6,8 +6,8 @@ from holdfast.harness.model import events
 from holdfast.harness.model.events import FaultHealed, JobStatus
 from holdfast.harness.model.plan import ExpectedEnd, FaultSpec
 from holdfast.harness.model.target import Role, Target
-from holdfast.suites.selfcheck.oracles.builder import OPTIONS, Line, at, exhibits, injected, on
-from holdfast.suites.selfcheck.oracles.histories.count import FIXED, restarts
+from holdfast.suites.selfcheck.oracles.builder import OPTIONS, Line, at, exhibits, injected
+from holdfast.suites.selfcheck.oracles.histories.count import FIXED, RESTART
 from holdfast.suites.selfcheck.oracles.lines import (
     CANCELLING, FINISHED, RESTARTING, RUNNING, attempt, died, failure, storage_failed, submitted, switched, written,
 )  # fmt: skip
@@ -62,15 +62,16 @@ near("ended-again", "ends once", switched(RUNNING, JobStatus.CANCELLING, JobStat
 near("ended-again", "the next coordinator reports the end as well",
      switched(RUNNING, FINISHED), died(), switched(FINISHED))  # fmt: skip
 near("ended-again", "the next job ends too",
-     at("coordinator.0", submitted(), 0), switched(RUNNING, FINISHED), at("coordinator.0", submitted(), 10),
-     at("coordinator.0", attempt(), 11), on("coordinator.0", switched(RUNNING), attempt=11),
-     on("coordinator.0", switched(FINISHED), attempt=11))  # fmt: skip
+     at("coordinator.0", submitted(), attempt=0), switched(RUNNING, FINISHED),
+     at("coordinator.0", submitted(), attempt=10), at("coordinator.0", attempt(), attempt=11),
+     at("coordinator.0", switched(RUNNING), attempt=11),
+     at("coordinator.0", switched(FINISHED), attempt=11))  # fmt: skip
 
-bad("restart-unannounced", "runs again and never restarted", switched(RUNNING), restarts(), switched(RUNNING))
+bad("restart-unannounced", "runs again and never restarted", switched(RUNNING), RESTART, switched(RUNNING))
 bad("restart-unannounced", "only the first restart is reported",
-    switched(RUNNING, RESTARTING), restarts(), switched(RUNNING), restarts())  # fmt: skip
+    switched(RUNNING, RESTARTING), RESTART, switched(RUNNING), RESTART)  # fmt: skip
 near("restart-unannounced", "each restart is reported",
-     switched(RUNNING, RESTARTING), restarts(), switched(RUNNING, RESTARTING), restarts())  # fmt: skip
+     switched(RUNNING, RESTARTING), RESTART, switched(RUNNING, RESTARTING), RESTART)  # fmt: skip
 
 # --- COUNT: recoveries that fail, and what is counted of them ---------------------------------------------------------
 

@@ -11,7 +11,7 @@ from holdfast.harness.model.target import Role, Target
 from holdfast.suites.selfcheck.oracles.builder import Line, at, exhibits, input_log
 from holdfast.suites.selfcheck.oracles.lines import (
     FINISHED, RUNNING, aborted, attempt, completed, emitted, heard, of_each, sends, snapshot, submitted, switched, task,
-    trigger_sent, triggered,
+    triggered,
 )  # fmt: skip
 from holdfast.suites.selfcheck.oracles.output_builder import INPUTS, STOPPED, WHOLE_A, WHOLE_B, fold, identities, units
 
@@ -150,9 +150,10 @@ bad("wrong-participants", "one that runs is not asked",
 
 near("triggered-not-first", "the one behind the finished is triggered",
      ALL_START, events.FinishReceived(subtask=SOURCE), triggered(1, *REST),
-     [trigger_sent(subtask) for subtask in ("source[1]", "map[0]")])  # fmt: skip
+     [events.TriggerSent(checkpoint=1, subtask=subtask) for subtask in ("source[1]", "map[0]")])  # fmt: skip
 bad("triggered-not-first", "one behind that is triggered",
-    ALL_START, events.FinishReceived(subtask=SOURCE), triggered(1, *REST), trigger_sent(SINK))  # fmt: skip
+    ALL_START, events.FinishReceived(subtask=SOURCE), triggered(1, *REST),
+    events.TriggerSent(checkpoint=1, subtask=SINK))  # fmt: skip
 
 UNION: list[Line] = [
     ALL_START, triggered(1, *ALL), events.OperatorFinished(subtask=SOURCE), snapshot("source[0]"),
@@ -177,11 +178,12 @@ EDIT = (FaultSpec("submit", Target(Role.COORDINATOR), parameters={"edit": "sourc
 # Some still ran when checkpoint 3 was taken; the job is submitted again with a new operator behind its source.
 bad("running-before-finished", "new operator in front of a finished one",
     submitted(), ALL_START, triggered(3, *MAP_FINISHED), completed(3),
-    at("coordinator.1", submitted("chk-3", 3), 1_000_000), attempt(3, number=ANOTHER), faults=EDIT)  # fmt: skip
+    at("coordinator.1", submitted("chk-3", 3), attempt=1_000_000), attempt(3, number=ANOTHER), faults=EDIT)  # fmt: skip
 near("running-before-finished", "new operator refused",
      submitted(), ALL_START, triggered(3, *MAP_FINISHED), completed(3),
-     at("coordinator.1", submitted("chk-3", 3), 1_000_000),
+     at("coordinator.1", submitted("chk-3", 3), attempt=1_000_000),
      events.RecoveryFailed(checkpoint=3, reason="map[0] had finished in it"), faults=EDIT)  # fmt: skip
 near("running-before-finished", "new operator behind a finished one",
-     submitted(), ALL_START, triggered(3, *REST), completed(3), at("coordinator.1", submitted("chk-3", 3), 1_000_000),
-     attempt(3, number=ANOTHER), faults=EDIT)  # fmt: skip
+     submitted(), ALL_START, triggered(3, *REST), completed(3),
+     at("coordinator.1", submitted("chk-3", 3), attempt=1_000_000), attempt(3, number=ANOTHER),
+     faults=EDIT)  # fmt: skip

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from holdfast.harness.model import events
-from holdfast.suites.selfcheck.oracles.builder import Line, at, exhibits, injected, on
+from holdfast.suites.selfcheck.oracles.builder import Line, at, exhibits, injected
 from holdfast.suites.selfcheck.oracles.legal import SUBTASKS
 from holdfast.suites.selfcheck.oracles.lines import (
     CANCELLING, ack_sent, acked, attempt, completed, deleted, died, dropped, heard, notified, of_each, published,
-    received, stopped, switched, trigger_received, trigger_sent, triggered, written,
+    stopped, switched, triggered, written,
 )  # fmt: skip
 
 # --- FENCE: a coordinator stands still, another takes over, and the first comes back ----------------------------------
@@ -39,7 +39,8 @@ near("epoch-not-higher", "another job begins anew",
 
 bad("superseded-acted", "superseded publishes", superseded(written(METADATA, by=FORMER), learns=False), options={})
 bad("superseded-acted", "superseded triggers",
-    superseded(at(FORMER, triggered(2, *SUBTASKS)), at("worker-0.0", trigger_received("source[0]", 2))),
+    superseded(at(FORMER, triggered(2, *SUBTASKS)),
+               at("worker-0.0", events.TriggerReceived(checkpoint=2, subtask="source[0]"))),
     options={})  # fmt: skip
 near("superseded-acted", "nobody hears what superseded triggers",
      superseded(at(FORMER, triggered(2, *SUBTASKS))), options={})  # fmt: skip
@@ -63,29 +64,30 @@ near("superseded-deleted", "superseded deletes what nobody found",
 
 # The former sends a notice of checkpoint 1, which a task receives or not.
 bad("superseded-notified", "task hears of it",
-    superseded(on(FORMER, notified(1, "sink[0]", completed=True), attempt=1), heard("sink[0]", completed=True)),
+    superseded(at(FORMER, notified(1, "sink[0]", completed=True), attempt=1), heard("sink[0]", completed=True)),
     options={})  # fmt: skip
 bad("superseded-notified", "task hears that what the successor found is aborted",
-    superseded(on(FORMER, notified(1, "sink[0]", completed=False), attempt=1), heard("sink[0]", completed=False),
+    superseded(at(FORMER, notified(1, "sink[0]", completed=False), attempt=1), heard("sink[0]", completed=False),
                found=(1,)),
     options={})  # fmt: skip
 near("superseded-notified", "task hears that what nobody found is aborted",
-     superseded(on(FORMER, notified(1, "sink[0]", completed=False), attempt=1), heard("sink[0]", completed=False)),
+     superseded(at(FORMER, notified(1, "sink[0]", completed=False), attempt=1), heard("sink[0]", completed=False)),
      options={})  # fmt: skip
 near("superseded-notified", "nobody hears it",
-     superseded(on(FORMER, notified(1, "sink[0]", completed=True), attempt=1)), options={})  # fmt: skip
+     superseded(at(FORMER, notified(1, "sink[0]", completed=True), attempt=1)), options={})  # fmt: skip
 
 # --- MESSAGE: what was sent and what was taken, by subtasks and a coordinator that live -------------------------------
 
 SOURCE = "source[1]"
-TRIGGER = trigger_sent(SOURCE)
+TRIGGER = events.TriggerSent(checkpoint=1, subtask=SOURCE)
 RUN_ALL: list[Line] = [attempt(), of_each(events.TaskStarted, *SUBTASKS)]
 """Every subtask runs in attempt 1; the run ends a second after the last line."""
 
 bad, near = exhibits("MESSAGE")
 
 bad("never-sent", "trigger of another attempt",
-    *RUN_ALL, attempt(), trigger_sent(SOURCE), at("", trigger_received(SOURCE), 1))  # fmt: skip
+    *RUN_ALL, attempt(), events.TriggerSent(checkpoint=1, subtask=SOURCE),
+    at("", events.TriggerReceived(checkpoint=1, subtask=SOURCE), attempt=1))  # fmt: skip
 bad("never-sent", "acknowledgement that nobody sent",
     *RUN_ALL, ack_sent(SOURCE), [acked(each, SOURCE) for each in (1, 2)])  # fmt: skip
 bad("never-sent", "acknowledgement under another name",
@@ -99,45 +101,55 @@ bad("never-sent", "notice of the other kind",
 
 BEHIND_A_SUCCESSOR: list[Line] = [
     at("coordinator.0", attempt()), at("coordinator.0", events.CoordinatorClaimed(epoch=1)),
-    at("coordinator.1", events.CoordinatorClaimed(epoch=2)), at("coordinator.0", trigger_sent(SOURCE)),
+    at("coordinator.1", events.CoordinatorClaimed(epoch=2)),
+    at("coordinator.0", events.TriggerSent(checkpoint=1, subtask=SOURCE)),
 ]  # fmt: skip
 """Another coordinator has taken over while the one of the attempt lives."""
 
-bad("never-sent", "neither of two coordinators sent it", *BEHIND_A_SUCCESSOR, at("", trigger_received(SOURCE), 2))
-near("never-sent", "a superseded coordinator sent it", *BEHIND_A_SUCCESSOR, trigger_received(SOURCE))
+bad("never-sent", "neither of two coordinators sent it",
+    *BEHIND_A_SUCCESSOR, at("", events.TriggerReceived(checkpoint=1, subtask=SOURCE), attempt=2))  # fmt: skip
+near("never-sent", "a superseded coordinator sent it",
+     *BEHIND_A_SUCCESSOR, events.TriggerReceived(checkpoint=1, subtask=SOURCE))  # fmt: skip
 
 near("never-received", "nobody takes what a superseded coordinator sends",
-     *BEHIND_A_SUCCESSOR, trigger_received(SOURCE), at("coordinator.0", trigger_sent(SOURCE, 2)))  # fmt: skip
+     *BEHIND_A_SUCCESSOR, events.TriggerReceived(checkpoint=1, subtask=SOURCE),
+     at("coordinator.0", events.TriggerSent(checkpoint=2, subtask=SOURCE)))  # fmt: skip
 
 near("never-sent", "trigger that is sent again",
-     *RUN_ALL, trigger_sent(SOURCE), trigger_sent(SOURCE), trigger_received(SOURCE),
-     trigger_received(SOURCE))  # fmt: skip
+     *RUN_ALL, events.TriggerSent(checkpoint=1, subtask=SOURCE), events.TriggerSent(checkpoint=1, subtask=SOURCE),
+     events.TriggerReceived(checkpoint=1, subtask=SOURCE),
+     events.TriggerReceived(checkpoint=1, subtask=SOURCE))  # fmt: skip
 
 near("taken-twice", "trigger that is sent again",
-     *RUN_ALL, trigger_sent(SOURCE), trigger_sent(SOURCE), trigger_received(SOURCE),
-     trigger_received(SOURCE))  # fmt: skip
+     *RUN_ALL, events.TriggerSent(checkpoint=1, subtask=SOURCE), events.TriggerSent(checkpoint=1, subtask=SOURCE),
+     events.TriggerReceived(checkpoint=1, subtask=SOURCE),
+     events.TriggerReceived(checkpoint=1, subtask=SOURCE))  # fmt: skip
 bad("taken-twice", "trigger that comes twice",
-    *RUN_ALL, trigger_sent(SOURCE), trigger_received(SOURCE), trigger_received(SOURCE))  # fmt: skip
+    *RUN_ALL, events.TriggerSent(checkpoint=1, subtask=SOURCE), events.TriggerReceived(checkpoint=1, subtask=SOURCE),
+    events.TriggerReceived(checkpoint=1, subtask=SOURCE))  # fmt: skip
 
 bad("taken-twice", "another trigger is doubled",
     *RUN_ALL,
     at("harness",
        events.MessageDisturbed(message="trigger", way="double", worker=1, subtask="source[0]", checkpoint=1)),
-    trigger_sent(SOURCE), trigger_received(SOURCE), trigger_received(SOURCE))  # fmt: skip
+    events.TriggerSent(checkpoint=1, subtask=SOURCE), events.TriggerReceived(checkpoint=1, subtask=SOURCE),
+    events.TriggerReceived(checkpoint=1, subtask=SOURCE))  # fmt: skip
 near("taken-twice", "a fault doubles it",
      *RUN_ALL,
      at("harness", events.MessageDisturbed(message="trigger", way="double", worker=1, subtask=SOURCE, checkpoint=1)),
-     trigger_sent(SOURCE), trigger_received(SOURCE), trigger_received(SOURCE))  # fmt: skip
+     events.TriggerSent(checkpoint=1, subtask=SOURCE), events.TriggerReceived(checkpoint=1, subtask=SOURCE),
+     events.TriggerReceived(checkpoint=1, subtask=SOURCE))  # fmt: skip
 
 near("never-sent", "the sender died on a busy machine",
-     *RUN_ALL, trigger_sent(SOURCE), trigger_received(SOURCE), died(), trigger_received(SOURCE, 2),
-     real_time=True)  # fmt: skip
+     *RUN_ALL, events.TriggerSent(checkpoint=1, subtask=SOURCE), events.TriggerReceived(checkpoint=1, subtask=SOURCE),
+     died(), events.TriggerReceived(checkpoint=2, subtask=SOURCE), real_time=True)  # fmt: skip
 
 # A coordinator finds that in the checkpoint that it restores: nobody sends it.
 near("never-sent", "subtask that had finished in the checkpoint",
-     *RUN_ALL, events.FinishReceived(subtask=SOURCE), trigger_sent(SOURCE), trigger_received(SOURCE))  # fmt: skip
+     *RUN_ALL, events.FinishReceived(subtask=SOURCE), events.TriggerSent(checkpoint=1, subtask=SOURCE),
+     events.TriggerReceived(checkpoint=1, subtask=SOURCE))  # fmt: skip
 
-bad("never-received", "trigger is lost", *RUN_ALL, trigger_sent(SOURCE))
+bad("never-received", "trigger is lost", *RUN_ALL, events.TriggerSent(checkpoint=1, subtask=SOURCE))
 bad("never-received", "acknowledgement is lost", *RUN_ALL, ack_sent(SOURCE))
 bad("never-received", "notice is lost", *RUN_ALL, notified(1, SOURCE))
 bad("never-received", "decline is lost", *RUN_ALL, events.DeclineSent(subtask=SOURCE, checkpoint=1, reason="full"))
@@ -146,33 +158,43 @@ bad("never-received", "end of a subtask is lost", *RUN_ALL, events.SubtaskFinish
 
 # Records travel on it, and no control messages.
 bad("never-received", "a channel is slow",
-    *RUN_ALL, at("harness", injected("slow", "channel[0]")), trigger_sent(SOURCE))  # fmt: skip
+    *RUN_ALL, at("harness", injected("slow", "channel[0]")),
+    events.TriggerSent(checkpoint=1, subtask=SOURCE))  # fmt: skip
 bad("never-received", "connection was cut before",
-    *RUN_ALL, at("harness", injected("cut", "worker[1]")), 100, trigger_sent(SOURCE))  # fmt: skip
+    *RUN_ALL, at("harness", injected("cut", "worker[1]")), 100,
+    events.TriggerSent(checkpoint=1, subtask=SOURCE))  # fmt: skip
 bad("never-received", "another message was struck",
     *RUN_ALL, events.MessageDisturbed(message="trigger", way="lose", worker=0, subtask="source[0]", checkpoint=1),
-    trigger_sent(SOURCE))  # fmt: skip
-near("never-received", "trigger arrives", *RUN_ALL, trigger_sent(SOURCE), trigger_received(SOURCE))
+    events.TriggerSent(checkpoint=1, subtask=SOURCE))  # fmt: skip
+near("never-received", "trigger arrives",
+     *RUN_ALL, events.TriggerSent(checkpoint=1, subtask=SOURCE),
+     events.TriggerReceived(checkpoint=1, subtask=SOURCE))  # fmt: skip
 near("never-received", "everything arrives",
-     *RUN_ALL, events.SplitsAssigned(subtask=SOURCE, splits=(1, 3)), received(1, 3, subtask=SOURCE), ack_sent(SOURCE),
-     acked(1, SOURCE), events.SubtaskFinished(subtask=SOURCE), events.FinishReceived(subtask=SOURCE))  # fmt: skip
+     *RUN_ALL, events.SplitsAssigned(subtask=SOURCE, splits=(1, 3)),
+     events.SplitsReceived(subtask=SOURCE, splits=(1, 3)), ack_sent(SOURCE), acked(1, SOURCE),
+     events.SubtaskFinished(subtask=SOURCE), events.FinishReceived(subtask=SOURCE))  # fmt: skip
 
 # One arrives, so that there is something to decide on.
 near("never-received", "its receiver has stopped",
-     *RUN_ALL, trigger_sent(SOURCE), trigger_received(SOURCE), trigger_sent(SOURCE, 2), stopped(SOURCE))  # fmt: skip
+     *RUN_ALL, events.TriggerSent(checkpoint=1, subtask=SOURCE), events.TriggerReceived(checkpoint=1, subtask=SOURCE),
+     events.TriggerSent(checkpoint=2, subtask=SOURCE), stopped(SOURCE))  # fmt: skip
 near("never-received", "its receiver dies",
-     *RUN_ALL, trigger_sent(SOURCE), trigger_received(SOURCE), trigger_sent(SOURCE, 2), died("worker-1"))  # fmt: skip
+     *RUN_ALL, events.TriggerSent(checkpoint=1, subtask=SOURCE), events.TriggerReceived(checkpoint=1, subtask=SOURCE),
+     events.TriggerSent(checkpoint=2, subtask=SOURCE), died("worker-1"))  # fmt: skip
 near("never-received", "the next attempt begins",
-     *RUN_ALL, trigger_sent(SOURCE), trigger_received(SOURCE), trigger_sent(SOURCE, 2), attempt())  # fmt: skip
+     *RUN_ALL, events.TriggerSent(checkpoint=1, subtask=SOURCE), events.TriggerReceived(checkpoint=1, subtask=SOURCE),
+     events.TriggerSent(checkpoint=2, subtask=SOURCE), attempt())  # fmt: skip
 near("never-received", "the job is over",
-     *RUN_ALL, trigger_sent(SOURCE), trigger_received(SOURCE), ack_sent(SOURCE), switched(CANCELLING))  # fmt: skip
+     *RUN_ALL, events.TriggerSent(checkpoint=1, subtask=SOURCE), events.TriggerReceived(checkpoint=1, subtask=SOURCE),
+     ack_sent(SOURCE), switched(CANCELLING))  # fmt: skip
 near("never-received", "its coordinator dies",
-     *RUN_ALL, trigger_sent(SOURCE), trigger_received(SOURCE), ack_sent(SOURCE), died())  # fmt: skip
+     *RUN_ALL, events.TriggerSent(checkpoint=1, subtask=SOURCE), events.TriggerReceived(checkpoint=1, subtask=SOURCE),
+     ack_sent(SOURCE), died())  # fmt: skip
 near("never-received", "a fault loses it",
-     *RUN_ALL, trigger_sent(SOURCE), trigger_received(SOURCE),
+     *RUN_ALL, events.TriggerSent(checkpoint=1, subtask=SOURCE), events.TriggerReceived(checkpoint=1, subtask=SOURCE),
      at("coordinator.0",
         events.MessageDisturbed(message="trigger", way="lose", worker=1, subtask=SOURCE, checkpoint=2)),
-     trigger_sent(SOURCE, 2))  # fmt: skip
+     events.TriggerSent(checkpoint=2, subtask=SOURCE))  # fmt: skip
 near("never-received", "its connection is cut",
-     *RUN_ALL, trigger_sent(SOURCE), trigger_received(SOURCE), trigger_sent(SOURCE, 2), 100,
-     at("harness", injected("cut", "worker[1]")))  # fmt: skip
+     *RUN_ALL, events.TriggerSent(checkpoint=1, subtask=SOURCE), events.TriggerReceived(checkpoint=1, subtask=SOURCE),
+     events.TriggerSent(checkpoint=2, subtask=SOURCE), 100, at("harness", injected("cut", "worker[1]")))  # fmt: skip

@@ -7,7 +7,7 @@ from holdfast.harness.model.capability import EXACTLY_ONCE, Claims
 from holdfast.harness.model.checkpoint import SavepointFormat, StopMode
 from holdfast.harness.model.events import SplitsLeft, SplitsListed
 from holdfast.harness.model.jobs import FORWARD
-from holdfast.suites.selfcheck.oracles.builder import Line, at, exhibits, on
+from holdfast.suites.selfcheck.oracles.builder import Line, at, exhibits
 from holdfast.suites.selfcheck.oracles.histories import (
     damage, final, message, restore, savepoint, snapshot, splits, state,
 )  # fmt: skip
@@ -15,8 +15,8 @@ from holdfast.suites.selfcheck.oracles.histories.coord import ALL, BARRIER
 from holdfast.suites.selfcheck.oracles.legal import summary
 from holdfast.suites.selfcheck.oracles.lines import (
     RUNNING, Barrier, ack_sent, attempt, audited, completed, content, damaged, deleted, delivers, died, dropped,
-    failure, heard, in_flight, metadata, notified, published, put_back, sends, snapshot as taken, storage_failed,
-    submitted, switched, triggered,
+    failure, heard, in_flight, metadata, notified, published, sends, snapshot as taken, storage_failed, submitted,
+    switched, triggered,
 )  # fmt: skip
 
 # --- parts of checkpoints --------------------------------------------------------------------------------------------
@@ -49,14 +49,10 @@ coord_near("begun-without-barrier", "snapshot between two barriers",
            triggered(1, *ALL), delivers(BARRIER, Barrier(1)), taken("map[0]"),
            delivers(BARRIER, Barrier(1)))  # fmt: skip
 
-exhibits("FENCE")[0](
-    "superseded-notified", "task hears of it behind an abort",
-    message.superseded(
-        on(message.FORMER, notified(1, "sink[0]", completed=True), attempt=1), heard("sink[0]", completed=False),
-        heard("sink[0]", completed=True),
-    ),
-    options={},
-)  # fmt: skip
+exhibits("FENCE")[0]("superseded-notified", "task hears of it behind an abort",
+                     message.superseded(at(message.FORMER, notified(1, "sink[0]", completed=True), attempt=1),
+                                        heard("sink[0]", completed=False), heard("sink[0]", completed=True)),
+                     options={})  # fmt: skip
 
 # --- checkpoints -----------------------------------------------------------------------------------------------------
 
@@ -72,7 +68,7 @@ damage.state_near("state-extra", "completes again with other positions",
 
 final.bad("running-before-finished", "the checkpoint is triggered again with all",
           submitted(), final.ALL_START, triggered(3, *final.MAP_FINISHED), triggered(3, *final.ALL), completed(3),
-          at("coordinator.1", submitted("chk-3", 3), 1_000_000), attempt(3, number=final.ANOTHER),
+          at("coordinator.1", submitted("chk-3", 3), attempt=1_000_000), attempt(3, number=final.ANOTHER),
           faults=final.EDIT)  # fmt: skip
 
 # The other subtask has something in flight.
@@ -97,11 +93,10 @@ damage.restore_near(
     "state-differs", "cuts again with other state",
     restore.TAKEN, TAKEN_AGAIN, failure(), attempt(1), restore.SUM_STARTS,
 )  # fmt: skip
-damage.restore_near(
-    "channel-state-differs", "tells again what was in flight",
-    restore.TAKEN, restore.IN_FLIGHT, in_flight("sum[0]"), attempt(1), restore.SUM_STARTS,
-    put_back("sum[0]", content(restore.LEFT, 5, 6)),
-)  # fmt: skip
+damage.restore_near("channel-state-differs", "tells again what was in flight",
+                    restore.TAKEN, restore.IN_FLIGHT, in_flight("sum[0]"), attempt(1), restore.SUM_STARTS,
+                    events.ChannelStateRestored(subtask="sum[0]", checkpoint=1,
+                                                channels=(content(restore.LEFT, 5, 6),)))  # fmt: skip
 
 splits.near(
     "split-lost", "two sources leave splits to their enumerators",

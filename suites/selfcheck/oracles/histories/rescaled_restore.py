@@ -11,7 +11,7 @@ from holdfast.harness.model.target import Role, Target
 from holdfast.suites.selfcheck.oracles.builder import Line, exhibits
 from holdfast.suites.selfcheck.oracles.histories.cut import COUNTING
 from holdfast.suites.selfcheck.oracles.lines import (
-    ack_sent, attempt, completed, content, in_flight, put_back, snapshot, submitted, task,
+    ack_sent, attempt, completed, content, in_flight, snapshot, submitted, task,
 )  # fmt: skip
 
 # --- RESTORE: a job of three subtasks for each vertex goes on from checkpoint 1 of one of two -------------------------
@@ -104,12 +104,14 @@ bad("rescaled-in-flight", "what was in flight is dropped", rescaled(LEFT, RIGHT,
 near("rescaled-in-flight", "no attempt starts", rescaled(in_flight=(TAKEN,)))
 near("rescaled-in-flight", "what was in flight moves",
      rescaled(LEFT, RIGHT, {}, in_flight=(TAKEN,),
-              behind=(put_back("sum[2]", content("source[0]->sum[2]", 5, 6)),)))  # fmt: skip
+              behind=(events.ChannelStateRestored(subtask="sum[2]", checkpoint=1,
+                                                  channels=(content("source[0]->sum[2]", 5, 6),)),)))  # fmt: skip
 SUMMED = (events.ChannelContent("source[0]->sum[0]", False, ((1, 5),), events.StateSummary(0, 3, 12, 7)),)
 TAKEN_BY_KEY = in_flight("sum[0]", *SUMMED)
 
 WHOLE_IN_BOTH, A_PART_IN_EACH = (
-    [put_back(f"sum[{i}]", events.ChannelContent(f"source[0]->sum[{i}]", False, ((1, 0),), state))
+    [events.ChannelStateRestored(subtask=f"sum[{i}]", checkpoint=1,
+                                 channels=(events.ChannelContent(f"source[0]->sum[{i}]", False, ((1, 0),), state),))
      for i, state in enumerate(states)]
     for states in ((events.StateSummary(0, 3, 12, 7), events.StateSummary(0, 3, 12, 7)),
                    (events.StateSummary(0, 2, 8, 4), events.StateSummary(0, 1, 4, 3)))

@@ -9,8 +9,7 @@ from holdfast.harness.model.events import ChannelContent, HeldState, InputRead, 
 from holdfast.suites.selfcheck.oracles.builder import Line, exhibits, input_log
 from holdfast.suites.selfcheck.oracles.legal import summary
 from holdfast.suites.selfcheck.oracles.lines import (
-    attempt, completed, content, died, dropped, emitted, failure, in_flight, published, put_back, snapshot, submitted,
-    task,
+    attempt, completed, content, died, dropped, emitted, failure, in_flight, published, snapshot, submitted, task,
 )  # fmt: skip
 
 # --- RESTORE: one sum and one source of the keyed sum, restored from checkpoint 1 -------------------------------------
@@ -69,14 +68,18 @@ IN_FLIGHT = in_flight("sum[0]", content(LEFT, 5, 6))
 bad("channel-state-differs", "puts nothing back", TAKEN, IN_FLIGHT, attempt(1), SUM_STARTS)
 bad("channel-state-differs", "puts back half",
     TAKEN, IN_FLIGHT, attempt(1), SUM_STARTS,
-    put_back("sum[0]", ChannelContent(LEFT, False, tuple((1, position) for position in (5,)))))  # fmt: skip
+    events.ChannelStateRestored(subtask="sum[0]", checkpoint=1,
+                                channels=(ChannelContent(LEFT, False,
+                                                         tuple((1, position) for position in (5,))),)))  # fmt: skip
 
 # It starts empty, and nothing was in flight at its own checkpoint 1.
 near("channel-state-differs", "the next job uses the id again",
-     submitted(), TAKEN, IN_FLIGHT, attempt(1), SUM_STARTS, put_back("sum[0]", content(LEFT, 5, 6), skipped=False),
-     submitted(job=1), attempt(number=1_001), in_flight("sum[0]"))  # fmt: skip
+     submitted(), TAKEN, IN_FLIGHT, attempt(1), SUM_STARTS,
+     events.ChannelStateRestored(subtask="sum[0]", checkpoint=1, channels=(content(LEFT, 5, 6),)), submitted(job=1),
+     attempt(number=1_001), in_flight("sum[0]"))  # fmt: skip
 near("channel-state-differs", "puts back what was in flight",
-     TAKEN, IN_FLIGHT, attempt(1), SUM_STARTS, put_back("sum[0]", content(LEFT, 5, 6), skipped=False))  # fmt: skip
+     TAKEN, IN_FLIGHT, attempt(1), SUM_STARTS,
+     events.ChannelStateRestored(subtask="sum[0]", checkpoint=1, channels=(content(LEFT, 5, 6),)))  # fmt: skip
 
 bad("not-initial", "starts with state of nothing", attempt(), task("sum[0]", state=summary(((0, 0),))))
 bad("not-initial", "starts in the middle", attempt(), task("source[0]", positions=((0, 3),)))

@@ -6,7 +6,7 @@ from holdfast.harness.model import events, profile
 from holdfast.harness.model.history import RunEnd
 from holdfast.harness.model.plan import FaultSpec
 from holdfast.harness.model.target import Role, Target
-from holdfast.suites.selfcheck.oracles.builder import MS, Line, at, exhibits, injected, on, undecided
+from holdfast.suites.selfcheck.oracles.builder import MS, Line, at, exhibits, injected, undecided
 from holdfast.suites.selfcheck.oracles.lines import (
     FAILED, RUNNING, aborted, ack_sent, attempt, cancelled, completed, deleted, died, drawn, dropped, failure, listed,
     metadata, published, storage_failed, submitted, switched, written,
@@ -87,13 +87,13 @@ near("too-many-retained", "what a dead coordinator left stays until the next com
      switched(RUNNING), WHOLE[1], WHOLE[2], ITS_DEATH, at("coordinator.1", attempt(2)),
      at("coordinator.1", drawn(3)))  # fmt: skip
 near("too-many-retained", "two dead coordinators left one each",
-     switched(RUNNING), WHOLE[1], WHOLE[2], ITS_DEATH, at("coordinator.1", attempt(2)), on("coordinator.1", *WHOLE[3]),
+     switched(RUNNING), WHOLE[1], WHOLE[2], ITS_DEATH, at("coordinator.1", attempt(2)), at("coordinator.1", *WHOLE[3]),
      died("coordinator.1", "killed"), at("coordinator.2", attempt(3)), at("coordinator.2", drawn(4)))  # fmt: skip
 bad("too-many-retained", "a dead coordinator left two too many",
     switched(RUNNING), WHOLE[1], WHOLE[2], WHOLE[3], ITS_DEATH, at("coordinator.1", attempt(3)),
     at("coordinator.1", drawn(4)))  # fmt: skip
 bad("too-many-retained", "what a dead coordinator left stays behind the next completion",
-    switched(RUNNING), WHOLE[1], WHOLE[2], ITS_DEATH, at("coordinator.1", attempt(2)), on("coordinator.1", *WHOLE[3]),
+    switched(RUNNING), WHOLE[1], WHOLE[2], ITS_DEATH, at("coordinator.1", attempt(2)), at("coordinator.1", *WHOLE[3]),
     dropped(1), at("coordinator.1", drawn(4)))  # fmt: skip
 bad("too-many-retained", "one that the successor restores stays",
     *PUBLISHED_BEFORE_ITS_DEATH, died("coordinator", "killed"), attempt(2), switched(RUNNING), dropped(1), WHOLE[3],
@@ -139,9 +139,9 @@ UNREAD: list[Line] = [events.RecoveryFailed(checkpoint=2, reason="damaged"), swi
 # The next coordinator sees some checkpoints, cannot read its store, and the job fails; it drops the first.
 bad("kept-wrongly", "kept though seen",
     switched(RUNNING), WHOLE[1], WHOLE[2],
-    on("coordinator.1", published(1, metadata(1)), published(2, metadata(2)), *UNREAD))  # fmt: skip
+    at("coordinator.1", published(1, metadata(1)), published(2, metadata(2)), *UNREAD))  # fmt: skip
 near("kept-wrongly", "never seen",
-     switched(RUNNING), WHOLE[1], WHOLE[2], on("coordinator.1", published(1, metadata(1)), *UNREAD))  # fmt: skip
+     switched(RUNNING), WHOLE[1], WHOLE[2], at("coordinator.1", published(1, metadata(1)), *UNREAD))  # fmt: skip
 
 CLAIMS_AND_FAILS: list[Line] = [
     switched(RUNNING), events.SavepointCompleted(checkpoint=1, path=metadata(1).path, files=(metadata(1),)), WHOLE[2],
@@ -150,10 +150,10 @@ CLAIMS_AND_FAILS: list[Line] = [
 """A job is given a savepoint, which it is to own, and fails."""
 
 bad("kept-wrongly", "claimed and kept",
-    *CLAIMS_AND_FAILS, attempt(1, number=1_001), on("", switched(FAILED), attempt=1_001),
+    *CLAIMS_AND_FAILS, attempt(1, number=1_001), at("", switched(FAILED), attempt=1_001),
     options={**INTERVAL, profile.CLAIM_MODE: "CLAIM"})  # fmt: skip
 near("kept-wrongly", "given and never begun from",
-     *CLAIMS_AND_FAILS, on("", switched(FAILED), attempt=1_001),
+     *CLAIMS_AND_FAILS, at("", switched(FAILED), attempt=1_001),
      options={**INTERVAL, profile.CLAIM_MODE: "CLAIM"})  # fmt: skip
 
 bad("discarded-wrongly", "dropped though kept", switched(RUNNING), WHOLE[1], cancelled(dropped(1)), options=KEEPING)
@@ -195,6 +195,6 @@ near("dropped-left", "the last one is not due yet",
      dropped(4), listed(metadata(4), metadata(5)))  # fmt: skip
 near("dropped-left", "its coordinator was gone before it could be deleted",
      switched(RUNNING), WHOLE[1], WHOLE[2], dropped(1), died("coordinator.0"),
-     on("coordinator.1", *WHOLE[3], dropped(2), deleted(metadata(2)), *WHOLE[4], dropped(3), deleted(metadata(3)),
+     at("coordinator.1", *WHOLE[3], dropped(2), deleted(metadata(2)), *WHOLE[4], dropped(3), deleted(metadata(3)),
         *WHOLE[5], dropped(4), deleted(metadata(4))),
      listed(metadata(1), metadata(5)))  # fmt: skip

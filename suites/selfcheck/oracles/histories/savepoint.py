@@ -6,7 +6,7 @@ from holdfast.harness.model import events
 from holdfast.harness.model.checkpoint import SavepointFormat, StopMode
 from holdfast.harness.model.plan import FaultSpec
 from holdfast.harness.model.target import COORDINATOR
-from holdfast.suites.selfcheck.oracles.builder import Line, at, exhibits, injected, on, undecided
+from holdfast.suites.selfcheck.oracles.builder import Line, at, exhibits, injected, undecided
 from holdfast.suites.selfcheck.oracles.lines import (
     CANCELLING, FAILED, aborted, attempt, completed, content, deleted, failure, in_flight, listed, notified, published,
     sends, snapshot, submitted, switched, triggered,
@@ -156,9 +156,9 @@ undecided("SAVEPOINT", "in version 1 14 it is a recovery point",
 
 bad("not-resumed", "the next job fails",
     SUBMITS, SUSPENDS, SUM_PART, SAVED, JOB_FINISHES, submitted(METADATA.path, 4, job=1),
-    *on("coordinator.1", switched(FAILED, reason="it cannot be read"), attempt=1_001))  # fmt: skip
+    *at("coordinator.1", switched(FAILED, reason="it cannot be read"), attempt=1_001))  # fmt: skip
 
-NEXT_RUNS = [submitted(METADATA.path, 4, job=1), *on("coordinator.1", attempt(4), switched(RUNNING), attempt=1_001)]
+NEXT_RUNS = [submitted(METADATA.path, 4, job=1), *at("coordinator.1", attempt(4), switched(RUNNING), attempt=1_001)]
 
 near("not-resumed", "the next job runs", SUBMITS, SUSPENDS, SUM_PART, SAVED, JOB_FINISHES, NEXT_RUNS)
 
@@ -171,7 +171,7 @@ bad("state-left-out", "runs without an operator",
     SUBMITS, SUSPENDS, SUM_PART, SAVED, JOB_FINISHES, NEXT_RUNS, faults=RENAMED)  # fmt: skip
 near("state-left-out", "is refused without an operator",
      SUBMITS, SUSPENDS, SUM_PART, SAVED, JOB_FINISHES, submitted(METADATA.path, 4, job=1),
-     *on("coordinator.1", switched(FAILED, reason="no operator sum"), attempt=1_001), faults=RENAMED)  # fmt: skip
+     *at("coordinator.1", switched(FAILED, reason="no operator sum"), attempt=1_001), faults=RENAMED)  # fmt: skip
 
 # Neither: it is allowed.
 undecided("SAVEPOINT", "may run without an operator",

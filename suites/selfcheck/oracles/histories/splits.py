@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from holdfast.harness.model import events
 from holdfast.harness.model.events import AckOutcome, SnapshotTaken, SplitsLeft, SplitsListed
 from holdfast.harness.model.jobs import FORWARD
-from holdfast.suites.selfcheck.oracles.builder import Line, exhibits, input_log, on
+from holdfast.suites.selfcheck.oracles.builder import Line, at, exhibits, input_log
 from holdfast.suites.selfcheck.oracles.lines import (
-    ack_sent, acked, assigned, attempt, completed, died, finalized, published, received, snapshot, triggered,
+    ack_sent, acked, attempt, completed, died, finalized, published, snapshot, triggered,
 )  # fmt: skip
 
 ALL = tuple(f"{vertex}[{index}]" for vertex in ("source", "map", "sink") for index in (0, 1))
@@ -40,30 +41,55 @@ bad("split-twice", "two readers have a split", snapshot_of((0, 2), (1, 2, 3), ()
 bad("split-twice", "a reader has a split that the enumerator keeps", snapshot_of((0, 2), (1, 3), (3,)))
 near("split-twice", "no reader has any split yet", snapshot_of((), (), (0, 1, 2, 3)))
 
-ACK_TAKEN: list[Line] = [1, on("coordinator.0", acked(1, "source[1]", outcome=AckOutcome.DISCARDED))]
+ACK_TAKEN: list[Line] = [1, at("coordinator.0", acked(1, "source[1]", outcome=AckOutcome.DISCARDED))]
 """A while after it was sent."""
 
 DIES: list[Line] = [died(), attempt()]
 
-bad("split-mistaken", "a reader is given splits of another", attempt(), assigned(1, 3), received(0, 2))
-bad("split-mistaken", "a reader is given a part", attempt(), assigned(1, 3), received(1))
+bad("split-mistaken", "a reader is given splits of another",
+    attempt(), events.SplitsAssigned(node="coordinator.0", subtask="source[1]", splits=(1, 3)),
+    events.SplitsReceived(subtask="source[1]", splits=(0, 2)))  # fmt: skip
+bad("split-mistaken", "a reader is given a part",
+    attempt(), events.SplitsAssigned(node="coordinator.0", subtask="source[1]", splits=(1, 3)),
+    events.SplitsReceived(subtask="source[1]", splits=(1,)))  # fmt: skip
 bad("split-mistaken", "a reader is given splits of its last attempt",
-    attempt(), assigned(1, 3), received(1, 3), attempt(), assigned(3), received(1, 3))  # fmt: skip
-bad("split-mistaken", "the next coordinator assigned others", attempt(), DIES, assigned(3), received(1))
+    attempt(), events.SplitsAssigned(node="coordinator.0", subtask="source[1]", splits=(1, 3)),
+    events.SplitsReceived(subtask="source[1]", splits=(1, 3)), attempt(),
+    events.SplitsAssigned(node="coordinator.0", subtask="source[1]", splits=(3,)),
+    events.SplitsReceived(subtask="source[1]", splits=(1, 3)))  # fmt: skip
+bad("split-mistaken", "the next coordinator assigned others",
+    attempt(), DIES, events.SplitsAssigned(node="coordinator.0", subtask="source[1]", splits=(3,)),
+    events.SplitsReceived(subtask="source[1]", splits=(1,)))  # fmt: skip
 near("split-mistaken", "a reader is given what it was assigned",
-     attempt(), assigned(1), assigned(1, 3), received(1), received(1, 3))  # fmt: skip
+     attempt(), events.SplitsAssigned(node="coordinator.0", subtask="source[1]", splits=(1,)),
+     events.SplitsAssigned(node="coordinator.0", subtask="source[1]", splits=(1, 3)),
+     events.SplitsReceived(subtask="source[1]", splits=(1,)),
+     events.SplitsReceived(subtask="source[1]", splits=(1, 3)))  # fmt: skip
 near("split-mistaken", "the coordinator dies before it writes down what it assigned",
-     attempt(), received(1), DIES, assigned(1), received(1))  # fmt: skip
+     attempt(), events.SplitsReceived(subtask="source[1]", splits=(1,)), DIES,
+     events.SplitsAssigned(node="coordinator.0", subtask="source[1]", splits=(1,)),
+     events.SplitsReceived(subtask="source[1]", splits=(1,)))  # fmt: skip
 
 bad("split-assigned-again", "nobody takes the confirmation",
-    attempt(), assigned(1), received(1), [150, assigned(1)] * 4)  # fmt: skip
-near("split-assigned-again", "the confirmation comes late", attempt(), assigned(1), received(1), [150, assigned(1)] * 3)
+    attempt(), events.SplitsAssigned(node="coordinator.0", subtask="source[1]", splits=(1,)),
+    events.SplitsReceived(subtask="source[1]", splits=(1,)),
+    [150, events.SplitsAssigned(node="coordinator.0", subtask="source[1]", splits=(1,))] * 4)  # fmt: skip
+near("split-assigned-again", "the confirmation comes late",
+     attempt(), events.SplitsAssigned(node="coordinator.0", subtask="source[1]", splits=(1,)),
+     events.SplitsReceived(subtask="source[1]", splits=(1,)),
+     [150, events.SplitsAssigned(node="coordinator.0", subtask="source[1]", splits=(1,))] * 3)  # fmt: skip
 bad("split-assigned-again", "a later ack of the reader is taken",
-    attempt(), assigned(1), received(1), 1, ack_sent("source[1]"), ACK_TAKEN, [150, assigned(1)] * 4)  # fmt: skip
+    attempt(), events.SplitsAssigned(node="coordinator.0", subtask="source[1]", splits=(1,)),
+    events.SplitsReceived(subtask="source[1]", splits=(1,)), 1, ack_sent("source[1]"), ACK_TAKEN,
+    [150, events.SplitsAssigned(node="coordinator.0", subtask="source[1]", splits=(1,))] * 4)  # fmt: skip
 near("split-assigned-again", "a later ack of the reader is late",
-     attempt(), assigned(1), received(1), 1, ack_sent("source[1]"), [150, assigned(1)] * 5, ACK_TAKEN,
-     [150, assigned(1)] * 3)  # fmt: skip
-near("split-assigned-again", "the assignment was lost for long", attempt(), [150, assigned(1)] * 8, received(1), 150)
+     attempt(), events.SplitsAssigned(node="coordinator.0", subtask="source[1]", splits=(1,)),
+     events.SplitsReceived(subtask="source[1]", splits=(1,)), 1, ack_sent("source[1]"),
+     [150, events.SplitsAssigned(node="coordinator.0", subtask="source[1]", splits=(1,))] * 5, ACK_TAKEN,
+     [150, events.SplitsAssigned(node="coordinator.0", subtask="source[1]", splits=(1,))] * 3)  # fmt: skip
+near("split-assigned-again", "the assignment was lost for long",
+     attempt(), [150, events.SplitsAssigned(node="coordinator.0", subtask="source[1]", splits=(1,))] * 8,
+     events.SplitsReceived(subtask="source[1]", splits=(1,)), 150)  # fmt: skip
 
 bad("split-lost", "a split is lost that only the first listing held",
     snapshot_of((0, 2), (1,), (), (0, 1, 2, 3), (0, 1, 2)))  # fmt: skip
@@ -75,13 +101,13 @@ near("split-lost", "a split that a later listing leaves out stays its readers",
 
 OTHER = "coordinator.1"
 GOES_ON: list[Line] = [
-    snapshot_of((0, 2), (1, 3), (), (0, 1, 2, 3)), on(OTHER, SplitsListed(splits=(0, 1, 2))),
-    on(OTHER, attempt(1), triggered(2, *ALL), attempt=2),
+    snapshot_of((0, 2), (1, 3), (), (0, 1, 2, 3)), at(OTHER, SplitsListed(splits=(0, 1, 2))),
+    at(OTHER, attempt(1), triggered(2, *ALL), attempt=2),
 ]  # fmt: skip
 """Another coordinator goes on from the checkpoint of all splits."""
 COMPLETES: list[Line] = [
     [SnapshotTaken(attempt=2, subtask=each, checkpoint=2) for each in ALL[1:]],
-    on(OTHER, acked(2, *ALL), SplitsLeft(checkpoint=2, vertex="source", splits=()), published(2), completed(2),
+    at(OTHER, acked(2, *ALL), SplitsLeft(checkpoint=2, vertex="source", splits=()), published(2), completed(2),
        attempt=2),
 ]  # fmt: skip
 

@@ -21,54 +21,60 @@ ALL_BUT_ONE = SUBTASKS[:-1]
 LAST = SUBTASKS[-1]
 ALL_RUN: list[Line] = [attempt(), *of_each(events.TaskStarted, *SUBTASKS), switched(RUNNING)]
 
+FAILED_OVER: dict[int, list[Line]] = {
+    delay_ms: [failure("it failed", LAST), switched(RESTARTING), events.RestartScheduled(delay_ms=delay_ms)]
+    for delay_ms in (20, 800, 900)
+}  # fmt: skip
+"""All fail with the last subtask, and begin again after so many milliseconds."""
 
-def failed(*subtasks: str, delay_ms: int = 20) -> list[Line]:
-    return [failure("it failed", LAST, *subtasks), switched(RESTARTING), events.RestartScheduled(delay_ms=delay_ms)]
-
+LAST_FAILED: list[Line] = [failure("it failed", LAST, LAST), *FAILED_OVER[20][1:]]
+"""It alone fails."""
 
 bad, near = exhibits("PROGRESS", options=WITHOUT_CHECKPOINTS)
 
-bad("task-not-stopped", "one runs on after the failure", ALL_RUN, failed(), stopped(*ALL_BUT_ONE))
-bad("task-not-stopped", "one of the region runs on", ALL_RUN, failed(LAST, "sum[1]"), stopped(LAST))
+bad("task-not-stopped", "one runs on after the failure", ALL_RUN, FAILED_OVER[20], stopped(*ALL_BUT_ONE))
+bad("task-not-stopped", "one of the region runs on",
+    ALL_RUN, failure("it failed", LAST, LAST, "sum[1]"), *FAILED_OVER[20][1:], stopped(LAST))  # fmt: skip
 near("task-not-stopped", "another region runs on",
-     ALL_RUN, failed(LAST), stopped(LAST), attempt(None, LAST), task(LAST), switched(RUNNING))  # fmt: skip
+     ALL_RUN, LAST_FAILED, stopped(LAST), attempt(None, LAST), task(LAST), switched(RUNNING))  # fmt: skip
 near("task-not-stopped", "its worker has died",
-     ALL_RUN, died("worker-1"), failed(), stopped(*[each for each in SUBTASKS if "[1]" not in each]))  # fmt: skip
+     ALL_RUN, died("worker-1"), FAILED_OVER[20],
+     stopped(*[each for each in SUBTASKS if "[1]" not in each]))  # fmt: skip
 near("task-not-stopped", "it had finished",
-     ALL_RUN, events.SubtaskFinished(subtask=LAST), failed(delay_ms=900), stopped(*ALL_BUT_ONE))  # fmt: skip
+     ALL_RUN, events.SubtaskFinished(subtask=LAST), FAILED_OVER[900], stopped(*ALL_BUT_ONE))  # fmt: skip
 
 bad("stop-not-noticed", "a subtask stops and nobody counts that", ALL_RUN, stopped(LAST))
 near("stop-not-noticed", "it stops when the run ends",
      ALL_RUN, 900, stopped(LAST), switched(CANCELED), expected=ExpectedEnd.CANCELED)  # fmt: skip
 near("stop-not-noticed", "its failure was counted",
-     ALL_RUN, stopped(LAST), failed(delay_ms=900), stopped(*ALL_BUT_ONE), ALL_RUN, stopped(LAST), failed(delay_ms=900),
+     ALL_RUN, stopped(LAST), FAILED_OVER[900], stopped(*ALL_BUT_ONE), ALL_RUN, stopped(LAST), FAILED_OVER[900],
      stopped(*ALL_BUT_ONE))  # fmt: skip
 
 bad("attempt-not-started", "nothing begins",
     [at(each, events.NodeStarted()) for each in ("coordinator.0", "worker-0.0", "worker-1.0")],
     events.JobConfigured(configuration=EffectiveConfiguration(())))  # fmt: skip
-bad("attempt-not-started", "nothing begins again", ALL_RUN, failed(), stopped(*SUBTASKS))
-bad("attempt-not-started", "a region does not begin again", ALL_RUN, failed(LAST), stopped(LAST))
+bad("attempt-not-started", "nothing begins again", ALL_RUN, FAILED_OVER[20], stopped(*SUBTASKS))
+bad("attempt-not-started", "a region does not begin again", ALL_RUN, LAST_FAILED, stopped(LAST))
 bad("attempt-not-started", "a new coordinator begins nothing",
     ALL_RUN, died(), at("coordinator.1", events.NodeStarted()), stopped(*SUBTASKS))  # fmt: skip
-near("attempt-not-started", "the next attempt begins", ALL_RUN, failed(), stopped(*SUBTASKS), ALL_RUN)
-near("attempt-not-started", "the delay is not over", ALL_RUN, failed(delay_ms=800), stopped(*SUBTASKS))
-near("attempt-not-started", "a worker is gone", ALL_RUN, died("worker-1"), failed(), stopped(*SUBTASKS))
+near("attempt-not-started", "the next attempt begins", ALL_RUN, FAILED_OVER[20], stopped(*SUBTASKS), ALL_RUN)
+near("attempt-not-started", "the delay is not over", ALL_RUN, FAILED_OVER[800], stopped(*SUBTASKS))
+near("attempt-not-started", "a worker is gone", ALL_RUN, died("worker-1"), FAILED_OVER[20], stopped(*SUBTASKS))
 near("attempt-not-started", "the job has failed",
-     ALL_RUN, failed(), stopped(*SUBTASKS), switched(FAILED), expected=ExpectedEnd.FAILED)  # fmt: skip
+     ALL_RUN, FAILED_OVER[20], stopped(*SUBTASKS), switched(FAILED), expected=ExpectedEnd.FAILED)  # fmt: skip
 
 bad("task-not-started", "one does not start", attempt(), of_each(events.TaskStarted, *ALL_BUT_ONE))
 bad("task-not-started", "one starts in the attempt before",
-    ALL_RUN, failed(), stopped(*SUBTASKS), attempt(), of_each(events.TaskStarted, *ALL_BUT_ONE),
+    ALL_RUN, FAILED_OVER[20], stopped(*SUBTASKS), attempt(), of_each(events.TaskStarted, *ALL_BUT_ONE),
     at("", task(LAST), attempt=1))  # fmt: skip
 near("task-not-started", "its worker dies first",
      attempt(), of_each(events.TaskStarted, *ALL_BUT_ONE), died("worker-1"))  # fmt: skip
 near("task-not-started", "its attempt fails first",
-     attempt(), of_each(events.TaskStarted, *ALL_BUT_ONE), failed(delay_ms=900), stopped(*ALL_BUT_ONE))  # fmt: skip
+     attempt(), of_each(events.TaskStarted, *ALL_BUT_ONE), FAILED_OVER[900], stopped(*ALL_BUT_ONE))  # fmt: skip
 
 bad("job-not-running", "nobody says that it runs", attempt(), of_each(events.TaskStarted, *SUBTASKS))
 bad("job-not-running", "it ran before the failure",
-    ALL_RUN, failed(), stopped(*SUBTASKS), attempt(), of_each(events.TaskStarted, *SUBTASKS))  # fmt: skip
+    ALL_RUN, FAILED_OVER[20], stopped(*SUBTASKS), attempt(), of_each(events.TaskStarted, *SUBTASKS))  # fmt: skip
 near("job-not-running", "it runs", ALL_RUN)
 
 ENDED = [kind(subtask=each) for each in SUBTASKS for kind in (events.SubtaskFinished, events.FinishReceived)]
@@ -82,7 +88,7 @@ CANCEL = at("harness", injected("cancel", "job"))
 
 bad("command-ignored", "a cancelled job runs on", ALL_RUN, 100, CANCEL, expected=ExpectedEnd.CANCELED)
 bad("command-ignored", "a suspended job restarts",
-    ALL_RUN, 100, at("harness", injected("suspend", "job")), 600, failed(), stopped(*SUBTASKS), ALL_RUN,
+    ALL_RUN, 100, at("harness", injected("suspend", "job")), 600, FAILED_OVER[20], stopped(*SUBTASKS), ALL_RUN,
     expected=ExpectedEnd.SUSPENDED)  # fmt: skip
 
 RESCALE = at("harness", injected("rescale", "job"))
@@ -126,7 +132,7 @@ bad("checkpoint-not-triggered", "only its id is drawn", drawn(1))
 near("checkpoint-not-triggered", "it is triggered", drawn(1), triggered(1, *SUBTASKS))
 near("checkpoint-not-triggered", "its id is not durable", drawn(1), aborted())
 near("checkpoint-not-triggered", "the job fails over first",
-     drawn(1), failed(), stopped(*SUBTASKS), ALL_RUN, drawn(2), triggered(2, *SUBTASKS))  # fmt: skip
+     drawn(1), FAILED_OVER[20], stopped(*SUBTASKS), ALL_RUN, drawn(2), triggered(2, *SUBTASKS))  # fmt: skip
 
 bad("checkpoint-not-ended", "every acknowledgement is there", triggered(1, *SUBTASKS), acked(1, *SUBTASKS))
 near("checkpoint-not-ended", "it completes", triggered(1, *SUBTASKS), acked(1, *SUBTASKS), completed())

@@ -9,8 +9,8 @@ from holdfast.suites.selfcheck.oracles.builder import MS, Line, exhibits
 from holdfast.suites.selfcheck.oracles.histories.standing_job import ALL_RUN, WITHOUT_CHECKPOINTS
 from holdfast.suites.selfcheck.oracles.legal import SUBTASKS
 from holdfast.suites.selfcheck.oracles.lines import (
-    RUNNING, Barrier, aborted, assigned, attempt, completed, delivers, died, emitted, heard, received, sends, submitted,
-    switched, task, triggered,
+    RUNNING, Barrier, aborted, attempt, completed, delivers, died, emitted, heard, sends, submitted, switched, task,
+    triggered,
 )  # fmt: skip
 
 # --- PROGRESS: a job that runs, and records that do not go on. Each of two partitions has ten records -----------------
@@ -41,15 +41,21 @@ LISTED: list[Line] = [ALL_RUN, READ]
 
 HEARTBEATS = {**WITHOUT_CHECKPOINTS, "heartbeat.interval": "100 ms"}
 
-bad("split-not-received", "it gets no split", *LISTED, assigned(1), 100, assigned(1), options=HEARTBEATS)
+bad("split-not-received", "it gets no split",
+    *LISTED, events.SplitsAssigned(node="coordinator.0", subtask="source[1]", splits=(1,)), 100,
+    events.SplitsAssigned(node="coordinator.0", subtask="source[1]", splits=(1,)), options=HEARTBEATS)  # fmt: skip
 bad("split-not-received", "it gets one of two",
-    *LISTED, assigned(1, 3), received(1, subtask=SOURCE), options=HEARTBEATS)  # fmt: skip
+    *LISTED, events.SplitsAssigned(node="coordinator.0", subtask="source[1]", splits=(1, 3)),
+    events.SplitsReceived(subtask=SOURCE, splits=(1,)), options=HEARTBEATS)  # fmt: skip
 near("split-not-received", "it gets both",
-     *LISTED, assigned(1, 3), received(1, subtask=SOURCE), assigned(3), received(3, subtask=SOURCE),
-     options=HEARTBEATS)  # fmt: skip
+     *LISTED, events.SplitsAssigned(node="coordinator.0", subtask="source[1]", splits=(1, 3)),
+     events.SplitsReceived(subtask=SOURCE, splits=(1,)),
+     events.SplitsAssigned(node="coordinator.0", subtask="source[1]", splits=(3,)),
+     events.SplitsReceived(subtask=SOURCE, splits=(3,)), options=HEARTBEATS)  # fmt: skip
 near("split-not-received", "a third is assigned at the end",
-     *LISTED, assigned(1), received(1, subtask=SOURCE), 900, died("worker-1"), assigned(3),
-     options=HEARTBEATS)  # fmt: skip
+     *LISTED, events.SplitsAssigned(node="coordinator.0", subtask="source[1]", splits=(1,)),
+     events.SplitsReceived(subtask=SOURCE, splits=(1,)), 900, died("worker-1"),
+     events.SplitsAssigned(node="coordinator.0", subtask="source[1]", splits=(3,)), options=HEARTBEATS)  # fmt: skip
 
 BOUNDED: list[Line] = [READING[0], emitted(0, 10, subtask=SOURCE, partition=1)]
 

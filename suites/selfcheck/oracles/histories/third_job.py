@@ -9,7 +9,7 @@ from holdfast.harness.model.target import COORDINATOR, Role, Target
 from holdfast.suites.selfcheck.oracles.builder import Line, at, exhibits, injected
 from holdfast.suites.selfcheck.oracles.legal import summary
 from holdfast.suites.selfcheck.oracles.lines import (
-    attempt, completed, content, died, failure, in_flight, published, put_back, snapshot, submitted, task, triggered,
+    attempt, completed, content, died, failure, in_flight, published, snapshot, submitted, task, triggered,
 )  # fmt: skip
 
 # --- RESTORE and LOUD: the first job leaves checkpoint 1, the second starts empty and draws that id again, ------------
@@ -66,11 +66,12 @@ near_loud("partial-metadata", "the first job completed one and the second half o
 bad("channel-state-differs", "puts back what was in flight in the second job",
     submitted(), attempt(), in_flight("sum[0]", *IN_FLIGHT), published(1, path=PATH), completed(), *SECOND_BEGINS,
     in_flight("sum[0]", content("source[0]->sum[0]", 5)), *THIRD_BEGINS, task("sum[0]", 1),
-    put_back("sum[0]", content("source[0]->sum[0]", 5)))  # fmt: skip
+    events.ChannelStateRestored(subtask="sum[0]", checkpoint=1,
+                                channels=(content("source[0]->sum[0]", 5),)))  # fmt: skip
 near("channel-state-differs", "puts back what was in flight in the first job",
      submitted(), attempt(), in_flight("sum[0]", *IN_FLIGHT), published(1, path=PATH), completed(), *SECOND_BEGINS,
      in_flight("sum[0]", content("source[0]->sum[0]", 5)), *THIRD_BEGINS, task("sum[0]", 1),
-     put_back("sum[0]", *IN_FLIGHT))  # fmt: skip
+     events.ChannelStateRestored(subtask="sum[0]", checkpoint=1, channels=IN_FLIGHT))  # fmt: skip
 
 OTHERS_START: list[Line] = [
     task("source[0]", 1), task("source[1]", 1), task("source[2]", 1), task("sink[0]", 1), task("sink[1]", 1),

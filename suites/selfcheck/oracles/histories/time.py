@@ -17,78 +17,72 @@ from holdfast.suites.selfcheck.oracles.output_builder import identities, units
 
 A, B, LATER = ("a", 20), ("b", 25), ("a", 60)
 
-
-def started(checkpoint: int | None = None, width: int = 2, number: int = 0) -> list[Line]:
-    """An attempt begins; 0: the next one."""
-    tasks = [task(f"sum[{index}]", checkpoint) for index in range(width)]
-    return [attempt(checkpoint, number=number), *tasks]
-
+STARTED: list[Line] = [attempt(), task("sum[0]"), task("sum[1]")]
+RESTARTED: list[Line] = [attempt(1), task("sum[0]", 1), task("sum[1]", 1)]
+WIDENED: list[Line] = [attempt(1, number=1_001), task("sum[0]", 1), task("sum[1]", 1), task("sum[2]", 1)]
 
 CUT: dict[int, list[Line]] = {n: [snapshot("sum[0]", n), snapshot("sum[1]", n), completed(n)] for n in (1, 2)}
 
-RESCALED: list[Line] = [
-    submitted(), started(), sets(A), CUT[1], submitted("chk-1", 1, job=1), started(1, 3, number=1_001),
-]  # fmt: skip
+RESCALED: list[Line] = [submitted(), STARTED, sets(A), CUT[1], submitted("chk-1", 1, job=1), WIDENED]
 """The same job goes on at parallelism 3 with what a waited for at the first checkpoint."""
 
 bad, near = exhibits("TIME", job=DELAYED_SUM)
 
-bad("timer-lost", "a restored timer is passed over",
-    started(), sets(A), CUT[1], started(1), sets(LATER), takes(60, LATER))  # fmt: skip
-bad("timer-lost", "nothing takes it until the run ends", started(), sets(A, B), takes(22, A))
+bad("timer-lost", "a restored timer is passed over", STARTED, sets(A), CUT[1], RESTARTED, sets(LATER), takes(60, LATER))
+bad("timer-lost", "nothing takes it until the run ends", STARTED, sets(A, B), takes(22, A))
 bad("timer-lost", "whoever owns it now does not take it",
     *RESCALED, sets(B, subtask="sum[2]"), takes(25, B, subtask="sum[2]"), faults=(WIDER,))  # fmt: skip
 near("timer-lost", "a timer set behind the restored cut is gone",
-     started(), sets(A), CUT[1], sets(B), started(1), takes(20, A))  # fmt: skip
-near("timer-lost", "a timer is not due yet", started(), sets(A, ("b", 2_000)), takes(20, A))
-near("timer-lost", "the machine may have been busy", started(), sets(A, B), takes(22, A), real_time=True)
+     STARTED, sets(A), CUT[1], sets(B), RESTARTED, takes(20, A))  # fmt: skip
+near("timer-lost", "a timer is not due yet", STARTED, sets(A, ("b", 2_000)), takes(20, A))
+near("timer-lost", "the machine may have been busy", STARTED, sets(A, B), takes(22, A), real_time=True)
 
-bad("timer-repeated", "it is taken and left where it is", started(), sets(A), takes(20, A), takes(21, A))
+bad("timer-repeated", "it is taken and left where it is", STARTED, sets(A), takes(20, A), takes(21, A))
 bad("timer-repeated", "a restored timer is taken twice",
-    started(), sets(A), CUT[1], started(1), takes(20, A), takes(20, A))  # fmt: skip
+    STARTED, sets(A), CUT[1], RESTARTED, takes(20, A), takes(20, A))  # fmt: skip
 bad("timer-repeated", "it is set again once and taken twice",
-    started(), sets(A), takes(20, A), sets(A), takes(20, A), takes(21, A))  # fmt: skip
-near("timer-repeated", "it is set again for the same time", started(), sets(A), takes(20, A), sets(A), takes(20, A))
+    STARTED, sets(A), takes(20, A), sets(A), takes(20, A), takes(21, A))  # fmt: skip
+near("timer-repeated", "it is set again for the same time", STARTED, sets(A), takes(20, A), sets(A), takes(20, A))
 
-bad("timer-lost", "it is set again and never taken", started(), sets(A, LATER), takes(20, A), sets(A), takes(60, LATER))
+bad("timer-lost", "it is set again and never taken", STARTED, sets(A, LATER), takes(20, A), sets(A), takes(60, LATER))
 
 near("timer-repeated", "it was taken behind the restored cut",
-     started(), sets(A), CUT[1], takes(20, A), started(1), takes(20, A))  # fmt: skip
-near("timer-repeated", "a key has another timer later", started(), sets(A), takes(20, A), sets(LATER), takes(60, LATER))
+     STARTED, sets(A), CUT[1], takes(20, A), RESTARTED, takes(20, A))  # fmt: skip
+near("timer-repeated", "a key has another timer later", STARTED, sets(A), takes(20, A), sets(LATER), takes(60, LATER))
 
-bad("timer-unknown", "it was set behind the restored cut", started(), CUT[1], sets(A), started(1), takes(20, A))
+bad("timer-unknown", "it was set behind the restored cut", STARTED, CUT[1], sets(A), RESTARTED, takes(20, A))
 bad("timer-unknown", "it was taken before the restored cut",
-    started(), sets(A), takes(20, A), CUT[1], started(1), takes(20, A))  # fmt: skip
+    STARTED, sets(A), takes(20, A), CUT[1], RESTARTED, takes(20, A))  # fmt: skip
 near("timer-unknown", "another subtask owns it now", *RESCALED, takes(20, A, subtask="sum[2]"), faults=(WIDER,))
 
-bad("timer-early", "it is taken a little before its time", started(), sets(A), takes(19, A))
-near("timer-early", "exactly its time is not early", started(), sets(A), takes(20, A))
-near("timer-early", "nothing is waited for where the input has ended", started(), sets(A), takes(5, A, final=True))
+bad("timer-early", "it is taken a little before its time", STARTED, sets(A), takes(19, A))
+near("timer-early", "exactly its time is not early", STARTED, sets(A), takes(20, A))
+near("timer-early", "nothing is waited for where the input has ended", STARTED, sets(A), takes(5, A, final=True))
 
 # The second of two splits, each of ten records 10 ms apart, is in the window that begins at 40 ms with offset 4;
 # windows do not overlap. It is told only when its first record comes.
 bad("dropped-early", "a silent split holds nobody",
-    started(), RecordsDropped(subtask="sum[0]", records=((1, 0, 0, 60),)), job=TUMBLING_SUM)  # fmt: skip
+    STARTED, RecordsDropped(subtask="sum[0]", records=((1, 0, 0, 60),)), job=TUMBLING_SUM)  # fmt: skip
 bad("dropped-early", "its own split is still in the window",
-    started(), RecordsDropped(subtask="sum[0]", records=((1, 4, 1, 80),)), job=TUMBLING_SUM)  # fmt: skip
+    STARTED, RecordsDropped(subtask="sum[0]", records=((1, 4, 1, 80),)), job=TUMBLING_SUM)  # fmt: skip
 
 # Each seventh record is 90 ms earlier than its place. A window takes records until the watermark has passed its end
 # by 20 ms, and that stays 20 ms behind.
 bad("dropped-early", "it comes within the lateness that is allowed",
-    started(), RecordsDropped(subtask="sum[0]", records=((1, 6, -1, 500),)), job=SLIDING_SUM)  # fmt: skip
+    STARTED, RecordsDropped(subtask="sum[0]", records=((1, 6, -1, 500),)), job=SLIDING_SUM)  # fmt: skip
 near("dropped-early", "its own split had passed the window",
-     started(), RecordsDropped(subtask="sum[0]", records=((1, 6, -2, 500),)), job=SLIDING_SUM)  # fmt: skip
+     STARTED, RecordsDropped(subtask="sum[0]", records=((1, 6, -2, 500),)), job=SLIDING_SUM)  # fmt: skip
 
-END_OF_READ_AGAIN: list[Line] = [CUT[1], started(1), RecordsDropped(subtask="sum[0]", records=((1, 3, 0, 50),))]
+END_OF_READ_AGAIN: list[Line] = [CUT[1], RESTARTED, RecordsDropped(subtask="sum[0]", records=((1, 3, 0, 50),))]
 """An attempt read so many records of the second split. The next one drops its fourth, whose window ends at 40 ms,
 with a watermark beyond that."""
 
 bad("dropped-early", "it was not read beyond the window before",
-    started(), emitted(0, 4, partition=1), *END_OF_READ_AGAIN, job=TUMBLING_SUM, claimed=AT_LEAST_ONCE)  # fmt: skip
+    STARTED, emitted(0, 4, partition=1), *END_OF_READ_AGAIN, job=TUMBLING_SUM, claimed=AT_LEAST_ONCE)  # fmt: skip
 bad("dropped-early", "nothing is restored that lies ahead where nothing may be repeated",
-    started(), emitted(0, 9, partition=1), *END_OF_READ_AGAIN, job=TUMBLING_SUM)  # fmt: skip
+    STARTED, emitted(0, 9, partition=1), *END_OF_READ_AGAIN, job=TUMBLING_SUM)  # fmt: skip
 near("dropped-early", "the restored watermark lies ahead of what is read again",
-     started(), emitted(0, 9, partition=1), *END_OF_READ_AGAIN, job=TUMBLING_SUM, claimed=AT_LEAST_ONCE)  # fmt: skip
+     STARTED, emitted(0, 9, partition=1), *END_OF_READ_AGAIN, job=TUMBLING_SUM, claimed=AT_LEAST_ONCE)  # fmt: skip
 
 
 # --- TTL: state of key a, which lives for 60 ms of processing time behind its last write ------------------------------
@@ -130,43 +124,42 @@ def expiring(*steps: Line | Look) -> list[Line]:
 
 bad, near = exhibits("TTL", inputs=input_log(3), job=THROTTLE)
 
-near("expired-returned", "it has just expired", expiring(started(), Look(10, False), Look(70, False)))
-bad("expired-returned", "it is found when it expires", expiring(started(), Look(10, False), Look(70, True)))
+near("expired-returned", "it has just expired", expiring(STARTED, Look(10, False), Look(70, False)))
+bad("expired-returned", "it is found when it expires", expiring(STARTED, Look(10, False), Look(70, True)))
 
-near("forgotten-early", "it lives for a last millisecond", expiring(started(), Look(10, False), Look(69, True)))
-bad("forgotten-early", "it is gone a millisecond early", expiring(started(), Look(10, False), Look(69, False)))
+near("forgotten-early", "it lives for a last millisecond", expiring(STARTED, Look(10, False), Look(69, True)))
+bad("forgotten-early", "it is gone a millisecond early", expiring(STARTED, Look(10, False), Look(69, False)))
 
-bad("expired-returned", "it was never written", expiring(started(), Look(10, True)))
+bad("expired-returned", "it was never written", expiring(STARTED, Look(10, True)))
 bad("expired-returned", "a read begins its time anew",
-    expiring(started(), Look(10, False), Look(50, True), Look(80, True)))  # fmt: skip
+    expiring(STARTED, Look(10, False), Look(50, True), Look(80, True)))  # fmt: skip
 
 near("forgotten-early", "a read begins its time anew where it is to",
-     expiring(started(), Look(10, False), Look(50, True), Look(80, True)), job=DEBOUNCE)  # fmt: skip
+     expiring(STARTED, Look(10, False), Look(50, True), Look(80, True)), job=DEBOUNCE)  # fmt: skip
 bad("forgotten-early", "a read does not begin its time anew",
-    expiring(started(), Look(10, False), Look(50, True), Look(80, False)), job=DEBOUNCE)  # fmt: skip
+    expiring(STARTED, Look(10, False), Look(50, True), Look(80, False)), job=DEBOUNCE)  # fmt: skip
 
 bad("expired-returned", "a restore begins its time anew",
-    expiring(started(), Look(10, False), CUT[1], started(1), Look(75, True)))  # fmt: skip
+    expiring(STARTED, Look(10, False), CUT[1], RESTARTED, Look(75, True)))  # fmt: skip
 near("expired-returned", "a restore keeps its expiry",
-     expiring(started(), Look(10, False), CUT[1], started(1), Look(69, True), Look(70, False)))  # fmt: skip
+     expiring(STARTED, Look(10, False), CUT[1], RESTARTED, Look(69, True), Look(70, False)))  # fmt: skip
 
 bad("forgotten-early", "a restore forgets what lives",
-    expiring(started(), Look(10, False), CUT[1], started(1), Look(30, False)))  # fmt: skip
+    expiring(STARTED, Look(10, False), CUT[1], RESTARTED, Look(30, False)))  # fmt: skip
 
 near("expired-returned", "what was written behind the cut is gone",
-     expiring(started(), CUT[1], Look(10, False), started(1), Look(30, False)))  # fmt: skip
+     expiring(STARTED, CUT[1], Look(10, False), RESTARTED, Look(30, False)))  # fmt: skip
 
 bad("forgotten-early", "whoever owns it now does not find it",
-    expiring(submitted(), started(), Look(10, False), CUT[1], submitted("chk-1", 1, job=1), started(1, 3, number=1_001),
+    expiring(submitted(), STARTED, Look(10, False), CUT[1], submitted("chk-1", 1, job=1), WIDENED,
              Look(30, False, subtask="sum[2]")),
     faults=(WIDER,))  # fmt: skip
 
-bad("clock-wrong", "it reads another clock", expiring(started(), Look(10, False, says_ms=3_600_010)))
-bad("clock-wrong", "its clock goes back",
-    expiring(started(), Look(10, False), Look(20, True, says_ms=9)), real_time=True)  # fmt: skip
-near("clock-wrong", "a clock stands still", expiring(started(), Look(10, False), Look(11, True, says_ms=10)))
+bad("clock-wrong", "it reads another clock", expiring(STARTED, Look(10, False, says_ms=3_600_010)))
+bad("clock-wrong", "its clock goes back", expiring(STARTED, Look(10, False), Look(20, True, says_ms=9)), real_time=True)
+near("clock-wrong", "a clock stands still", expiring(STARTED, Look(10, False), Look(11, True, says_ms=10)))
 near("clock-wrong", "another clock in real time",
-     expiring(started(), Look(10, False, says_ms=4), Look(90, False, says_ms=64)), real_time=True)  # fmt: skip
+     expiring(STARTED, Look(10, False, says_ms=4), Look(90, False, says_ms=64)), real_time=True)  # fmt: skip
 
 # --- the rows of what was handed on ----------------------------------------------------------------------------------
 
@@ -174,16 +167,16 @@ bad_rows, near_rows = exhibits("EXACT", inputs=input_log(3), job=THROTTLE, units
 
 # Of offsets 0 and 2, which have key a, the latter is dropped by the first attempt, and handed on by the second.
 near_rows("row-unknown", "what the last attempt has handed on",
-          expiring(started(), Look(10, False), CUT[1], Look(30, True, offset=2), started(1),
+          expiring(STARTED, Look(10, False), CUT[1], Look(30, True, offset=2), RESTARTED,
                    Look(90, False, offset=2)))  # fmt: skip
 
 bad_rows("input-missing", "a row is lost that was handed on",
-         expiring(started(), Look(10, False), CUT[1], Look(30, True, offset=2), started(1), Look(90, False, offset=2)),
+         expiring(STARTED, Look(10, False), CUT[1], Look(30, True, offset=2), RESTARTED, Look(90, False, offset=2)),
          units=units(identities("0:0", "0:1")))  # fmt: skip
 
 bad_rows("row-unknown", "a row of a record that was dropped",
-         expiring(started(), Look(10, False), Look(30, True, offset=2)))  # fmt: skip
+         expiring(STARTED, Look(10, False), Look(30, True, offset=2)))  # fmt: skip
 
 near_rows("input-missing", "a record that was dropped has no row",
-          expiring(started(), Look(10, False), Look(30, True, offset=2)),
+          expiring(STARTED, Look(10, False), Look(30, True, offset=2)),
           units=units(identities("0:0", "0:1")))  # fmt: skip

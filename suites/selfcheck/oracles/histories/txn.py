@@ -9,7 +9,7 @@ from holdfast.harness.model.jobs import FORWARD
 from holdfast.harness.model.plan import FaultSpec
 from holdfast.harness.model.records import CommittedRows, IdentityRow
 from holdfast.harness.model.target import Role, Target
-from holdfast.suites.selfcheck.oracles.builder import Line, at, exhibits, on
+from holdfast.suites.selfcheck.oracles.builder import Line, at, exhibits
 from holdfast.suites.selfcheck.oracles.lines import (
     aborted, ack_sent, attempt, committed, failure, finalized, heard, snapshot, stopped, submitted, task,
 )  # fmt: skip
@@ -120,14 +120,14 @@ bad("open-not-aborted", "what another sink left is thrown away",
 bad("open-not-aborted", "only what came before is thrown away",
     attempt(), task(SINK), WHOLE[1], CLEARED, closed(2), restarted(1, 1),
     committed("t-1", recovering=True))  # fmt: skip
-ZOMBIE = on(
+ZOMBIE = at(
     "worker-0.0", events.TransactionPrecommitted(subtask=SINK, transaction="t-2", checkpoint=2, records=1), attempt=1,
 )  # fmt: skip
 """Who is taken for dead prepares a transaction that no checkpoint holds."""
 bad("open-not-aborted", "prepared on the same worker behind what throws the rest away",
     attempt(), task(SINK), WHOLE[1], restarted(1, 1), CLEARED, ZOMBIE, committed("t-1", recovering=True))  # fmt: skip
 bad("open-not-aborted", "prepared elsewhere 200 ms behind what throws the rest away",
-    attempt(), task(SINK), WHOLE[1], restarted(1, 1), on("worker-1.0", CLEARED), 200.0, ZOMBIE,
+    attempt(), task(SINK), WHOLE[1], restarted(1, 1), at("worker-1.0", CLEARED), 200.0, ZOMBIE,
     committed("t-1", recovering=True))  # fmt: skip
 NARROWER = FaultSpec("submit", Target(Role.COORDINATOR), parameters={"parallelism": 1})
 
@@ -168,14 +168,14 @@ near("committed-twice", "restored while the rest is thrown away",
 # The next attempt goes on from an older checkpoint, on another worker; the first hears nothing of it. 50 ms are more
 # than the clocks of two nodes differ by where the order of a history is tried otherwise.
 NOTICED: list[Line] = [attempt(), task(SINK), WHOLE[1], closed(2), finalized(2, SINK), heard(SINK, 2)]
-ASKED = on("worker-0.0", events.CommitTried(subtask=SINK, transaction="t-2"), attempt=1)
+ASKED = at("worker-0.0", events.CommitTried(subtask=SINK, transaction="t-2"), attempt=1)
 UNDER_WAY: list[Line] = [NOTICED, ASKED]
 ELSEWHERE: list[Line] = [
-    50.0, failure(), attempt(1), on("worker-1.0", task(SINK, 1), CLEARED, closed(3)), finalized(3, SINK),
-    on("worker-1.0", heard(SINK, 3), committed("t-3")),
+    50.0, failure(), attempt(1), at("worker-1.0", task(SINK, 1), CLEARED, closed(3)), finalized(3, SINK),
+    at("worker-1.0", heard(SINK, 3), committed("t-3")),
 ]  # fmt: skip
 LATE = at("worker-0.0", events.TransactionCommitted(subtask=SINK, transaction="t-2"), attempt=1)
-BARELY: list[Line] = [50.0, failure(), attempt(1), on("worker-1.0", task(SINK, 1), CLEARED)]
+BARELY: list[Line] = [50.0, failure(), attempt(1), at("worker-1.0", task(SINK, 1), CLEARED)]
 EACH_100 = ReaderPolled(polls=9, interval_ms=100)
 BOTH = (unit("out/t-1"), unit("out/t-2"))
 
