@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from holdfast.harness.model import events, profile
+from holdfast.harness.model import profile
 from holdfast.harness.model.checkpoint import FailureReason
-from holdfast.harness.model.events import AckOutcome, StorageSlowed
+from holdfast.harness.model.events import (
+    AckOutcome, DeclineReceived, FileReference, SharedHandle, StateOverBudget, StorageSlowed,
+)  # fmt: skip
 from holdfast.harness.model.jobs import FORWARD
 from holdfast.suites.selfcheck.oracles.builder import Line, at, exhibits, injected
 from holdfast.suites.selfcheck.oracles.histories.coord import ALL, FILE, TWO_AT_ONCE, WHOLE
@@ -26,19 +28,18 @@ near("ack-counted-wrongly", "repeated ack ignored",
      triggered(1, *ALL), acked(1, ALL[0]), acked(1, ALL[0], outcome=AckOutcome.DUPLICATE))  # fmt: skip
 
 bad("completed-after-decline", "completed after decline",
-    triggered(1, *ALL), events.DeclineReceived(checkpoint=1, subtask="sink[0]", reason="disk full"), acked(1, *ALL),
+    triggered(1, *ALL), DeclineReceived(checkpoint=1, subtask="sink[0]", reason="disk full"), acked(1, *ALL),
     published(1), completed())  # fmt: skip
 
 TOLD_OF_THE_ABORT = notified(1, *ALL, completed=False)
 
 near("completed-after-decline", "aborted after decline",
-     triggered(1, *ALL), acked(1, ALL[0]), events.DeclineReceived(checkpoint=1, subtask="sink[0]", reason="disk full"),
+     triggered(1, *ALL), acked(1, ALL[0]), DeclineReceived(checkpoint=1, subtask="sink[0]", reason="disk full"),
      aborted(), TOLD_OF_THE_ABORT, triggered(2, *ALL))  # fmt: skip
 near("completed-after-decline", "declined when all had acked",
-     triggered(1, *ALL), events.DeclineReceived(checkpoint=1, subtask="sink[0]", reason="disk full"), aborted(),
+     triggered(1, *ALL), DeclineReceived(checkpoint=1, subtask="sink[0]", reason="disk full"), aborted(),
      TOLD_OF_THE_ABORT, triggered(2, *ALL), acked(2, *ALL),
-     events.DeclineReceived(checkpoint=2, subtask="sink[0]", reason="disk full"), published(2),
-     completed(2))  # fmt: skip
+     DeclineReceived(checkpoint=2, subtask="sink[0]", reason="disk full"), published(2), completed(2))  # fmt: skip
 
 bad("abort-not-notified", "abort notified to two of three",
     triggered(1, *ALL), aborted(), notified(1, *ALL[:2], completed=False),
@@ -88,10 +89,10 @@ bad("state-not-discarded", "another process died while the deletion is held up",
 
 BUDGET = 100
 NO_ROOM = FailureReason.COORDINATOR_MEMORY
-SHARED = events.FileReference("shared/a", 90, 7)
+SHARED = FileReference("shared/a", 90, 7)
 
 
-def whole_of(checkpoint: int, source_bytes: int, *shared: events.SharedHandle) -> list[Line]:
+def whole_of(checkpoint: int, source_bytes: int, *shared: SharedHandle) -> list[Line]:
     return [triggered(checkpoint, *ALL), ack_sent(ALL[0], checkpoint, inline_bytes=source_bytes, shared=shared),
             *(ack_sent(each, checkpoint) for each in ALL[1:]), *acked(checkpoint, *ALL),
             *finalized(checkpoint, *ALL)]  # fmt: skip
@@ -108,28 +109,27 @@ near("over-budget-kept", "two that fit together", whole_of(1, 50), whole_of(2, B
 near("over-budget-kept", "one that takes the place of another",
      whole_of(1, 40), whole_of(2, 50), dropped(1), whole_of(3, 50), dropped(2))  # fmt: skip
 near("over-budget-kept", "what is in two is there once",
-     whole_of(1, 90, events.SharedHandle("a", SHARED, inline=True)),
-     whole_of(2, 90, events.SharedHandle("a", SHARED, inline=True)), dropped(1))  # fmt: skip
+     whole_of(1, 90, SharedHandle("a", SHARED, inline=True)), whole_of(2, 90, SharedHandle("a", SHARED, inline=True)),
+     dropped(1))  # fmt: skip
 
 bad("refused-within-budget", "refused at the budget",
     whole_of(1, 50), whole_of(2, BUDGET - 50)[:5],
-    events.StateOverBudget(checkpoint=2, subtask=ALL[0], reason=f"{BUDGET} b are needed, {BUDGET} b are allowed"),
+    StateOverBudget(checkpoint=2, subtask=ALL[0], reason=f"{BUDGET} b are needed, {BUDGET} b are allowed"),
     NOT_KEPT)  # fmt: skip
 near("refused-within-budget", "refused one byte above",
      whole_of(1, 50), whole_of(2, BUDGET - 49)[:5],
-     events.StateOverBudget(checkpoint=2, subtask=ALL[0], reason=f"{BUDGET + 1} b are needed, {BUDGET} b are allowed"),
+     StateOverBudget(checkpoint=2, subtask=ALL[0], reason=f"{BUDGET + 1} b are needed, {BUDGET} b are allowed"),
      NOT_KEPT)  # fmt: skip
 
 bad("over-budget-unnamed", "size is not named",
     whole_of(1, 50), whole_of(2, 70)[:5],
-    events.StateOverBudget(checkpoint=2, subtask=ALL[0], reason=f"no room: {BUDGET} b are allowed"),
-    NOT_KEPT)  # fmt: skip
+    StateOverBudget(checkpoint=2, subtask=ALL[0], reason=f"no room: {BUDGET} b are allowed"), NOT_KEPT)  # fmt: skip
 bad("over-budget-unnamed", "limit is not named",
-    whole_of(1, 50), whole_of(2, 70)[:5],
-    events.StateOverBudget(checkpoint=2, subtask=ALL[0], reason="no room for 120 b"), NOT_KEPT)  # fmt: skip
+    whole_of(1, 50), whole_of(2, 70)[:5], StateOverBudget(checkpoint=2, subtask=ALL[0], reason="no room for 120 b"),
+    NOT_KEPT)  # fmt: skip
 near("over-budget-unnamed", "both are named",
      whole_of(1, 50), whole_of(2, 70)[:5],
-     events.StateOverBudget(checkpoint=2, subtask=ALL[0], reason=f"120 b are needed, {BUDGET} b are allowed"),
+     StateOverBudget(checkpoint=2, subtask=ALL[0], reason=f"120 b are needed, {BUDGET} b are allowed"),
      NOT_KEPT)  # fmt: skip
 
 # --- COORD: what an attempt begins from -------------------------------------------------------------------------------

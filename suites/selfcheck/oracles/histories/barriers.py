@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from holdfast.harness.model import events
 from holdfast.harness.model.consequence import Consequence
+from holdfast.harness.model.events import (
+    CancellationReceived, CancellationSent, ChannelBlocked, ChannelUnblocked, FaultHealed, FaultInjected, SourceEmitted,
+    SubtaskFinished,
+)  # fmt: skip
 from holdfast.harness.model.jobs import BROADCAST, FORWARD, JOIN
 from holdfast.harness.model.plan import FaultSpec
 from holdfast.harness.model.target import Role, Target
@@ -122,9 +125,8 @@ bad("processed-while-blocked", "processed behind barrier",
     sends(LEFT, Barrier(1), 0), sends(RIGHT, Barrier(1)), delivers(LEFT, Barrier(1), 0),
     delivers(RIGHT, Barrier(1)))  # fmt: skip
 bad("processed-while-blocked", "unblocked without reason",
-    sends(LEFT, Barrier(1), 0), sends(RIGHT, 0), delivers(LEFT, Barrier(1)),
-    events.ChannelBlocked(channel=LEFT, checkpoint=1), delivers(RIGHT, 0),
-    events.ChannelUnblocked(channel=LEFT, checkpoint=1), delivers(LEFT, 0))  # fmt: skip
+    sends(LEFT, Barrier(1), 0), sends(RIGHT, 0), delivers(LEFT, Barrier(1)), ChannelBlocked(channel=LEFT, checkpoint=1),
+    delivers(RIGHT, 0), ChannelUnblocked(channel=LEFT, checkpoint=1), delivers(LEFT, 0))  # fmt: skip
 near("processed-while-blocked", "alignment given up",
      sends(LEFT, Barrier(1), 0), sends(RIGHT, 0), delivers(LEFT, Barrier(1)), delivers(RIGHT, 0),
      heard("sum[0]", completed=False), delivers(LEFT, 0))  # fmt: skip
@@ -136,46 +138,46 @@ near("processed-while-blocked", "late barrier of aborted checkpoint",
      delivers(LEFT, Barrier(1), 0, Barrier(2)), delivers(RIGHT, 0, Barrier(2)))  # fmt: skip
 
 GIVEN_UP: list[Line] = [
-    sends(LEFT, Barrier(1), 0), sends(RIGHT, 0), events.CancellationSent(channel=RIGHT, checkpoint=1),
-    delivers(LEFT, Barrier(1)), events.ChannelBlocked(channel=LEFT, checkpoint=1),
-    events.CancellationReceived(channel=RIGHT, checkpoint=1),
+    sends(LEFT, Barrier(1), 0), sends(RIGHT, 0), CancellationSent(channel=RIGHT, checkpoint=1),
+    delivers(LEFT, Barrier(1)), ChannelBlocked(channel=LEFT, checkpoint=1),
+    CancellationReceived(channel=RIGHT, checkpoint=1),
 ]  # fmt: skip
 """One input is blocked for checkpoint 1, and the other brings the marker of it; then comes what is given."""
 
 bad("alignment-outlives", "marker ends nothing", *GIVEN_UP, delivers(RIGHT, 0))
 bad("alignment-outlives", "newer barrier ends nothing",
     sends(LEFT, Barrier(1)), sends(RIGHT, Barrier(2), 0), delivers(LEFT, Barrier(1)),
-    events.ChannelBlocked(channel=LEFT, checkpoint=1), delivers(RIGHT, Barrier(2)),
+    ChannelBlocked(channel=LEFT, checkpoint=1), delivers(RIGHT, Barrier(2)),
     heard("sum[0]", 2, completed=False))  # fmt: skip
 near("alignment-outlives", "marker ends the alignment",
-     *GIVEN_UP, events.ChannelUnblocked(channel=LEFT, checkpoint=1), delivers(RIGHT, 0), delivers(LEFT, 0))  # fmt: skip
+     *GIVEN_UP, ChannelUnblocked(channel=LEFT, checkpoint=1), delivers(RIGHT, 0), delivers(LEFT, 0))  # fmt: skip
 
 bad("acts-after-stop", "goes on after its failure", sends(LEFT, 0, 1), delivers(LEFT, 0), FAILED, delivers(LEFT, 1))
 bad("acts-after-stop", "hears of a checkpoint when it has finished",
-    sends(LEFT, 0), delivers(LEFT, 0), events.SubtaskFinished(subtask="sum[0]"), heard("sum[0]"))  # fmt: skip
+    sends(LEFT, 0), delivers(LEFT, 0), SubtaskFinished(subtask="sum[0]"), heard("sum[0]"))  # fmt: skip
 near("acts-after-stop", "finishes with what it hears",
-     sends(LEFT, 0), sends(BELOW, 0), delivers(LEFT, 0), heard("sum[0]"), events.SubtaskFinished(subtask="sum[0]"),
+     sends(LEFT, 0), sends(BELOW, 0), delivers(LEFT, 0), heard("sum[0]"), SubtaskFinished(subtask="sum[0]"),
      delivers(BELOW, 0))  # fmt: skip
 near("acts-after-stop", "another goes on",
      sends(LEFT, 0), sends(BELOW, 0), delivers(LEFT, 0), FAILED, delivers(BELOW, 0))  # fmt: skip
 
 bad("stale-acted", "blocks for a checkpoint that was given up",
     sends(LEFT, Barrier(1)), heard("sum[0]", completed=False), delivers(LEFT, Barrier(1)),
-    events.ChannelBlocked(channel=LEFT, checkpoint=1))  # fmt: skip
+    ChannelBlocked(channel=LEFT, checkpoint=1))  # fmt: skip
 bad("stale-acted", "takes a snapshot that was given up",
     sends(BELOW, Barrier(1)), heard("sum[0]", completed=False), snapshot("sum[0]"))  # fmt: skip
 near("stale-acted", "ignores a late barrier",
      sends(LEFT, Barrier(1), 0), heard("sum[0]", completed=False), delivers(LEFT, Barrier(1), 0))  # fmt: skip
 
 bad("blocked-in-at-least-once", "blocks while counting",
-    delivers(LEFT, Barrier(1)), events.ChannelBlocked(channel=LEFT, checkpoint=1), delivers(RIGHT, Barrier(1)),
+    delivers(LEFT, Barrier(1)), ChannelBlocked(channel=LEFT, checkpoint=1), delivers(RIGHT, Barrier(1)),
     options=COUNTING)  # fmt: skip
 near("blocked-in-at-least-once", "counts barriers",
      sends(LEFT, Barrier(1), 0), sends(RIGHT, Barrier(1)), delivers(LEFT, Barrier(1), 0), delivers(RIGHT, Barrier(1)),
      options=COUNTING)  # fmt: skip
 
 bad("waited-with-one-input", "blocks its only input",
-    delivers(LONE, Barrier(1)), events.ChannelBlocked(channel=LONE, checkpoint=1), job=FORWARD)  # fmt: skip
+    delivers(LONE, Barrier(1)), ChannelBlocked(channel=LONE, checkpoint=1), job=FORWARD)  # fmt: skip
 near("waited-with-one-input", "passes a barrier at once",
      sends(LONE, Barrier(1), 0), delivers(LONE, Barrier(1), 0), job=FORWARD)  # fmt: skip
 
@@ -184,7 +186,7 @@ def _stalls(emitting: int, *before: Line) -> list[Line]:
     """Three checkpoints, each aligning for 20 ms; the source emits during checkpoint `emitting`."""
     offset = 0
 
-    def emit() -> events.SourceEmitted:
+    def emit() -> SourceEmitted:
         nonlocal offset
         offset += 1
         return emitted(offset - 1, offset)
@@ -204,18 +206,18 @@ def _stalls(emitting: int, *before: Line) -> list[Line]:
 bad("source-stalled", "stalls in every alignment", _stalls(emitting=0))
 near("source-stalled", "emits during one alignment", _stalls(emitting=2))
 bad("source-stalled", "stalls behind a task that is quick again",
-    _stalls(0, injected("slow-task", "task[2]"), 5,
-            events.FaultHealed(fault=0, fault_kind="slow-task", target="task[2]"), 5))  # fmt: skip
+    _stalls(0, injected("slow-task", "task[2]"), 5, FaultHealed(fault=0, fault_kind="slow-task", target="task[2]"),
+            5))  # fmt: skip
 bad("source-stalled", "stalls while only the coordinator is paused", _stalls(0, injected("pause", "coordinator[0]")))
 
 near("source-position", "waits behind a slow task", _stalls(0, injected("slow-task", "task[2]")))
 
 near("source-position", "waits behind a fault that declares to hold up records",
      _stalls(0,
-             events.FaultInjected(fault=0, fault_kind="knead", target="task[2]",
-                                  may_cause=(Consequence.HOLDS_UP_RECORDS,))))  # fmt: skip
+             FaultInjected(fault=0, fault_kind="knead", target="task[2]",
+                           may_cause=(Consequence.HOLDS_UP_RECORDS,))))  # fmt: skip
 
 bad("source-stalled", "stalls behind a fault that declares failures alone",
     _stalls(0,
-            events.FaultInjected(fault=0, fault_kind="knead", target="task[2]",
-                                 may_cause=(Consequence.FAILS_TASK, Consequence.FAILS_STORAGE))))  # fmt: skip
+            FaultInjected(fault=0, fault_kind="knead", target="task[2]",
+                          may_cause=(Consequence.FAILS_TASK, Consequence.FAILS_STORAGE))))  # fmt: skip

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from holdfast.harness.model import events
-from holdfast.harness.model.events import BuffersResized
+from holdfast.harness.model.events import BarrierReceived, BuffersResized, SubtaskFinished, TaskStarted
 from holdfast.harness.model.jobs import FORWARD
 from holdfast.suites.selfcheck.oracles.builder import OPTIONS, Line, exhibits, injected, undecided
 from holdfast.suites.selfcheck.oracles.lines import (
@@ -19,7 +18,7 @@ INSIDE = "sum[0]->sink[0]"
 
 bad, near = exhibits("CHAIN")
 
-BARRIERS = of_each(events.BarrierReceived, *INPUTS, checkpoint=1)
+BARRIERS = of_each(BarrierReceived, *INPUTS, checkpoint=1)
 
 near("crossed", "barrier called down",
      delivers(INPUTS[0], 0), BARRIERS, snapshot("sink[0]"), snapshot("sum[0]"), options=CHAINED)  # fmt: skip
@@ -40,20 +39,19 @@ near("snapshot-apart", "an operator that stopped",
      [delivers(f"source[{i}]->sum[1]", Barrier(1)) for i in (0, 1)], snapshot("sink[1]"), snapshot("sum[1]"),
      options=CHAINED)  # fmt: skip
 near("snapshot-apart", "an operator that has ended",
-     events.SubtaskFinished(subtask="sum[0]"), *(snapshot("sink[0]", n) for n in (1, 2)),
+     SubtaskFinished(subtask="sum[0]"), *(snapshot("sink[0]", n) for n in (1, 2)),
      [delivers(f"source[{i}]->sum[1]", Barrier(1)) for i in (0, 1)], snapshot("sink[1]"), snapshot("sum[1]"),
      options=CHAINED)  # fmt: skip
 bad("snapshot-apart", "a batch between two snapshots",
     BARRIERS, snapshot("sum[0]"), delivers(INPUTS[0], 0), snapshot("sink[0]"), options=CHAINED)  # fmt: skip
 bad("snapshot-apart", "a snapshot left out",
-    BARRIERS, snapshot("sum[0]"), of_each(events.BarrierReceived, *INPUTS, checkpoint=2), snapshot("sink[0]", 2),
+    BARRIERS, snapshot("sum[0]"), of_each(BarrierReceived, *INPUTS, checkpoint=2), snapshot("sink[0]", 2),
     snapshot("sum[0]", 2), options=CHAINED)  # fmt: skip
 
 near("snapshot-twice", "two checkpoints",
      *(line
        for n in (1, 2)
-       for line in (of_each(events.BarrierReceived, *INPUTS, checkpoint=n),
-                    [snapshot("sink[0]", n), snapshot("sum[0]", n)])),
+       for line in (of_each(BarrierReceived, *INPUTS, checkpoint=n), [snapshot("sink[0]", n), snapshot("sum[0]", n)])),
      options=CHAINED)  # fmt: skip
 bad("snapshot-twice", "the same checkpoint again",
     BARRIERS, snapshot("sink[0]"), snapshot("sum[0]"), snapshot("sink[0]"), snapshot("sum[0]"),
@@ -61,8 +59,8 @@ bad("snapshot-twice", "the same checkpoint again",
 
 # Whoever sees tasks alone sees one snapshot for each, and counts no states.
 undecided("CHAIN", "seen as tasks",
-          of_each(events.BarrierReceived, *INPUTS, checkpoint=1), snapshot("sum[0]"),
-          of_each(events.BarrierReceived, *INPUTS, checkpoint=2), snapshot("sum[0]", 2), published(1, path="chk-1"),
+          of_each(BarrierReceived, *INPUTS, checkpoint=1), snapshot("sum[0]"),
+          of_each(BarrierReceived, *INPUTS, checkpoint=2), snapshot("sum[0]", 2), published(1, path="chk-1"),
           completed(), options=CHAINED)  # fmt: skip
 
 bad("operator-missing", "heads alone take snapshots",
@@ -81,7 +79,7 @@ DIES: list[Line] = [died("worker-0", "killed"), failure("worker 0 was lost")]
 """Worker 0, which hosts the first chain."""
 
 bad, near = exhibits(
-    "REGION", attempt(), of_each(events.TaskStarted, *CHAINS[0], *CHAINS[1]), job=FORWARD,
+    "REGION", attempt(), of_each(TaskStarted, *CHAINS[0], *CHAINS[1]), job=FORWARD,
     options={FAILOVER: "region", "execution.checkpointing.interval": "100 ms"},
 )  # fmt: skip
 

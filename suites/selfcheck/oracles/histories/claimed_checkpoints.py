@@ -5,8 +5,11 @@ The first job leaves checkpoints 1 and 2 to the user, which share a file. The ne
 
 from __future__ import annotations
 
-from holdfast.harness.model import events, profile
-from holdfast.harness.model.events import FileReference, SharedHandle
+from holdfast.harness.model import profile
+from holdfast.harness.model.events import (
+    AckOutcome, CheckpointAudited, CheckpointRetained, CoordinatorClaimed, FileReference, SharedHandle,
+    SharedStateRegistered,
+)  # fmt: skip
 from holdfast.harness.model.plan import FaultSpec
 from holdfast.harness.model.target import COORDINATOR
 from holdfast.suites.selfcheck.oracles.builder import Line, at, exhibits, injected
@@ -18,7 +21,7 @@ from holdfast.suites.selfcheck.oracles.lines import (
 SUM = "sum[0]"
 APART_MS = 100.0
 """However the clocks of processes differ, what is so far apart has an order."""
-SUCCESS = events.AckOutcome.SUCCESS
+SUCCESS = AckOutcome.SUCCESS
 NOT_CLAIMED = {
     profile.INTERVAL: "100 ms",
     profile.RETENTION: "RETAIN_ON_CANCELLATION",
@@ -36,11 +39,11 @@ def whole(checkpoint: int, new: FileReference, *again: FileReference) -> list[Li
     """A checkpoint with one new shared file, and others that an earlier one has brought."""
     shared = (SharedHandle(new.path, new), *(SharedHandle(each.path) for each in again))
     return [written(new, by="worker-0.0"), triggered(checkpoint, SUM), ack_sent(SUM, checkpoint, new, shared=shared),
-            acked(checkpoint, SUM), events.SharedStateRegistered(checkpoint=checkpoint, files=()),
+            acked(checkpoint, SUM), SharedStateRegistered(checkpoint=checkpoint, files=()),
             published(checkpoint, METADATA[checkpoint], new, *again), completed(checkpoint)]  # fmt: skip
 
 
-RETAINED = {n: events.CheckpointRetained(checkpoint=n, path=METADATA[n].path) for n in METADATA}
+RETAINED = {n: CheckpointRetained(checkpoint=n, path=METADATA[n].path) for n in METADATA}
 
 
 def begun(*then: Line) -> list[Line]:
@@ -61,7 +64,7 @@ REPLACED = begun(
 
 
 FIRST_JOB: list[Line] = [
-    at("coordinator.0", submitted()), events.CoordinatorClaimed(epoch=1), attempt(), switched(RUNNING), whole(1, BOTH),
+    at("coordinator.0", submitted()), CoordinatorClaimed(epoch=1), attempt(), switched(RUNNING), whole(1, BOTH),
     APART_MS, whole(2, SECOND, BOTH), APART_MS, cancelled(RETAINED[1], RETAINED[2]), APART_MS,
     at("harness", injected("submit", "coordinator")),
 ]  # fmt: skip
@@ -166,8 +169,8 @@ savepoint_near("rests-on-unclaimed", "the first checkpoint is whole",
 # --- what the harness reads back ---
 
 END_OF_READ_BACK: list[Line] = [
-    APART_MS, at("audit", events.CheckpointAudited(checkpoint=1, problem=f"{BOTH.path} is missing"), attempt=1),
-    at("audit", events.CheckpointAudited(checkpoint=5), attempt=1_001),
+    APART_MS, at("audit", CheckpointAudited(checkpoint=1, problem=f"{BOTH.path} is missing"), attempt=1),
+    at("audit", CheckpointAudited(checkpoint=5), attempt=1_001),
 ]  # fmt: skip
 """The harness cannot restore checkpoint 1 of the first job."""
 

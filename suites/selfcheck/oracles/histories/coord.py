@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from holdfast.harness.model import events
 from holdfast.harness.model.checkpoint import CheckpointOrigin, FailureReason
+from holdfast.harness.model.events import AckOutcome, DeclineReceived, FileReference, MachineStalled, TriggerSent
 from holdfast.harness.model.history import RunEnd
 from holdfast.harness.model.jobs import FORWARD
 from holdfast.suites.selfcheck.oracles.builder import MS, Line, at, exhibits
@@ -16,7 +16,7 @@ from holdfast.suites.selfcheck.oracles.lines import (
 
 
 ALL = ("source[0]", "map[0]", "sink[0]")
-FILE = events.FileReference("chk-1/source", 10, 7)
+FILE = FileReference("chk-1/source", 10, 7)
 SHORT = {"execution.checkpointing.interval": "100 ms", "execution.checkpointing.timeout": "200 ms"}
 TWO_AT_ONCE = {"execution.checkpointing.interval": "100 ms", "execution.checkpointing.max-concurrent-checkpoints": "2"}
 WHOLE = {n: checkpointed(n, *ALL) for n in range(1, 4)}
@@ -36,9 +36,8 @@ SUBMITTED: list[Line] = [WHOLE[1], WHOLE[2], WHOLE[3], submitted("chk-3/_metadat
 bad("wrong-first-id", "new job counts from one", *SUBMITTED, at("", drawn(1), attempt=1_001))
 near("wrong-first-id", "new job goes on counting", *SUBMITTED, at("", drawn(4, 1), attempt=1_001))
 
-bad("triggered-not-a-source", "map is told", triggered(1, *ALL), events.TriggerSent(checkpoint=1, subtask="map[0]"))
-near("triggered-not-a-source", "source is told",
-     triggered(1, *ALL), events.TriggerSent(checkpoint=1, subtask="source[0]"))  # fmt: skip
+bad("triggered-not-a-source", "map is told", triggered(1, *ALL), TriggerSent(checkpoint=1, subtask="map[0]"))
+near("triggered-not-a-source", "source is told", triggered(1, *ALL), TriggerSent(checkpoint=1, subtask="source[0]"))
 BARRIER = "source[0]->map[0]"
 
 bad("begun-without-barrier", "snapshot before barrier",
@@ -52,12 +51,12 @@ TOLD_OF_THE_ABORT = notified(1, *ALL, completed=False)
 
 bad("wrong-reason", "declined by nobody", triggered(1, *ALL), aborted(1, "declined"), TOLD_OF_THE_ABORT, WHOLE[2])
 bad("wrong-reason", "declined for another reason",
-    triggered(1, *ALL), events.DeclineReceived(checkpoint=1, subtask="sink[0]", reason="disk full"),
+    triggered(1, *ALL), DeclineReceived(checkpoint=1, subtask="sink[0]", reason="disk full"),
     aborted(1, "task closing"), TOLD_OF_THE_ABORT, WHOLE[2])  # fmt: skip
 bad("wrong-reason", "subsumed by nothing", triggered(1, *ALL), aborted(1, "subsumed"), TOLD_OF_THE_ABORT, WHOLE[2])
 near("wrong-reason", "declined as it was said",
-     triggered(1, *ALL), events.DeclineReceived(checkpoint=1, subtask="sink[0]", reason="disk full"),
-     aborted(1, "declined"), TOLD_OF_THE_ABORT, WHOLE[2])  # fmt: skip
+     triggered(1, *ALL), DeclineReceived(checkpoint=1, subtask="sink[0]", reason="disk full"), aborted(1, "declined"),
+     TOLD_OF_THE_ABORT, WHOLE[2])  # fmt: skip
 
 bad("not-subsumed", "older stays pending", triggered(1, *ALL), WHOLE[2], triggered(3, *ALL), options=TWO_AT_ONCE)
 near("not-subsumed", "older is subsumed",
@@ -110,7 +109,7 @@ near("two-ends", "a successor gives up an id that was never stored",
 bad("completed-without-ack", "completed without sink",
     triggered(1, *ALL), acked(1, *ALL[:2]), published(1), completed())  # fmt: skip
 bad("completed-without-ack", "completed with ack of older attempt",
-    triggered(1, *ALL), at("", acked(1, ALL[0], outcome=events.AckOutcome.UNKNOWN), attempt=7), acked(1, *ALL[1:]),
+    triggered(1, *ALL), at("", acked(1, ALL[0], outcome=AckOutcome.UNKNOWN), attempt=7), acked(1, *ALL[1:]),
     published(1), completed())  # fmt: skip
 bad("completed-without-ack", "completed without trigger", WHOLE[1], published(2), completed(2))
 near("completed-without-ack", "completed with all acks",
@@ -160,8 +159,8 @@ NEXT_IS_DRAWN: list[Line] = [
 lasts until the end of the run, 400 ms later; for so long in this time somebody waited for a processor or a disk."""
 
 near("slot-not-freed", "next waits for a disk that others use",
-     *NEXT_IS_DRAWN, events.MachineStalled(since_ns=6 * MS, stalled_ns=390 * MS),
-     end=RunEnd(reached=True, ended_ns=413 * MS), real_time=True)  # fmt: skip
+     *NEXT_IS_DRAWN, MachineStalled(since_ns=6 * MS, stalled_ns=390 * MS), end=RunEnd(reached=True, ended_ns=413 * MS),
+     real_time=True)  # fmt: skip
 bad("slot-not-freed", "next waits for a disk that is free",
-    *NEXT_IS_DRAWN, events.MachineStalled(since_ns=6 * MS, stalled_ns=30 * MS),
-    end=RunEnd(reached=True, ended_ns=413 * MS), real_time=True)  # fmt: skip
+    *NEXT_IS_DRAWN, MachineStalled(since_ns=6 * MS, stalled_ns=30 * MS), end=RunEnd(reached=True, ended_ns=413 * MS),
+    real_time=True)  # fmt: skip

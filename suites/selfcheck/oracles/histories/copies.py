@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from holdfast.harness.model import events
+from holdfast.harness.model.events import (
+    DeclineSent, FileDeleted, FileReference, LocalCopyRefused, LocalCopySpoilt, LocalCopyUsed, LocalCopyWritten,
+    LocalDiskListed, StateFileRead, StorageObserved,
+)  # fmt: skip
 from holdfast.suites.selfcheck.oracles.builder import OPTIONS, Line, at, exhibits, stamped
 from holdfast.suites.selfcheck.oracles.lines import (
     ack_sent, attempt, completed, damaged, deleted, died, dropped, failure, heard, listed, published, storage_failed,
@@ -20,8 +23,8 @@ COPY = "job-0/sum[0]/copy-1"
 STORED = "checkpoints/job-0/chk-1/sum[0]"
 
 COPIED = {
-    n: events.LocalCopyWritten(subtask="sum[0]", checkpoint=n, path=f"job-0/sum[0]/copy-{n}",
-                               files=(f"checkpoints/job-0/chk-{n}/sum[0]",))
+    n: LocalCopyWritten(subtask="sum[0]", checkpoint=n, path=f"job-0/sum[0]/copy-{n}",
+                        files=(f"checkpoints/job-0/chk-{n}/sum[0]",))
     for n in (1, 2, 3)
 }  # fmt: skip
 
@@ -33,7 +36,7 @@ near("kept-though-off", "no copies of what is in memory", options=IN_MEMORY)
 
 bad("local-failure-counts", "a failed copy declines the checkpoint",
     at("worker-0.0", storage_failed("write-local", COPY, "full", injected=True, subtask="sum[0]"), attempt=1),
-    events.DeclineSent(subtask="sum[0]", checkpoint=1, reason="full"))  # fmt: skip
+    DeclineSent(subtask="sum[0]", checkpoint=1, reason="full"))  # fmt: skip
 near("local-failure-counts", "a failed copy is acknowledged all the same",
      at("worker-0.0", storage_failed("write-local", COPY, "full", injected=True, subtask="sum[0]"), attempt=1),
      ack_sent("sum[0]"))  # fmt: skip
@@ -43,31 +46,30 @@ bad("acked-unstored", "state that is local alone is acknowledged",
     ack_sent("sum[0]"))  # fmt: skip
 near("acked-unstored", "state that is local alone is declined",
      at("worker-0.0", storage_failed("write-state", COPY, "full", injected=True, subtask="sum[0]"), attempt=1),
-     events.DeclineSent(subtask="sum[0]", checkpoint=1, reason="full"))  # fmt: skip
+     DeclineSent(subtask="sum[0]", checkpoint=1, reason="full"))  # fmt: skip
 
-USED = events.LocalCopyUsed(subtask="sum[0]", checkpoint=1, path=COPY)
-SPOILT = events.LocalCopySpoilt(worker=0, way="flip", paths=(COPY,))
+USED = LocalCopyUsed(subtask="sum[0]", checkpoint=1, path=COPY)
+SPOILT = LocalCopySpoilt(worker=0, way="flip", paths=(COPY,))
 BOTH_COPIED: list[Line] = [
     task("sum[0]"), task("sum[1]"), COPIED[1],
-    events.LocalCopyWritten(subtask="sum[1]", checkpoint=1, path="job-0/sum[1]/copy-1",
-                            files=("checkpoints/job-0/chk-1/sum[1]",)),
+    LocalCopyWritten(subtask="sum[1]", checkpoint=1, path="job-0/sum[1]/copy-1",
+                     files=("checkpoints/job-0/chk-1/sum[1]",)),
     completed(),
 ]  # fmt: skip
 """Two sums run, and keep copies of checkpoint 1."""
 
 OTHER_RESTORED: list[Line] = [
-    events.LocalCopyUsed(subtask="sum[1]", checkpoint=1, path="job-0/sum[1]/copy-1"),
-    task("sum[1]", 1),
-]
+    LocalCopyUsed(subtask="sum[1]", checkpoint=1, path="job-0/sum[1]/copy-1"), task("sum[1]", 1),
+]  # fmt: skip
 
 bad("spoilt-copy-used", "a copy that was changed is used",
     *BOTH_COPIED, SPOILT, attempt(1), *OTHER_RESTORED, USED, task("sum[0]", 1))  # fmt: skip
 bad("spoilt-copy-used", "the copy of another checkpoint is used",
     *BOTH_COPIED, COPIED[2], SPOILT, attempt(1), *OTHER_RESTORED,
-    events.LocalCopyUsed(subtask="sum[0]", checkpoint=1, path="job-0/sum[0]/copy-2"), task("sum[0]", 1))  # fmt: skip
+    LocalCopyUsed(subtask="sum[0]", checkpoint=1, path="job-0/sum[0]/copy-2"), task("sum[0]", 1))  # fmt: skip
 bad("spoilt-copy-used", "a copy is used that another has overwritten",
-    *BOTH_COPIED, events.LocalCopyWritten(subtask="sink[0]", checkpoint=1, path=COPY), attempt(1), *OTHER_RESTORED,
-    USED, task("sum[0]", 1))  # fmt: skip
+    *BOTH_COPIED, LocalCopyWritten(subtask="sink[0]", checkpoint=1, path=COPY), attempt(1), *OTHER_RESTORED, USED,
+    task("sum[0]", 1))  # fmt: skip
 near("spoilt-copy-used", "an intact copy is used", *BOTH_COPIED, attempt(1), *OTHER_RESTORED, USED, task("sum[0]", 1))
 
 bad("spoilt-copy-fatal", "a changed copy fails the attempt",
@@ -75,26 +77,26 @@ bad("spoilt-copy-fatal", "a changed copy fails the attempt",
     failure("restore of checkpoint 1: it is damaged", "sum[0]"))  # fmt: skip
 near("spoilt-copy-fatal", "a changed copy is passed over",
      *BOTH_COPIED, SPOILT, attempt(1), *OTHER_RESTORED,
-     events.LocalCopyRefused(subtask="sum[0]", checkpoint=1, reason="damaged"), task("sum[0]", 1))  # fmt: skip
+     LocalCopyRefused(subtask="sum[0]", checkpoint=1, reason="damaged"), task("sum[0]", 1))  # fmt: skip
 
 bad("intact-copy-unused", "an intact copy is passed over",
-    *BOTH_COPIED, attempt(1), *OTHER_RESTORED, events.LocalCopyRefused(subtask="sum[0]", checkpoint=1, reason="absent"),
+    *BOTH_COPIED, attempt(1), *OTHER_RESTORED, LocalCopyRefused(subtask="sum[0]", checkpoint=1, reason="absent"),
     task("sum[0]", 1))  # fmt: skip
 near("intact-copy-unused", "an intact copy and no store",
      *BOTH_COPIED, attempt(1), *OTHER_RESTORED, USED, task("sum[0]", 1))  # fmt: skip
 bad("intact-copy-unused", "the store is read besides",
-    *BOTH_COPIED, attempt(1), *OTHER_RESTORED, USED, events.StateFileRead(path=STORED, reader="worker-0.0"),
+    *BOTH_COPIED, attempt(1), *OTHER_RESTORED, USED, StateFileRead(path=STORED, reader="worker-0.0"),
     task("sum[0]", 1))  # fmt: skip
 near("intact-copy-unused", "a disk that cannot be read",
      *BOTH_COPIED, attempt(1), *OTHER_RESTORED,
      at("worker-0.0", storage_failed("read-local", COPY, injected=True, subtask="sum[0]"), attempt=2),
-     events.LocalCopyRefused(subtask="sum[0]", checkpoint=1, reason="injected error"), task("sum[0]", 1))  # fmt: skip
+     LocalCopyRefused(subtask="sum[0]", checkpoint=1, reason="injected error"), task("sum[0]", 1))  # fmt: skip
 
 bad("copy-left", "an old copy lies there",
-    COPIED[1], heard("sum[0]", 1, 2, 3), events.LocalDiskListed(worker=0, paths=(COPY,)))  # fmt: skip
+    COPIED[1], heard("sum[0]", 1, 2, 3), LocalDiskListed(worker=0, paths=(COPY,)))  # fmt: skip
 near("copy-left", "the newest copy lies there",
      COPIED[1], COPIED[3], heard("sum[0]", 1, 2, 3),
-     events.LocalDiskListed(worker=0, paths=("job-0/sum[0]/copy-3",)))  # fmt: skip
+     LocalDiskListed(worker=0, paths=("job-0/sum[0]/copy-3",)))  # fmt: skip
 
 bad("moved", "two subtasks change places",
     *BOTH_COPIED, task("sink[0]"), task("sink[1]"), attempt(1), *OTHER_RESTORED, USED, task("sum[0]", 1),
@@ -108,22 +110,22 @@ near("moved", "a worker is gone",
 COORDINATOR = "coordinator.0"
 TWO_RETAINED = {"execution.checkpointing.num-retained": "2"}
 
-STATE = {n: events.FileReference(f"chk-{n}/sum-0", 10, 7) for n in range(1, 5)}
+STATE = {n: FileReference(f"chk-{n}/sum-0", 10, 7) for n in range(1, 5)}
 
-METADATA = {n: events.FileReference(f"chk-{n}/_metadata", 20, 8) for n in range(1, 5)}
+METADATA = {n: FileReference(f"chk-{n}/_metadata", 20, 8) for n in range(1, 5)}
 
 BOTH = {n: (METADATA[n], STATE[n]) for n in METADATA}
 
 WHOLE: dict[int, list[Line]] = {n: [*written(*BOTH[n]), published(n, *BOTH[n]), completed(n)] for n in BOTH}
 
 
-def looked(before: Sequence[Line], checkpoint: int, *files: events.FileReference, unrecorded: int = 0) -> list[Line]:
+def looked(before: Sequence[Line], checkpoint: int, *files: FileReference, unrecorded: int = 0) -> list[Line]:
     """What happened, and then a look that finds these files; the last `unrecorded` events came after it was over."""
     recorded = sum(event.node == COORDINATOR for event in stamped(before)) - unrecorded
     paths = tuple(file.path for file in files)
-    observed = events.StorageObserved(
-        checkpoint=checkpoint, coordinator=COORDINATOR, recorded=recorded, paths=paths, files=files
-    )
+    observed = StorageObserved(
+        checkpoint=checkpoint, coordinator=COORDINATOR, recorded=recorded, paths=paths, files=files,
+    )  # fmt: skip
     return [*before, observed]
 
 
@@ -175,15 +177,14 @@ near_named("named-not-stored", "the harness has removed a file",
 # Whoever looks for the statements of this one finds none: it was superseded.
 near_named("named-not-stored", "a coordinator without a record completes it",
            looked(WHOLE[1], 1, *BOTH[1]),
-           events.StorageObserved(checkpoint=2, coordinator="coordinator.7", recorded=9, paths=(),
-                                  files=()))  # fmt: skip
+           StorageObserved(checkpoint=2, coordinator="coordinator.7", recorded=9, paths=(), files=()))  # fmt: skip
 
 bad_named("file-differs", "is shorter when the harness looks",
-          looked(WHOLE[1], 1, METADATA[1], events.FileReference(STATE[1].path, 9, 7)))  # fmt: skip
+          looked(WHOLE[1], 1, METADATA[1], FileReference(STATE[1].path, 9, 7)))  # fmt: skip
 near_named("file-differs", "is as named when the harness looks", looked(WHOLE[1], 1, *BOTH[1]))
 near_named("file-differs", "the harness has cut it",
            looked(WHOLE[1], 1, *BOTH[1]), damaged(STATE[2], 2),
-           looked(WHOLE[2], 2, *BOTH[1], METADATA[2], events.FileReference(STATE[2].path, 5, 1)),
+           looked(WHOLE[2], 2, *BOTH[1], METADATA[2], FileReference(STATE[2].path, 5, 1)),
            options=TWO_RETAINED)  # fmt: skip
 
 # --- deleted ---------------------------------------------------------------------------------------------------------
@@ -209,7 +210,7 @@ near_deleted("deleted-still-stored", "is on its way out at the end",
 # A late write of an attempt that is over: what was deleted was not there yet.
 near_deleted("deleted-still-stored", "is written behind its deletion",
              WHOLE[1], WHOLE[2], dropped(1), deleted(*BOTH[1], by=COORDINATOR),
-             at(COORDINATOR, events.FileDeleted(path="chk-3/sum-0")), written(STATE[3]),
+             at(COORDINATOR, FileDeleted(path="chk-3/sum-0")), written(STATE[3]),
              listed(*BOTH[2], STATE[3]))  # fmt: skip
 near_deleted("deleted-still-stored", "a deletion that failed was not reported",
              WHOLE[1], WHOLE[2], dropped(1), deleted(*BOTH[1], by=COORDINATOR), WHOLE[3], dropped(2),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from holdfast.harness.model import events
+from holdfast.harness.model.events import Event, NodeStarted, RecordFailed, RestartRefused, RestartScheduled
 from holdfast.harness.model.plan import ExpectedEnd
 from holdfast.suites.selfcheck.oracles.builder import Line, at, exhibits, injected
 from holdfast.suites.selfcheck.oracles.lines import attempt, died, failure, task
@@ -31,9 +31,9 @@ EXPONENTIAL = {
 NONE = {"restart-strategy.type": "none", "execution.checkpointing.interval": "100 ms"}
 OF_1_14 = {"holdfast.profile": "flink-1.14", "execution.checkpointing.interval": "100 ms"}
 UNNAMED = {"execution.checkpointing.interval": "100 ms"}
-REFUSED: list[Line] = [failure(), events.RestartRefused(reason="enough")]
+REFUSED: list[Line] = [failure(), RestartRefused(reason="enough")]
 
-RESTART: list[Line] = [failure(), events.RestartScheduled(delay_ms=1_000), 1_000, attempt()]
+RESTART: list[Line] = [failure(), RestartScheduled(delay_ms=1_000), 1_000, attempt()]
 
 bad, near = exhibits("COUNT", attempt(), injected("kill", "worker[0]"), expected=ExpectedEnd.FAILED, options=FIXED)
 
@@ -62,14 +62,14 @@ near("restarted-after-none", "fails as none", REFUSED, options=NONE)
 bad("delay-too-short", "restarts at half the delay", *RESTART[:2], 500, attempt())
 near("delay-too-short", "restarts after the delay", *RESTART[:2], 999, attempt())
 
-bad("delay-wrong", "schedules another delay", failure(), events.RestartScheduled(delay_ms=2_000), 2_000, attempt())
+bad("delay-wrong", "schedules another delay", failure(), RestartScheduled(delay_ms=2_000), 2_000, attempt())
 near("delay-wrong", "schedules the delay", RESTART)
 
 
 def row(*delays_ms: int) -> list[Line]:
     """Restarts one after the other, each as soon as its delay is over."""
     return [line for delay_ms in delays_ms
-            for line in (failure(), events.RestartScheduled(delay_ms=delay_ms), delay_ms, attempt(), 100)]  # fmt: skip
+            for line in (failure(), RestartScheduled(delay_ms=delay_ms), delay_ms, attempt(), 100)]  # fmt: skip
 
 
 bad("delay-wrong", "third delay is that of the second", row(1_000, 2_000, 2_100), options=EXPONENTIAL)
@@ -85,7 +85,7 @@ bad("restarted-beyond-policy", "sixth restart of five in a row",
     row(1_000, 2_000, 4_000, 8_000, 10_000, 10_000), options=EXPONENTIAL)  # fmt: skip
 
 bad("delay-too-short", "drawn delay is not waited for",
-    row(1_000), failure(), events.RestartScheduled(delay_ms=2_000), 1_000, attempt(), options=EXPONENTIAL)  # fmt: skip
+    row(1_000), failure(), RestartScheduled(delay_ms=2_000), 1_000, attempt(), options=EXPONENTIAL)  # fmt: skip
 
 bad("backoff-not-reset", "row goes on after a quiet minute", row(1_000, 2_000), 60_100, row(4_000), options=EXPONENTIAL)
 near("backoff-not-reset", "row begins again after a quiet minute",
@@ -93,11 +93,11 @@ near("backoff-not-reset", "row begins again after a quiet minute",
 
 # A second failure comes 500 ms after the first, and the restart from that one is due after a second.
 bad("simultaneous-counted", "second failure begins a longer delay",
-    failure(), events.RestartScheduled(delay_ms=1_000), 498, failure(), events.RestartScheduled(delay_ms=2_000), 2_000,
-    attempt(), options=EXPONENTIAL)  # fmt: skip
+    failure(), RestartScheduled(delay_ms=1_000), 498, failure(), RestartScheduled(delay_ms=2_000), 2_000, attempt(),
+    options=EXPONENTIAL)  # fmt: skip
 near("simultaneous-counted", "second failure waits with the first",
-     failure(), events.RestartScheduled(delay_ms=1_000), 498, failure(), events.RestartScheduled(delay_ms=500), 500,
-     attempt(), options=EXPONENTIAL)  # fmt: skip
+     failure(), RestartScheduled(delay_ms=1_000), 498, failure(), RestartScheduled(delay_ms=500), 500, attempt(),
+     options=EXPONENTIAL)  # fmt: skip
 
 EIGHT_MS = [int(1_000 * 1.5**number) for number in range(8)]
 
@@ -107,10 +107,8 @@ near("without-jitter", "one of eight delays is moved",
 POISON = "source[0]: record 7 of partition 0: it cannot be parsed"
 FOLLOWED = "source[0]: Task is not running, but in state FAILED"
 
-RECORD_7 = events.RecordFailed(subtask="source[0]", partition=0, offset=7, cause="it cannot be parsed")
-BEYOND_HELP = events.RecordFailed(
-    subtask="source[0]", partition=0, offset=7, cause="it cannot be parsed", recoverable=False,
-)  # fmt: skip
+RECORD_7 = RecordFailed(subtask="source[0]", partition=0, offset=7, cause="it cannot be parsed")
+BEYOND_HELP = RecordFailed(subtask="source[0]", partition=0, offset=7, cause="it cannot be parsed", recoverable=False)
 POISONED: list[Line] = [RECORD_7, failure(POISON, "source[0]")]
 """Record 7 makes the source fail, and that is counted."""
 
@@ -119,8 +117,7 @@ bad("restarted-after-unrecoverable", "restarts though no restart can help",
 bad("restarted-after-unrecoverable", "what the operator said is lost on the way",
     BEYOND_HELP, failure(POISON, "source[0]"), *RESTART[1:])  # fmt: skip
 near("restarted-after-unrecoverable", "fails as no restart can help",
-     BEYOND_HELP, failure(POISON, "source[0]", recoverable=False),
-     events.RestartRefused(reason="unrecoverable"))  # fmt: skip
+     BEYOND_HELP, failure(POISON, "source[0]", recoverable=False), RestartRefused(reason="unrecoverable"))  # fmt: skip
 
 bad("cause-not-reported", "only that a task failed",
     RECORD_7, failure("source[0]: task failed", "source[0]"), *RESTART[1:])  # fmt: skip
@@ -155,13 +152,13 @@ bad("failure-not-counted", "death under the new coordinator passes unnoticed",
 near("failure-not-counted", "the coordinator dies before it counts",
      WORKER_DIES, COORDINATOR_DIES, WORKER_DIES, RESTART, options=UNNAMED)  # fmt: skip
 FIRST, SECOND = "coordinator.0", "coordinator.1"
-SUPERSEDED: list[Line] = [at(SECOND, events.NodeStarted()), at(SECOND, attempt())]
+SUPERSEDED: list[Line] = [at(SECOND, NodeStarted()), at(SECOND, attempt())]
 """A second coordinator starts while the first stands still, and starts the next attempt."""
 
 near("failure-not-counted", "the coordinator is superseded before it counts",
-     at(FIRST, events.NodeStarted()), WORKER_DIES, SUPERSEDED, WORKER_DIES,
-     *[at(SECOND, line) if isinstance(line, events.Event) else line for line in RESTART], options=UNNAMED)  # fmt: skip
+     at(FIRST, NodeStarted()), WORKER_DIES, SUPERSEDED, WORKER_DIES,
+     *[at(SECOND, line) if isinstance(line, Event) else line for line in RESTART], options=UNNAMED)  # fmt: skip
 bad("failure-not-counted", "the coordinator is superseded an attempt later",
-    at(FIRST, events.NodeStarted()), WORKER_DIES, attempt(), SUPERSEDED, options=UNNAMED)  # fmt: skip
+    at(FIRST, NodeStarted()), WORKER_DIES, attempt(), SUPERSEDED, options=UNNAMED)  # fmt: skip
 near("failure-not-counted", "two deaths of an attempt are one failure",
      task("sum[0]"), died("worker-0", "killed"), WORKER_DIES, RESTART, options=UNNAMED)  # fmt: skip

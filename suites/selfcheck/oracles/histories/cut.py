@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from holdfast.harness.model import events
 from holdfast.harness.model.capability import AT_LEAST_ONCE
-from holdfast.harness.model.events import ChannelContent
+from holdfast.harness.model.events import ChannelContent, ChannelStateRestored
 from holdfast.harness.model.jobs import FORWARD
 from holdfast.suites.selfcheck.oracles.builder import OPTIONS, Line, exhibits, undecided
 from holdfast.suites.selfcheck.oracles.legal import summary
@@ -195,15 +194,14 @@ near("channel-state-missing", "what is in flight is stored",
 
 # Of two restored batches one is processed before the next cut; the numbers of the first attempt stay.
 near("channel-state-extra", "what is in flight again is stored again",
-     attempt(), attempt(1),
-     events.ChannelStateRestored(subtask="sum[0]", checkpoint=1, channels=(content(LEFT, 5, 6),)),
+     attempt(), attempt(1), ChannelStateRestored(subtask="sum[0]", checkpoint=1, channels=(content(LEFT, 5, 6),)),
      sends(LEFT, 0, Barrier(2)), snapshot("source[0]", 2, unaligned=True), in_flight("source[0]", checkpoint=2),
      delivers(LEFT, 5, origin=1), delivers(LEFT, Barrier(2, overtaking=True)), snapshot("sum[0]", 2, unaligned=True),
      in_flight("sum[0]", ChannelContent(LEFT, False, ((1, 6), (2, 0))), checkpoint=2))  # fmt: skip
 
 RESTORED: list[Line] = [
-    attempt(), attempt(1), events.ChannelStateRestored(subtask="sum[0]", checkpoint=1, channels=(content(LEFT, 5),)),
-    events.ChannelStateRestored(subtask="source[0]", checkpoint=1, channels=(content(LEFT, 6, output=True),)),
+    attempt(), attempt(1), ChannelStateRestored(subtask="sum[0]", checkpoint=1, channels=(content(LEFT, 5),)),
+    ChannelStateRestored(subtask="source[0]", checkpoint=1, channels=(content(LEFT, 6, output=True),)),
     sends(LEFT, 0, 1),
 ]  # fmt: skip
 """Batches 5 and 6 of the first attempt are put back, one at either end; then these are processed."""

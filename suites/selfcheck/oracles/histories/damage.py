@@ -6,8 +6,9 @@ that, and its successor goes on from 3: it cannot know 2, whose files it deletes
 
 from __future__ import annotations
 
-from holdfast.harness.model import events
-from holdfast.harness.model.events import CheckpointRetained, FileReference, SubtaskAudited
+from holdfast.harness.model.events import (
+    CheckpointAudited, CheckpointRetained, CoordinatorClaimed, FileReference, ObjectMended, SubtaskAudited,
+)  # fmt: skip
 from holdfast.harness.model.jobs import FORWARD
 from holdfast.suites.selfcheck.oracles.builder import Line, exhibits
 from holdfast.suites.selfcheck.oracles.histories import state as keyed
@@ -35,7 +36,7 @@ def on_its_way(checkpoint: int, *shared: FileReference) -> list[Line]:
 
 
 SUM_FILE = FileReference("chk-1/sum-0", 100, 7)
-NOTHING_PUT_BACK = events.ObjectMended(path=METADATA[2].path, length=None)
+NOTHING_PUT_BACK = ObjectMended(path=METADATA[2].path, length=None)
 OF_3 = listed(METADATA[3], STATE_FILE[3])
 
 # --- REACH -----------------------------------------------------------------------------------------------------------
@@ -62,7 +63,7 @@ reach_bad("file-missing", "deleted before the damage",
           dropped(1), deleted(METADATA[1]), deleted(STATE_FILE[1]), deleted(STATE_FILE[2]), damaged(METADATA[2]),
           on_its_way(3), died("coordinator", "killed"), attempt(3), switched(RUNNING))  # fmt: skip
 reach_bad("file-missing", "deleted when all was put back",
-          *on_its_way(1), completed(1), damaged(METADATA[1]), events.ObjectMended(path=METADATA[1].path, length=20),
+          *on_its_way(1), completed(1), damaged(METADATA[1]), ObjectMended(path=METADATA[1].path, length=20),
           deleted(STATE_FILE[1]))  # fmt: skip
 reach_bad("file-missing", "another is missing in the storage",
           submitted(), attempt(), switched(RUNNING), *on_its_way(1), completed(1), *on_its_way(2), completed(2),
@@ -91,7 +92,7 @@ retain_bad("too-many-retained", "an older one stays beside the damaged",
            *on_its_way(1), completed(1), *on_its_way(2), completed(2), damaged(METADATA[2]), *on_its_way(3),
            completed(3), NEXT)  # fmt: skip
 retain_bad("too-many-retained", "what was put back is counted",
-           *on_its_way(2), completed(2), damaged(METADATA[2]), events.ObjectMended(path=METADATA[2].path, length=20),
+           *on_its_way(2), completed(2), damaged(METADATA[2]), ObjectMended(path=METADATA[2].path, length=20),
            *on_its_way(3), completed(3), NEXT)  # fmt: skip
 
 CANCELLED_WITH_DAMAGE: list[Line] = [
@@ -108,7 +109,7 @@ retain_bad("discarded-wrongly", "the undamaged is not left to the user",
 retain_near("deleted-in-use", "a file of the damaged goes while it is restored",
             *on_its_way(1), completed(1), damaged(METADATA[1]), attempt(1), deleted(STATE_FILE[1]))  # fmt: skip
 retain_bad("deleted-in-use", "a file goes whose checkpoint was put back",
-           *on_its_way(1), completed(1), damaged(METADATA[1]), events.ObjectMended(path=METADATA[1].path, length=20),
+           *on_its_way(1), completed(1), damaged(METADATA[1]), ObjectMended(path=METADATA[1].path, length=20),
            attempt(1), deleted(STATE_FILE[1]))  # fmt: skip
 
 retain_near("deleted-after-end", "the damaged is gone that was left to the user",
@@ -154,18 +155,17 @@ coord_bad("restored-not-latest", "goes back to the damaged",
 DISCARDED: list[Line] = [attempt(), triggered(1, *ALL), ack_sent(ALL[0], 1, STATE_FILE[1]), acked(1, ALL[0])]
 
 coord_near("state-not-discarded", "the harness put back a file of an aborted one",
-           *DISCARDED, damaged(STATE_FILE[1], left=5), events.ObjectMended(path=STATE_FILE[1].path, length=10),
-           aborted(), notified(1, *ALL, completed=False), WHOLE[2], listed(STATE_FILE[1]), job=FORWARD,
-           parallelism=1)  # fmt: skip
+           *DISCARDED, damaged(STATE_FILE[1], left=5), ObjectMended(path=STATE_FILE[1].path, length=10), aborted(),
+           notified(1, *ALL, completed=False), WHOLE[2], listed(STATE_FILE[1]), job=FORWARD, parallelism=1)  # fmt: skip
 coord_bad("state-not-discarded", "the harness put back another file",
-          *DISCARDED, damaged(METADATA[1], left=5), events.ObjectMended(path=METADATA[1].path, length=10), aborted(),
+          *DISCARDED, damaged(METADATA[1], left=5), ObjectMended(path=METADATA[1].path, length=10), aborted(),
           notified(1, *ALL, completed=False), WHOLE[2], listed(STATE_FILE[1]), job=FORWARD, parallelism=1)  # fmt: skip
 
 
 # --- what is read back -----------------------------------------------------------------------------------------------
 
 ONE_UNREADABLE: list[Line] = [
-    events.CheckpointAudited(checkpoint=1, problem="cannot be read"), events.CheckpointAudited(checkpoint=2),
+    CheckpointAudited(checkpoint=1, problem="cannot be read"), CheckpointAudited(checkpoint=2),
 ]  # fmt: skip
 BOTH_COMPLETE: list[Line] = [on_its_way(1), completed(1), on_its_way(2), completed(2)]
 
@@ -178,36 +178,36 @@ restore_bad("audit-failed", "another than the damaged cannot be read back",
 
 # Read back as soon as it has completed, in vain.
 restore_bad("audit-failed", "cannot be read back before the damage",
-            *on_its_way(1), completed(1), events.CheckpointAudited(checkpoint=1, problem="cannot be read"),
+            *on_its_way(1), completed(1), CheckpointAudited(checkpoint=1, problem="cannot be read"),
             damaged(STATE_FILE[1], left=5))  # fmt: skip
 restore_near("audit-failed", "the damaged cannot be read back and is mended",
              *on_its_way(1), completed(1), damaged(STATE_FILE[1], left=5),
-             events.CheckpointAudited(checkpoint=1, problem="cannot be read"),
-             events.ObjectMended(path=STATE_FILE[1].path, length=10), *on_its_way(2), completed(2),
-             events.CheckpointAudited(checkpoint=2))  # fmt: skip
+             CheckpointAudited(checkpoint=1, problem="cannot be read"),
+             ObjectMended(path=STATE_FILE[1].path, length=10), *on_its_way(2), completed(2),
+             CheckpointAudited(checkpoint=2))  # fmt: skip
 
 state_bad, state_near = exhibits("STATE")
 
 state_near("state-unreadable", "state of the damaged cannot be read back",
            on_its_way(1), completed(1, 4, 2), on_its_way(2), completed(2), damaged(STATE_FILE[1], left=5),
-           ONE_UNREADABLE, events.CheckpointAudited(checkpoint=1),
+           ONE_UNREADABLE, CheckpointAudited(checkpoint=1),
            SubtaskAudited(checkpoint=1, subtask="sum[0]", state=summary(keyed.A)),
            SubtaskAudited(checkpoint=1, subtask="sum[1]", state=summary(keyed.B)))  # fmt: skip
 state_bad("state-unreadable", "state of another cannot be read back",
           BOTH_COMPLETE, damaged(STATE_FILE[2], left=5), ONE_UNREADABLE)  # fmt: skip
 state_bad("state-unreadable", "state cannot be read back before the damage",
-          *on_its_way(1), completed(1), events.CheckpointAudited(checkpoint=1, problem="cannot be read"),
+          *on_its_way(1), completed(1), CheckpointAudited(checkpoint=1, problem="cannot be read"),
           damaged(STATE_FILE[1], left=5))  # fmt: skip
 
 snapshot_bad, snapshot_near = exhibits(
-    "SNAPSHOT", events.CoordinatorClaimed(epoch=1), attempt(), triggered(), snapshot("sum[0]", state=summary(HELD)),
+    "SNAPSHOT", CoordinatorClaimed(epoch=1), attempt(), triggered(), snapshot("sum[0]", state=summary(HELD)),
     written(FILE[1], by=WORKER), released(), ack_sent("sum[0]", 1, FILE[1]), acked(1, "sum[0]"), died(),
-    events.CoordinatorClaimed(epoch=2),
+    CoordinatorClaimed(epoch=2),
 )  # fmt: skip
 
 snapshot_near("aborted-file-left", "the harness put back a file of the pending",
-              damaged(SUM_FILE, left=5), events.ObjectMended(path=SUM_FILE.path, length=10), THREE_MORE,
+              damaged(SUM_FILE, left=5), ObjectMended(path=SUM_FILE.path, length=10), THREE_MORE,
               listed(SUM_FILE))  # fmt: skip
 snapshot_bad("aborted-file-left", "the harness put back another than that of the pending",
-             damaged(METADATA[2]), events.ObjectMended(path=METADATA[2].path, length=20), THREE_MORE,
+             damaged(METADATA[2]), ObjectMended(path=METADATA[2].path, length=20), THREE_MORE,
              listed(SUM_FILE))  # fmt: skip

@@ -5,9 +5,8 @@ from __future__ import annotations
 import numpy as np
 from msgspec.structs import replace
 
-from holdfast.harness.model import events
 from holdfast.harness.model.capability import AT_LEAST_ONCE, EXACTLY_ONCE, Guarantee, OutputMode
-from holdfast.harness.model.events import TransactionAborted
+from holdfast.harness.model.events import TransactionAborted, TransactionCommitted, TransactionPrecommitted
 from holdfast.harness.model.jobs import DEDUPLICATE, FORWARD, REBALANCE
 from holdfast.harness.model.plan import ExpectedEnd
 from holdfast.harness.model.records import NO_PARTITION, CommittedRows, FoldRow, IdentityRow, InputLog, Partition
@@ -118,10 +117,9 @@ near("input-missing", "all identities", job=REBALANCE, inputs=THREE, units=units
 bad("input-missing", "hole before a visible marker",
     inputs=MARKED, units=units([fold("a", (0, 2, 4), (0,))], [WHOLE_B], [MARKERS]), end=STOPPED)  # fmt: skip
 bad("input-missing", "transactions of a completed checkpoint aborted",
-    triggered(1, "sink[0]"),
-    events.TransactionPrecommitted(subtask="sink[0]", transaction="t-1", checkpoint=1, records=2), completed(1, 2),
-    TransactionAborted(subtask="sink[0]", transaction="t-1"),
-    events.TransactionCommitted(subtask="sink[0]", transaction="t-2"), job=REBALANCE, inputs=marked(THREE),
+    triggered(1, "sink[0]"), TransactionPrecommitted(subtask="sink[0]", transaction="t-1", checkpoint=1, records=2),
+    completed(1, 2), TransactionAborted(subtask="sink[0]", transaction="t-1"),
+    TransactionCommitted(subtask="sink[0]", transaction="t-2"), job=REBALANCE, inputs=marked(THREE),
     units=units(identities("0:2", "0:3")),
     end=replace(STOPPED, reason="transaction t-1 of a completed checkpoint was not committed"))  # fmt: skip
 bad("input-missing", "reported as committed and missing with the marker",

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from holdfast.harness.model import events
 from holdfast.harness.model.checkpoint import CheckpointOrigin, FailureReason
+from holdfast.harness.model.events import AckOutcome, CheckpointRefused, DeclineReceived, RestartScheduled
 from holdfast.suites.selfcheck.oracles.builder import Line, exhibits
 from holdfast.suites.selfcheck.oracles.lines import (
     RESTARTING, RUNNING, aborted, acked, attempt, completed, died, drawn, failure, switched,
@@ -21,7 +21,7 @@ OF_1_14 = {**INTERVAL, "holdfast.profile": "flink-1.14"}
 FORGIVING = {**INTERVAL, "holdfast.fail-on-checkpointing-errors": "false"}
 
 FAILED_OVER: dict[int, list[Line]] = {
-    n: [failure("too many", failed_checkpoint=n), switched(RESTARTING), events.RestartScheduled(delay_ms=0), attempt(),
+    n: [failure("too many", failed_checkpoint=n), switched(RESTARTING), RestartScheduled(delay_ms=0), attempt(),
         switched(RUNNING)]
     for n in range(5)
 }  # fmt: skip
@@ -45,8 +45,8 @@ bad("failed-below-tolerable", "refused metadata counts in 1 14",
 bad("failed-below-tolerable", "counts go on after failover",
     FIRST_EXPIRES, SECOND_EXPIRES, FAILED_OVER[2], aborted(3, FailureReason.EXPIRED), FAILED_OVER[3])  # fmt: skip
 bad("failed-below-tolerable", "refusal counts",
-    events.CheckpointRefused(request=1, origin=CheckpointOrigin.USER, reason=FailureReason.TASKS_NOT_RUNNING),
-    FAILED_OVER[1], options=INTERVAL)  # fmt: skip
+    CheckpointRefused(request=1, origin=CheckpointOrigin.USER, reason=FailureReason.TASKS_NOT_RUNNING), FAILED_OVER[1],
+    options=INTERVAL)  # fmt: skip
 bad("failed-below-tolerable", "fails though told not to", FIRST_EXPIRES, FAILED_OVER[1], options=FORGIVING)
 near("failed-below-tolerable", "failures and successes take turns",
      FIRST_EXPIRES, completed(2), aborted(3, FailureReason.EXPIRED), completed(4), aborted(5, FailureReason.EXPIRED),
@@ -70,13 +70,13 @@ bad("tolerable-exceeded", "goes on with second", FIRST_EXPIRES, SECOND_EXPIRES, 
 bad("tolerable-exceeded", "refused metadata counts in 2",
     aborted(1, FailureReason.FINALIZATION), drawn(2), options=INTERVAL)  # fmt: skip
 bad("tolerable-exceeded", "goes on behind late answers",
-    FIRST_EXPIRES, SECOND_EXPIRES, acked(2, "sum[0]", outcome=events.AckOutcome.DISCARDED),
-    events.DeclineReceived(checkpoint=2, subtask="sum[1]", reason="late"), drawn(3))  # fmt: skip
+    FIRST_EXPIRES, SECOND_EXPIRES, acked(2, "sum[0]", outcome=AckOutcome.DISCARDED),
+    DeclineReceived(checkpoint=2, subtask="sum[1]", reason="late"), drawn(3))  # fmt: skip
 
 # Flink takes answers on another thread than the one that fails the job.
 near("tolerable-exceeded", "fails behind late answers",
-     FIRST_EXPIRES, SECOND_EXPIRES, acked(2, "sum[0]", outcome=events.AckOutcome.DISCARDED),
-     events.DeclineReceived(checkpoint=2, subtask="sum[1]", reason="late"), FAILED_OVER[2])  # fmt: skip
+     FIRST_EXPIRES, SECOND_EXPIRES, acked(2, "sum[0]", outcome=AckOutcome.DISCARDED),
+     DeclineReceived(checkpoint=2, subtask="sum[1]", reason="late"), FAILED_OVER[2])  # fmt: skip
 near("tolerable-exceeded", "fails with second", FIRST_EXPIRES, SECOND_EXPIRES, FAILED_OVER[2])
 near("tolerable-exceeded", "others end with it",
      FIRST_EXPIRES, aborted(2, FailureReason.TASK_FAILURE), FAILED_OVER[1], options=INTERVAL)  # fmt: skip

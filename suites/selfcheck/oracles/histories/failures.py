@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from holdfast.harness.model import events
-from holdfast.harness.model.events import FaultHealed, JobStatus
+from holdfast.harness.model.events import (
+    FaultHealed, FileReference, InputTruncated, JobStatus, ObjectDamaged, RecordFailed, RecoveryFailed,
+    RestartScheduled,
+)  # fmt: skip
 from holdfast.harness.model.plan import ExpectedEnd, FaultSpec
 from holdfast.harness.model.target import Role, Target
 from holdfast.suites.selfcheck.oracles.builder import OPTIONS, Line, at, exhibits, injected
@@ -79,8 +81,7 @@ DELAYED = {**OPTIONS, "restart-strategy.type": "fixed-delay", "restart-strategy.
 
 UNREADABLE: list[Line] = [
     storage_failed("read-metadata", "checkpoints/", injected=True),
-    events.RecoveryFailed(checkpoint=0, reason="injected error"), failure("injected error"),
-    events.RestartScheduled(delay_ms=100),
+    RecoveryFailed(checkpoint=0, reason="injected error"), failure("injected error"), RestartScheduled(delay_ms=100),
 ]  # fmt: skip
 
 bad, near = exhibits("COUNT", attempt(), UNREADABLE, options={**DELAYED, "restart-strategy.fixed-delay.attempts": "9"})
@@ -89,7 +90,7 @@ bad("recovery-fails-twice", "it fails again at once", 10, UNREADABLE, 110, attem
 near("recovery-fails-twice", "it fails again after the delay", 100, UNREADABLE, 110, attempt())
 near("recovery-fails-twice", "the next coordinator fails too", 10, died(), UNREADABLE, 110, attempt())
 near("recovery-fails-twice", "a cancelled job is cleaned up",
-     10, switched(CANCELLING), events.RecoveryFailed(checkpoint=0, reason="injected error"))  # fmt: skip
+     10, switched(CANCELLING), RecoveryFailed(checkpoint=0, reason="injected error"))  # fmt: skip
 
 # --- COUNT: processes that end by an error, and failures, with and without anything that explains them ----------------
 
@@ -106,14 +107,12 @@ bad("ended-by-error", "worker crashes by a late message",
 bad("ended-by-error", "worker crashes on a busy machine", CRASHED, real_time=True)
 near("ended-by-error", "storage fails before", storage_failed("write-state", "chk-1/a", injected=True), CRASHED)
 
-DAMAGED = events.ObjectDamaged(path="chk-1/a", checkpoint=1, published=(1,), length=9, left=3)
+DAMAGED = ObjectDamaged(path="chk-1/a", checkpoint=1, published=(1,), length=9, left=3)
 
 near("ended-by-error", "object is damaged before", DAMAGED, CRASHED)
 bad("ended-by-error", "object is damaged afterwards", CRASHED, DAMAGED)
-near("ended-by-error", "input is removed before",
-     at("harness", events.InputTruncated(partition=0, next_offset=4)), CRASHED)  # fmt: skip
-bad("ended-by-error", "input is removed afterwards",
-    CRASHED, at("harness", events.InputTruncated(partition=0, next_offset=4)))  # fmt: skip
+near("ended-by-error", "input is removed before", at("harness", InputTruncated(partition=0, next_offset=4)), CRASHED)
+bad("ended-by-error", "input is removed afterwards", CRASHED, at("harness", InputTruncated(partition=0, next_offset=4)))
 
 POISONED = at("harness", injected("poison", "worker[1]"))
 
@@ -145,12 +144,12 @@ near("failure-without-cause", "worker dies before", died("worker-1"), SUM_FAILED
 near("failure-without-cause", "connection is reset before",
      at("harness", injected("reset", "worker[1]")), SUM_FAILED, attempt())  # fmt: skip
 near("failure-without-cause", "record makes it fail",
-     events.RecordFailed(subtask="sum[0]", partition=0, offset=3, cause="poison"),
+     RecordFailed(subtask="sum[0]", partition=0, offset=3, cause="poison"),
      failure("sum[0]: record 3 of partition 0: poison", "sum[0]"), attempt())  # fmt: skip
 near("failure-without-cause", "checkpoint cannot be restored",
-     events.RecoveryFailed(checkpoint=1, reason="it is damaged"), SUM_FAILED, attempt())  # fmt: skip
+     RecoveryFailed(checkpoint=1, reason="it is damaged"), SUM_FAILED, attempt())  # fmt: skip
 
-STORED = written(events.FileReference("chk-1/a", 100, 7))
+STORED = written(FileReference("chk-1/a", 100, 7))
 PRECOMMIT_FAILED = storage_failed("precommit", "pending/a", "it exists already")
 
 bad("refused-by-store", "nothing struck the store", STORED, PRECOMMIT_FAILED)
@@ -166,11 +165,11 @@ near("refused-by-store", "everything is stored", STORED)
 POISON = (FaultSpec("poison", Target(Role.SOURCE_SYSTEM), parameters={"offset": 3}),)
 
 bad("wrong-record-named", "another record is named",
-    POISONED, events.RecordFailed(subtask="sum[0]", partition=0, offset=4, cause="poison"), faults=POISON)  # fmt: skip
+    POISONED, RecordFailed(subtask="sum[0]", partition=0, offset=4, cause="poison"), faults=POISON)  # fmt: skip
 bad("wrong-record-named", "another partition is named",
-    POISONED, events.RecordFailed(subtask="sum[0]", partition=1, offset=3, cause="poison"), faults=POISON)  # fmt: skip
+    POISONED, RecordFailed(subtask="sum[0]", partition=1, offset=3, cause="poison"), faults=POISON)  # fmt: skip
 bad("wrong-record-named", "another kind of failure is named",
-    POISONED, events.RecordFailed(subtask="sum[0]", partition=0, offset=3, cause="poison", recoverable=False),
+    POISONED, RecordFailed(subtask="sum[0]", partition=0, offset=3, cause="poison", recoverable=False),
     faults=POISON)  # fmt: skip
 near("wrong-record-named", "the poisoned record is named",
-     POISONED, events.RecordFailed(subtask="sum[0]", partition=0, offset=3, cause="poison"), faults=POISON)  # fmt: skip
+     POISONED, RecordFailed(subtask="sum[0]", partition=0, offset=3, cause="poison"), faults=POISON)  # fmt: skip

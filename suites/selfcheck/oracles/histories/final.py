@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
-from holdfast.harness.model import events
 from holdfast.harness.model.checkpoint import CheckpointOrigin, FailureReason
+from holdfast.harness.model.events import (
+    CheckpointRefused, EndOfDataReceived, EndOfDataSent, EndOfPartitionReceived, FinishReceived, OperatorFinished,
+    RecoveryFailed, StateSummary, SubtaskFinished, TaskStarted, TransactionCommitted, TransactionPrecommitted,
+    TriggerSent,
+)  # fmt: skip
 from holdfast.harness.model.job import Job, Vertex, VertexKind
 from holdfast.harness.model.jobs import FORWARD, KEYED_SUM, REDUCED, bounded
 from holdfast.harness.model.plan import ExpectedEnd, FaultSpec
@@ -31,7 +35,7 @@ BELOW = "source[0]->map[0]"
 ABOVE = "source[0]->sum[0]"
 
 ALL = tuple(f"{vertex.name}[{i}]" for vertex in STEPS.vertices for i in (0, 1))
-ALL_START: list[Line] = [attempt(), *of_each(events.TaskStarted, *ALL), switched(RUNNING)]
+ALL_START: list[Line] = [attempt(), *of_each(TaskStarted, *ALL), switched(RUNNING)]
 """Every subtask starts, and the job runs."""
 
 REST = ("source[1]", *ALL[2:])
@@ -56,115 +60,110 @@ near("record-not-committed", "all committed",
 # --- finish() --------------------------------------------------------------------------------------------------------
 
 EVERYBODY_FINISHES: list[Line] = [
-    of_each(events.EndOfDataReceived,
+    of_each(EndOfDataReceived,
             *(f"{a}[{i}]->{b}[{i}]" for a, b in (("source", "map"), ("map", "sink")) for i in (0, 1))),
-    *of_each(events.OperatorFinished, *ALL),
+    *of_each(OperatorFinished, *ALL),
 ]  # fmt: skip
 
 near("finish-not-once", "every operator once", ALL_START, EVERYBODY_FINISHES, switched(FINISHED), inputs=NOTHING)
 near("finish-not-once", "once in each attempt",
-     ALL_START, events.OperatorFinished(subtask="source[0]"), ALL_START, EVERYBODY_FINISHES, switched(FINISHED),
+     ALL_START, OperatorFinished(subtask="source[0]"), ALL_START, EVERYBODY_FINISHES, switched(FINISHED),
      inputs=NOTHING)  # fmt: skip
-bad("finish-not-once", "called again", of_each(events.OperatorFinished, "source[0]", "source[0]"))
+bad("finish-not-once", "called again", of_each(OperatorFinished, "source[0]", "source[0]"))
 bad("finish-not-once", "one left out", ALL_START, EVERYBODY_FINISHES[:-1], switched(FINISHED), inputs=NOTHING)
 near("finish-not-once", "one had finished before",
-     attempt(), task("source[0]", finished=True), task("source[1]"), events.OperatorFinished(subtask="source[1]"),
+     attempt(), task("source[0]", finished=True), task("source[1]"), OperatorFinished(subtask="source[1]"),
      switched(FINISHED), inputs=NOTHING)  # fmt: skip
 
 near("finished-early", "after the end of all inputs",
-     [events.EndOfDataReceived(channel=f"source[{i}]->sum[0]") for i in (0, 1)],
-     events.OperatorFinished(subtask="sum[0]"), job=SUM)  # fmt: skip
+     [EndOfDataReceived(channel=f"source[{i}]->sum[0]") for i in (0, 1)], OperatorFinished(subtask="sum[0]"),
+     job=SUM)  # fmt: skip
 bad("finished-early", "after the end of one input",
-    events.EndOfDataReceived(channel="source[0]->sum[0]"), events.OperatorFinished(subtask="sum[0]"),
-    job=SUM)  # fmt: skip
+    EndOfDataReceived(channel="source[0]->sum[0]"), OperatorFinished(subtask="sum[0]"), job=SUM)  # fmt: skip
 bad("finished-early", "with records unread",
-    task("source[0]", positions=((0, 0),)), emitted(0, 9), events.OperatorFinished(subtask="source[0]"),
+    task("source[0]", positions=((0, 0),)), emitted(0, 9), OperatorFinished(subtask="source[0]"),
     inputs=input_log(10, 10))  # fmt: skip
 near("finished-early", "with every record read",
-     task("source[0]", positions=((0, 9),)), emitted(9, 10), events.OperatorFinished(subtask="source[0]"),
+     task("source[0]", positions=((0, 9),)), emitted(9, 10), OperatorFinished(subtask="source[0]"),
      inputs=input_log(10, 10))  # fmt: skip
 
-bad("emitted-after-end", "flushed behind the end", events.EndOfDataSent(channel=BELOW), sends(BELOW, 0))
-near("emitted-after-end", "flushed before the end", sends(BELOW, 0), events.EndOfDataSent(channel=BELOW))
+bad("emitted-after-end", "flushed behind the end", EndOfDataSent(channel=BELOW), sends(BELOW, 0))
+near("emitted-after-end", "flushed before the end", sends(BELOW, 0), EndOfDataSent(channel=BELOW))
 
 bad("channel-ends-early", "channel ends with its data under way",
-    events.EndOfDataReceived(channel="source[1]->sum[0]"), events.EndOfPartitionReceived(channel=ABOVE))  # fmt: skip
+    EndOfDataReceived(channel="source[1]->sum[0]"), EndOfPartitionReceived(channel=ABOVE))  # fmt: skip
 bad("channel-ends-early", "its data ended in another attempt",
-    events.EndOfDataReceived(channel=ABOVE), attempt(), events.EndOfPartitionReceived(channel=ABOVE))  # fmt: skip
+    EndOfDataReceived(channel=ABOVE), attempt(), EndOfPartitionReceived(channel=ABOVE))  # fmt: skip
 near("channel-ends-early", "channel ends behind its data",
-     events.EndOfDataReceived(channel=ABOVE), events.EndOfPartitionReceived(channel=ABOVE))  # fmt: skip
+     EndOfDataReceived(channel=ABOVE), EndOfPartitionReceived(channel=ABOVE))  # fmt: skip
 
 HELD: list[Line] = [
-    snapshot("reduce[0]", state=events.StateSummary(keys=3, records=3)),
-    events.EndOfDataReceived(channel="sum[0]->reduce[0]"), events.OperatorFinished(subtask="reduce[0]"),
+    snapshot("reduce[0]", state=StateSummary(keys=3, records=3)), EndOfDataReceived(channel="sum[0]->reduce[0]"),
+    OperatorFinished(subtask="reduce[0]"),
 ]  # fmt: skip
 
 bad("held-after-finish", "rows still held",
-    *HELD, snapshot("reduce[0]", 2, state=events.StateSummary(keys=1, records=1)), job=REDUCED)  # fmt: skip
+    *HELD, snapshot("reduce[0]", 2, state=StateSummary(keys=1, records=1)), job=REDUCED)  # fmt: skip
 near("held-after-finish", "nothing held",
-     *HELD, snapshot("reduce[0]", 2, state=events.StateSummary(keys=0, records=0)), job=REDUCED)  # fmt: skip
+     *HELD, snapshot("reduce[0]", 2, state=StateSummary(keys=0, records=0)), job=REDUCED)  # fmt: skip
 
 # --- the end of a task -----------------------------------------------------------------------------------------------
 
 SOURCE, SINK = "source[0]", "sink[0]"
 
 near("exit-before-final", "a later checkpoint covers the final one",
-     events.OperatorFinished(subtask=SOURCE), snapshot(SOURCE, 3), heard(SOURCE, 4),
-     events.SubtaskFinished(subtask=SOURCE))  # fmt: skip
+     OperatorFinished(subtask=SOURCE), snapshot(SOURCE, 3), heard(SOURCE, 4),
+     SubtaskFinished(subtask=SOURCE))  # fmt: skip
 bad("exit-before-final", "the checkpoint before finish does not count",
-    snapshot(SOURCE, 3), events.OperatorFinished(subtask=SOURCE), heard(SOURCE, 3),
-    events.SubtaskFinished(subtask=SOURCE))  # fmt: skip
-bad("exit-before-final", "ended at once",
-    events.OperatorFinished(subtask=SOURCE), events.SubtaskFinished(subtask=SOURCE))  # fmt: skip
+    snapshot(SOURCE, 3), OperatorFinished(subtask=SOURCE), heard(SOURCE, 3),
+    SubtaskFinished(subtask=SOURCE))  # fmt: skip
+bad("exit-before-final", "ended at once", OperatorFinished(subtask=SOURCE), SubtaskFinished(subtask=SOURCE))
 
 SINK_ENDS: list[Line] = [
-    events.EndOfDataReceived(channel="map[0]->sink[0]"), events.OperatorFinished(subtask=SINK), snapshot(SINK, 3),
-    events.TransactionPrecommitted(subtask=SINK, transaction="t1", checkpoint=3, records=1), heard(SINK, 3),
+    EndOfDataReceived(channel="map[0]->sink[0]"), OperatorFinished(subtask=SINK), snapshot(SINK, 3),
+    TransactionPrecommitted(subtask=SINK, transaction="t1", checkpoint=3, records=1), heard(SINK, 3),
 ]  # fmt: skip
 
 near("exit-uncommitted", "ended after its commit",
-     *SINK_ENDS, events.TransactionCommitted(subtask="sink[0]", transaction="t1"),
-     events.SubtaskFinished(subtask=SINK))  # fmt: skip
-bad("exit-uncommitted", "ended before its commit", *SINK_ENDS, events.SubtaskFinished(subtask=SINK))
+     *SINK_ENDS, TransactionCommitted(subtask="sink[0]", transaction="t1"), SubtaskFinished(subtask=SINK))  # fmt: skip
+bad("exit-uncommitted", "ended before its commit", *SINK_ENDS, SubtaskFinished(subtask=SINK))
 
 # --- checkpoints in between ------------------------------------------------------------------------------------------
 
-near("refused-after-finish", "checkpoints go on", ALL_START, events.FinishReceived(subtask=SOURCE), triggered(1, *REST))
+near("refused-after-finish", "checkpoints go on", ALL_START, FinishReceived(subtask=SOURCE), triggered(1, *REST))
 bad("refused-after-finish", "checkpoints stop though they should not",
-    ALL_START, events.FinishReceived(subtask=SOURCE),
-    events.CheckpointRefused(request=1, origin=CheckpointOrigin.PERIODIC,
-                             reason=FailureReason.TASKS_NOT_RUNNING))  # fmt: skip
+    ALL_START, FinishReceived(subtask=SOURCE),
+    CheckpointRefused(request=1, origin=CheckpointOrigin.PERIODIC, reason=FailureReason.TASKS_NOT_RUNNING))  # fmt: skip
 
 near("triggered-after-finish", "checkpoints stop",
-     ALL_START, triggered(1, *ALL), events.FinishReceived(subtask=SOURCE),
-     events.CheckpointRefused(request=1, origin=CheckpointOrigin.PERIODIC, reason=FailureReason.TASKS_NOT_RUNNING),
+     ALL_START, triggered(1, *ALL), FinishReceived(subtask=SOURCE),
+     CheckpointRefused(request=1, origin=CheckpointOrigin.PERIODIC, reason=FailureReason.TASKS_NOT_RUNNING),
      options=STOPS)  # fmt: skip
 bad("triggered-after-finish", "checkpoints go on though they should not",
-    ALL_START, events.FinishReceived(subtask=SOURCE), triggered(1, *REST), options=STOPS)  # fmt: skip
+    ALL_START, FinishReceived(subtask=SOURCE), triggered(1, *REST), options=STOPS)  # fmt: skip
 
 near("wrong-participants", "the finished of the last attempt runs again",
-     ALL_START, events.FinishReceived(subtask=SOURCE), triggered(1, *REST), ALL_START, triggered(2, *ALL))  # fmt: skip
-bad("wrong-participants", "the finished is asked", ALL_START, events.FinishReceived(subtask=SOURCE), triggered(1, *ALL))
+     ALL_START, FinishReceived(subtask=SOURCE), triggered(1, *REST), ALL_START, triggered(2, *ALL))  # fmt: skip
+bad("wrong-participants", "the finished is asked", ALL_START, FinishReceived(subtask=SOURCE), triggered(1, *ALL))
 bad("wrong-participants", "one that runs is not asked",
-    ALL_START, events.FinishReceived(subtask=SOURCE), triggered(1, *REST[1:]))  # fmt: skip
+    ALL_START, FinishReceived(subtask=SOURCE), triggered(1, *REST[1:]))  # fmt: skip
 
 near("triggered-not-first", "the one behind the finished is triggered",
-     ALL_START, events.FinishReceived(subtask=SOURCE), triggered(1, *REST),
-     [events.TriggerSent(checkpoint=1, subtask=subtask) for subtask in ("source[1]", "map[0]")])  # fmt: skip
+     ALL_START, FinishReceived(subtask=SOURCE), triggered(1, *REST),
+     [TriggerSent(checkpoint=1, subtask=subtask) for subtask in ("source[1]", "map[0]")])  # fmt: skip
 bad("triggered-not-first", "one behind that is triggered",
-    ALL_START, events.FinishReceived(subtask=SOURCE), triggered(1, *REST),
-    events.TriggerSent(checkpoint=1, subtask=SINK))  # fmt: skip
+    ALL_START, FinishReceived(subtask=SOURCE), triggered(1, *REST),
+    TriggerSent(checkpoint=1, subtask=SINK))  # fmt: skip
 
 UNION: list[Line] = [
-    ALL_START, triggered(1, *ALL), events.OperatorFinished(subtask=SOURCE), snapshot("source[0]"),
-    snapshot("source[1]"),
+    ALL_START, triggered(1, *ALL), OperatorFinished(subtask=SOURCE), snapshot("source[0]"), snapshot("source[1]"),
 ]  # fmt: skip
 """Both sources take checkpoint 1, the first of them after finish()."""
 
 bad("partial-union", "one of two had finished", *UNION, completed(), job=UNION_STATE)
 near("partial-union", "it does not complete", *UNION, aborted(1, FailureReason.TASK_CLOSING), job=UNION_STATE)
 near("partial-union", "both had finished",
-     ALL_START, triggered(1, *ALL), of_each(events.OperatorFinished, "source[0]", "source[1]"), snapshot("source[0]"),
+     ALL_START, triggered(1, *ALL), of_each(OperatorFinished, "source[0]", "source[1]"), snapshot("source[0]"),
      snapshot("source[1]"), completed(), job=UNION_STATE)  # fmt: skip
 
 near("running-before-finished", "finished behind finished",
@@ -182,7 +181,7 @@ bad("running-before-finished", "new operator in front of a finished one",
 near("running-before-finished", "new operator refused",
      submitted(), ALL_START, triggered(3, *MAP_FINISHED), completed(3),
      at("coordinator.1", submitted("chk-3", 3), attempt=1_000_000),
-     events.RecoveryFailed(checkpoint=3, reason="map[0] had finished in it"), faults=EDIT)  # fmt: skip
+     RecoveryFailed(checkpoint=3, reason="map[0] had finished in it"), faults=EDIT)  # fmt: skip
 near("running-before-finished", "new operator behind a finished one",
      submitted(), ALL_START, triggered(3, *REST), completed(3),
      at("coordinator.1", submitted("chk-3", 3), attempt=1_000_000), attempt(3, number=ANOTHER),

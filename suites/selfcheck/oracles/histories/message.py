@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from holdfast.harness.model import events
+from holdfast.harness.model.events import (
+    CoordinatorClaimed, CoordinatorSuperseded, DeclineReceived, DeclineSent, FileDeleted, FileReference, FinishReceived,
+    MessageDisturbed, SplitsAssigned, SplitsReceived, SubtaskFinished, TaskStarted, TriggerReceived, TriggerSent,
+)  # fmt: skip
 from holdfast.suites.selfcheck.oracles.builder import Line, at, exhibits, injected
 from holdfast.suites.selfcheck.oracles.legal import SUBTASKS
 from holdfast.suites.selfcheck.oracles.lines import (
@@ -14,14 +17,14 @@ from holdfast.suites.selfcheck.oracles.lines import (
 
 
 FORMER, SUCCESSOR = "coordinator.0", "coordinator.1"
-METADATA = events.FileReference("chk-1/_metadata", 10, 1)
+METADATA = FileReference("chk-1/_metadata", 10, 1)
 
 
 def superseded(*lines: Line, found: tuple[int, ...] = (), learns: bool = True) -> list[Line]:
     """Both coordinators live; the successor found these checkpoints; then the former says the lines."""
     said = [at(SUCCESSOR, published(checkpoint, states=len(SUBTASKS), path="")) for checkpoint in found]
-    learned = [at(FORMER, events.CoordinatorSuperseded(epoch=1))] if learns else []
-    first, second = (events.CoordinatorClaimed(epoch=1), events.CoordinatorClaimed(epoch=2))
+    learned = [at(FORMER, CoordinatorSuperseded(epoch=1))] if learns else []
+    first, second = (CoordinatorClaimed(epoch=1), CoordinatorClaimed(epoch=2))
     pending = triggered(1, *SUBTASKS)
     until = (at(FORMER, first), attempt(), pending, at(SUCCESSOR, second))
     return [*until, *said, *lines, *learned]
@@ -30,17 +33,16 @@ def superseded(*lines: Line, found: tuple[int, ...] = (), learns: bool = True) -
 bad, near = exhibits("FENCE", claimed=frozenset())
 
 bad("epoch-not-higher", "claims what is claimed",
-    events.CoordinatorClaimed(epoch=1), died(), events.CoordinatorClaimed(epoch=1), died())  # fmt: skip
-near("epoch-not-higher", "claims the next",
-     events.CoordinatorClaimed(epoch=1), died(), events.CoordinatorClaimed(epoch=2), died())  # fmt: skip
+    CoordinatorClaimed(epoch=1), died(), CoordinatorClaimed(epoch=1), died())  # fmt: skip
+near("epoch-not-higher", "claims the next", CoordinatorClaimed(epoch=1), died(), CoordinatorClaimed(epoch=2), died())
 near("epoch-not-higher", "another job begins anew",
-     events.CoordinatorClaimed(epoch=1), died(), events.CoordinatorClaimed(epoch=2), died(),
-     events.CoordinatorClaimed(epoch=1, first_attempt=1_000_000), died())  # fmt: skip
+     CoordinatorClaimed(epoch=1), died(), CoordinatorClaimed(epoch=2), died(),
+     CoordinatorClaimed(epoch=1, first_attempt=1_000_000), died())  # fmt: skip
 
 bad("superseded-acted", "superseded publishes", superseded(written(METADATA, by=FORMER), learns=False), options={})
 bad("superseded-acted", "superseded triggers",
     superseded(at(FORMER, triggered(2, *SUBTASKS)),
-               at("worker-0.0", events.TriggerReceived(checkpoint=2, subtask="source[0]"))),
+               at("worker-0.0", TriggerReceived(checkpoint=2, subtask="source[0]"))),
     options={})  # fmt: skip
 near("superseded-acted", "nobody hears what superseded triggers",
      superseded(at(FORMER, triggered(2, *SUBTASKS))), options={})  # fmt: skip
@@ -60,7 +62,7 @@ near("superseded-deleted", "superseded deletes what its successor dropped",
                 at(SUCCESSOR, dropped(1)), deleted(METADATA, by=FORMER), found=(), learns=True),
      options={})  # fmt: skip
 near("superseded-deleted", "superseded deletes what nobody found",
-     superseded(at(FORMER, events.FileDeleted(path="chk-1/sum-0"))), options={})  # fmt: skip
+     superseded(at(FORMER, FileDeleted(path="chk-1/sum-0"))), options={})  # fmt: skip
 
 # The former sends a notice of checkpoint 1, which a task receives or not.
 bad("superseded-notified", "task hears of it",
@@ -79,122 +81,89 @@ near("superseded-notified", "nobody hears it",
 # --- MESSAGE: what was sent and what was taken, by subtasks and a coordinator that live -------------------------------
 
 SOURCE = "source[1]"
-TRIGGER = events.TriggerSent(checkpoint=1, subtask=SOURCE)
-RUN_ALL: list[Line] = [attempt(), of_each(events.TaskStarted, *SUBTASKS)]
+TRIGGER = TriggerSent(checkpoint=1, subtask=SOURCE)
+TRIGGER_RECEIVED = TriggerReceived(checkpoint=1, subtask=SOURCE)
+RUN_ALL: list[Line] = [attempt(), of_each(TaskStarted, *SUBTASKS)]
 """Every subtask runs in attempt 1; the run ends a second after the last line."""
 
 bad, near = exhibits("MESSAGE")
 
-bad("never-sent", "trigger of another attempt",
-    *RUN_ALL, attempt(), events.TriggerSent(checkpoint=1, subtask=SOURCE),
-    at("", events.TriggerReceived(checkpoint=1, subtask=SOURCE), attempt=1))  # fmt: skip
+bad("never-sent", "trigger of another attempt", *RUN_ALL, attempt(), TRIGGER, at("", TRIGGER_RECEIVED, attempt=1))
 bad("never-sent", "acknowledgement that nobody sent",
     *RUN_ALL, ack_sent(SOURCE), [acked(each, SOURCE) for each in (1, 2)])  # fmt: skip
 bad("never-sent", "acknowledgement under another name",
     *RUN_ALL, ack_sent("source[0]"), [acked(1, each) for each in ("source[0]", SOURCE)])  # fmt: skip
 bad("never-sent", "decline of another checkpoint",
-    *RUN_ALL, events.DeclineSent(subtask=SOURCE, checkpoint=2, reason="full"),
-    [events.DeclineReceived(checkpoint=each, subtask=SOURCE, reason="full") for each in (2, 1)])  # fmt: skip
+    *RUN_ALL, DeclineSent(subtask=SOURCE, checkpoint=2, reason="full"),
+    [DeclineReceived(checkpoint=each, subtask=SOURCE, reason="full") for each in (2, 1)])  # fmt: skip
 bad("never-sent", "notice of the other kind",
     *RUN_ALL, notified(1, SOURCE, completed=False),
     [heard(SOURCE, completed=each) for each in (False, True)])  # fmt: skip
 
 BEHIND_A_SUCCESSOR: list[Line] = [
-    at("coordinator.0", attempt()), at("coordinator.0", events.CoordinatorClaimed(epoch=1)),
-    at("coordinator.1", events.CoordinatorClaimed(epoch=2)),
-    at("coordinator.0", events.TriggerSent(checkpoint=1, subtask=SOURCE)),
+    at("coordinator.0", attempt()), at("coordinator.0", CoordinatorClaimed(epoch=1)),
+    at("coordinator.1", CoordinatorClaimed(epoch=2)), at("coordinator.0", TRIGGER),
 ]  # fmt: skip
 """Another coordinator has taken over while the one of the attempt lives."""
 
-bad("never-sent", "neither of two coordinators sent it",
-    *BEHIND_A_SUCCESSOR, at("", events.TriggerReceived(checkpoint=1, subtask=SOURCE), attempt=2))  # fmt: skip
-near("never-sent", "a superseded coordinator sent it",
-     *BEHIND_A_SUCCESSOR, events.TriggerReceived(checkpoint=1, subtask=SOURCE))  # fmt: skip
+bad("never-sent", "neither of two coordinators sent it", *BEHIND_A_SUCCESSOR, at("", TRIGGER_RECEIVED, attempt=2))
+near("never-sent", "a superseded coordinator sent it", *BEHIND_A_SUCCESSOR, TRIGGER_RECEIVED)
 
 near("never-received", "nobody takes what a superseded coordinator sends",
-     *BEHIND_A_SUCCESSOR, events.TriggerReceived(checkpoint=1, subtask=SOURCE),
-     at("coordinator.0", events.TriggerSent(checkpoint=2, subtask=SOURCE)))  # fmt: skip
+     *BEHIND_A_SUCCESSOR, TRIGGER_RECEIVED, at("coordinator.0", TriggerSent(checkpoint=2, subtask=SOURCE)))  # fmt: skip
 
-near("never-sent", "trigger that is sent again",
-     *RUN_ALL, events.TriggerSent(checkpoint=1, subtask=SOURCE), events.TriggerSent(checkpoint=1, subtask=SOURCE),
-     events.TriggerReceived(checkpoint=1, subtask=SOURCE),
-     events.TriggerReceived(checkpoint=1, subtask=SOURCE))  # fmt: skip
+near("never-sent", "trigger that is sent again", *RUN_ALL, TRIGGER, TRIGGER, TRIGGER_RECEIVED, TRIGGER_RECEIVED)
 
-near("taken-twice", "trigger that is sent again",
-     *RUN_ALL, events.TriggerSent(checkpoint=1, subtask=SOURCE), events.TriggerSent(checkpoint=1, subtask=SOURCE),
-     events.TriggerReceived(checkpoint=1, subtask=SOURCE),
-     events.TriggerReceived(checkpoint=1, subtask=SOURCE))  # fmt: skip
-bad("taken-twice", "trigger that comes twice",
-    *RUN_ALL, events.TriggerSent(checkpoint=1, subtask=SOURCE), events.TriggerReceived(checkpoint=1, subtask=SOURCE),
-    events.TriggerReceived(checkpoint=1, subtask=SOURCE))  # fmt: skip
+near("taken-twice", "trigger that is sent again", *RUN_ALL, TRIGGER, TRIGGER, TRIGGER_RECEIVED, TRIGGER_RECEIVED)
+bad("taken-twice", "trigger that comes twice", *RUN_ALL, TRIGGER, TRIGGER_RECEIVED, TRIGGER_RECEIVED)
 
 bad("taken-twice", "another trigger is doubled",
     *RUN_ALL,
-    at("harness",
-       events.MessageDisturbed(message="trigger", way="double", worker=1, subtask="source[0]", checkpoint=1)),
-    events.TriggerSent(checkpoint=1, subtask=SOURCE), events.TriggerReceived(checkpoint=1, subtask=SOURCE),
-    events.TriggerReceived(checkpoint=1, subtask=SOURCE))  # fmt: skip
+    at("harness", MessageDisturbed(message="trigger", way="double", worker=1, subtask="source[0]", checkpoint=1)),
+    TRIGGER, TRIGGER_RECEIVED, TRIGGER_RECEIVED)  # fmt: skip
 near("taken-twice", "a fault doubles it",
-     *RUN_ALL,
-     at("harness", events.MessageDisturbed(message="trigger", way="double", worker=1, subtask=SOURCE, checkpoint=1)),
-     events.TriggerSent(checkpoint=1, subtask=SOURCE), events.TriggerReceived(checkpoint=1, subtask=SOURCE),
-     events.TriggerReceived(checkpoint=1, subtask=SOURCE))  # fmt: skip
+     *RUN_ALL, at("harness", MessageDisturbed(message="trigger", way="double", worker=1, subtask=SOURCE, checkpoint=1)),
+     TRIGGER, TRIGGER_RECEIVED, TRIGGER_RECEIVED)  # fmt: skip
 
 near("never-sent", "the sender died on a busy machine",
-     *RUN_ALL, events.TriggerSent(checkpoint=1, subtask=SOURCE), events.TriggerReceived(checkpoint=1, subtask=SOURCE),
-     died(), events.TriggerReceived(checkpoint=2, subtask=SOURCE), real_time=True)  # fmt: skip
+     *RUN_ALL, TRIGGER, TRIGGER_RECEIVED, died(), TriggerReceived(checkpoint=2, subtask=SOURCE),
+     real_time=True)  # fmt: skip
 
 # A coordinator finds that in the checkpoint that it restores: nobody sends it.
 near("never-sent", "subtask that had finished in the checkpoint",
-     *RUN_ALL, events.FinishReceived(subtask=SOURCE), events.TriggerSent(checkpoint=1, subtask=SOURCE),
-     events.TriggerReceived(checkpoint=1, subtask=SOURCE))  # fmt: skip
+     *RUN_ALL, FinishReceived(subtask=SOURCE), TRIGGER, TRIGGER_RECEIVED)  # fmt: skip
 
-bad("never-received", "trigger is lost", *RUN_ALL, events.TriggerSent(checkpoint=1, subtask=SOURCE))
+bad("never-received", "trigger is lost", *RUN_ALL, TRIGGER)
 bad("never-received", "acknowledgement is lost", *RUN_ALL, ack_sent(SOURCE))
 bad("never-received", "notice is lost", *RUN_ALL, notified(1, SOURCE))
-bad("never-received", "decline is lost", *RUN_ALL, events.DeclineSent(subtask=SOURCE, checkpoint=1, reason="full"))
-bad("never-received", "splits are lost", *RUN_ALL, events.SplitsAssigned(subtask=SOURCE, splits=(1, 3)))
-bad("never-received", "end of a subtask is lost", *RUN_ALL, events.SubtaskFinished(subtask=SOURCE))
+bad("never-received", "decline is lost", *RUN_ALL, DeclineSent(subtask=SOURCE, checkpoint=1, reason="full"))
+bad("never-received", "splits are lost", *RUN_ALL, SplitsAssigned(subtask=SOURCE, splits=(1, 3)))
+bad("never-received", "end of a subtask is lost", *RUN_ALL, SubtaskFinished(subtask=SOURCE))
 
 # Records travel on it, and no control messages.
-bad("never-received", "a channel is slow",
-    *RUN_ALL, at("harness", injected("slow", "channel[0]")),
-    events.TriggerSent(checkpoint=1, subtask=SOURCE))  # fmt: skip
-bad("never-received", "connection was cut before",
-    *RUN_ALL, at("harness", injected("cut", "worker[1]")), 100,
-    events.TriggerSent(checkpoint=1, subtask=SOURCE))  # fmt: skip
+bad("never-received", "a channel is slow", *RUN_ALL, at("harness", injected("slow", "channel[0]")), TRIGGER)
+bad("never-received", "connection was cut before", *RUN_ALL, at("harness", injected("cut", "worker[1]")), 100, TRIGGER)
 bad("never-received", "another message was struck",
-    *RUN_ALL, events.MessageDisturbed(message="trigger", way="lose", worker=0, subtask="source[0]", checkpoint=1),
-    events.TriggerSent(checkpoint=1, subtask=SOURCE))  # fmt: skip
-near("never-received", "trigger arrives",
-     *RUN_ALL, events.TriggerSent(checkpoint=1, subtask=SOURCE),
-     events.TriggerReceived(checkpoint=1, subtask=SOURCE))  # fmt: skip
+    *RUN_ALL, MessageDisturbed(message="trigger", way="lose", worker=0, subtask="source[0]", checkpoint=1),
+    TRIGGER)  # fmt: skip
+near("never-received", "trigger arrives", *RUN_ALL, TRIGGER, TRIGGER_RECEIVED)
 near("never-received", "everything arrives",
-     *RUN_ALL, events.SplitsAssigned(subtask=SOURCE, splits=(1, 3)),
-     events.SplitsReceived(subtask=SOURCE, splits=(1, 3)), ack_sent(SOURCE), acked(1, SOURCE),
-     events.SubtaskFinished(subtask=SOURCE), events.FinishReceived(subtask=SOURCE))  # fmt: skip
+     *RUN_ALL, SplitsAssigned(subtask=SOURCE, splits=(1, 3)), SplitsReceived(subtask=SOURCE, splits=(1, 3)),
+     ack_sent(SOURCE), acked(1, SOURCE), SubtaskFinished(subtask=SOURCE), FinishReceived(subtask=SOURCE))  # fmt: skip
 
 # One arrives, so that there is something to decide on.
 near("never-received", "its receiver has stopped",
-     *RUN_ALL, events.TriggerSent(checkpoint=1, subtask=SOURCE), events.TriggerReceived(checkpoint=1, subtask=SOURCE),
-     events.TriggerSent(checkpoint=2, subtask=SOURCE), stopped(SOURCE))  # fmt: skip
+     *RUN_ALL, TRIGGER, TRIGGER_RECEIVED, TriggerSent(checkpoint=2, subtask=SOURCE), stopped(SOURCE))  # fmt: skip
 near("never-received", "its receiver dies",
-     *RUN_ALL, events.TriggerSent(checkpoint=1, subtask=SOURCE), events.TriggerReceived(checkpoint=1, subtask=SOURCE),
-     events.TriggerSent(checkpoint=2, subtask=SOURCE), died("worker-1"))  # fmt: skip
+     *RUN_ALL, TRIGGER, TRIGGER_RECEIVED, TriggerSent(checkpoint=2, subtask=SOURCE), died("worker-1"))  # fmt: skip
 near("never-received", "the next attempt begins",
-     *RUN_ALL, events.TriggerSent(checkpoint=1, subtask=SOURCE), events.TriggerReceived(checkpoint=1, subtask=SOURCE),
-     events.TriggerSent(checkpoint=2, subtask=SOURCE), attempt())  # fmt: skip
-near("never-received", "the job is over",
-     *RUN_ALL, events.TriggerSent(checkpoint=1, subtask=SOURCE), events.TriggerReceived(checkpoint=1, subtask=SOURCE),
-     ack_sent(SOURCE), switched(CANCELLING))  # fmt: skip
-near("never-received", "its coordinator dies",
-     *RUN_ALL, events.TriggerSent(checkpoint=1, subtask=SOURCE), events.TriggerReceived(checkpoint=1, subtask=SOURCE),
-     ack_sent(SOURCE), died())  # fmt: skip
+     *RUN_ALL, TRIGGER, TRIGGER_RECEIVED, TriggerSent(checkpoint=2, subtask=SOURCE), attempt())  # fmt: skip
+near("never-received", "the job is over", *RUN_ALL, TRIGGER, TRIGGER_RECEIVED, ack_sent(SOURCE), switched(CANCELLING))
+near("never-received", "its coordinator dies", *RUN_ALL, TRIGGER, TRIGGER_RECEIVED, ack_sent(SOURCE), died())
 near("never-received", "a fault loses it",
-     *RUN_ALL, events.TriggerSent(checkpoint=1, subtask=SOURCE), events.TriggerReceived(checkpoint=1, subtask=SOURCE),
-     at("coordinator.0",
-        events.MessageDisturbed(message="trigger", way="lose", worker=1, subtask=SOURCE, checkpoint=2)),
-     events.TriggerSent(checkpoint=2, subtask=SOURCE))  # fmt: skip
+     *RUN_ALL, TRIGGER, TRIGGER_RECEIVED,
+     at("coordinator.0", MessageDisturbed(message="trigger", way="lose", worker=1, subtask=SOURCE, checkpoint=2)),
+     TriggerSent(checkpoint=2, subtask=SOURCE))  # fmt: skip
 near("never-received", "its connection is cut",
-     *RUN_ALL, events.TriggerSent(checkpoint=1, subtask=SOURCE), events.TriggerReceived(checkpoint=1, subtask=SOURCE),
-     events.TriggerSent(checkpoint=2, subtask=SOURCE), 100, at("harness", injected("cut", "worker[1]")))  # fmt: skip
+     *RUN_ALL, TRIGGER, TRIGGER_RECEIVED, TriggerSent(checkpoint=2, subtask=SOURCE), 100,
+     at("harness", injected("cut", "worker[1]")))  # fmt: skip

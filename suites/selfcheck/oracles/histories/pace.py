@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from holdfast.harness.model import events
 from holdfast.harness.model.checkpoint import CheckpointOrigin
+from holdfast.harness.model.events import InputDelayed, MachineStalled, StorageSlowed
 from holdfast.harness.model.history import RunEnd
 from holdfast.harness.model.jobs import FORWARD
 from holdfast.harness.model.records import InputLog
@@ -72,10 +72,10 @@ bad("pause-too-short", "begun before the only one was complete",
 
 # Before it records a completion, a coordinator waits for a processor; the next checkpoint begins 150 ms later.
 bad("pause-too-short", "next too soon however late it was recorded",
-    400, begun(1), 290, at("harness", events.MachineStalled(since_ns=595 * MS, stalled_ns=100 * MS)), completed(), 150,
+    400, begun(1), 290, at("harness", MachineStalled(since_ns=595 * MS, stalled_ns=100 * MS)), completed(), 150,
     begun(2), options=PAUSED)  # fmt: skip
 near("pause-too-short", "completed long before it was recorded",
-     400, begun(1), 290, at("harness", events.MachineStalled(since_ns=415 * MS, stalled_ns=280 * MS)), completed(), 150,
+     400, begun(1), 290, at("harness", MachineStalled(since_ns=415 * MS, stalled_ns=280 * MS)), completed(), 150,
      begun(2), 50, completed(2), 420, begun(3), options=PAUSED)  # fmt: skip
 near("pause-too-short", "user in between",
      400, begun(1), completed(), 100, begun(2, origin=USER), completed(2), 400, begun(3), options=PAUSED)  # fmt: skip
@@ -99,14 +99,14 @@ bad("records-stand-still", "still before the heal",
 bad("records-stand-still", "still in real time", SLOW, BATCH, begun(1), 300, completed(), BATCH, real_time=True)
 
 bad("records-stand-still", "delayed only at first",
-    SLOW, BATCH, begun(1), 100, at("harness", events.InputDelayed(partition=0, since_ns=0 * MS)), 200, completed(),
-    BATCH, real_time=True)  # fmt: skip
+    SLOW, BATCH, begun(1), 100, at("harness", InputDelayed(partition=0, since_ns=0 * MS)), 200, completed(), BATCH,
+    real_time=True)  # fmt: skip
 
 # What it feeds between two checkpoints had to wait for the first of them.
 undecided("PACE", "records wait in the harness",
           attempt(), switched(RUNNING), SLOW, BATCH, begun(1), 300, completed(),
-          at("harness", events.InputDelayed(partition=0, since_ns=30 * MS)), BATCH, begun(2), 300, completed(2),
-          at("harness", events.InputDelayed(partition=0, since_ns=330 * MS)), BATCH, job=FORWARD, parallelism=1,
+          at("harness", InputDelayed(partition=0, since_ns=30 * MS)), BATCH, begun(2), 300, completed(2),
+          at("harness", InputDelayed(partition=0, since_ns=330 * MS)), BATCH, job=FORWARD, parallelism=1,
           real_time=True)  # fmt: skip
 
 LATE_PARTITION: list[Line] = [SLOW, BATCH, begun(1), 300, completed(), 200, BATCH]
@@ -130,18 +130,18 @@ undecided("PACE", "nothing due before the second half",
                            replace(input_log(10).partitions[0], preloaded=0, starts_ms=250))))  # fmt: skip
 
 SYNCHRONOUS = {"execution.checkpointing.interval": "100 ms", "state.backend.async": "false"}
-WRITE_SLOWED = at("worker-0.0", events.StorageSlowed(operation="write-state", path="chk-1/", delay_ms=290))
+WRITE_SLOWED = at("worker-0.0", StorageSlowed(operation="write-state", path="chk-1/", delay_ms=290))
 """Storage holds up what a worker writes for checkpoint 1."""
 
 bad("records-stand-still", "held up beside asynchronous snapshots",
     SLOW, BATCH, begun(1), WRITE_SLOWED, 300, completed(), BATCH)  # fmt: skip
 bad("records-stand-still", "synchronous write held up only at first",
-    SLOW, BATCH, begun(1), at("worker-0.0", events.StorageSlowed(operation="write-state", path="chk-1/", delay_ms=140)),
-    300, completed(), BATCH, options=SYNCHRONOUS)  # fmt: skip
+    SLOW, BATCH, begun(1), at("worker-0.0", StorageSlowed(operation="write-state", path="chk-1/", delay_ms=140)), 300,
+    completed(), BATCH, options=SYNCHRONOUS)  # fmt: skip
 bad("records-stand-still", "publication held up behind synchronous snapshots",
     SLOW, BATCH, begun(1),
-    at("coordinator.0", events.StorageSlowed(operation="publish-metadata", path="chk-1/", delay_ms=290)), 300,
-    completed(), BATCH, options=SYNCHRONOUS)  # fmt: skip
+    at("coordinator.0", StorageSlowed(operation="publish-metadata", path="chk-1/", delay_ms=290)), 300, completed(),
+    BATCH, options=SYNCHRONOUS)  # fmt: skip
 bad("records-stand-still", "synchronous write held up in one checkpoint of two",
     SLOW, BATCH, begun(1), WRITE_SLOWED, 300, completed(), BATCH, begun(2), 300, completed(2), BATCH,
     options=SYNCHRONOUS)  # fmt: skip

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from holdfast.harness.model import events, profile
+from holdfast.harness.model import profile
 from holdfast.harness.model.capability import AT_LEAST_ONCE, OutputMode
 from holdfast.harness.model.checkpoint import FailureReason
 from holdfast.harness.model.configuration import EffectiveConfiguration, Note, NoteKind, Origin, Setting
-from holdfast.harness.model.events import InvariantChecked, JobConfigured, ReaderPolled, RowsChanged, RowsVisible
+from holdfast.harness.model.events import (
+    FileReference, InvariantChecked, JobConfigured, ReaderPolled, RowsChanged, RowsVisible, SnapshotReleased,
+    StateSummary,
+)  # fmt: skip
 from holdfast.harness.model.plan import ExpectedEnd
 from holdfast.harness.oracles.configuration.configuration_model import DEFAULTS
 from holdfast.harness.oracles.coordinator.trend import FEWEST
@@ -162,11 +165,11 @@ def checkpoint(
         ends: it completes; else it is aborted.
         versions, files: how many it leaves behind; None: it has no snapshots.
     """
-    file = events.FileReference(f"chk-{number}/a", 1, 1)
+    file = FileReference(f"chk-{number}/a", 1, 1)
     gone: list[Line] = [] if files else [deleted(file)]
     ended: Line = completed(number) if ends else aborted(number, LATE)
-    taken = snapshot("sum[0]", number, state=events.StateSummary())
-    release = events.SnapshotReleased(subtask="sum[0]", checkpoint=number, kept_entries=0, open_versions=0)
+    taken = snapshot("sum[0]", number, state=StateSummary())
+    release = SnapshotReleased(subtask="sum[0]", checkpoint=number, kept_entries=0, open_versions=0)
     cut: list[Line] = [] if versions is None else [taken, *([] if versions else [release])]
     return [triggered(number, "sum[0]"), written(file), *cut, ack_ms, acked(number, "sum[0]"), publish_ms, ended, *gone]
 

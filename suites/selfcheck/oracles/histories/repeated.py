@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from holdfast.harness.model import events
 from holdfast.harness.model.capability import EXACTLY_ONCE, Claims
 from holdfast.harness.model.checkpoint import SavepointFormat, StopMode
-from holdfast.harness.model.events import SplitsLeft, SplitsListed
+from holdfast.harness.model.events import (
+    ChannelStateRestored, DeclineSent, SavepointTriggered, SplitsLeft, SplitsListed,
+)  # fmt: skip
 from holdfast.harness.model.jobs import FORWARD
 from holdfast.suites.selfcheck.oracles.builder import Line, at, exhibits
 from holdfast.suites.selfcheck.oracles.histories import (
@@ -36,7 +37,7 @@ bad("barrier-after-upload", "one of two barriers waits for the file",
 UPLOAD_FAILS = at("worker-0.0", storage_failed("write-state", snapshot.FILE[1].path, subtask="sum[0]"))
 ANOTHER_DECLINES: list[Line] = [
     at("worker-1.0", storage_failed("write-state", "chk-1/sum-1", subtask="sum[1]")),
-    events.DeclineSent(subtask="sum[1]", checkpoint=1, reason="full"), delivers("source[0]->sum[1]", 0),
+    DeclineSent(subtask="sum[1]", checkpoint=1, reason="full"), delivers("source[0]->sum[1]", 0),
 ]  # fmt: skip
 
 near("async-error-swallowed", "is told of the abort before the upload fails and again afterwards",
@@ -83,8 +84,8 @@ savepoint.bad("savepoint-restored", "an attempt goes back to it and it completes
 savepoint.bad("savepoint-commits", "a sink is told and the job is to stop with it afterwards",
               savepoint.SUBMITS, savepoint.STOP_TRIGGERED[StopMode.GO_ON], savepoint.SAVED_WITHOUT_RECOVERY_POINT,
               notified(4, "sink[0]"),
-              events.SavepointTriggered(checkpoint=4, folder=savepoint.FOLDER, format=SavepointFormat.CANONICAL,
-                                        stop=StopMode.SUSPEND),
+              SavepointTriggered(checkpoint=4, folder=savepoint.FOLDER, format=SavepointFormat.CANONICAL,
+                                 stop=StopMode.SUSPEND),
               savepoint.JOB_FINISHES)  # fmt: skip
 
 TAKEN_AGAIN = taken("sum[0]", state=summary([(0, 1)]))
@@ -95,8 +96,8 @@ damage.restore_near(
 )  # fmt: skip
 damage.restore_near("channel-state-differs", "tells again what was in flight",
                     restore.TAKEN, restore.IN_FLIGHT, in_flight("sum[0]"), attempt(1), restore.SUM_STARTS,
-                    events.ChannelStateRestored(subtask="sum[0]", checkpoint=1,
-                                                channels=(content(restore.LEFT, 5, 6),)))  # fmt: skip
+                    ChannelStateRestored(subtask="sum[0]", checkpoint=1,
+                                         channels=(content(restore.LEFT, 5, 6),)))  # fmt: skip
 
 splits.near(
     "split-lost", "two sources leave splits to their enumerators",

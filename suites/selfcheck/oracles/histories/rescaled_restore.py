@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from holdfast.harness.model import events
+from holdfast.harness.model.events import (
+    BroadcastSummary, ChannelContent, ChannelStateRestored, FileReference, ListSummary, StateSummary,
+)  # fmt: skip
 from holdfast.harness.model.jobs import MINI_BATCH
 from holdfast.harness.model.plan import FaultSpec
 from holdfast.harness.model.target import Role, Target
@@ -33,7 +35,7 @@ def rescaled(
 ) -> list[Line]:
     """What the three sums, sources and sinks start with."""
     states = [
-        events.StateSummary(len(each), len(each), sum(each.values()), sum(each.values()), entries=each)
+        StateSummary(len(each), len(each), sum(each.values()), sum(each.values()), entries=each)
         for each in (LEFT, RIGHT, *held)
     ]  # fmt: skip
     taken = [
@@ -62,19 +64,16 @@ near("rescaled-state-differs", "each key is somewhere", rescaled({"a": 3}, {"b":
 def copied(recorded: Sequence[int], held: Sequence[int]) -> list[Line]:
     """What the copies of broadcast state hold, by subtask, before and after."""
     taken = [
-        snapshot(f"sum[{index}]", state=events.StateSummary(broadcast=events.BroadcastSummary(each, 0, 0)))
+        snapshot(f"sum[{index}]", state=StateSummary(broadcast=BroadcastSummary(each, 0, 0)))
         for index, each in enumerate(recorded)
-    ]
+    ]  # fmt: skip
     others = [snapshot(f"{vertex}[{index}]") for vertex in ("source", "sink") for index in (0, 1)]
     starts = [
-        task(
-            f"{vertex}[{index}]",
-            1,
-            state=events.StateSummary(broadcast=events.BroadcastSummary(each, 0, 0)) if vertex == "sum" else None,
-        )
+        task(f"{vertex}[{index}]", 1,
+             state=StateSummary(broadcast=BroadcastSummary(each, 0, 0)) if vertex == "sum" else None)
         for index, each in enumerate(held)
         for vertex in ("source", "sum", "sink")
-    ]
+    ]  # fmt: skip
     return [submitted(), attempt(), *taken, *others, completed(), submitted("chk-1", 1, job=1),
             attempt(1, number=1_001), *starts]  # fmt: skip
 
@@ -104,17 +103,17 @@ bad("rescaled-in-flight", "what was in flight is dropped", rescaled(LEFT, RIGHT,
 near("rescaled-in-flight", "no attempt starts", rescaled(in_flight=(TAKEN,)))
 near("rescaled-in-flight", "what was in flight moves",
      rescaled(LEFT, RIGHT, {}, in_flight=(TAKEN,),
-              behind=(events.ChannelStateRestored(subtask="sum[2]", checkpoint=1,
-                                                  channels=(content("source[0]->sum[2]", 5, 6),)),)))  # fmt: skip
-SUMMED = (events.ChannelContent("source[0]->sum[0]", False, ((1, 5),), events.StateSummary(0, 3, 12, 7)),)
+              behind=(ChannelStateRestored(subtask="sum[2]", checkpoint=1,
+                                           channels=(content("source[0]->sum[2]", 5, 6),)),)))  # fmt: skip
+SUMMED = (ChannelContent("source[0]->sum[0]", False, ((1, 5),), StateSummary(0, 3, 12, 7)),)
 TAKEN_BY_KEY = in_flight("sum[0]", *SUMMED)
 
 WHOLE_IN_BOTH, A_PART_IN_EACH = (
-    [events.ChannelStateRestored(subtask=f"sum[{i}]", checkpoint=1,
-                                 channels=(events.ChannelContent(f"source[0]->sum[{i}]", False, ((1, 0),), state),))
+    [ChannelStateRestored(subtask=f"sum[{i}]", checkpoint=1,
+                          channels=(ChannelContent(f"source[0]->sum[{i}]", False, ((1, 0),), state),))
      for i, state in enumerate(states)]
-    for states in ((events.StateSummary(0, 3, 12, 7), events.StateSummary(0, 3, 12, 7)),
-                   (events.StateSummary(0, 2, 8, 4), events.StateSummary(0, 1, 4, 3)))
+    for states in ((StateSummary(0, 3, 12, 7), StateSummary(0, 3, 12, 7)),
+                   (StateSummary(0, 2, 8, 4), StateSummary(0, 1, 4, 3)))
 )  # fmt: skip
 """What two of three sums put back of three records."""
 
@@ -133,22 +132,22 @@ near("held-back-moved", "a wider job refuses what was held back",
      snapshot("source[1]"), snapshot("buffer[1]"), snapshot("sum[1]"), snapshot("sink[1]"), completed(),
      submitted("chk-1", 1, job=1), job=MINI_BATCH)  # fmt: skip
 
-HELD, HALF = events.StateSummary(100, 100, 100, 100), events.StateSummary(50, 50, 50, 50)
+HELD, HALF = StateSummary(100, 100, 100, 100), StateSummary(50, 50, 50, 50)
 SPLIT_IN_TWO: list[Line] = [
     submitted(), attempt(), snapshot("source[0]"), snapshot("sum[0]", state=HELD), snapshot("sink[0]"),
-    ack_sent("sum[0]", 1, events.FileReference("chk-1/0", 9_000, 0)), completed(), submitted("chk-1", 1, job=1),
+    ack_sent("sum[0]", 1, FileReference("chk-1/0", 9_000, 0)), completed(), submitted("chk-1", 1, job=1),
     attempt(1, number=1_001), task("source[0]", 1), task("sum[0]", 1, state=HALF), task("sink[0]", 1),
     task("source[1]", 1), task("sum[1]", 1, state=HALF), task("sink[1]", 1),
 ]  # fmt: skip
 """One sum of 100 keys stored 9,000 bytes; two sums go on behind it."""
 
 bad("no-less-per-subtask", "one of two has nearly all",
-    *SPLIT_IN_TWO, ack_sent("sum[0]", 2, events.FileReference("chk-2/0", 8_800, 0)),
-    ack_sent("sum[1]", 2, events.FileReference("chk-2/1", 400, 0)), completed(2), parallelism=1,
+    *SPLIT_IN_TWO, ack_sent("sum[0]", 2, FileReference("chk-2/0", 8_800, 0)),
+    ack_sent("sum[1]", 2, FileReference("chk-2/1", 400, 0)), completed(2), parallelism=1,
     faults=(FaultSpec("submit", Target(Role.COORDINATOR), parameters={"parallelism": 2}),))  # fmt: skip
 near("no-less-per-subtask", "each of two has about half",
-     *SPLIT_IN_TWO, ack_sent("sum[0]", 2, events.FileReference("chk-2/0", 5_000, 0)),
-     ack_sent("sum[1]", 2, events.FileReference("chk-2/1", 4_400, 0)), completed(2), parallelism=1,
+     *SPLIT_IN_TWO, ack_sent("sum[0]", 2, FileReference("chk-2/0", 5_000, 0)),
+     ack_sent("sum[1]", 2, FileReference("chk-2/1", 4_400, 0)), completed(2), parallelism=1,
      faults=(FaultSpec("submit", Target(Role.COORDINATOR), parameters={"parallelism": 2}),))  # fmt: skip
 
 # --- RESTORE: operator state of a sum at two subtasks, restored at as many, or at three -------------------------------
@@ -161,12 +160,12 @@ RECORDED = ((1, 2, 3), (4, 5))
 def restored(mode: str, given: Elements, kept: Elements | None = None, recorded: Elements = RECORDED) -> list[Line]:
     """What two sums recorded, what two or three of them are given, and keep."""
     taken = [
-        snapshot(f"sum[{index}]", state=events.StateSummary(lists=(events.ListSummary("notes", mode, each),)))
+        snapshot(f"sum[{index}]", state=StateSummary(lists=(ListSummary("notes", mode, each),)))
         for index, each in enumerate(recorded)
     ]  # fmt: skip
     starts = [
-        task(f"sum[{index}]", 1, state=events.StateSummary(lists=(events.ListSummary("notes", mode, each),)),
-             given=(events.ListSummary("notes", mode, given[index]),))
+        task(f"sum[{index}]", 1, state=StateSummary(lists=(ListSummary("notes", mode, each),)),
+             given=(ListSummary("notes", mode, given[index]),))
         for index, each in enumerate(given if kept is None else kept)
     ]  # fmt: skip
     taken = [

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from holdfast.harness.model import events
-from holdfast.harness.model.events import ChannelContent, HeldState, InputRead, SubtaskAudited, SubtaskMoved
+from holdfast.harness.model.events import (
+    ChannelContent, ChannelStateRestored, CheckpointAudited, HeldState, InputRead, SubtaskAudited, SubtaskMoved,
+)  # fmt: skip
 from holdfast.suites.selfcheck.oracles.builder import Line, exhibits, input_log
 from holdfast.suites.selfcheck.oracles.legal import summary
 from holdfast.suites.selfcheck.oracles.lines import (
@@ -68,18 +69,18 @@ IN_FLIGHT = in_flight("sum[0]", content(LEFT, 5, 6))
 bad("channel-state-differs", "puts nothing back", TAKEN, IN_FLIGHT, attempt(1), SUM_STARTS)
 bad("channel-state-differs", "puts back half",
     TAKEN, IN_FLIGHT, attempt(1), SUM_STARTS,
-    events.ChannelStateRestored(subtask="sum[0]", checkpoint=1,
-                                channels=(ChannelContent(LEFT, False,
-                                                         tuple((1, position) for position in (5,))),)))  # fmt: skip
+    ChannelStateRestored(subtask="sum[0]", checkpoint=1,
+                         channels=(ChannelContent(LEFT, False,
+                                                  tuple((1, position) for position in (5,))),)))  # fmt: skip
 
 # It starts empty, and nothing was in flight at its own checkpoint 1.
 near("channel-state-differs", "the next job uses the id again",
      submitted(), TAKEN, IN_FLIGHT, attempt(1), SUM_STARTS,
-     events.ChannelStateRestored(subtask="sum[0]", checkpoint=1, channels=(content(LEFT, 5, 6),)), submitted(job=1),
+     ChannelStateRestored(subtask="sum[0]", checkpoint=1, channels=(content(LEFT, 5, 6),)), submitted(job=1),
      attempt(number=1_001), in_flight("sum[0]"))  # fmt: skip
 near("channel-state-differs", "puts back what was in flight",
      TAKEN, IN_FLIGHT, attempt(1), SUM_STARTS,
-     events.ChannelStateRestored(subtask="sum[0]", checkpoint=1, channels=(content(LEFT, 5, 6),)))  # fmt: skip
+     ChannelStateRestored(subtask="sum[0]", checkpoint=1, channels=(content(LEFT, 5, 6),)))  # fmt: skip
 
 bad("not-initial", "starts with state of nothing", attempt(), task("sum[0]", state=summary(((0, 0),))))
 bad("not-initial", "starts in the middle", attempt(), task("source[0]", positions=((0, 3),)))
@@ -94,30 +95,30 @@ SINK_READ = SubtaskAudited(checkpoint=1, subtask="sink[0]", pending_transactions
 SOURCE_READ = SubtaskAudited(checkpoint=1, subtask="source[0]", positions=((0, 4),))
 
 bad("audit-differs", "audit lacks a record",
-    TAKEN, events.CheckpointAudited(checkpoint=1),
-    SubtaskAudited(checkpoint=1, subtask="sum[0]", state=summary(HELD[1:])), SOURCE_READ, SINK_READ)  # fmt: skip
+    TAKEN, CheckpointAudited(checkpoint=1), SubtaskAudited(checkpoint=1, subtask="sum[0]", state=summary(HELD[1:])),
+    SOURCE_READ, SINK_READ)  # fmt: skip
 
 SUM_READ = SubtaskAudited(checkpoint=1, subtask="sum[0]", state=summary(HELD))
 
 bad("audit-differs", "audit stands elsewhere",
-    TAKEN, events.CheckpointAudited(checkpoint=1), SUM_READ,
+    TAKEN, CheckpointAudited(checkpoint=1), SUM_READ,
     SubtaskAudited(checkpoint=1, subtask="source[0]", positions=((0, 3),)), SINK_READ)  # fmt: skip
 bad("audit-differs", "audit lacks a transaction",
-    TAKEN, events.CheckpointAudited(checkpoint=1), SUM_READ, SOURCE_READ,
+    TAKEN, CheckpointAudited(checkpoint=1), SUM_READ, SOURCE_READ,
     SubtaskAudited(checkpoint=1, subtask="sink[0]", pending_transactions=()))  # fmt: skip
 near("audit-differs", "audit gives what was recorded",
-     TAKEN, events.CheckpointAudited(checkpoint=1), SUM_READ, SOURCE_READ, SINK_READ)  # fmt: skip
+     TAKEN, CheckpointAudited(checkpoint=1), SUM_READ, SOURCE_READ, SINK_READ)  # fmt: skip
 
 bad("audit-failed", "audit cannot restore",
-    TAKEN, events.CheckpointAudited(checkpoint=1, problem="chk-1/sum-0 is missing"), SUM_READ, SOURCE_READ,
+    TAKEN, CheckpointAudited(checkpoint=1, problem="chk-1/sum-0 is missing"), SUM_READ, SOURCE_READ,
     SINK_READ)  # fmt: skip
 near("audit-failed", "what cannot be restored was dropped before",
-     TAKEN, failure(), attempt(1), dropped(1), events.CheckpointAudited(checkpoint=1, problem="chk-1/sum-0 is missing"),
-     events.CheckpointAudited(checkpoint=2))  # fmt: skip
+     TAKEN, failure(), attempt(1), dropped(1), CheckpointAudited(checkpoint=1, problem="chk-1/sum-0 is missing"),
+     CheckpointAudited(checkpoint=2))  # fmt: skip
 bad("audit-failed", "it is dropped only afterwards",
-    TAKEN, failure(), attempt(1), events.CheckpointAudited(checkpoint=1, problem="chk-1/sum-0 is missing"),
+    TAKEN, failure(), attempt(1), CheckpointAudited(checkpoint=1, problem="chk-1/sum-0 is missing"),
     dropped(1))  # fmt: skip
-near("audit-failed", "audit restores", TAKEN, events.CheckpointAudited(checkpoint=1), SUM_READ, SOURCE_READ, SINK_READ)
+near("audit-failed", "audit restores", TAKEN, CheckpointAudited(checkpoint=1), SUM_READ, SOURCE_READ, SINK_READ)
 
 bad("recovery-not-repeated", "starts over after failed restore",
     TAKEN, failure(), attempt(1), SUM_STARTS, failure(), attempt())  # fmt: skip

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from holdfast.harness.model import events, profile
+from holdfast.harness.model import profile
+from holdfast.harness.model.events import CheckpointRetained, FileReference, RecoveryFailed, SavepointCompleted
 from holdfast.harness.model.history import RunEnd
 from holdfast.harness.model.plan import FaultSpec
 from holdfast.harness.model.target import Role, Target
@@ -15,8 +16,8 @@ from holdfast.suites.selfcheck.oracles.lines import (
 # --- REACH: a checkpoint of one state file and its metadata -----------------------------------------------------------
 
 
-STATE, METADATA = events.FileReference("chk-1/sum-0", 10, 7), events.FileReference("chk-1/_metadata", 20, 8)
-SHORTER = events.FileReference("chk-1/sum-0", 9, 7)
+STATE, METADATA = FileReference("chk-1/sum-0", 10, 7), FileReference("chk-1/_metadata", 20, 8)
+SHORTER = FileReference("chk-1/sum-0", 9, 7)
 
 STORED: list[Line] = [
     written(STATE), ack_sent("sum[0]", 1, STATE), written(METADATA), published(1, METADATA, STATE, path=METADATA.path),
@@ -39,7 +40,7 @@ near("file-missing", "withdrawn metadata first",
      *STORED, aborted(1, "publication failed"), deleted(METADATA), deleted(STATE))  # fmt: skip
 
 bad("file-differs", "written with other checksum",
-    written(events.FileReference("chk-1/sum-0", 10, 1)), *STORED[1:], completed())  # fmt: skip
+    written(FileReference("chk-1/sum-0", 10, 1)), *STORED[1:], completed())  # fmt: skip
 bad("file-differs", "stored shorter", *STORED, completed(), listed(SHORTER, METADATA))
 bad("file-differs", "overwritten later", *STORED, completed(), written(SHORTER))
 near("file-differs", "stored as written", *STORED, completed(), listed(STATE, METADATA))
@@ -127,13 +128,13 @@ undecided("RETAIN", "store fails by itself",
           submitted(), attempt(), switched(RUNNING), WHOLE[1], WHOLE[2], dropped(1),
           storage_failed("delete", metadata(1).path, "no answer"), failure("no answer"), options=INTERVAL)  # fmt: skip
 
-LEFT_TO_THE_USER = cancelled(events.CheckpointRetained(checkpoint=1, path=metadata(1).path))
+LEFT_TO_THE_USER = cancelled(CheckpointRetained(checkpoint=1, path=metadata(1).path))
 
 bad("kept-wrongly", "left though discarded", switched(RUNNING), WHOLE[1], LEFT_TO_THE_USER)
 bad("kept-wrongly", "forgotten though discarded", switched(RUNNING), WHOLE[1], cancelled())
 near("kept-wrongly", "discarded at the end", switched(RUNNING), WHOLE[1], cancelled(dropped(1)))
 
-UNREAD: list[Line] = [events.RecoveryFailed(checkpoint=2, reason="damaged"), switched(FAILED), dropped(1)]
+UNREAD: list[Line] = [RecoveryFailed(checkpoint=2, reason="damaged"), switched(FAILED), dropped(1)]
 """A coordinator cannot read its store, and the job fails; it drops the first checkpoint."""
 
 # The next coordinator sees some checkpoints, cannot read its store, and the job fails; it drops the first.
@@ -144,7 +145,7 @@ near("kept-wrongly", "never seen",
      switched(RUNNING), WHOLE[1], WHOLE[2], at("coordinator.1", published(1, metadata(1)), *UNREAD))  # fmt: skip
 
 CLAIMS_AND_FAILS: list[Line] = [
-    switched(RUNNING), events.SavepointCompleted(checkpoint=1, path=metadata(1).path, files=(metadata(1),)), WHOLE[2],
+    switched(RUNNING), SavepointCompleted(checkpoint=1, path=metadata(1).path, files=(metadata(1),)), WHOLE[2],
     cancelled(dropped(2)), submitted(metadata(1).path, 1, job=1),
 ]  # fmt: skip
 """A job is given a savepoint, which it is to own, and fails."""
@@ -160,7 +161,7 @@ bad("discarded-wrongly", "dropped though kept", switched(RUNNING), WHOLE[1], can
 near("discarded-wrongly", "left to the user", switched(RUNNING), WHOLE[1], LEFT_TO_THE_USER, options=KEEPING)
 near("discarded-wrongly", "one that completes while the job ends takes its place",
      switched(RUNNING), WHOLE[1],
-     cancelled(*WHOLE[2], dropped(1), events.CheckpointRetained(checkpoint=2, path=metadata(2).path)),
+     cancelled(*WHOLE[2], dropped(1), CheckpointRetained(checkpoint=2, path=metadata(2).path)),
      options=KEEPING)  # fmt: skip
 
 bad("deleted-after-end", "deleted by somebody",

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from holdfast.harness.model import events
 from holdfast.harness.model.checkpoint import SavepointFormat, StopMode
+from holdfast.harness.model.events import (
+    FileReference, JobStatus, OperatorFinished, SavepointCompleted, SavepointTriggered, StateSummary,
+)  # fmt: skip
 from holdfast.harness.model.plan import FaultSpec
 from holdfast.harness.model.target import COORDINATOR
 from holdfast.suites.selfcheck.oracles.builder import Line, at, exhibits, injected, undecided
@@ -13,25 +15,25 @@ from holdfast.suites.selfcheck.oracles.lines import (
 )  # fmt: skip
 
 FOLDER = "savepoints/savepoint-0-4/"
-FILE = events.FileReference(f"{FOLDER}state", 10, 7)
-METADATA = events.FileReference(f"{FOLDER}_metadata", 10, 7)
+FILE = FileReference(f"{FOLDER}state", 10, 7)
+METADATA = FileReference(f"{FOLDER}_metadata", 10, 7)
 INTERVAL = {"execution.checkpointing.interval": "100 ms"}
 OLDER = {**INTERVAL, "holdfast.profile": "flink-1.14"}
 CLAIMED = {**INTERVAL, "execution.state-recovery.claim-mode": "CLAIM"}
 ALLOWED = {**INTERVAL, "execution.state-recovery.ignore-unclaimed-state": "true"}
 LATER_MS = 2_000.0
 """Longer than a job takes that stops."""
-RUNNING = events.JobStatus.RUNNING
-FINISHED = events.JobStatus.FINISHED
+RUNNING = JobStatus.RUNNING
+FINISHED = JobStatus.FINISHED
 
 STOP_TRIGGERED: dict[StopMode, list[Line]] = {
     each: [triggered(4, "source[0]", "sum[0]", "sink[0]"),
-           events.SavepointTriggered(checkpoint=4, folder=FOLDER, format=SavepointFormat.CANONICAL, stop=each)]
+           SavepointTriggered(checkpoint=4, folder=FOLDER, format=SavepointFormat.CANONICAL, stop=each)]
     for each in StopMode
 }  # fmt: skip
 
-SOURCE_PART = snapshot("source[0]", 4, (0, 3), state=events.StateSummary())
-SUM_PART = snapshot("sum[0]", 4, state=events.StateSummary())
+SOURCE_PART = snapshot("source[0]", 4, (0, 3), state=StateSummary())
+SUM_PART = snapshot("sum[0]", 4, state=StateSummary())
 
 bad, near = exhibits(
     "SAVEPOINT",
@@ -52,12 +54,11 @@ SUSPENDS = STOP_TRIGGERED[StopMode.SUSPEND]
 
 bad("outside-folder", "a file elsewhere",
     SUBMITS, SUSPENDS,
-    events.SavepointCompleted(checkpoint=4, path=METADATA.path,
-                              files=(METADATA, events.FileReference("checkpoints/job-0/shared/a", 10, 7)),
-                              recovery_point=True),
+    SavepointCompleted(checkpoint=4, path=METADATA.path,
+                       files=(METADATA, FileReference("checkpoints/job-0/shared/a", 10, 7)), recovery_point=True),
     JOB_FINISHES)  # fmt: skip
 
-SAVED = events.SavepointCompleted(checkpoint=4, path=METADATA.path, files=(METADATA, FILE), recovery_point=True)
+SAVED = SavepointCompleted(checkpoint=4, path=METADATA.path, files=(METADATA, FILE), recovery_point=True)
 
 bad("outside-folder", "a file of a checkpoint", SUBMITS, published(3, FILE), SUSPENDS, SAVED, JOB_FINISHES)
 near("outside-folder", "all in one folder", SUBMITS, SUSPENDS, SAVED, JOB_FINISHES)
@@ -76,7 +77,7 @@ bad("carries-in-flight", "records were overtaken",
     SUBMITS, SUSPENDS, at("worker-0.0", in_flight("sum[0]", content("source[0]->sum[0]", 1, attempt=7), checkpoint=4)),
     SAVED, JOB_FINISHES)  # fmt: skip
 bad("carries-in-flight", "its barrier overtook records",
-    SUBMITS, SUSPENDS, at("worker-0.0", snapshot("sum[0]", 4, state=events.StateSummary(), unaligned=True)), SAVED,
+    SUBMITS, SUSPENDS, at("worker-0.0", snapshot("sum[0]", 4, state=StateSummary(), unaligned=True)), SAVED,
     JOB_FINISHES)  # fmt: skip
 near("carries-in-flight", "those of a checkpoint",
      SUBMITS, SUSPENDS, at("worker-0.0", in_flight("sum[0]", content("source[0]->sum[0]", 1, attempt=7), checkpoint=3)),
@@ -125,17 +126,17 @@ near("not-stopped", "it is cancelled with it",
      listed(METADATA, FILE))  # fmt: skip
 
 bad("not-drained", "snapshot before finish",
-    SUBMITS, STOP_TRIGGERED[StopMode.DRAIN], SUM_PART, events.OperatorFinished(subtask="sum[0]"), SAVED,
+    SUBMITS, STOP_TRIGGERED[StopMode.DRAIN], SUM_PART, OperatorFinished(subtask="sum[0]"), SAVED,
     JOB_FINISHES)  # fmt: skip
 near("not-drained", "snapshot behind finish",
-     SUBMITS, STOP_TRIGGERED[StopMode.DRAIN], events.OperatorFinished(subtask="sum[0]"), SUM_PART, SAVED,
+     SUBMITS, STOP_TRIGGERED[StopMode.DRAIN], OperatorFinished(subtask="sum[0]"), SUM_PART, SAVED,
      JOB_FINISHES)  # fmt: skip
 
 bad("drained-unasked", "finish of a job that suspends",
-    SUBMITS, SUSPENDS, events.OperatorFinished(subtask="sum[0]"), SUM_PART, SAVED, JOB_FINISHES)  # fmt: skip
+    SUBMITS, SUSPENDS, OperatorFinished(subtask="sum[0]"), SUM_PART, SAVED, JOB_FINISHES)  # fmt: skip
 near("drained-unasked", "no finish of a job that suspends", SUBMITS, SUSPENDS, SUM_PART, SAVED, JOB_FINISHES)
 
-SAVED_WITHOUT_RECOVERY_POINT = events.SavepointCompleted(checkpoint=4, path=METADATA.path, files=(METADATA, FILE))
+SAVED_WITHOUT_RECOVERY_POINT = SavepointCompleted(checkpoint=4, path=METADATA.path, files=(METADATA, FILE))
 
 bad("savepoint-commits", "a sink is told",
     SUBMITS, STOP_TRIGGERED[StopMode.GO_ON], SAVED_WITHOUT_RECOVERY_POINT, notified(4, "sink[0]"))  # fmt: skip

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from holdfast.harness.model import events
 from holdfast.harness.model.checkpoint import SavepointFormat
-from holdfast.harness.model.events import AckOutcome, FileReference, SharedFileUse, SharedHandle
+from holdfast.harness.model.events import (
+    AckOutcome, CoordinatorClaimed, FileReference, SavepointTriggered, SharedFileUse, SharedHandle,
+    SharedStateRegistered, SharedStateRejected, SharedStateReleased, StorageObserved,
+)  # fmt: skip
 from holdfast.suites.selfcheck.oracles.builder import Line, exhibits
 from holdfast.suites.selfcheck.oracles.lines import (
     aborted, ack_sent, acked, attempt, deleted, dropped, finalized, heard, listed, triggered, written,
@@ -25,14 +27,11 @@ def answered(
             acked(checkpoint, subtask, outcome=outcome)]  # fmt: skip
 
 
-def registered(checkpoint: int, *files: FileReference, uses: tuple[int, ...] = ()) -> events.SharedStateRegistered:
+def registered(checkpoint: int, *files: FileReference, uses: tuple[int, ...] = ()) -> SharedStateRegistered:
     counts = uses or (1,) * len(files)
-    return events.SharedStateRegistered(
-        checkpoint=checkpoint,
-        files=tuple(
-            SharedFileUse(f"{SUM}/{file.checksum}", file.path, count) for file, count in zip(files, counts, strict=True)
-        ),
-    )
+    return SharedStateRegistered(checkpoint=checkpoint,
+                                 files=tuple(SharedFileUse(f"{SUM}/{file.checksum}", file.path, count)
+                                             for file, count in zip(files, counts, strict=True)))  # fmt: skip
 
 
 def whole(checkpoint: int, *files: FileReference, uses: tuple[int, ...] = (), new_ones: int = 1) -> list[Line]:
@@ -42,7 +41,7 @@ def whole(checkpoint: int, *files: FileReference, uses: tuple[int, ...] = (), ne
             *finalized(checkpoint, SUM, files=files), heard(SUM, checkpoint)]  # fmt: skip
 
 
-bad, near = exhibits("SHARED", events.CoordinatorClaimed(epoch=1), attempt(), options=INTERVAL)
+bad, near = exhibits("SHARED", CoordinatorClaimed(epoch=1), attempt(), options=INTERVAL)
 
 bad("deleted-in-use", "goes with an older checkpoint",
     whole(1, ONE), whole(2, TWO, ONE, uses=(1, 2)), dropped(1), deleted(ONE, by="coordinator.0"))  # fmt: skip
@@ -62,13 +61,12 @@ bad("deleted-in-use", "it goes while it is restored",
     whole(1, ONE), attempt(1), dropped(1), deleted(ONE, by="coordinator.0"))  # fmt: skip
 bad("deleted-in-use", "nobody finds what a pending checkpoint has",
     whole(1, ONE)[:-3], triggered(2, SUM), answered(2, SharedHandle("2", TWO)), registered(2, TWO), whole(1, ONE)[-3:],
-    events.StorageObserved(checkpoint=1, coordinator="coordinator.0", recorded=99, paths=(ONE.path,),
-                           files=()))  # fmt: skip
+    StorageObserved(checkpoint=1, coordinator="coordinator.0", recorded=99, paths=(ONE.path,), files=()))  # fmt: skip
 near("deleted-in-use", "what a pending checkpoint has is found",
      whole(1, ONE)[:-3], triggered(2, SUM), answered(2, SharedHandle("2", TWO)), registered(2, TWO),
      whole(1, ONE)[-3:],
-     events.StorageObserved(checkpoint=1, coordinator="coordinator.0", recorded=99, paths=(ONE.path, TWO.path),
-                            files=()))  # fmt: skip
+     StorageObserved(checkpoint=1, coordinator="coordinator.0", recorded=99, paths=(ONE.path, TWO.path),
+                     files=()))  # fmt: skip
 
 bad("unconfirmed-base", "rests on what was only uploaded",
     triggered(1, SUM), answered(1, SharedHandle("1", ONE)), registered(1, ONE), triggered(2, SUM),
@@ -76,10 +74,10 @@ bad("unconfirmed-base", "rests on what was only uploaded",
 near("unconfirmed-base", "rests on what completed", whole(1, ONE), whole(2, TWO, ONE, uses=(1, 2)))
 
 bad("savepoint-shares", "a savepoint rests on a checkpoint",
-    whole(1, ONE), events.SavepointTriggered(checkpoint=2, folder="savepoints/1/", format=SavepointFormat.NATIVE),
+    whole(1, ONE), SavepointTriggered(checkpoint=2, folder="savepoints/1/", format=SavepointFormat.NATIVE),
     triggered(2, SUM), answered(2, SharedHandle("1")), registered(2, ONE, uses=(2,)))  # fmt: skip
 near("savepoint-shares", "a savepoint has everything itself",
-     whole(1, ONE), events.SavepointTriggered(checkpoint=2, folder="savepoints/1/", format=SavepointFormat.NATIVE),
+     whole(1, ONE), SavepointTriggered(checkpoint=2, folder="savepoints/1/", format=SavepointFormat.NATIVE),
      triggered(2, SUM), answered(2), whole(3, TWO, ONE, uses=(1, 2)))  # fmt: skip
 
 bad("wrong-files", "a placeholder becomes another file",
@@ -98,14 +96,14 @@ bad("conflict-accepted", "one name for two files completes",
     *finalized(2, SUM, files=(TWO,)), heard(SUM, 2))  # fmt: skip
 near("conflict-accepted", "one name for two files is rejected",
      whole(1, ONE), triggered(2, SUM), answered(2, SharedHandle("1", TWO)),
-     events.SharedStateRejected(checkpoint=2, subtask=SUM, reason="one name for two files"), aborted(2))  # fmt: skip
+     SharedStateRejected(checkpoint=2, subtask=SUM, reason="one name for two files"), aborted(2))  # fmt: skip
 
 bad("placeholder-accepted", "an unknown name completes",
     triggered(1, SUM), answered(1, SharedHandle("1", ONE), SharedHandle("2")), registered(1, ONE),
     *finalized(1, SUM, files=(ONE,)), heard(SUM, 1))  # fmt: skip
 near("placeholder-accepted", "an unknown name is rejected",
      triggered(1, SUM), answered(1, SharedHandle("1", ONE), SharedHandle("2")),
-     events.SharedStateRejected(checkpoint=1, subtask=SUM, reason="2 stands for nothing"), aborted())  # fmt: skip
+     SharedStateRejected(checkpoint=1, subtask=SUM, reason="2 stands for nothing"), aborted())  # fmt: skip
 
 bad("left-behind", "stays when no checkpoint reaches it",
     whole(1, ONE), whole(2, TWO), dropped(1), whole(3, THREE), triggered(4, SUM), *finalized(4, SUM), heard(SUM, 4),
@@ -134,5 +132,5 @@ near("registered-untimely", "registered when all have acknowledged",
 bad("uses-misreported", "counts one use too many", whole(1, ONE), whole(2, TWO, ONE, uses=(1, 3)))
 near("uses-misreported", "counts uses down to none",
      whole(1, ONE), whole(2, TWO), dropped(1),
-     events.SharedStateReleased(checkpoint=1, files=(SharedFileUse(f"{SUM}/1", ONE.path, 0),)),
+     SharedStateReleased(checkpoint=1, files=(SharedFileUse(f"{SUM}/1", ONE.path, 0),)),
      deleted(ONE, by="coordinator.0"))  # fmt: skip

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from holdfast.harness.model import events
 from holdfast.harness.model.checkpoint import SavepointFormat
+from holdfast.harness.model.events import (
+    AckOutcome, CoordinatorClaimed, DeclineSent, FileReference, SavepointTriggered, SnapshotReleased,
+)  # fmt: skip
 from holdfast.suites.selfcheck.oracles.builder import Line, at, exhibits, input_log
 from holdfast.suites.selfcheck.oracles.legal import summary
 from holdfast.suites.selfcheck.oracles.lines import (
@@ -18,13 +20,12 @@ HELD = [(0, 0), (0, 2)]
 WORKER = "worker-0.0"
 SYNCHRONOUS = {"execution.checkpointing.interval": "100 ms", "state.backend.async": "false"}
 
-FILE = {n: events.FileReference(f"chk-{n}/sum-0", 100, 7) for n in range(1, 9)}
+FILE = {n: FileReference(f"chk-{n}/sum-0", 100, 7) for n in range(1, 9)}
 
 
-def released(checkpoint: int = 1, kept: int | None = 0, still_open: int = 0, page: int = 1) -> events.SnapshotReleased:
-    return events.SnapshotReleased(
-        subtask="sum[0]", checkpoint=checkpoint, kept_entries=kept, open_versions=still_open, page_entries=page
-    )
+def released(checkpoint: int = 1, kept: int | None = 0, still_open: int = 0, page: int = 1) -> SnapshotReleased:
+    return SnapshotReleased(subtask="sum[0]", checkpoint=checkpoint, kept_entries=kept, open_versions=still_open,
+                            page_entries=page)  # fmt: skip
 
 
 # --- durable before the ack ------------------------------------------------------------------------------------------
@@ -93,7 +94,7 @@ bad("async-error-swallowed", "goes on without declining",
     delivers(LEFT, 0), delivers(LEFT, 1))  # fmt: skip
 near("async-error-swallowed", "declines",
      attempt(), TAKEN, at(WORKER, storage_failed("write-state", FILE[1].path, "injected", subtask="sum[0]")),
-     events.DeclineSent(subtask="sum[0]", checkpoint=1, reason="injected"), delivers(LEFT, 0))  # fmt: skip
+     DeclineSent(subtask="sum[0]", checkpoint=1, reason="injected"), delivers(LEFT, 0))  # fmt: skip
 
 FIX_FAILED = at(WORKER, storage_failed("fix-state", FILE[1].path, "injected", subtask="sum[0]"))
 
@@ -155,32 +156,29 @@ THREE_MORE: list[Line] = [COMPLETE[2], COMPLETE[3], COMPLETE[4]]
 LISTED: list[Line] = [attempt(), TAKEN]
 """Checkpoint 1 is aborted while its file is being written, or when it is acknowledged; three more complete."""
 
-LEFT_BEHIND: list[Line] = [
-    events.CoordinatorClaimed(epoch=1), attempt(), triggered(), TAKEN, WRITTEN, released(), ACKED,
-]  # fmt: skip
+LEFT_BEHIND: list[Line] = [CoordinatorClaimed(epoch=1), attempt(), triggered(), TAKEN, WRITTEN, released(), ACKED]
 """Checkpoint 1 is pending when the coordinator dies, and three others complete under the next one."""
 
 bad("aborted-file-left", "successor leaves a file of the pending",
-    *LEFT_BEHIND, acked(1, "sum[0]"), died(), events.CoordinatorClaimed(epoch=2), THREE_MORE,
-    listed(FILE[1]))  # fmt: skip
+    *LEFT_BEHIND, acked(1, "sum[0]"), died(), CoordinatorClaimed(epoch=2), THREE_MORE, listed(FILE[1]))  # fmt: skip
 near("aborted-file-left", "successor deletes it",
-     *LEFT_BEHIND, acked(1, "sum[0]"), died(), events.CoordinatorClaimed(epoch=2), THREE_MORE, listed())  # fmt: skip
+     *LEFT_BEHIND, acked(1, "sum[0]"), died(), CoordinatorClaimed(epoch=2), THREE_MORE, listed())  # fmt: skip
 near("aborted-file-left", "the dead had not heard of it",
-     *LEFT_BEHIND, died(), events.CoordinatorClaimed(epoch=2), THREE_MORE, listed(FILE[1]))  # fmt: skip
+     *LEFT_BEHIND, died(), CoordinatorClaimed(epoch=2), THREE_MORE, listed(FILE[1]))  # fmt: skip
 bad("aborted-file-left", "aborted file is there",
     *LISTED, heard("sum[0]", completed=False), WRITTEN, released(), THREE_MORE, listed(FILE[1]))  # fmt: skip
 bad("aborted-file-left", "file of a late ack is there",
-    *LISTED, WRITTEN, released(), ACKED, acked(1, "sum[0]", outcome=events.AckOutcome.DISCARDED), THREE_MORE,
+    *LISTED, WRITTEN, released(), ACKED, acked(1, "sum[0]", outcome=AckOutcome.DISCARDED), THREE_MORE,
     listed(FILE[1]))  # fmt: skip
 near("aborted-file-left", "ack of the file never arrived",
      *LISTED, WRITTEN, released(), ACKED, THREE_MORE, listed(FILE[1]))  # fmt: skip
 near("aborted-file-left", "aborted file is gone",
      *LISTED, heard("sum[0]", completed=False), WRITTEN, released(), THREE_MORE, listed())  # fmt: skip
 
-IN_SAVEPOINT = events.FileReference("saved/5/state", 10, 1)
+IN_SAVEPOINT = FileReference("saved/5/state", 10, 1)
 
 SAVEPOINT_ACKED: list[Line] = [
-    events.SavepointTriggered(checkpoint=5, folder="saved/5/", format=SavepointFormat.CANONICAL),
+    SavepointTriggered(checkpoint=5, folder="saved/5/", format=SavepointFormat.CANONICAL),
     snapshot("sum[0]", 5, state=summary(HELD)), written(IN_SAVEPOINT, by=WORKER), ack_sent("sum[0]", 5, IN_SAVEPOINT),
     acked(5, "sum[0]"),
 ]  # fmt: skip

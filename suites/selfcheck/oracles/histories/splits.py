@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from holdfast.harness.model import events
-from holdfast.harness.model.events import AckOutcome, SnapshotTaken, SplitsLeft, SplitsListed
+from holdfast.harness.model.events import (
+    AckOutcome, SnapshotTaken, SplitsAssigned, SplitsLeft, SplitsListed, SplitsReceived,
+)  # fmt: skip
 from holdfast.harness.model.jobs import FORWARD
 from holdfast.suites.selfcheck.oracles.builder import Line, at, exhibits, input_log
 from holdfast.suites.selfcheck.oracles.lines import (
@@ -47,49 +48,48 @@ ACK_TAKEN: list[Line] = [1, at("coordinator.0", acked(1, "source[1]", outcome=Ac
 DIES: list[Line] = [died(), attempt()]
 
 bad("split-mistaken", "a reader is given splits of another",
-    attempt(), events.SplitsAssigned(node="coordinator.0", subtask="source[1]", splits=(1, 3)),
-    events.SplitsReceived(subtask="source[1]", splits=(0, 2)))  # fmt: skip
+    attempt(), SplitsAssigned(node="coordinator.0", subtask="source[1]", splits=(1, 3)),
+    SplitsReceived(subtask="source[1]", splits=(0, 2)))  # fmt: skip
 bad("split-mistaken", "a reader is given a part",
-    attempt(), events.SplitsAssigned(node="coordinator.0", subtask="source[1]", splits=(1, 3)),
-    events.SplitsReceived(subtask="source[1]", splits=(1,)))  # fmt: skip
+    attempt(), SplitsAssigned(node="coordinator.0", subtask="source[1]", splits=(1, 3)),
+    SplitsReceived(subtask="source[1]", splits=(1,)))  # fmt: skip
 bad("split-mistaken", "a reader is given splits of its last attempt",
-    attempt(), events.SplitsAssigned(node="coordinator.0", subtask="source[1]", splits=(1, 3)),
-    events.SplitsReceived(subtask="source[1]", splits=(1, 3)), attempt(),
-    events.SplitsAssigned(node="coordinator.0", subtask="source[1]", splits=(3,)),
-    events.SplitsReceived(subtask="source[1]", splits=(1, 3)))  # fmt: skip
+    attempt(), SplitsAssigned(node="coordinator.0", subtask="source[1]", splits=(1, 3)),
+    SplitsReceived(subtask="source[1]", splits=(1, 3)), attempt(),
+    SplitsAssigned(node="coordinator.0", subtask="source[1]", splits=(3,)),
+    SplitsReceived(subtask="source[1]", splits=(1, 3)))  # fmt: skip
 bad("split-mistaken", "the next coordinator assigned others",
-    attempt(), DIES, events.SplitsAssigned(node="coordinator.0", subtask="source[1]", splits=(3,)),
-    events.SplitsReceived(subtask="source[1]", splits=(1,)))  # fmt: skip
+    attempt(), DIES, SplitsAssigned(node="coordinator.0", subtask="source[1]", splits=(3,)),
+    SplitsReceived(subtask="source[1]", splits=(1,)))  # fmt: skip
 near("split-mistaken", "a reader is given what it was assigned",
-     attempt(), events.SplitsAssigned(node="coordinator.0", subtask="source[1]", splits=(1,)),
-     events.SplitsAssigned(node="coordinator.0", subtask="source[1]", splits=(1, 3)),
-     events.SplitsReceived(subtask="source[1]", splits=(1,)),
-     events.SplitsReceived(subtask="source[1]", splits=(1, 3)))  # fmt: skip
+     attempt(), SplitsAssigned(node="coordinator.0", subtask="source[1]", splits=(1,)),
+     SplitsAssigned(node="coordinator.0", subtask="source[1]", splits=(1, 3)),
+     SplitsReceived(subtask="source[1]", splits=(1,)), SplitsReceived(subtask="source[1]", splits=(1, 3)))  # fmt: skip
 near("split-mistaken", "the coordinator dies before it writes down what it assigned",
-     attempt(), events.SplitsReceived(subtask="source[1]", splits=(1,)), DIES,
-     events.SplitsAssigned(node="coordinator.0", subtask="source[1]", splits=(1,)),
-     events.SplitsReceived(subtask="source[1]", splits=(1,)))  # fmt: skip
+     attempt(), SplitsReceived(subtask="source[1]", splits=(1,)), DIES,
+     SplitsAssigned(node="coordinator.0", subtask="source[1]", splits=(1,)),
+     SplitsReceived(subtask="source[1]", splits=(1,)))  # fmt: skip
 
 bad("split-assigned-again", "nobody takes the confirmation",
-    attempt(), events.SplitsAssigned(node="coordinator.0", subtask="source[1]", splits=(1,)),
-    events.SplitsReceived(subtask="source[1]", splits=(1,)),
-    [150, events.SplitsAssigned(node="coordinator.0", subtask="source[1]", splits=(1,))] * 4)  # fmt: skip
+    attempt(), SplitsAssigned(node="coordinator.0", subtask="source[1]", splits=(1,)),
+    SplitsReceived(subtask="source[1]", splits=(1,)),
+    [150, SplitsAssigned(node="coordinator.0", subtask="source[1]", splits=(1,))] * 4)  # fmt: skip
 near("split-assigned-again", "the confirmation comes late",
-     attempt(), events.SplitsAssigned(node="coordinator.0", subtask="source[1]", splits=(1,)),
-     events.SplitsReceived(subtask="source[1]", splits=(1,)),
-     [150, events.SplitsAssigned(node="coordinator.0", subtask="source[1]", splits=(1,))] * 3)  # fmt: skip
+     attempt(), SplitsAssigned(node="coordinator.0", subtask="source[1]", splits=(1,)),
+     SplitsReceived(subtask="source[1]", splits=(1,)),
+     [150, SplitsAssigned(node="coordinator.0", subtask="source[1]", splits=(1,))] * 3)  # fmt: skip
 bad("split-assigned-again", "a later ack of the reader is taken",
-    attempt(), events.SplitsAssigned(node="coordinator.0", subtask="source[1]", splits=(1,)),
-    events.SplitsReceived(subtask="source[1]", splits=(1,)), 1, ack_sent("source[1]"), ACK_TAKEN,
-    [150, events.SplitsAssigned(node="coordinator.0", subtask="source[1]", splits=(1,))] * 4)  # fmt: skip
+    attempt(), SplitsAssigned(node="coordinator.0", subtask="source[1]", splits=(1,)),
+    SplitsReceived(subtask="source[1]", splits=(1,)), 1, ack_sent("source[1]"), ACK_TAKEN,
+    [150, SplitsAssigned(node="coordinator.0", subtask="source[1]", splits=(1,))] * 4)  # fmt: skip
 near("split-assigned-again", "a later ack of the reader is late",
-     attempt(), events.SplitsAssigned(node="coordinator.0", subtask="source[1]", splits=(1,)),
-     events.SplitsReceived(subtask="source[1]", splits=(1,)), 1, ack_sent("source[1]"),
-     [150, events.SplitsAssigned(node="coordinator.0", subtask="source[1]", splits=(1,))] * 5, ACK_TAKEN,
-     [150, events.SplitsAssigned(node="coordinator.0", subtask="source[1]", splits=(1,))] * 3)  # fmt: skip
+     attempt(), SplitsAssigned(node="coordinator.0", subtask="source[1]", splits=(1,)),
+     SplitsReceived(subtask="source[1]", splits=(1,)), 1, ack_sent("source[1]"),
+     [150, SplitsAssigned(node="coordinator.0", subtask="source[1]", splits=(1,))] * 5, ACK_TAKEN,
+     [150, SplitsAssigned(node="coordinator.0", subtask="source[1]", splits=(1,))] * 3)  # fmt: skip
 near("split-assigned-again", "the assignment was lost for long",
-     attempt(), [150, events.SplitsAssigned(node="coordinator.0", subtask="source[1]", splits=(1,))] * 8,
-     events.SplitsReceived(subtask="source[1]", splits=(1,)), 150)  # fmt: skip
+     attempt(), [150, SplitsAssigned(node="coordinator.0", subtask="source[1]", splits=(1,))] * 8,
+     SplitsReceived(subtask="source[1]", splits=(1,)), 150)  # fmt: skip
 
 bad("split-lost", "a split is lost that only the first listing held",
     snapshot_of((0, 2), (1,), (), (0, 1, 2, 3), (0, 1, 2)))  # fmt: skip

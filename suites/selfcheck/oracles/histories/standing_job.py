@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from holdfast.harness.model import events
 from holdfast.harness.model.configuration import EffectiveConfiguration
+from holdfast.harness.model.events import (
+    BarrierReceived, CommitFailed, CommitTried, DeclineSent, FinishReceived, JobConfigured, NodeStarted, RescaleRefused,
+    RescaleRequested, RestartScheduled, SubtaskFinished, TaskStarted, TransactionCommitted,
+)  # fmt: skip
 from holdfast.harness.model.jobs import MINI_BATCH
 from holdfast.harness.model.plan import ExpectedEnd
 from holdfast.suites.selfcheck.oracles.builder import OPTIONS, Line, at, exhibits, injected
@@ -19,10 +22,10 @@ from holdfast.suites.selfcheck.oracles.lines import (
 WITHOUT_CHECKPOINTS = {"pipeline.operator-chaining.enabled": "false"}
 ALL_BUT_ONE = SUBTASKS[:-1]
 LAST = SUBTASKS[-1]
-ALL_RUN: list[Line] = [attempt(), *of_each(events.TaskStarted, *SUBTASKS), switched(RUNNING)]
+ALL_RUN: list[Line] = [attempt(), *of_each(TaskStarted, *SUBTASKS), switched(RUNNING)]
 
 FAILED_OVER: dict[int, list[Line]] = {
-    delay_ms: [failure("it failed", LAST), switched(RESTARTING), events.RestartScheduled(delay_ms=delay_ms)]
+    delay_ms: [failure("it failed", LAST), switched(RESTARTING), RestartScheduled(delay_ms=delay_ms)]
     for delay_ms in (20, 800, 900)
 }  # fmt: skip
 """All fail with the last subtask, and begin again after so many milliseconds."""
@@ -41,7 +44,7 @@ near("task-not-stopped", "its worker has died",
      ALL_RUN, died("worker-1"), FAILED_OVER[20],
      stopped(*[each for each in SUBTASKS if "[1]" not in each]))  # fmt: skip
 near("task-not-stopped", "it had finished",
-     ALL_RUN, events.SubtaskFinished(subtask=LAST), FAILED_OVER[900], stopped(*ALL_BUT_ONE))  # fmt: skip
+     ALL_RUN, SubtaskFinished(subtask=LAST), FAILED_OVER[900], stopped(*ALL_BUT_ONE))  # fmt: skip
 
 bad("stop-not-noticed", "a subtask stops and nobody counts that", ALL_RUN, stopped(LAST))
 near("stop-not-noticed", "it stops when the run ends",
@@ -51,33 +54,32 @@ near("stop-not-noticed", "its failure was counted",
      stopped(*ALL_BUT_ONE))  # fmt: skip
 
 bad("attempt-not-started", "nothing begins",
-    [at(each, events.NodeStarted()) for each in ("coordinator.0", "worker-0.0", "worker-1.0")],
-    events.JobConfigured(configuration=EffectiveConfiguration(())))  # fmt: skip
+    [at(each, NodeStarted()) for each in ("coordinator.0", "worker-0.0", "worker-1.0")],
+    JobConfigured(configuration=EffectiveConfiguration(())))  # fmt: skip
 bad("attempt-not-started", "nothing begins again", ALL_RUN, FAILED_OVER[20], stopped(*SUBTASKS))
 bad("attempt-not-started", "a region does not begin again", ALL_RUN, LAST_FAILED, stopped(LAST))
 bad("attempt-not-started", "a new coordinator begins nothing",
-    ALL_RUN, died(), at("coordinator.1", events.NodeStarted()), stopped(*SUBTASKS))  # fmt: skip
+    ALL_RUN, died(), at("coordinator.1", NodeStarted()), stopped(*SUBTASKS))  # fmt: skip
 near("attempt-not-started", "the next attempt begins", ALL_RUN, FAILED_OVER[20], stopped(*SUBTASKS), ALL_RUN)
 near("attempt-not-started", "the delay is not over", ALL_RUN, FAILED_OVER[800], stopped(*SUBTASKS))
 near("attempt-not-started", "a worker is gone", ALL_RUN, died("worker-1"), FAILED_OVER[20], stopped(*SUBTASKS))
 near("attempt-not-started", "the job has failed",
      ALL_RUN, FAILED_OVER[20], stopped(*SUBTASKS), switched(FAILED), expected=ExpectedEnd.FAILED)  # fmt: skip
 
-bad("task-not-started", "one does not start", attempt(), of_each(events.TaskStarted, *ALL_BUT_ONE))
+bad("task-not-started", "one does not start", attempt(), of_each(TaskStarted, *ALL_BUT_ONE))
 bad("task-not-started", "one starts in the attempt before",
-    ALL_RUN, FAILED_OVER[20], stopped(*SUBTASKS), attempt(), of_each(events.TaskStarted, *ALL_BUT_ONE),
+    ALL_RUN, FAILED_OVER[20], stopped(*SUBTASKS), attempt(), of_each(TaskStarted, *ALL_BUT_ONE),
     at("", task(LAST), attempt=1))  # fmt: skip
-near("task-not-started", "its worker dies first",
-     attempt(), of_each(events.TaskStarted, *ALL_BUT_ONE), died("worker-1"))  # fmt: skip
+near("task-not-started", "its worker dies first", attempt(), of_each(TaskStarted, *ALL_BUT_ONE), died("worker-1"))
 near("task-not-started", "its attempt fails first",
-     attempt(), of_each(events.TaskStarted, *ALL_BUT_ONE), FAILED_OVER[900], stopped(*ALL_BUT_ONE))  # fmt: skip
+     attempt(), of_each(TaskStarted, *ALL_BUT_ONE), FAILED_OVER[900], stopped(*ALL_BUT_ONE))  # fmt: skip
 
-bad("job-not-running", "nobody says that it runs", attempt(), of_each(events.TaskStarted, *SUBTASKS))
+bad("job-not-running", "nobody says that it runs", attempt(), of_each(TaskStarted, *SUBTASKS))
 bad("job-not-running", "it ran before the failure",
-    ALL_RUN, FAILED_OVER[20], stopped(*SUBTASKS), attempt(), of_each(events.TaskStarted, *SUBTASKS))  # fmt: skip
+    ALL_RUN, FAILED_OVER[20], stopped(*SUBTASKS), attempt(), of_each(TaskStarted, *SUBTASKS))  # fmt: skip
 near("job-not-running", "it runs", ALL_RUN)
 
-ENDED = [kind(subtask=each) for each in SUBTASKS for kind in (events.SubtaskFinished, events.FinishReceived)]
+ENDED = [kind(subtask=each) for each in SUBTASKS for kind in (SubtaskFinished, FinishReceived)]
 
 bad("job-not-finished", "every subtask has ended", ALL_RUN, ENDED)
 near("job-not-finished", "it finishes", ALL_RUN, ENDED, switched(FINISHED), expected=ExpectedEnd.FINISHED)
@@ -95,8 +97,8 @@ RESCALE = at("harness", injected("rescale", "job"))
 
 bad("command-ignored", "nobody takes up a rescale", ALL_RUN, 100, RESCALE)
 near("command-ignored", "a rescale is refused",
-     ALL_RUN, 100, RESCALE, events.RescaleRequested(parallelism=3),
-     events.RescaleRefused(parallelism=3, reason="there are too few workers."))  # fmt: skip
+     ALL_RUN, 100, RESCALE, RescaleRequested(parallelism=3),
+     RescaleRefused(parallelism=3, reason="there are too few workers."))  # fmt: skip
 near("command-ignored", "it is obeyed",
      ALL_RUN, 100, CANCEL, switched(CANCELLING), switched(CANCELED), expected=ExpectedEnd.CANCELED)  # fmt: skip
 near("command-ignored", "the coordinator dies with the second",
@@ -148,47 +150,46 @@ bad("no-checkpoint-begun", "none follows an abort",
 near("no-checkpoint-begun", "one is under way", triggered(1, *SUBTASKS), options=OPTIONS, unreached="nothing moves")
 near("no-checkpoint-begun", "there is no interval", triggered(1, *SUBTASKS), completed())
 near("no-checkpoint-begun", "none is taken when some have finished",
-     triggered(1, *SUBTASKS), completed(), events.FinishReceived(subtask="source[0]"),
+     triggered(1, *SUBTASKS), completed(), FinishReceived(subtask="source[0]"),
      options={**OPTIONS, "execution.checkpointing.checkpoints-after-tasks-finish": "false"},
      unreached="nothing moves")  # fmt: skip
 
-ANSWERED: list[Line] = [*of_each(events.BarrierReceived, *AROUND, checkpoint=1), snapshot(SUM), ack_sent(SUM)]
+ANSWERED: list[Line] = [*of_each(BarrierReceived, *AROUND, checkpoint=1), snapshot(SUM), ack_sent(SUM)]
 
 bad("snapshot-not-acknowledged", "nothing is told of it",
-    of_each(events.BarrierReceived, *AROUND[:2], checkpoint=1), snapshot(SUM),
-    delivers(AROUND[2], Barrier(1)))  # fmt: skip
+    of_each(BarrierReceived, *AROUND[:2], checkpoint=1), snapshot(SUM), delivers(AROUND[2], Barrier(1)))  # fmt: skip
 bad("snapshot-not-acknowledged", "its channel state is known", snapshot(SUM, unaligned=True), in_flight(SUM))
 bad("snapshot-not-acknowledged", "each expires",
-    of_each(events.BarrierReceived, *AROUND, checkpoint=1), snapshot(SUM), 200, heard(SUM, completed=False),
-    snapshot(SUM, 2), 200, heard(SUM, 2, completed=False))  # fmt: skip
+    of_each(BarrierReceived, *AROUND, checkpoint=1), snapshot(SUM), 200, heard(SUM, completed=False), snapshot(SUM, 2),
+    200, heard(SUM, 2, completed=False))  # fmt: skip
 near("snapshot-not-acknowledged", "it is acknowledged", ANSWERED)
 near("snapshot-not-acknowledged", "the second is declined",
-     ANSWERED, of_each(events.BarrierReceived, *AROUND, checkpoint=2), snapshot(SUM, 2),
-     events.DeclineSent(subtask=SUM, checkpoint=2, reason="full"))  # fmt: skip
+     ANSWERED, of_each(BarrierReceived, *AROUND, checkpoint=2), snapshot(SUM, 2),
+     DeclineSent(subtask=SUM, checkpoint=2, reason="full"))  # fmt: skip
 near("snapshot-not-acknowledged", "the second waits for a barrier",
      ANSWERED, delivers(AROUND[0], Barrier(2)), snapshot(SUM, 2, unaligned=True))  # fmt: skip
 near("snapshot-not-acknowledged", "the second is aborted at once",
-     ANSWERED, of_each(events.BarrierReceived, *AROUND, checkpoint=2), snapshot(SUM, 2),
+     ANSWERED, of_each(BarrierReceived, *AROUND, checkpoint=2), snapshot(SUM, 2),
      heard(SUM, 2, completed=False))  # fmt: skip
 near("snapshot-not-acknowledged", "a later one completes",
-     ANSWERED, of_each(events.BarrierReceived, *AROUND, checkpoint=2), snapshot(SUM, 2), heard(SUM, 3))  # fmt: skip
+     ANSWERED, of_each(BarrierReceived, *AROUND, checkpoint=2), snapshot(SUM, 2), heard(SUM, 3))  # fmt: skip
 near("snapshot-not-acknowledged", "it dies in the second",
-     ANSWERED, of_each(events.BarrierReceived, *AROUND, checkpoint=2), snapshot(SUM, 2), died("worker-0"))  # fmt: skip
+     ANSWERED, of_each(BarrierReceived, *AROUND, checkpoint=2), snapshot(SUM, 2), died("worker-0"))  # fmt: skip
 
-bad("commit-not-ended", "nothing comes of it", events.CommitTried(subtask="sink[0]", transaction="sink[0]-1-1"))
+bad("commit-not-ended", "nothing comes of it", CommitTried(subtask="sink[0]", transaction="sink[0]-1-1"))
 bad("commit-not-ended", "another is committed",
-    events.CommitTried(subtask="sink[0]", transaction="sink[0]-1-1"),
-    events.CommitTried(subtask="sink[0]", transaction="sink[0]-1-2"),
-    events.TransactionCommitted(subtask="sink[0]", transaction="sink[0]-1-2"))  # fmt: skip
+    CommitTried(subtask="sink[0]", transaction="sink[0]-1-1"),
+    CommitTried(subtask="sink[0]", transaction="sink[0]-1-2"),
+    TransactionCommitted(subtask="sink[0]", transaction="sink[0]-1-2"))  # fmt: skip
 near("commit-not-ended", "it is committed",
-     events.CommitTried(subtask="sink[0]", transaction="sink[0]-1-1"),
-     events.TransactionCommitted(subtask="sink[0]", transaction="sink[0]-1-1"))  # fmt: skip
+     CommitTried(subtask="sink[0]", transaction="sink[0]-1-1"),
+     TransactionCommitted(subtask="sink[0]", transaction="sink[0]-1-1"))  # fmt: skip
 near("commit-not-ended", "the second fails",
-     events.CommitTried(subtask="sink[0]", transaction="sink[0]-1-1"),
-     events.TransactionCommitted(subtask="sink[0]", transaction="sink[0]-1-1"),
-     events.CommitTried(subtask="sink[0]", transaction="sink[0]-1-2"),
-     events.CommitFailed(subtask="sink[0]", transaction="sink[0]-1-2", reason="gone"))  # fmt: skip
+     CommitTried(subtask="sink[0]", transaction="sink[0]-1-1"),
+     TransactionCommitted(subtask="sink[0]", transaction="sink[0]-1-1"),
+     CommitTried(subtask="sink[0]", transaction="sink[0]-1-2"),
+     CommitFailed(subtask="sink[0]", transaction="sink[0]-1-2", reason="gone"))  # fmt: skip
 near("commit-not-ended", "its sink dies in the second",
-     events.CommitTried(subtask="sink[0]", transaction="sink[0]-1-1"),
-     events.TransactionCommitted(subtask="sink[0]", transaction="sink[0]-1-1"),
-     events.CommitTried(subtask="sink[0]", transaction="sink[0]-1-2"), died("worker-0"))  # fmt: skip
+     CommitTried(subtask="sink[0]", transaction="sink[0]-1-1"),
+     TransactionCommitted(subtask="sink[0]", transaction="sink[0]-1-1"),
+     CommitTried(subtask="sink[0]", transaction="sink[0]-1-2"), died("worker-0"))  # fmt: skip

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from holdfast.harness.model import events
+from holdfast.harness.model.events import (
+    ChannelBlocked, ChannelUnblocked, EndOfPartitionReceived, InputRead, OperatorFinished, SplitsAssigned,
+    SplitsReceived, SubtaskFinished,
+)  # fmt: skip
 from holdfast.harness.model.history import RunEnd
 from holdfast.harness.model.plan import ExpectedEnd
 from holdfast.suites.selfcheck.oracles.builder import MS, Line, exhibits
@@ -29,7 +32,7 @@ bad, near = exhibits("PROGRESS", options=WITHOUT_CHECKPOINTS)
 
 bad("source-not-reading", "it never reads", READING[0])
 
-READ = events.InputRead(subtask=SOURCE, partition=1, first_offset=0)
+READ = InputRead(subtask=SOURCE, partition=1, first_offset=0)
 
 bad("source-not-reading", "it read in the attempt before", READING[0], READ, READING[4])
 near("source-not-reading", "it reads", READING[0], READ)
@@ -42,61 +45,59 @@ LISTED: list[Line] = [ALL_RUN, READ]
 HEARTBEATS = {**WITHOUT_CHECKPOINTS, "heartbeat.interval": "100 ms"}
 
 bad("split-not-received", "it gets no split",
-    *LISTED, events.SplitsAssigned(node="coordinator.0", subtask="source[1]", splits=(1,)), 100,
-    events.SplitsAssigned(node="coordinator.0", subtask="source[1]", splits=(1,)), options=HEARTBEATS)  # fmt: skip
+    *LISTED, SplitsAssigned(node="coordinator.0", subtask="source[1]", splits=(1,)), 100,
+    SplitsAssigned(node="coordinator.0", subtask="source[1]", splits=(1,)), options=HEARTBEATS)  # fmt: skip
 bad("split-not-received", "it gets one of two",
-    *LISTED, events.SplitsAssigned(node="coordinator.0", subtask="source[1]", splits=(1, 3)),
-    events.SplitsReceived(subtask=SOURCE, splits=(1,)), options=HEARTBEATS)  # fmt: skip
+    *LISTED, SplitsAssigned(node="coordinator.0", subtask="source[1]", splits=(1, 3)),
+    SplitsReceived(subtask=SOURCE, splits=(1,)), options=HEARTBEATS)  # fmt: skip
 near("split-not-received", "it gets both",
-     *LISTED, events.SplitsAssigned(node="coordinator.0", subtask="source[1]", splits=(1, 3)),
-     events.SplitsReceived(subtask=SOURCE, splits=(1,)),
-     events.SplitsAssigned(node="coordinator.0", subtask="source[1]", splits=(3,)),
-     events.SplitsReceived(subtask=SOURCE, splits=(3,)), options=HEARTBEATS)  # fmt: skip
+     *LISTED, SplitsAssigned(node="coordinator.0", subtask="source[1]", splits=(1, 3)),
+     SplitsReceived(subtask=SOURCE, splits=(1,)),
+     SplitsAssigned(node="coordinator.0", subtask="source[1]", splits=(3,)),
+     SplitsReceived(subtask=SOURCE, splits=(3,)), options=HEARTBEATS)  # fmt: skip
 near("split-not-received", "a third is assigned at the end",
-     *LISTED, events.SplitsAssigned(node="coordinator.0", subtask="source[1]", splits=(1,)),
-     events.SplitsReceived(subtask=SOURCE, splits=(1,)), 900, died("worker-1"),
-     events.SplitsAssigned(node="coordinator.0", subtask="source[1]", splits=(3,)), options=HEARTBEATS)  # fmt: skip
+     *LISTED, SplitsAssigned(node="coordinator.0", subtask="source[1]", splits=(1,)),
+     SplitsReceived(subtask=SOURCE, splits=(1,)), 900, died("worker-1"),
+     SplitsAssigned(node="coordinator.0", subtask="source[1]", splits=(3,)), options=HEARTBEATS)  # fmt: skip
 
 BOUNDED: list[Line] = [READING[0], emitted(0, 10, subtask=SOURCE, partition=1)]
 
 bad("source-not-finished", "it reads to the end and stays", *BOUNDED, expected=ExpectedEnd.FINISHED)
-near("source-not-finished", "it finishes",
-     *BOUNDED, events.OperatorFinished(subtask=SOURCE), expected=ExpectedEnd.FINISHED)  # fmt: skip
+near("source-not-finished", "it finishes", *BOUNDED, OperatorFinished(subtask=SOURCE), expected=ExpectedEnd.FINISHED)
 near("source-not-finished", "another has read a part",
-     *BOUNDED, events.OperatorFinished(subtask=SOURCE), READING[0], emitted(0, 9, subtask=SOURCE, partition=1),
+     *BOUNDED, OperatorFinished(subtask=SOURCE), READING[0], emitted(0, 9, subtask=SOURCE, partition=1),
      expected=ExpectedEnd.FINISHED)  # fmt: skip
 
 ENDED: list[Line] = [
-    ALL_RUN, emitted(0, 10, subtask=SOURCE, partition=1), events.OperatorFinished(subtask=SOURCE),
-    events.SubtaskFinished(subtask=SOURCE),
+    ALL_RUN, emitted(0, 10, subtask=SOURCE, partition=1), OperatorFinished(subtask=SOURCE),
+    SubtaskFinished(subtask=SOURCE),
 ]  # fmt: skip
 """A source has ended."""
 
 bad("end-not-passed-on", "one behind it hears nothing",
-    *ENDED, events.EndOfPartitionReceived(channel=CHANNEL), expected=ExpectedEnd.FINISHED)  # fmt: skip
+    *ENDED, EndOfPartitionReceived(channel=CHANNEL), expected=ExpectedEnd.FINISHED)  # fmt: skip
 near("end-not-passed-on", "both behind it hear of it",
-     *ENDED, *(events.EndOfPartitionReceived(channel=each) for each in (CHANNEL, "source[1]->sum[1]")),
+     *ENDED, *(EndOfPartitionReceived(channel=each) for each in (CHANNEL, "source[1]->sum[1]")),
      expected=ExpectedEnd.FINISHED)  # fmt: skip
 near("end-not-passed-on", "the other is blocked",
-     *ENDED, events.EndOfPartitionReceived(channel=CHANNEL),
-     events.ChannelBlocked(channel="source[1]->sum[1]", checkpoint=1), expected=ExpectedEnd.FINISHED)  # fmt: skip
+     *ENDED, EndOfPartitionReceived(channel=CHANNEL), ChannelBlocked(channel="source[1]->sum[1]", checkpoint=1),
+     expected=ExpectedEnd.FINISHED)  # fmt: skip
 near("end-not-passed-on", "the other has ended",
-     *ENDED, events.EndOfPartitionReceived(channel=CHANNEL), events.SubtaskFinished(subtask="sum[1]"),
-     events.EndOfPartitionReceived(channel="sum[1]->sink[1]"), expected=ExpectedEnd.FINISHED)  # fmt: skip
+     *ENDED, EndOfPartitionReceived(channel=CHANNEL), SubtaskFinished(subtask="sum[1]"),
+     EndOfPartitionReceived(channel="sum[1]->sink[1]"), expected=ExpectedEnd.FINISHED)  # fmt: skip
 
 bad("channel-not-read", "a batch waits",
     ALL_RUN, sends(CHANNEL, 0), delivers(CHANNEL, 0), sends(CHANNEL, 1), unreached="nothing moves")  # fmt: skip
 bad("channel-not-read", "a barrier waits while another channel is blocked",
     ALL_RUN, sends(CHANNEL, Barrier(1)), delivers("source[0]->sum[0]", Barrier(1)),
-    events.ChannelBlocked(channel="source[0]->sum[0]", checkpoint=1), unreached="nothing moves")  # fmt: skip
+    ChannelBlocked(channel="source[0]->sum[0]", checkpoint=1), unreached="nothing moves")  # fmt: skip
 near("channel-not-read", "every batch is taken",
      ALL_RUN, sends(CHANNEL, 0), delivers(CHANNEL, 0), sends(CHANNEL, Barrier(1)), delivers(CHANNEL, Barrier(1)),
      unreached="nothing moves")  # fmt: skip
 near("channel-not-read", "its channel is blocked",
-     ALL_RUN, events.ChannelBlocked(channel=CHANNEL, checkpoint=1), sends(CHANNEL, 0),
-     unreached="nothing moves")  # fmt: skip
+     ALL_RUN, ChannelBlocked(channel=CHANNEL, checkpoint=1), sends(CHANNEL, 0), unreached="nothing moves")  # fmt: skip
 near("channel-not-read", "its receiver waits for the one below",
-     ALL_RUN, sends(CHANNEL, 0), sends(BELOW, 0), events.ChannelBlocked(channel=BELOW, checkpoint=1),
+     ALL_RUN, sends(CHANNEL, 0), sends(BELOW, 0), ChannelBlocked(channel=BELOW, checkpoint=1),
      unreached="nothing moves")  # fmt: skip
 near("channel-not-read", "its receiver is dead",
      ALL_RUN, sends(CHANNEL, 0), died("worker-0"), unreached="nothing moves")  # fmt: skip
@@ -127,21 +128,18 @@ near("no-new-checkpoints", "two checkpoints after the heal",
 bad("input-not-drained", "stops short", COMPLETE[1], triggered(2, *SUBTASKS), completed(2, 10, 9))
 near("input-not-drained", "drains", triggered(1, *SUBTASKS), completed(1, 3, 4), COMPLETE[2])
 
-BLOCKS: list[Line] = [
-    COMPLETE[1], COMPLETE[2], triggered(3, *SUBTASKS), events.ChannelBlocked(channel=LEFT, checkpoint=3),
-]  # fmt: skip
+BLOCKS: list[Line] = [COMPLETE[1], COMPLETE[2], triggered(3, *SUBTASKS), ChannelBlocked(channel=LEFT, checkpoint=3)]
 """A channel is blocked for checkpoint 3, after two that completed."""
 
 bad("channel-left-blocked", "blocked after the abort", *BLOCKS, aborted(3), heard("sum[0]", 3, completed=False))
 bad("channel-left-blocked", "blocked though a later one completed", *BLOCKS, COMPLETE[4])
-near("channel-left-blocked", "unblocked", *BLOCKS, events.ChannelUnblocked(channel=LEFT, checkpoint=3))
+near("channel-left-blocked", "unblocked", *BLOCKS, ChannelUnblocked(channel=LEFT, checkpoint=3))
 
 # The next job starts empty; the run ends while its checkpoint 3 is under way.
 near("channel-left-blocked", "blocked for an id that an earlier job completed",
      submitted(), COMPLETE[1], COMPLETE[2], COMPLETE[3], COMPLETE[4], submitted(job=1), attempt(number=1_001),
-     COMPLETE[1], COMPLETE[2], events.ChannelBlocked(channel=LEFT, checkpoint=2),
-     events.ChannelUnblocked(channel=LEFT, checkpoint=2), triggered(3, *SUBTASKS),
-     events.ChannelBlocked(channel=LEFT, checkpoint=3))  # fmt: skip
+     COMPLETE[1], COMPLETE[2], ChannelBlocked(channel=LEFT, checkpoint=2), ChannelUnblocked(channel=LEFT, checkpoint=2),
+     triggered(3, *SUBTASKS), ChannelBlocked(channel=LEFT, checkpoint=3))  # fmt: skip
 near("channel-left-blocked", "blocked while it still aligns",
-     *BLOCKS, events.ChannelUnblocked(channel=LEFT, checkpoint=3), triggered(4, *SUBTASKS),
-     events.ChannelBlocked(channel=LEFT, checkpoint=4))  # fmt: skip
+     *BLOCKS, ChannelUnblocked(channel=LEFT, checkpoint=3), triggered(4, *SUBTASKS),
+     ChannelBlocked(channel=LEFT, checkpoint=4))  # fmt: skip

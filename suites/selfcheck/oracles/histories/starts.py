@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from holdfast.harness.model import events
 from holdfast.harness.model.checkpoint import FailureReason
+from holdfast.harness.model.events import ObjectDamaged, ProgramReady, RecoveryFailed, SavepointCompleted, StateRestored
 from holdfast.harness.model.history import RunEnd
 from holdfast.harness.model.plan import ExpectedEnd, FaultSpec
 from holdfast.harness.model.records import InputLog, Partition
@@ -29,7 +29,7 @@ bad, near = exhibits("LOUD")
 
 bad("started-empty", "job starts empty", *TWO_BEFORE_A_FAILURE, attempt())
 bad("started-empty", "job starts empty after an unreadable checkpoint",
-    *TWO_BEFORE_A_FAILURE, events.RecoveryFailed(checkpoint=2, reason="cannot be read"), attempt())  # fmt: skip
+    *TWO_BEFORE_A_FAILURE, RecoveryFailed(checkpoint=2, reason="cannot be read"), attempt())  # fmt: skip
 
 # The restored checkpoint holds a record of the sum.
 bad("started-empty", "subtask starts empty",
@@ -48,16 +48,16 @@ bad("started-older", "job starts from the one before", *TWO_BEFORE_A_FAILURE, at
 near("started-older", "job starts from the latest", *TWO_BEFORE_A_FAILURE, attempt(2))
 near("started-older", "job fails and is started again by its user",
      attempt(), COMPLETE[1], failure("x"), attempt(1), COMPLETE[2],
-     events.RecoveryFailed(checkpoint=2, reason="cannot be read"), switched(FAILED), attempt(1))  # fmt: skip
+     RecoveryFailed(checkpoint=2, reason="cannot be read"), switched(FAILED), attempt(1))  # fmt: skip
 
 # A savepoint that is no recovery point of its job; the next job restores it.
 bad("partial-metadata", "restores a savepoint that lacks a state",
     submitted(), attempt(), COMPLETE[1], triggered(2, *SUBTASKS),
-    events.SavepointCompleted(checkpoint=2, path="savepoint/_metadata", files=(), states=len(SUBTASKS) - 1),
-    COMPLETE[3], submitted("savepoint/_metadata", 2, job=1), attempt(2, number=1_001))  # fmt: skip
+    SavepointCompleted(checkpoint=2, path="savepoint/_metadata", files=(), states=len(SUBTASKS) - 1), COMPLETE[3],
+    submitted("savepoint/_metadata", 2, job=1), attempt(2, number=1_001))  # fmt: skip
 near("partial-metadata", "restores a whole savepoint",
      submitted(), attempt(), COMPLETE[1], triggered(2, *SUBTASKS),
-     events.SavepointCompleted(checkpoint=2, path="savepoint/_metadata", files=(), states=len(SUBTASKS)), COMPLETE[3],
+     SavepointCompleted(checkpoint=2, path="savepoint/_metadata", files=(), states=len(SUBTASKS)), COMPLETE[3],
      submitted("savepoint/_metadata", 2, job=1), attempt(2, number=1_001))  # fmt: skip
 bad("partial-metadata", "restores unpublished", *TWO_BEFORE_A_FAILURE, attempt(3))
 bad("partial-metadata", "restores half of the states",
@@ -131,29 +131,26 @@ RECORDED = {1: (2, 3), 2: (5, 6)}
 PROCESS = "coordinator"
 
 bad, near = exhibits(
-    "RESUME", events.ProgramReady(positions=(0, 0)), completed(1, *RECORDED[1]), completed(2, *RECORDED[2]),
-    died(PROCESS),
+    "RESUME", ProgramReady(positions=(0, 0)), completed(1, *RECORDED[1]), completed(2, *RECORDED[2]), died(PROCESS),
 )  # fmt: skip
 
-READY = events.ProgramReady(positions=RECORDED[2])
+READY = ProgramReady(positions=RECORDED[2])
 
 # Two checkpoints were reported when the program died.
-bad("older-restored", "the one before the newest", events.StateRestored(checkpoint=1), READY)
+bad("older-restored", "the one before the newest", StateRestored(checkpoint=1), READY)
 
-STATE_RESTORED = events.StateRestored(checkpoint=2)
+STATE_RESTORED = StateRestored(checkpoint=2)
 
 near("older-restored", "the newest", STATE_RESTORED, READY)
-near("older-restored", "a newer one whose report was lost",
-     events.StateRestored(checkpoint=3), events.ProgramReady(positions=(7, 7)))  # fmt: skip
+near("older-restored", "a newer one whose report was lost", StateRestored(checkpoint=3), ProgramReady(positions=(7, 7)))
 
 bad("nothing-restored", "it begins without a word", READY)
 near("nothing-restored", "it dies before it is ready and restores then", died(PROCESS), STATE_RESTORED, READY)
 
 # A first life restores, so that there is something to decide.
 near("nothing-restored", "its store was damaged",
-     STATE_RESTORED, READY, died(PROCESS),
-     events.ObjectDamaged(path="table", checkpoint=0, published=(), length=2, left=1),
-     events.ProgramReady(positions=(0, 0)))  # fmt: skip
+     STATE_RESTORED, READY, died(PROCESS), ObjectDamaged(path="table", checkpoint=0, published=(), length=2, left=1),
+     ProgramReady(positions=(0, 0)))  # fmt: skip
 
-bad("position-behind", "ready before the checkpoint", STATE_RESTORED, events.ProgramReady(positions=(5, 5)))
-near("position-behind", "ready behind the checkpoint", STATE_RESTORED, events.ProgramReady(positions=(5, 8)))
+bad("position-behind", "ready before the checkpoint", STATE_RESTORED, ProgramReady(positions=(5, 5)))
+near("position-behind", "ready behind the checkpoint", STATE_RESTORED, ProgramReady(positions=(5, 8)))

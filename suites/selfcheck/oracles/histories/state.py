@@ -7,9 +7,8 @@ from collections.abc import Sequence
 import msgspec
 import numpy as np
 
-from holdfast.harness.model import events
 from holdfast.harness.model.capability import AT_LEAST_ONCE, EXACTLY_ONCE, Claims
-from holdfast.harness.model.events import StateSummary, SubtaskAudited
+from holdfast.harness.model.events import CheckpointAudited, StateSummary, SubtaskAudited
 from holdfast.harness.model.job import WATERMARK_DELAY_MS, WINDOW_MS
 from holdfast.harness.model.jobs import WINDOW_SUM
 from holdfast.harness.model.records import InputLog, Partition, WindowRow
@@ -82,7 +81,7 @@ bad("state-unreadable", "a file of the state is missing",
     COMPLETED, audited(problem="3.delta is missing"), claimed=Claims(state=EXACTLY_ONCE))  # fmt: skip
 near("state-unreadable", "only a checkpoint that never completed is unreadable",
      COMPLETED, audited(summary(A), summary(B)),
-     events.CheckpointAudited(checkpoint=2, problem="its metadata is torn"))  # fmt: skip
+     CheckpointAudited(checkpoint=2, problem="its metadata is torn"))  # fmt: skip
 
 # Nobody denies the repeat, and it may hide a loss.
 undecided("STATE", "repeated under at least once",

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from holdfast.harness.model import events
+from holdfast.harness.model.events import (
+    ChannelStateRestored, NodeStarted, RescaleAccepted, RescaleRefused, RescaleRequested,
+)  # fmt: skip
 from holdfast.harness.model.jobs import MINI_BATCH
 from holdfast.harness.model.plan import FaultSpec
 from holdfast.harness.model.target import COORDINATOR, Role, Target
@@ -66,12 +68,11 @@ near_loud("partial-metadata", "the first job completed one and the second half o
 bad("channel-state-differs", "puts back what was in flight in the second job",
     submitted(), attempt(), in_flight("sum[0]", *IN_FLIGHT), published(1, path=PATH), completed(), *SECOND_BEGINS,
     in_flight("sum[0]", content("source[0]->sum[0]", 5)), *THIRD_BEGINS, task("sum[0]", 1),
-    events.ChannelStateRestored(subtask="sum[0]", checkpoint=1,
-                                channels=(content("source[0]->sum[0]", 5),)))  # fmt: skip
+    ChannelStateRestored(subtask="sum[0]", checkpoint=1, channels=(content("source[0]->sum[0]", 5),)))  # fmt: skip
 near("channel-state-differs", "puts back what was in flight in the first job",
      submitted(), attempt(), in_flight("sum[0]", *IN_FLIGHT), published(1, path=PATH), completed(), *SECOND_BEGINS,
      in_flight("sum[0]", content("source[0]->sum[0]", 5)), *THIRD_BEGINS, task("sum[0]", 1),
-     events.ChannelStateRestored(subtask="sum[0]", checkpoint=1, channels=IN_FLIGHT))  # fmt: skip
+     ChannelStateRestored(subtask="sum[0]", checkpoint=1, channels=IN_FLIGHT))  # fmt: skip
 
 OTHERS_START: list[Line] = [
     task("source[0]", 1), task("source[1]", 1), task("source[2]", 1), task("sink[0]", 1), task("sink[1]", 1),
@@ -112,7 +113,7 @@ SKEW_MS = 101
 """From here on nobody's clock shows the time of the fault."""
 
 ACCEPTED: dict[int, list[Line]] = {
-    n: [events.RescaleRequested(parallelism=n), events.RescaleAccepted(parallelism=n)] for n in (2, 3, 129)
+    n: [RescaleRequested(parallelism=n), RescaleAccepted(parallelism=n)] for n in (2, 3, 129)
 }  # fmt: skip
 
 bad, near = exhibits(
@@ -120,40 +121,37 @@ bad, near = exhibits(
 )
 
 bad("not-required", "four are accepted where three were required",
-    events.RescaleRequested(parallelism=3), events.RescaleAccepted(parallelism=4),
-    attempt(1, parallelism=4))  # fmt: skip
+    RescaleRequested(parallelism=3), RescaleAccepted(parallelism=4), attempt(1, parallelism=4))  # fmt: skip
 bad("not-required", "the second order is taken for the first",
     ACCEPTED[3], attempt(1, parallelism=3), injected("rescale", "coordinator[0]", 1), ACCEPTED[3],
     faults=(WIDER, NARROWER))  # fmt: skip
 near("not-required", "two orders come at once",
      injected("rescale", "coordinator[0]", 1), ACCEPTED[3], ACCEPTED[2], attempt(1, parallelism=2),
      faults=(WIDER, NARROWER))  # fmt: skip
-near("not-required", "an order comes twice",
-     ACCEPTED[3], events.RescaleRequested(parallelism=3), attempt(1, parallelism=3))  # fmt: skip
+near("not-required", "an order comes twice", ACCEPTED[3], RescaleRequested(parallelism=3), attempt(1, parallelism=3))
 bad("not-required", "nobody accepts what is deployed",
-    injected("kill", "worker[0]", 1), events.RescaleRequested(parallelism=3),
-    events.RescaleRefused(parallelism=3, reason="so it is."), attempt(1, parallelism=3),
-    faults=(WIDER, KILL))  # fmt: skip
+    injected("kill", "worker[0]", 1), RescaleRequested(parallelism=3),
+    RescaleRefused(parallelism=3, reason="so it is."), attempt(1, parallelism=3), faults=(WIDER, KILL))  # fmt: skip
 near("not-required", "what was required is deployed", ACCEPTED[3], attempt(1, parallelism=3))
 
 bad("not-taken", "the next attempt is as wide as the last", ACCEPTED[3], attempt(1, parallelism=2))
 bad("not-taken", "a later coordinator has forgotten it",
     ACCEPTED[3], attempt(1, parallelism=3), died(), attempt(1, parallelism=2))  # fmt: skip
 near("not-taken", "a later coordinator finds what was not accepted yet",
-     events.RescaleRequested(parallelism=3), died(), attempt(1, parallelism=3))  # fmt: skip
+     RescaleRequested(parallelism=3), died(), attempt(1, parallelism=3))  # fmt: skip
 near("not-taken", "a later coordinator finds nothing that was accepted",
-     events.RescaleRequested(parallelism=3), died(), attempt(1, parallelism=2))  # fmt: skip
+     RescaleRequested(parallelism=3), died(), attempt(1, parallelism=2))  # fmt: skip
 
 bad("above-max", "more subtasks than key groups", ACCEPTED[129], faults=(BEYOND,))
 near("above-max", "more subtasks than key groups are refused",
-     events.RescaleRequested(parallelism=129), events.RescaleRefused(parallelism=129, reason="so it is."),
+     RescaleRequested(parallelism=129), RescaleRefused(parallelism=129, reason="so it is."),
      faults=(BEYOND,))  # fmt: skip
 
 bad("refused-possible", "three of 128 are refused",
-    events.RescaleRequested(parallelism=3), events.RescaleRefused(parallelism=3, reason="so it is."))  # fmt: skip
+    RescaleRequested(parallelism=3), RescaleRefused(parallelism=3, reason="so it is."))  # fmt: skip
 near("refused-possible", "the job accepts what it can", ACCEPTED[3], attempt(1, parallelism=3))
 near("refused-possible", "one is refused that is none and another accepted",
-     events.RescaleRequested(parallelism=129), events.RescaleRefused(parallelism=129, reason="so it is."),
+     RescaleRequested(parallelism=129), RescaleRefused(parallelism=129, reason="so it is."),
      injected("rescale", "coordinator[0]", 1), ACCEPTED[3], attempt(1, parallelism=3),
      faults=(BEYOND, WIDER))  # fmt: skip
 
@@ -167,10 +165,10 @@ near("goes-on-as-before", "one checkpoint more completes at two",
      ACCEPTED[3], SKEW_MS, triggered(2), completed(2), attempt(1, parallelism=3), triggered(3), completed(3),
      triggered(4), completed(4))  # fmt: skip
 near("goes-on-as-before", "the worker that is missing comes late",
-     ACCEPTED[3], triggered(2), completed(2), triggered(3), completed(3), at("worker-2.0", events.NodeStarted()),
+     ACCEPTED[3], triggered(2), completed(2), triggered(3), completed(3), at("worker-2.0", NodeStarted()),
      attempt(1, parallelism=3), triggered(4), completed(4), triggered(5), completed(5))  # fmt: skip
 
 near("refused-possible", "what an operator holds back is not moved",
-     events.RescaleRequested(parallelism=3), events.RescaleRefused(parallelism=3, reason="so it is."),
+     RescaleRequested(parallelism=3), RescaleRefused(parallelism=3, reason="so it is."),
      injected("rescale", "coordinator[0]", 1), ACCEPTED[2], attempt(1, parallelism=2), faults=(WIDER, NARROWER),
      job=MINI_BATCH)  # fmt: skip

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from holdfast.harness.model import events
 from holdfast.harness.model.checkpoint import CheckpointOrigin, FailureReason
+from holdfast.harness.model.events import CheckpointRefused
 from holdfast.harness.model.jobs import FORWARD
 from holdfast.suites.selfcheck.oracles.builder import Line, at, exhibits, injected
 from holdfast.suites.selfcheck.oracles.histories.pace import ALL, BRIEF_PAUSE, FORCED, PAUSED, TWO_AT_ONCE, USER, begun
@@ -22,13 +22,13 @@ near("triggered-while-not-running", "drawn after restart",
      50, begun(1), completed(), failure(), switched(RESTARTING), attempt(), switched(RUNNING), 50,
      begun(2))  # fmt: skip
 
-FIRST_REFUSED = events.CheckpointRefused(request=1, origin=USER, reason=FailureReason.TASKS_NOT_RUNNING)
+FIRST_REFUSED = CheckpointRefused(request=1, origin=USER, reason=FailureReason.TASKS_NOT_RUNNING)
 
 bad("refused-and-begun", "served all the same",
     requested(1, USER), FIRST_REFUSED, drawn(1, origin=USER), triggered(1, *ALL, origin=USER))  # fmt: skip
 near("refused-and-begun", "asked again", requested(1, USER), FIRST_REFUSED, begun(1, 2, USER))
 
-SECOND_REFUSED = events.CheckpointRefused(request=2, origin=USER, reason=FailureReason.TASKS_NOT_RUNNING)
+SECOND_REFUSED = CheckpointRefused(request=2, origin=USER, reason=FailureReason.TASKS_NOT_RUNNING)
 
 near("refused-and-begun", "number of another coordinator",
      requested(1, USER), FIRST_REFUSED, begun(1, 2, USER), died("coordinator", "killed"), attempt(), switched(RUNNING),
@@ -55,24 +55,24 @@ near("user-waits-for-pause", "user waits for slot",
 bad("queue-too-long", "queue beyond limit", begun(1), [requested(each, USER) for each in range(2, 1_004)])
 near("queue-too-long", "queue at limit",
      begun(1), [requested(each, USER) for each in range(2, 1_003)],
-     events.CheckpointRefused(request=1_002, origin=USER, reason=FailureReason.TOO_MANY_REQUESTS), completed(),
+     CheckpointRefused(request=1_002, origin=USER, reason=FailureReason.TOO_MANY_REQUESTS), completed(),
      drawn(2, origin=USER))  # fmt: skip
 
 bad("dropped-out-of-turn", "first is dropped",
     begun(1), [requested(each, USER) for each in range(2, 1_003)],
-    events.CheckpointRefused(request=2, origin=USER, reason=FailureReason.TOO_MANY_REQUESTS))  # fmt: skip
+    CheckpointRefused(request=2, origin=USER, reason=FailureReason.TOO_MANY_REQUESTS))  # fmt: skip
 near("dropped-out-of-turn", "interval is dropped",
      begun(1), requested(2), [requested(each, USER) for each in range(3, 1_003)],
-     events.CheckpointRefused(request=2, origin=CheckpointOrigin.PERIODIC, reason=FailureReason.TOO_MANY_REQUESTS),
+     CheckpointRefused(request=2, origin=CheckpointOrigin.PERIODIC, reason=FailureReason.TOO_MANY_REQUESTS),
      requested(1_003, USER),
-     events.CheckpointRefused(request=1_003, origin=USER, reason=FailureReason.TOO_MANY_REQUESTS))  # fmt: skip
+     CheckpointRefused(request=1_003, origin=USER, reason=FailureReason.TOO_MANY_REQUESTS))  # fmt: skip
 
 bad("dropped-too-early", "dropped with room for one more",
     begun(1), [requested(each, USER) for each in range(2, 1_002)],
-    events.CheckpointRefused(request=1_001, origin=USER, reason=FailureReason.TOO_MANY_REQUESTS))  # fmt: skip
+    CheckpointRefused(request=1_001, origin=USER, reason=FailureReason.TOO_MANY_REQUESTS))  # fmt: skip
 near("dropped-too-early", "dropped from a full queue",
      begun(1), [requested(each, USER) for each in range(2, 1_003)],
-     events.CheckpointRefused(request=1_002, origin=USER, reason=FailureReason.TOO_MANY_REQUESTS))  # fmt: skip
+     CheckpointRefused(request=1_002, origin=USER, reason=FailureReason.TOO_MANY_REQUESTS))  # fmt: skip
 
 bad("refused-twice", "refused once more", requested(1, USER), FIRST_REFUSED, requested(2, USER), FIRST_REFUSED)
 

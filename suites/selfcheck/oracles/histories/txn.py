@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from holdfast.harness.model import events
-from holdfast.harness.model.events import ReaderPolled, RowsChanged, RowsVisible
+from holdfast.harness.model.events import (
+    CommitFailed, CommitTried, ReaderPolled, RowsChanged, RowsVisible, TransactionAborted, TransactionCommitted,
+    TransactionPrecommitted,
+)  # fmt: skip
 from holdfast.harness.model.history import RunEnd
 from holdfast.harness.model.jobs import FORWARD
 from holdfast.harness.model.plan import FaultSpec
@@ -24,8 +26,7 @@ UNREACHED = RunEnd(reached=False, reason="not all was committed")
 def closed(checkpoint: int, *pending: int) -> list[Line]:
     """A checkpoint closes its transaction; earlier ones may be pending still."""
     return [snapshot(SINK, checkpoint, pending=tuple(f"t-{each}" for each in (*pending, checkpoint))),
-            events.TransactionPrecommitted(subtask=SINK, transaction=f"t-{checkpoint}", checkpoint=checkpoint,
-                                           records=1),
+            TransactionPrecommitted(subtask=SINK, transaction=f"t-{checkpoint}", checkpoint=checkpoint, records=1),
             ack_sent(SINK, checkpoint)]  # fmt: skip
 
 
@@ -50,7 +51,7 @@ bad, near = exhibits("TXN", job=FORWARD, parallelism=1)
 
 bad("acked-before-precommit", "acknowledges first",
     attempt(), task(SINK), snapshot(SINK, pending=("t-1",)), ack_sent(SINK),
-    events.TransactionPrecommitted(subtask=SINK, transaction="t-1", checkpoint=1, records=1))  # fmt: skip
+    TransactionPrecommitted(subtask=SINK, transaction="t-1", checkpoint=1, records=1))  # fmt: skip
 near("acked-before-precommit", "precommits first", attempt(), task(SINK), closed(1))
 
 bad("committed-before-completion", "commits when precommitted",
@@ -75,11 +76,11 @@ bad("not-committed", "promised and forgotten",
 bad("not-committed", "not committed by the notice after its own",
     attempt(), task(SINK), closed(1), finalized(1, SINK), heard(SINK), WHOLE[2], end=UNREACHED)  # fmt: skip
 
-TRIED = events.CommitTried(subtask=SINK, transaction="t-1")
+TRIED = CommitTried(subtask=SINK, transaction="t-1")
 
 near("not-committed", "waits behind a commit that is under way",
      attempt(), task(SINK), closed(1), closed(2, 1), finalized(2, SINK), heard(SINK, 2), TRIED, closed(3, 1, 2),
-     finalized(3, SINK), heard(SINK, 3), events.TransactionCommitted(subtask=SINK, transaction="t-1"), committed("t-2"),
+     finalized(3, SINK), heard(SINK, 3), TransactionCommitted(subtask=SINK, transaction="t-1"), committed("t-2"),
      committed("t-3"))  # fmt: skip
 near("not-committed", "promised and committed", attempt(), task(SINK), WHOLE[1], WHOLE[2])
 
@@ -105,24 +106,22 @@ near("recovered-not-committed", "found and committed by a later attempt",
 bad("open-not-aborted", "left behind",
     attempt(), task(SINK), WHOLE[1], closed(2), restarted(1, 1), committed("t-1", recovering=True))  # fmt: skip
 near("open-not-aborted", "thrown away by the restore",
-     attempt(), task(SINK), WHOLE[1], closed(2), restarted(1, 1),
-     events.TransactionAborted(subtask=SINK, transaction="t-2"), committed("t-1", recovering=True))  # fmt: skip
+     attempt(), task(SINK), WHOLE[1], closed(2), restarted(1, 1), TransactionAborted(subtask=SINK, transaction="t-2"),
+     committed("t-1", recovering=True))  # fmt: skip
 
-CLEARED = events.TransactionAborted(subtask=SINK)
+CLEARED = TransactionAborted(subtask=SINK)
 """All is thrown away that older attempts left."""
 
 near("open-not-aborted", "thrown away with all that older attempts left",
      attempt(), task(SINK), WHOLE[1], closed(2), restarted(1, 1), CLEARED,
      committed("t-1", recovering=True))  # fmt: skip
 bad("open-not-aborted", "what another sink left is thrown away",
-    attempt(), task(SINK), WHOLE[1], closed(2), restarted(1, 1), events.TransactionAborted(subtask="sink[1]"),
+    attempt(), task(SINK), WHOLE[1], closed(2), restarted(1, 1), TransactionAborted(subtask="sink[1]"),
     committed("t-1", recovering=True))  # fmt: skip
 bad("open-not-aborted", "only what came before is thrown away",
     attempt(), task(SINK), WHOLE[1], CLEARED, closed(2), restarted(1, 1),
     committed("t-1", recovering=True))  # fmt: skip
-ZOMBIE = at(
-    "worker-0.0", events.TransactionPrecommitted(subtask=SINK, transaction="t-2", checkpoint=2, records=1), attempt=1,
-)  # fmt: skip
+ZOMBIE = at("worker-0.0", TransactionPrecommitted(subtask=SINK, transaction="t-2", checkpoint=2, records=1), attempt=1)
 """Who is taken for dead prepares a transaction that no checkpoint holds."""
 bad("open-not-aborted", "prepared on the same worker behind what throws the rest away",
     attempt(), task(SINK), WHOLE[1], restarted(1, 1), CLEARED, ZOMBIE, committed("t-1", recovering=True))  # fmt: skip
@@ -132,16 +131,14 @@ bad("open-not-aborted", "prepared elsewhere 200 ms behind what throws the rest a
 NARROWER = FaultSpec("submit", Target(Role.COORDINATOR), parameters={"parallelism": 1})
 
 NARROWED: list[Line] = [
-    submitted(), attempt(),
-    events.TransactionPrecommitted(subtask="sink[1]", transaction="t-2", checkpoint=2, records=1),
+    submitted(), attempt(), TransactionPrecommitted(subtask="sink[1]", transaction="t-2", checkpoint=2, records=1),
     submitted("chk-1", 1, job=1), attempt(1, number=1_001), task(SINK, 1),
 ]  # fmt: skip
 """The second of two sinks closes a transaction that no checkpoint holds; a job with one sink follows."""
 
 bad("open-not-aborted", "left behind by a sink that is no more", *NARROWED, faults=(NARROWER,), parallelism=2)
 near("open-not-aborted", "thrown away by another sink",
-     *NARROWED, events.TransactionAborted(subtask=SINK, transaction="t-2"), faults=(NARROWER,),
-     parallelism=2)  # fmt: skip
+     *NARROWED, TransactionAborted(subtask=SINK, transaction="t-2"), faults=(NARROWER,), parallelism=2)  # fmt: skip
 
 bad("committed-without-checkpoint", "committed though never completed",
     attempt(), task(SINK), WHOLE[1], closed(2), committed("t-2", recovering=True))  # fmt: skip
@@ -156,7 +153,7 @@ near("committed-without-checkpoint", "visible and completed",
 bad("committed-twice", "visible under two names",
     attempt(), task(SINK), WHOLE[1], units=(unit("out/t-1.arrow"), unit("out/retry/t-1.arrow")))  # fmt: skip
 bad("committed-twice", "committed and thrown away",
-    attempt(), task(SINK), closed(1), finalized(1, SINK), events.TransactionAborted(subtask=SINK, transaction="t-1"),
+    attempt(), task(SINK), closed(1), finalized(1, SINK), TransactionAborted(subtask=SINK, transaction="t-1"),
     heard(SINK), committed("t-1"))  # fmt: skip
 bad("committed-twice", "committed by the attempt that throws it away",
     attempt(), task(SINK), closed(1), finalized(1, SINK), restarted(1), CLEARED,
@@ -168,13 +165,13 @@ near("committed-twice", "restored while the rest is thrown away",
 # The next attempt goes on from an older checkpoint, on another worker; the first hears nothing of it. 50 ms are more
 # than the clocks of two nodes differ by where the order of a history is tried otherwise.
 NOTICED: list[Line] = [attempt(), task(SINK), WHOLE[1], closed(2), finalized(2, SINK), heard(SINK, 2)]
-ASKED = at("worker-0.0", events.CommitTried(subtask=SINK, transaction="t-2"), attempt=1)
+ASKED = at("worker-0.0", CommitTried(subtask=SINK, transaction="t-2"), attempt=1)
 UNDER_WAY: list[Line] = [NOTICED, ASKED]
 ELSEWHERE: list[Line] = [
     50.0, failure(), attempt(1), at("worker-1.0", task(SINK, 1), CLEARED, closed(3)), finalized(3, SINK),
     at("worker-1.0", heard(SINK, 3), committed("t-3")),
 ]  # fmt: skip
-LATE = at("worker-0.0", events.TransactionCommitted(subtask=SINK, transaction="t-2"), attempt=1)
+LATE = at("worker-0.0", TransactionCommitted(subtask=SINK, transaction="t-2"), attempt=1)
 BARELY: list[Line] = [50.0, failure(), attempt(1), at("worker-1.0", task(SINK, 1), CLEARED)]
 EACH_100 = ReaderPolled(polls=9, interval_ms=100)
 BOTH = (unit("out/t-1"), unit("out/t-2"))
@@ -232,11 +229,11 @@ near("aborted-data-lost", "carried to the next checkpoint",
      attempt(), task(SINK), closed(1), aborted(), heard(SINK, completed=False), closed(2, 1), finalized(2, SINK),
      heard(SINK, 2), committed("t-1"), committed("t-2"))  # fmt: skip
 
-COMMIT_FAILED = events.CommitFailed(subtask=SINK, transaction="t-1", reason="unavailable")
+COMMIT_FAILED = CommitFailed(subtask=SINK, transaction="t-1", reason="unavailable")
 
 bad("error-swallowed", "failure taken for success",
     attempt(), task(SINK), closed(1), finalized(1, SINK), heard(SINK), TRIED, COMMIT_FAILED,
-    events.TransactionCommitted(subtask=SINK, transaction="t-1"))  # fmt: skip
+    TransactionCommitted(subtask=SINK, transaction="t-1"))  # fmt: skip
 bad("error-swallowed", "failure only logged",
     attempt(), task(SINK), closed(1), finalized(1, SINK), heard(SINK), TRIED, COMMIT_FAILED)  # fmt: skip
 bad("error-swallowed", "failure survives the next notice",
@@ -251,18 +248,16 @@ near("error-swallowed", "failure fails the task",
 
 bad("failed-untried", "failure of another transaction",
     attempt(), task(SINK), closed(1), closed(2), finalized(2, SINK), heard(SINK, 2),
-    events.CommitTried(subtask=SINK, transaction="t-2"), COMMIT_FAILED, stopped(SINK, reason="commit failed"),
+    CommitTried(subtask=SINK, transaction="t-2"), COMMIT_FAILED, stopped(SINK, reason="commit failed"),
     end=UNREACHED)  # fmt: skip
 near("failed-untried", "failure of the one that is tried",
      attempt(), task(SINK), WHOLE[1], closed(2), finalized(2, SINK), heard(SINK, 2),
-     events.CommitTried(subtask=SINK, transaction="t-2"),
-     events.CommitFailed(subtask=SINK, transaction="t-2", reason="unavailable"), stopped(SINK, reason="commit failed"),
-     end=UNREACHED)  # fmt: skip
+     CommitTried(subtask=SINK, transaction="t-2"), CommitFailed(subtask=SINK, transaction="t-2", reason="unavailable"),
+     stopped(SINK, reason="commit failed"), end=UNREACHED)  # fmt: skip
 
 bad("commit-not-idempotent", "recovery cannot commit again",
-    attempt(), task(SINK), WHOLE[1], restarted(1, 1),
-    events.CommitTried(subtask=SINK, transaction="t-1", recovering=True), COMMIT_FAILED,
-    stopped(SINK, reason="x"))  # fmt: skip
+    attempt(), task(SINK), WHOLE[1], restarted(1, 1), CommitTried(subtask=SINK, transaction="t-1", recovering=True),
+    COMMIT_FAILED, stopped(SINK, reason="x"))  # fmt: skip
 near("commit-not-idempotent", "recovery commits again",
      attempt(), task(SINK), WHOLE[1], restarted(1, 1), committed("t-1", recovering=True))  # fmt: skip
 
@@ -281,11 +276,11 @@ near("committed-not-visible", "reported and seen",
      WHOLE[1], WHOLE[2], LOOKED, units=(unit("out/t-1.arrow"), unit("out/t-2.arrow")))  # fmt: skip
 near("committed-not-visible", "nothing was in it",
      WHOLE[1], snapshot(SINK, 2, pending=("t-2",)),
-     events.TransactionPrecommitted(subtask=SINK, transaction="t-2", checkpoint=2, records=0), ack_sent(SINK, 2),
+     TransactionPrecommitted(subtask=SINK, transaction="t-2", checkpoint=2, records=0), ack_sent(SINK, 2),
      finalized(2, SINK), heard(SINK, 2), committed("t-2"), LOOKED, units=(unit("t-1"),))  # fmt: skip
 near("committed-not-visible", "the answer to the second is lost at the end",
-     WHOLE[1], closed(2), finalized(2, SINK), heard(SINK, 2), events.CommitTried(subtask=SINK, transaction="t-2"),
-     LOOKED, units=(unit("t-1"),), end=UNREACHED)  # fmt: skip
+     WHOLE[1], closed(2), finalized(2, SINK), heard(SINK, 2), CommitTried(subtask=SINK, transaction="t-2"), LOOKED,
+     units=(unit("t-1"),), end=UNREACHED)  # fmt: skip
 
 bad("visible-without-commit", "seen and never pre committed", WHOLE[1], units=(unit("t-1"), unit("t-9")))
 bad("visible-without-commit", "promised and seen and nobody commits",

@@ -5,11 +5,10 @@ from __future__ import annotations
 import numpy as np
 from msgspec.structs import replace
 
-from holdfast.harness.model import events
 from holdfast.harness.model.capability import AT_LEAST_ONCE
 from holdfast.harness.model.checkpoint import SavepointFormat, StopMode
 from holdfast.harness.model.consequence import Consequence
-from holdfast.harness.model.events import FaultInjected, RecordsDropped
+from holdfast.harness.model.events import FaultInjected, RecordsDropped, SavepointCompleted, SavepointTriggered
 from holdfast.harness.model.job import WATERMARK_DELAY_MS, WINDOW_MS
 from holdfast.harness.model.jobs import (
     DEDUPLICATE, IDLE_SPLITS, SESSION_SUM, SLIDING_SUM, TOP_SUM, TUMBLING_SUM, WINDOW_SUM,
@@ -86,31 +85,25 @@ near("window-missing", "records may take effect twice",
 
 PASSED = (row("a", 0, 0, 2), row("b", 0, 1, 3))
 OPEN = (row("a", 1, 4), row("b", 1, 5))
-SAVED = events.SavepointCompleted(
-    checkpoint=3, path="savepoint/_metadata", files=(), positions=(6,), recovery_point=True,
-)  # fmt: skip
+SAVED = SavepointCompleted(checkpoint=3, path="savepoint/_metadata", files=(), positions=(6,), recovery_point=True)
 
 # A job is stopped with a savepoint, and none goes on from it.
 near("window-missing", "a stop that drains emits what was read of open windows",
-     events.SavepointTriggered(checkpoint=3, folder="savepoint/", format=SavepointFormat.CANONICAL,
-                               stop=StopMode.DRAIN),
+     SavepointTriggered(checkpoint=3, folder="savepoint/", format=SavepointFormat.CANONICAL, stop=StopMode.DRAIN),
      SAVED, job=TUMBLING_SUM, units=one_by_one(*PASSED, *OPEN), expected=ExpectedEnd.FINISHED)  # fmt: skip
 near("window-missing", "a stop leaves open windows alone",
-     events.SavepointTriggered(checkpoint=3, folder="savepoint/", format=SavepointFormat.CANONICAL,
-                               stop=StopMode.SUSPEND),
+     SavepointTriggered(checkpoint=3, folder="savepoint/", format=SavepointFormat.CANONICAL, stop=StopMode.SUSPEND),
      SAVED, job=TUMBLING_SUM, units=one_by_one(*PASSED), expected=ExpectedEnd.FINISHED)  # fmt: skip
 bad("window-missing", "a stop that drains leaves a window open",
-    events.SavepointTriggered(checkpoint=3, folder="savepoint/", format=SavepointFormat.CANONICAL, stop=StopMode.DRAIN),
-    SAVED, job=TUMBLING_SUM, units=one_by_one(*PASSED, OPEN[0]), expected=ExpectedEnd.FINISHED)  # fmt: skip
+    SavepointTriggered(checkpoint=3, folder="savepoint/", format=SavepointFormat.CANONICAL, stop=StopMode.DRAIN), SAVED,
+    job=TUMBLING_SUM, units=one_by_one(*PASSED, OPEN[0]), expected=ExpectedEnd.FINISHED)  # fmt: skip
 bad("window-missing", "a stop loses a window that was over",
-    events.SavepointTriggered(checkpoint=3, folder="savepoint/", format=SavepointFormat.CANONICAL,
-                              stop=StopMode.SUSPEND),
+    SavepointTriggered(checkpoint=3, folder="savepoint/", format=SavepointFormat.CANONICAL, stop=StopMode.SUSPEND),
     SAVED, job=TUMBLING_SUM, units=one_by_one(PASSED[0]), expected=ExpectedEnd.FINISHED)  # fmt: skip
 
 bad("window-wrong", "a drained window holds a record behind the savepoint",
-    events.SavepointTriggered(checkpoint=3, folder="savepoint/", format=SavepointFormat.CANONICAL, stop=StopMode.DRAIN),
-    SAVED, job=TUMBLING_SUM, units=one_by_one(*PASSED, row("a", 1, 4, 6), OPEN[1]),
-    expected=ExpectedEnd.FINISHED)  # fmt: skip
+    SavepointTriggered(checkpoint=3, folder="savepoint/", format=SavepointFormat.CANONICAL, stop=StopMode.DRAIN), SAVED,
+    job=TUMBLING_SUM, units=one_by_one(*PASSED, row("a", 1, 4, 6), OPEN[1]), expected=ExpectedEnd.FINISHED)  # fmt: skip
 
 # --- WINDOW and TIME: a split that is idle holds back no window, and may be late when it comes again ------------------
 
