@@ -52,7 +52,7 @@ bad("beyond-input", "split applied twice in no order",
 OF_ANOTHER_HASH = [
     FoldRow(row.key, row.value, row.counts, row.digest * 3 + 1 & MASK)
     for row in (fold("a", (0,), (0,)), WHOLE_A, WHOLE_B)
-]  # fmt: skip
+]
 
 # Whoever writes rows computes their digests in a way of his own; no record is missing or there twice.
 bad("digest-wrong", "digest of another hash", units=one_by_one(*OF_ANOTHER_HASH))

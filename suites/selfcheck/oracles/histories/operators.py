@@ -112,7 +112,7 @@ OF_BROADCAST, OF_JOIN = (
 _COPY = [
     BroadcastSummary(n, sum(range(1, n + 1)), sum(identity_hash(1, offset) for offset in range(n)) & MASK)
     for n in range(3)
-]  # fmt: skip
+]
 COPIES: dict[tuple[int, int], list[Line]] = {
     (left,
      right): [snapshot("sum[0]", state=replace(summary([(0, 0)]), broadcast=_COPY[left])),
@@ -175,8 +175,8 @@ WITHIN_20_MS = replace(
 *PAIRS, BACKWARDS = (
     WindowRow(row.key, left << 31 | 1 << 24 | right, row.value, row.digest)
     for left, right in ((0, 0), (0, 2), (1, 1), (2, 2), (2, 0))
-    for row in [joined("ab" [left % 2], [(0, left)], [(1, right)])]
-)  # fmt: skip
+    for row in [joined("ab"[left % 2], [(0, left)], [(1, right)])]
+)
 """All that there are of three records on either side; those of offsets 0 and 2 are just 20 ms apart."""
 
 bad_pairs, near_pairs = exhibits("WINDOW", inputs=input_log(3, 3), job=WITHIN_20_MS)

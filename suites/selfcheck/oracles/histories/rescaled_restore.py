@@ -37,7 +37,7 @@ def rescaled(
     states = [
         StateSummary(len(each), len(each), sum(each.values()), sum(each.values()), entries=each)
         for each in (LEFT, RIGHT, *held)
-    ]  # fmt: skip
+    ]
     taken = [
         line
         for index, state in enumerate(states[:2])
@@ -66,7 +66,7 @@ def copied(recorded: Sequence[int], held: Sequence[int]) -> list[Line]:
     taken = [
         snapshot(f"sum[{index}]", state=StateSummary(broadcast=BroadcastSummary(each, 0, 0)))
         for index, each in enumerate(recorded)
-    ]  # fmt: skip
+    ]
     others = [snapshot(f"{vertex}[{index}]") for vertex in ("source", "sink") for index in (0, 1)]
     starts = [
         task(f"{vertex}[{index}]", 1,
@@ -162,7 +162,7 @@ def restored(mode: str, given: Elements, kept: Elements | None = None, recorded:
     taken = [
         snapshot(f"sum[{index}]", state=StateSummary(lists=(ListSummary("notes", mode, each),)))
         for index, each in enumerate(recorded)
-    ]  # fmt: skip
+    ]
     starts = [
         task(f"sum[{index}]", 1, state=StateSummary(lists=(ListSummary("notes", mode, each),)),
              given=(ListSummary("notes", mode, given[index]),))

@@ -27,7 +27,7 @@ ALL_RUN: list[Line] = [attempt(), *of_each(TaskStarted, *SUBTASKS), switched(RUN
 FAILED_OVER: dict[int, list[Line]] = {
     delay_ms: [failure("it failed", LAST), switched(RESTARTING), RestartScheduled(delay_ms=delay_ms)]
     for delay_ms in (20, 800, 900)
-}  # fmt: skip
+}
 """All fail with the last subtask, and begin again after so many milliseconds."""
 
 LAST_FAILED: list[Line] = [failure("it failed", LAST, LAST), *FAILED_OVER[20][1:]]

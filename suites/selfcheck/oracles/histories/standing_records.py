@@ -26,7 +26,7 @@ BELOW = "sum[0]->sink[0]"
 READING: dict[int, list[Line]] = {
     n: [attempt(), *(task(each, positions=((1, n),) if each == SOURCE else ()) for each in SUBTASKS), switched(RUNNING)]
     for n in (0, 4, 10)
-}  # fmt: skip
+}
 
 bad, near = exhibits("PROGRESS", options=WITHOUT_CHECKPOINTS)
 

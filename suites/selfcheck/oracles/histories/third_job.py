@@ -114,7 +114,7 @@ SKEW_MS = 101
 
 ACCEPTED: dict[int, list[Line]] = {
     n: [RescaleRequested(parallelism=n), RescaleAccepted(parallelism=n)] for n in (2, 3, 129)
-}  # fmt: skip
+}
 
 bad, near = exhibits(
     "RESCALE", submitted(), attempt(parallelism=2), injected("rescale", "coordinator[0]"), faults=(WIDER,)

@@ -32,7 +32,7 @@ def closed(checkpoint: int, *pending: int) -> list[Line]:
 
 WHOLE: dict[int, list[Line]] = {
     n: [*closed(n), *finalized(n, SINK), heard(SINK, n), *committed(f"t-{n}")] for n in range(1, 5)
-}  # fmt: skip
+}
 
 
 def restarted(restored: int | None, *pending: int) -> list[Line]:

@@ -123,7 +123,7 @@ near_row("window-missing", "what no split has passed stays open", units=one_by_o
 EARLY, A_LITTLE_LATER, IDLE_AT_FIRST = (
     Partition(np.arange(100) % 2, np.arange(1, 101), preloaded=0, starts_ms=starts_ms, records_per_second=200)
     for starts_ms in (0, 40, 150)
-)  # fmt: skip
+)
 
 bad_drop, near_drop = exhibits("TIME", attempt(), inputs=InputLog(("a", "b"), (EARLY, A_LITTLE_LATER)), job=IDLE_SPLITS)
 
@@ -157,7 +157,7 @@ bad_rows, near_rows = exhibits("EXACT", inputs=input_log(22), job=TOP_SUM)
 
 A_OF_FOUR, B_OF_FOUR = (
     fold_row(key, [(0, offset) for offset in range(first, 8, 2)], 1) for first, key in enumerate("ab")
-)  # fmt: skip
+)
 """The last rows of both keys, of four records each."""
 
 near_rows("row-wrong", "the three largest of four",
