@@ -201,15 +201,6 @@ def finalized(checkpoint: int, *participants: str, files: tuple[FileReference, .
     return [published(checkpoint, *files), completed(checkpoint), *notified(checkpoint, *participants)]
 
 
-def checkpointed(checkpoint: int, *participants: str, files: tuple[FileReference, ...] = ()) -> list[Event]:
-    """A whole checkpoint, from its trigger on."""
-    return [
-        triggered(checkpoint, *participants),
-        *acked(checkpoint, *participants),
-        *finalized(checkpoint, *participants, files=files),
-    ]
-
-
 # --- checkpoints, at a subtask ---------------------------------------------------------------------------------------
 
 
@@ -255,11 +246,6 @@ def heard(subtask: str, *checkpoints: int, completed: bool = True) -> list[Event
 
 def metadata(checkpoint: int, length: int = 10, checksum: int = 7) -> FileReference:
     return FileReference(f"chk-{checkpoint}/_metadata", length, checksum)
-
-
-def written(*files: FileReference, by: str = "") -> list[Event]:
-    """By a process, or by the coordinator."""
-    return [events.FileWritten(node=by, file=file) for file in files]
 
 
 def deleted(*files: FileReference, by: str = "", attempt: int = 0) -> list[Event]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from holdfast.harness.model import profile
 from holdfast.harness.model.events import (
-    AckOutcome, CheckpointAudited, CheckpointRetained, CoordinatorClaimed, FileReference, SharedHandle,
+    AckOutcome, CheckpointAudited, CheckpointRetained, CoordinatorClaimed, FileReference, FileWritten, SharedHandle,
     SharedStateRegistered,
 )  # fmt: skip
 from holdfast.harness.model.plan import FaultSpec
@@ -15,7 +15,7 @@ from holdfast.harness.model.target import COORDINATOR
 from holdfast.suites.selfcheck.oracles.builder import Line, at, exhibits, injected
 from holdfast.suites.selfcheck.oracles.lines import (
     CANCELLING, RUNNING, aborted, ack_sent, acked, attempt, cancelled, completed, deleted, died, drawn, dropped, listed,
-    published, submitted, switched, triggered, written,
+    published, submitted, switched, triggered,
 )  # fmt: skip
 
 SUM = "sum[0]"
@@ -38,8 +38,9 @@ METADATA = {n: FileReference(f"chk-{n}/_metadata", 20, n) for n in range(1, 8)}
 def whole(checkpoint: int, new: FileReference, *again: FileReference) -> list[Line]:
     """A checkpoint with one new shared file, and others that an earlier one has brought."""
     shared = (SharedHandle(new.path, new), *(SharedHandle(each.path) for each in again))
-    return [written(new, by="worker-0.0"), triggered(checkpoint, SUM), ack_sent(SUM, checkpoint, new, shared=shared),
-            acked(checkpoint, SUM), SharedStateRegistered(checkpoint=checkpoint, files=()),
+    return [FileWritten(node="worker-0.0", file=new), triggered(checkpoint, SUM),
+            ack_sent(SUM, checkpoint, new, shared=shared), acked(checkpoint, SUM),
+            SharedStateRegistered(checkpoint=checkpoint, files=()),
             published(checkpoint, METADATA[checkpoint], new, *again), completed(checkpoint)]  # fmt: skip
 
 

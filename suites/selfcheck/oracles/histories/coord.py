@@ -8,8 +8,8 @@ from holdfast.harness.model.history import RunEnd
 from holdfast.harness.model.jobs import FORWARD
 from holdfast.suites.selfcheck.oracles.builder import MS, Line, at, exhibits
 from holdfast.suites.selfcheck.oracles.lines import (
-    Barrier, aborted, acked, attempt, checkpointed, completed, delivers, died, drawn, failure, heard, notified,
-    published, snapshot, submitted, triggered,
+    Barrier, aborted, acked, attempt, completed, delivers, died, drawn, failure, finalized, heard, notified, published,
+    snapshot, submitted, triggered,
 )  # fmt: skip
 
 # --- Lines of stories about a coordinator, over the forward job with one subtask of each vertex -----------------------
@@ -19,7 +19,7 @@ ALL = ("source[0]", "map[0]", "sink[0]")
 FILE = FileReference("chk-1/source", 10, 7)
 SHORT = {"execution.checkpointing.interval": "100 ms", "execution.checkpointing.timeout": "200 ms"}
 TWO_AT_ONCE = {"execution.checkpointing.interval": "100 ms", "execution.checkpointing.max-concurrent-checkpoints": "2"}
-WHOLE = {n: checkpointed(n, *ALL) for n in range(1, 4)}
+WHOLE: dict[int, list[Line]] = {n: [triggered(n, *ALL), acked(n, *ALL), *finalized(n, *ALL)] for n in range(1, 4)}
 
 # --- COORD: the life of a checkpoint, how many there may be, and for how long -----------------------------------------
 

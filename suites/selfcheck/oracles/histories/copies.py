@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from holdfast.harness.model.events import (
-    DeclineSent, FileDeleted, FileReference, LocalCopyRefused, LocalCopySpoilt, LocalCopyUsed, LocalCopyWritten,
-    LocalDiskListed, StateFileRead, StorageObserved,
+    DeclineSent, FileDeleted, FileReference, FileWritten, LocalCopyRefused, LocalCopySpoilt, LocalCopyUsed,
+    LocalCopyWritten, LocalDiskListed, StateFileRead, StorageObserved,
 )  # fmt: skip
 from holdfast.suites.selfcheck.oracles.builder import OPTIONS, Line, at, exhibits, stamped
 from holdfast.suites.selfcheck.oracles.lines import (
     ack_sent, attempt, completed, damaged, deleted, died, dropped, failure, heard, listed, published, storage_failed,
-    task, written,
+    task,
 )  # fmt: skip
 
 # --- LOCAL: two sums keep copies of checkpoint 1 on their workers, and one of them is restored ------------------------
@@ -116,7 +116,9 @@ METADATA = {n: FileReference(f"chk-{n}/_metadata", 20, 8) for n in range(1, 5)}
 
 BOTH = {n: (METADATA[n], STATE[n]) for n in METADATA}
 
-WHOLE: dict[int, list[Line]] = {n: [*written(*BOTH[n]), published(n, *BOTH[n]), completed(n)] for n in BOTH}
+WHOLE: dict[int, list[Line]] = {
+    n: [*(FileWritten(file=file) for file in BOTH[n]), published(n, *BOTH[n]), completed(n)] for n in BOTH
+}  # fmt: skip
 
 
 def looked(before: Sequence[Line], checkpoint: int, *files: FileReference, unrecorded: int = 0) -> list[Line]:
@@ -210,7 +212,7 @@ near_deleted("deleted-still-stored", "is on its way out at the end",
 # A late write of an attempt that is over: what was deleted was not there yet.
 near_deleted("deleted-still-stored", "is written behind its deletion",
              WHOLE[1], WHOLE[2], dropped(1), deleted(*BOTH[1], by=COORDINATOR),
-             at(COORDINATOR, FileDeleted(path="chk-3/sum-0")), written(STATE[3]),
+             at(COORDINATOR, FileDeleted(path="chk-3/sum-0")), FileWritten(file=STATE[3]),
              listed(*BOTH[2], STATE[3]))  # fmt: skip
 near_deleted("deleted-still-stored", "a deletion that failed was not reported",
              WHOLE[1], WHOLE[2], dropped(1), deleted(*BOTH[1], by=COORDINATOR), WHOLE[3], dropped(2),

@@ -7,17 +7,17 @@ that, and its successor goes on from 3: it cannot know 2, whose files it deletes
 from __future__ import annotations
 
 from holdfast.harness.model.events import (
-    CheckpointAudited, CheckpointRetained, CoordinatorClaimed, FileReference, ObjectMended, SubtaskAudited,
+    CheckpointAudited, CheckpointRetained, CoordinatorClaimed, FileReference, FileWritten, ObjectMended, SubtaskAudited,
 )  # fmt: skip
 from holdfast.harness.model.jobs import FORWARD
 from holdfast.suites.selfcheck.oracles.builder import Line, exhibits
 from holdfast.suites.selfcheck.oracles.histories import state as keyed
 from holdfast.suites.selfcheck.oracles.histories.coord import ALL, WHOLE
-from holdfast.suites.selfcheck.oracles.histories.snapshot import FILE, HELD, THREE_MORE, WORKER, released
+from holdfast.suites.selfcheck.oracles.histories.snapshot import FILE, HELD, RELEASED, THREE_MORE, WORKER
 from holdfast.suites.selfcheck.oracles.legal import summary
 from holdfast.suites.selfcheck.oracles.lines import (
     CANCELED, CANCELLING, RUNNING, aborted, ack_sent, acked, attempt, completed, damaged, deleted, died, drawn, dropped,
-    listed, notified, published, snapshot, submitted, switched, triggered, written,
+    listed, notified, published, snapshot, submitted, switched, triggered,
 )  # fmt: skip
 
 POLICY = "execution.checkpointing.externalized-checkpoint-retention"
@@ -27,13 +27,12 @@ METADATA = {n: FileReference(f"chk-{n}/_metadata", 20, n) for n in range(1, 5)}
 
 STATE_FILE = {n: FileReference(f"chk-{n}/sum-0", 10, n) for n in range(1, 5)}
 
-
-def on_its_way(checkpoint: int, *shared: FileReference) -> list[Line]:
-    """Published, and not complete yet."""
-    files = (STATE_FILE[checkpoint], METADATA[checkpoint], *shared)
-    return [drawn(checkpoint), triggered(checkpoint, *ALL), *acked(checkpoint, *ALL),
-            *(written(file) for file in files[:2]), published(checkpoint, *files, states=len(ALL))]  # fmt: skip
-
+ON_ITS_WAY: dict[int, list[Line]] = {
+    n: [drawn(n), triggered(n, *ALL), acked(n, *ALL), FileWritten(file=STATE_FILE[n]), FileWritten(file=METADATA[n]),
+        published(n, STATE_FILE[n], METADATA[n], states=len(ALL))]
+    for n in (1, 2, 3)
+}  # fmt: skip
+"""Published, and not complete yet."""
 
 SUM_FILE = FileReference("chk-1/sum-0", 100, 7)
 NOTHING_PUT_BACK = ObjectMended(path=METADATA[2].path, length=None)
@@ -45,37 +44,38 @@ reach_bad, reach_near = exhibits("REACH")
 
 # Checkpoint 2 is damaged, and its coordinator dies when the third is published and has not completed.
 reach_near("file-missing", "successor cleans up what it cannot know",
-           submitted(), attempt(), switched(RUNNING), *on_its_way(1), completed(1), *on_its_way(2), completed(2),
-           dropped(1), deleted(METADATA[1]), deleted(STATE_FILE[1]), damaged(METADATA[2]), on_its_way(3),
+           submitted(), attempt(), switched(RUNNING), *ON_ITS_WAY[1], completed(1), *ON_ITS_WAY[2], completed(2),
+           dropped(1), deleted(METADATA[1]), deleted(STATE_FILE[1]), damaged(METADATA[2]), ON_ITS_WAY[3],
            died("coordinator", "killed"), attempt(3), switched(RUNNING), deleted(STATE_FILE[2]), NOTHING_PUT_BACK,
            OF_3)  # fmt: skip
 reach_bad("file-missing", "successor deletes a file of what it restored",
-          submitted(), attempt(), switched(RUNNING), *on_its_way(1), completed(1), *on_its_way(2), completed(2),
-          dropped(1), deleted(METADATA[1]), deleted(STATE_FILE[1]), damaged(METADATA[2]), on_its_way(3),
+          submitted(), attempt(), switched(RUNNING), *ON_ITS_WAY[1], completed(1), *ON_ITS_WAY[2], completed(2),
+          dropped(1), deleted(METADATA[1]), deleted(STATE_FILE[1]), damaged(METADATA[2]), ON_ITS_WAY[3],
           died("coordinator", "killed"), attempt(3), switched(RUNNING), deleted(STATE_FILE[2]), deleted(STATE_FILE[3]),
           NOTHING_PUT_BACK)  # fmt: skip
 reach_bad("file-missing", "successor deletes a file that a newer one shares",
-          submitted(), attempt(), switched(RUNNING), *on_its_way(1), completed(1), *on_its_way(2), completed(2),
-          dropped(1), deleted(METADATA[1]), deleted(STATE_FILE[1]), damaged(METADATA[2]), on_its_way(3, STATE_FILE[2]),
-          died("coordinator", "killed"), attempt(3), switched(RUNNING), deleted(STATE_FILE[2]))  # fmt: skip
+          submitted(), attempt(), switched(RUNNING), *ON_ITS_WAY[1], completed(1), *ON_ITS_WAY[2], completed(2),
+          dropped(1), deleted(METADATA[1]), deleted(STATE_FILE[1]), damaged(METADATA[2]), *ON_ITS_WAY[3][:-1],
+          published(3, STATE_FILE[3], METADATA[3], STATE_FILE[2], states=len(ALL)), died("coordinator", "killed"),
+          attempt(3), switched(RUNNING), deleted(STATE_FILE[2]))  # fmt: skip
 reach_bad("file-missing", "deleted before the damage",
-          submitted(), attempt(), switched(RUNNING), *on_its_way(1), completed(1), *on_its_way(2), completed(2),
+          submitted(), attempt(), switched(RUNNING), *ON_ITS_WAY[1], completed(1), *ON_ITS_WAY[2], completed(2),
           dropped(1), deleted(METADATA[1]), deleted(STATE_FILE[1]), deleted(STATE_FILE[2]), damaged(METADATA[2]),
-          on_its_way(3), died("coordinator", "killed"), attempt(3), switched(RUNNING))  # fmt: skip
+          ON_ITS_WAY[3], died("coordinator", "killed"), attempt(3), switched(RUNNING))  # fmt: skip
 reach_bad("file-missing", "deleted when all was put back",
-          *on_its_way(1), completed(1), damaged(METADATA[1]), ObjectMended(path=METADATA[1].path, length=20),
+          *ON_ITS_WAY[1], completed(1), damaged(METADATA[1]), ObjectMended(path=METADATA[1].path, length=20),
           deleted(STATE_FILE[1]))  # fmt: skip
 reach_bad("file-missing", "another is missing in the storage",
-          submitted(), attempt(), switched(RUNNING), *on_its_way(1), completed(1), *on_its_way(2), completed(2),
-          dropped(1), deleted(METADATA[1]), deleted(STATE_FILE[1]), damaged(METADATA[2]), on_its_way(3),
+          submitted(), attempt(), switched(RUNNING), *ON_ITS_WAY[1], completed(1), *ON_ITS_WAY[2], completed(2),
+          dropped(1), deleted(METADATA[1]), deleted(STATE_FILE[1]), damaged(METADATA[2]), ON_ITS_WAY[3],
           died("coordinator", "killed"), attempt(3), switched(RUNNING), NOTHING_PUT_BACK,
           listed(METADATA[3], STATE_FILE[2]))  # fmt: skip
 
 reach_near("file-differs", "the damaged is stored shorter",
-           *on_its_way(1), completed(1), damaged(STATE_FILE[1], left=5),
+           *ON_ITS_WAY[1], completed(1), damaged(STATE_FILE[1], left=5),
            listed(METADATA[1], FileReference(STATE_FILE[1].path, 5, 99)))  # fmt: skip
 reach_bad("file-differs", "another than the damaged is stored shorter",
-          *on_its_way(1), completed(1), damaged(METADATA[1], left=5),
+          *ON_ITS_WAY[1], completed(1), damaged(METADATA[1], left=5),
           listed(METADATA[1], FileReference(STATE_FILE[1].path, 5, 99)))  # fmt: skip
 
 # --- RETAIN ----------------------------------------------------------------------------------------------------------
@@ -85,19 +85,19 @@ NEXT = drawn(4)
 retain_bad, retain_near = exhibits("RETAIN")
 
 retain_near("too-many-retained", "the damaged is not counted",
-            submitted(), attempt(), switched(RUNNING), *on_its_way(1), completed(1), *on_its_way(2), completed(2),
-            dropped(1), deleted(METADATA[1]), deleted(STATE_FILE[1]), damaged(METADATA[2]), on_its_way(3),
+            submitted(), attempt(), switched(RUNNING), *ON_ITS_WAY[1], completed(1), *ON_ITS_WAY[2], completed(2),
+            dropped(1), deleted(METADATA[1]), deleted(STATE_FILE[1]), damaged(METADATA[2]), ON_ITS_WAY[3],
             died("coordinator", "killed"), attempt(3), switched(RUNNING), NEXT)  # fmt: skip
 retain_bad("too-many-retained", "an older one stays beside the damaged",
-           *on_its_way(1), completed(1), *on_its_way(2), completed(2), damaged(METADATA[2]), *on_its_way(3),
+           *ON_ITS_WAY[1], completed(1), *ON_ITS_WAY[2], completed(2), damaged(METADATA[2]), *ON_ITS_WAY[3],
            completed(3), NEXT)  # fmt: skip
 retain_bad("too-many-retained", "what was put back is counted",
-           *on_its_way(2), completed(2), damaged(METADATA[2]), ObjectMended(path=METADATA[2].path, length=20),
-           *on_its_way(3), completed(3), NEXT)  # fmt: skip
+           *ON_ITS_WAY[2], completed(2), damaged(METADATA[2]), ObjectMended(path=METADATA[2].path, length=20),
+           *ON_ITS_WAY[3], completed(3), NEXT)  # fmt: skip
 
 CANCELLED_WITH_DAMAGE: list[Line] = [
-    submitted(), attempt(), switched(RUNNING), switched(CANCELLING), *on_its_way(1), completed(1), damaged(METADATA[1]),
-    *on_its_way(2), completed(2),
+    submitted(), attempt(), switched(RUNNING), switched(CANCELLING), *ON_ITS_WAY[1], completed(1), damaged(METADATA[1]),
+    *ON_ITS_WAY[2], completed(2),
 ]  # fmt: skip
 
 retain_near("discarded-wrongly", "the damaged is not left to the user",
@@ -107,16 +107,16 @@ retain_bad("discarded-wrongly", "the undamaged is not left to the user",
            *CANCELLED_WITH_DAMAGE, switched(CANCELED), options=KEEPING)  # fmt: skip
 
 retain_near("deleted-in-use", "a file of the damaged goes while it is restored",
-            *on_its_way(1), completed(1), damaged(METADATA[1]), attempt(1), deleted(STATE_FILE[1]))  # fmt: skip
+            *ON_ITS_WAY[1], completed(1), damaged(METADATA[1]), attempt(1), deleted(STATE_FILE[1]))  # fmt: skip
 retain_bad("deleted-in-use", "a file goes whose checkpoint was put back",
-           *on_its_way(1), completed(1), damaged(METADATA[1]), ObjectMended(path=METADATA[1].path, length=20),
+           *ON_ITS_WAY[1], completed(1), damaged(METADATA[1]), ObjectMended(path=METADATA[1].path, length=20),
            attempt(1), deleted(STATE_FILE[1]))  # fmt: skip
 
 retain_near("deleted-after-end", "the damaged is gone that was left to the user",
-            *on_its_way(1), completed(1), CheckpointRetained(checkpoint=1, path=METADATA[1].path),
+            *ON_ITS_WAY[1], completed(1), CheckpointRetained(checkpoint=1, path=METADATA[1].path),
             damaged(STATE_FILE[1]), listed(METADATA[1]), options=KEEPING)  # fmt: skip
 retain_bad("deleted-after-end", "another is gone that was left to the user",
-           *on_its_way(1), completed(1), CheckpointRetained(checkpoint=1, path=METADATA[1].path),
+           *ON_ITS_WAY[1], completed(1), CheckpointRetained(checkpoint=1, path=METADATA[1].path),
            damaged(STATE_FILE[1]), listed(STATE_FILE[1]), options=KEEPING)  # fmt: skip
 
 # --- COORD and LOUD --------------------------------------------------------------------------------------------------
@@ -124,23 +124,23 @@ retain_bad("deleted-after-end", "another is gone that was left to the user",
 coord_bad, coord_near = exhibits("COORD")
 
 coord_near("restored-not-latest", "goes on from what was published",
-           submitted(), attempt(), switched(RUNNING), *on_its_way(1), completed(1), *on_its_way(2), completed(2),
-           dropped(1), deleted(METADATA[1]), deleted(STATE_FILE[1]), damaged(METADATA[2]), on_its_way(3),
+           submitted(), attempt(), switched(RUNNING), *ON_ITS_WAY[1], completed(1), *ON_ITS_WAY[2], completed(2),
+           dropped(1), deleted(METADATA[1]), deleted(STATE_FILE[1]), damaged(METADATA[2]), ON_ITS_WAY[3],
            died("coordinator", "killed"), attempt(3), switched(RUNNING))  # fmt: skip
 
 # --- COORD and LOUD --------------------------------------------------------------------------------------------------
 
 loud_bad, loud_near = exhibits(
-    "LOUD", submitted(), attempt(), switched(RUNNING), [*on_its_way(1), completed(1)], [*on_its_way(2), completed(2)],
-    dropped(1), deleted(METADATA[1]), deleted(STATE_FILE[1]), damaged(METADATA[2]), on_its_way(3),
+    "LOUD", submitted(), attempt(), switched(RUNNING), [*ON_ITS_WAY[1], completed(1)], [*ON_ITS_WAY[2], completed(2)],
+    dropped(1), deleted(METADATA[1]), deleted(STATE_FILE[1]), damaged(METADATA[2]), ON_ITS_WAY[3],
     died("coordinator", "killed"),
 )  # fmt: skip
 
 loud_near("started-older", "goes on from what was published", attempt(3), switched(RUNNING))
 
 coord_bad("restored-not-latest", "goes back behind the damaged",
-          submitted(), attempt(), switched(RUNNING), *on_its_way(1), completed(1), *on_its_way(2), completed(2),
-          dropped(1), deleted(METADATA[1]), deleted(STATE_FILE[1]), damaged(METADATA[2]), on_its_way(3),
+          submitted(), attempt(), switched(RUNNING), *ON_ITS_WAY[1], completed(1), *ON_ITS_WAY[2], completed(2),
+          dropped(1), deleted(METADATA[1]), deleted(STATE_FILE[1]), damaged(METADATA[2]), ON_ITS_WAY[3],
           died("coordinator", "killed"), attempt(1), switched(RUNNING))  # fmt: skip
 
 loud_bad("started-older", "goes back behind the damaged", attempt(1), switched(RUNNING))
@@ -148,8 +148,8 @@ loud_bad("started-older", "goes back behind the damaged", attempt(1), switched(R
 loud_bad("started-empty", "starts empty beside the damaged", attempt(), switched(RUNNING))
 
 coord_bad("restored-not-latest", "goes back to the damaged",
-          submitted(), attempt(), switched(RUNNING), *on_its_way(1), completed(1), *on_its_way(2), completed(2),
-          dropped(1), deleted(METADATA[1]), deleted(STATE_FILE[1]), damaged(METADATA[2]), on_its_way(3),
+          submitted(), attempt(), switched(RUNNING), *ON_ITS_WAY[1], completed(1), *ON_ITS_WAY[2], completed(2),
+          dropped(1), deleted(METADATA[1]), deleted(STATE_FILE[1]), damaged(METADATA[2]), ON_ITS_WAY[3],
           died("coordinator", "killed"), attempt(2), switched(RUNNING))  # fmt: skip
 
 DISCARDED: list[Line] = [attempt(), triggered(1, *ALL), ack_sent(ALL[0], 1, STATE_FILE[1]), acked(1, ALL[0])]
@@ -167,7 +167,7 @@ coord_bad("state-not-discarded", "the harness put back another file",
 ONE_UNREADABLE: list[Line] = [
     CheckpointAudited(checkpoint=1, problem="cannot be read"), CheckpointAudited(checkpoint=2),
 ]  # fmt: skip
-BOTH_COMPLETE: list[Line] = [on_its_way(1), completed(1), on_its_way(2), completed(2)]
+BOTH_COMPLETE: list[Line] = [ON_ITS_WAY[1], completed(1), ON_ITS_WAY[2], completed(2)]
 
 restore_bad, restore_near = exhibits("RESTORE")
 
@@ -178,30 +178,30 @@ restore_bad("audit-failed", "another than the damaged cannot be read back",
 
 # Read back as soon as it has completed, in vain.
 restore_bad("audit-failed", "cannot be read back before the damage",
-            *on_its_way(1), completed(1), CheckpointAudited(checkpoint=1, problem="cannot be read"),
+            *ON_ITS_WAY[1], completed(1), CheckpointAudited(checkpoint=1, problem="cannot be read"),
             damaged(STATE_FILE[1], left=5))  # fmt: skip
 restore_near("audit-failed", "the damaged cannot be read back and is mended",
-             *on_its_way(1), completed(1), damaged(STATE_FILE[1], left=5),
+             *ON_ITS_WAY[1], completed(1), damaged(STATE_FILE[1], left=5),
              CheckpointAudited(checkpoint=1, problem="cannot be read"),
-             ObjectMended(path=STATE_FILE[1].path, length=10), *on_its_way(2), completed(2),
+             ObjectMended(path=STATE_FILE[1].path, length=10), *ON_ITS_WAY[2], completed(2),
              CheckpointAudited(checkpoint=2))  # fmt: skip
 
 state_bad, state_near = exhibits("STATE")
 
 state_near("state-unreadable", "state of the damaged cannot be read back",
-           on_its_way(1), completed(1, 4, 2), on_its_way(2), completed(2), damaged(STATE_FILE[1], left=5),
+           ON_ITS_WAY[1], completed(1, 4, 2), ON_ITS_WAY[2], completed(2), damaged(STATE_FILE[1], left=5),
            ONE_UNREADABLE, CheckpointAudited(checkpoint=1),
            SubtaskAudited(checkpoint=1, subtask="sum[0]", state=summary(keyed.A)),
            SubtaskAudited(checkpoint=1, subtask="sum[1]", state=summary(keyed.B)))  # fmt: skip
 state_bad("state-unreadable", "state of another cannot be read back",
           BOTH_COMPLETE, damaged(STATE_FILE[2], left=5), ONE_UNREADABLE)  # fmt: skip
 state_bad("state-unreadable", "state cannot be read back before the damage",
-          *on_its_way(1), completed(1), CheckpointAudited(checkpoint=1, problem="cannot be read"),
+          *ON_ITS_WAY[1], completed(1), CheckpointAudited(checkpoint=1, problem="cannot be read"),
           damaged(STATE_FILE[1], left=5))  # fmt: skip
 
 snapshot_bad, snapshot_near = exhibits(
     "SNAPSHOT", CoordinatorClaimed(epoch=1), attempt(), triggered(), snapshot("sum[0]", state=summary(HELD)),
-    written(FILE[1], by=WORKER), released(), ack_sent("sum[0]", 1, FILE[1]), acked(1, "sum[0]"), died(),
+    FileWritten(node=WORKER, file=FILE[1]), RELEASED, ack_sent("sum[0]", 1, FILE[1]), acked(1, "sum[0]"), died(),
     CoordinatorClaimed(epoch=2),
 )  # fmt: skip
 

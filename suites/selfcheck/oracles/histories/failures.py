@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from holdfast.harness.model.events import (
-    FaultHealed, FileReference, InputTruncated, JobStatus, ObjectDamaged, RecordFailed, RecoveryFailed,
+    FaultHealed, FileReference, FileWritten, InputTruncated, JobStatus, ObjectDamaged, RecordFailed, RecoveryFailed,
     RestartScheduled,
 )  # fmt: skip
 from holdfast.harness.model.plan import ExpectedEnd, FaultSpec
@@ -11,7 +11,7 @@ from holdfast.harness.model.target import Role, Target
 from holdfast.suites.selfcheck.oracles.builder import OPTIONS, Line, at, exhibits, injected
 from holdfast.suites.selfcheck.oracles.histories.count import FIXED, RESTART
 from holdfast.suites.selfcheck.oracles.lines import (
-    CANCELLING, FINISHED, RESTARTING, RUNNING, attempt, died, failure, storage_failed, submitted, switched, written,
+    CANCELLING, FINISHED, RESTARTING, RUNNING, attempt, died, failure, storage_failed, submitted, switched,
 )  # fmt: skip
 
 # --- COUNT: workers that stand still, and coordinators that give them up or not ---------------------------------------
@@ -149,7 +149,7 @@ near("failure-without-cause", "record makes it fail",
 near("failure-without-cause", "checkpoint cannot be restored",
      RecoveryFailed(checkpoint=1, reason="it is damaged"), SUM_FAILED, attempt())  # fmt: skip
 
-STORED = written(FileReference("chk-1/a", 100, 7))
+STORED = FileWritten(file=FileReference("chk-1/a", 100, 7))
 PRECOMMIT_FAILED = storage_failed("precommit", "pending/a", "it exists already")
 
 bad("refused-by-store", "nothing struck the store", STORED, PRECOMMIT_FAILED)

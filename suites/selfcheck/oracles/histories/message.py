@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from holdfast.harness.model.events import (
-    CoordinatorClaimed, CoordinatorSuperseded, DeclineReceived, DeclineSent, FileDeleted, FileReference, FinishReceived,
-    MessageDisturbed, SplitsAssigned, SplitsReceived, SubtaskFinished, TaskStarted, TriggerReceived, TriggerSent,
+    CoordinatorClaimed, CoordinatorSuperseded, DeclineReceived, DeclineSent, FileDeleted, FileReference, FileWritten,
+    FinishReceived, MessageDisturbed, SplitsAssigned, SplitsReceived, SubtaskFinished, TaskStarted, TriggerReceived,
+    TriggerSent,
 )  # fmt: skip
 from holdfast.suites.selfcheck.oracles.builder import Line, at, exhibits, injected
 from holdfast.suites.selfcheck.oracles.legal import SUBTASKS
 from holdfast.suites.selfcheck.oracles.lines import (
     CANCELLING, ack_sent, acked, attempt, completed, deleted, died, dropped, heard, notified, of_each, published,
-    stopped, switched, triggered, written,
+    stopped, switched, triggered,
 )  # fmt: skip
 
 # --- FENCE: a coordinator stands still, another takes over, and the first comes back ----------------------------------
@@ -39,7 +40,8 @@ near("epoch-not-higher", "another job begins anew",
      CoordinatorClaimed(epoch=1), died(), CoordinatorClaimed(epoch=2), died(),
      CoordinatorClaimed(epoch=1, first_attempt=1_000_000), died())  # fmt: skip
 
-bad("superseded-acted", "superseded publishes", superseded(written(METADATA, by=FORMER), learns=False), options={})
+bad("superseded-acted", "superseded publishes",
+    superseded(FileWritten(node=FORMER, file=METADATA), learns=False), options={})  # fmt: skip
 bad("superseded-acted", "superseded triggers",
     superseded(at(FORMER, triggered(2, *SUBTASKS)),
                at("worker-0.0", TriggerReceived(checkpoint=2, subtask="source[0]"))),

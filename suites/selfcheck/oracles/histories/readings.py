@@ -9,16 +9,14 @@ from holdfast.harness.model.capability import AT_LEAST_ONCE, OutputMode
 from holdfast.harness.model.checkpoint import FailureReason
 from holdfast.harness.model.configuration import EffectiveConfiguration, Note, NoteKind, Origin, Setting
 from holdfast.harness.model.events import (
-    FileReference, InvariantChecked, JobConfigured, ReaderPolled, RowsChanged, RowsVisible, SnapshotReleased,
-    StateSummary,
+    FileReference, FileWritten, InvariantChecked, JobConfigured, ReaderPolled, RowsChanged, RowsVisible,
+    SnapshotReleased, StateSummary,
 )  # fmt: skip
 from holdfast.harness.model.plan import ExpectedEnd
 from holdfast.harness.oracles.configuration.configuration_model import DEFAULTS
 from holdfast.harness.oracles.coordinator.trend import FEWEST
 from holdfast.suites.selfcheck.oracles.builder import Line, exhibits, undecided
-from holdfast.suites.selfcheck.oracles.lines import (
-    aborted, acked, attempt, completed, deleted, snapshot, triggered, written,
-)  # fmt: skip
+from holdfast.suites.selfcheck.oracles.lines import aborted, acked, attempt, completed, deleted, snapshot, triggered
 
 # --- STABLE: what the committed reader reported -----------------------------------------------------------------------
 
@@ -171,7 +169,8 @@ def checkpoint(
     taken = snapshot("sum[0]", number, state=StateSummary())
     release = SnapshotReleased(subtask="sum[0]", checkpoint=number, kept_entries=0, open_versions=0)
     cut: list[Line] = [] if versions is None else [taken, *([] if versions else [release])]
-    return [triggered(number, "sum[0]"), written(file), *cut, ack_ms, acked(number, "sum[0]"), publish_ms, ended, *gone]
+    return [triggered(number, "sum[0]"), FileWritten(file=file), *cut, ack_ms, acked(number, "sum[0]"), publish_ms,
+            ended, *gone]  # fmt: skip
 
 
 NUMBERS = range(1, MANY + 1)

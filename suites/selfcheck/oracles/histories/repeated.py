@@ -29,7 +29,7 @@ near("acked-before-durable", "writes the file again behind its ack", snapshot.WR
 bad("acked-before-durable", "acks state that is nowhere and cuts again without any",
     taken("sum[0]"), ack_sent("sum[0]"))  # fmt: skip
 bad("freed-too-early", "frees before the file is written and again afterwards",
-    snapshot.released(), snapshot.WRITTEN, snapshot.released(), snapshot.ACKED)  # fmt: skip
+    snapshot.RELEASED, snapshot.WRITTEN, snapshot.RELEASED, snapshot.ACKED)  # fmt: skip
 bad("barrier-after-upload", "one of two barriers waits for the file",
     sends(snapshot.BELOW, Barrier(1)), snapshot.WRITTEN, sends("sum[0]->sink[1]", Barrier(1)),
     snapshot.ACKED)  # fmt: skip
@@ -58,9 +58,9 @@ exhibits("FENCE")[0]("superseded-notified", "task hears of it behind an abort",
 # --- checkpoints -----------------------------------------------------------------------------------------------------
 
 damage.coord_bad("restored-not-latest", "goes back to the damaged and finds the newer one again later",
-                 submitted(), attempt(), switched(RUNNING), *damage.on_its_way(1), completed(1), *damage.on_its_way(2),
+                 submitted(), attempt(), switched(RUNNING), *damage.ON_ITS_WAY[1], completed(1), *damage.ON_ITS_WAY[2],
                  completed(2), dropped(1), deleted(metadata(1)), deleted(damage.STATE_FILE[1]), damaged(metadata(2)),
-                 damage.on_its_way(3), died("coordinator", "killed"), attempt(2), switched(RUNNING),
+                 damage.ON_ITS_WAY[3], died("coordinator", "killed"), attempt(2), switched(RUNNING),
                  published(3, damage.STATE_FILE[3]))  # fmt: skip
 
 damage.state_near("state-extra", "completes again with other positions",
@@ -114,5 +114,5 @@ splits.bad(
 # --- files -----------------------------------------------------------------------------------------------------------
 
 damage.reach_bad("file-missing", "deleted while its checkpoint is retained and again when it is dropped",
-                 *damage.on_its_way(1), completed(1), deleted(damage.STATE_FILE[1]), *damage.on_its_way(2),
+                 *damage.ON_ITS_WAY[1], completed(1), deleted(damage.STATE_FILE[1]), *damage.ON_ITS_WAY[2],
                  completed(2), dropped(1), deleted(damage.STATE_FILE[1]))  # fmt: skip

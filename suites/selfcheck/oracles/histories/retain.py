@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from holdfast.harness.model import profile
-from holdfast.harness.model.events import CheckpointRetained, FileReference, RecoveryFailed, SavepointCompleted
+from holdfast.harness.model.events import (
+    CheckpointRetained, FileReference, FileWritten, RecoveryFailed, SavepointCompleted,
+)  # fmt: skip
 from holdfast.harness.model.history import RunEnd
 from holdfast.harness.model.plan import FaultSpec
 from holdfast.harness.model.target import Role, Target
 from holdfast.suites.selfcheck.oracles.builder import MS, Line, at, exhibits, injected, undecided
 from holdfast.suites.selfcheck.oracles.lines import (
     FAILED, RUNNING, aborted, ack_sent, attempt, cancelled, completed, deleted, died, drawn, dropped, failure, listed,
-    metadata, published, storage_failed, submitted, switched, written,
+    metadata, published, storage_failed, submitted, switched,
 )  # fmt: skip
 
 # --- REACH: a checkpoint of one state file and its metadata -----------------------------------------------------------
@@ -20,7 +22,8 @@ STATE, METADATA = FileReference("chk-1/sum-0", 10, 7), FileReference("chk-1/_met
 SHORTER = FileReference("chk-1/sum-0", 9, 7)
 
 STORED: list[Line] = [
-    written(STATE), ack_sent("sum[0]", 1, STATE), written(METADATA), published(1, METADATA, STATE, path=METADATA.path),
+    FileWritten(file=STATE), ack_sent("sum[0]", 1, STATE), FileWritten(file=METADATA),
+    published(1, METADATA, STATE, path=METADATA.path),
 ]  # fmt: skip
 """Checkpoint 1 with its two files is published."""
 
@@ -40,9 +43,9 @@ near("file-missing", "withdrawn metadata first",
      *STORED, aborted(1, "publication failed"), deleted(METADATA), deleted(STATE))  # fmt: skip
 
 bad("file-differs", "written with other checksum",
-    written(FileReference("chk-1/sum-0", 10, 1)), *STORED[1:], completed())  # fmt: skip
+    FileWritten(file=FileReference("chk-1/sum-0", 10, 1)), *STORED[1:], completed())  # fmt: skip
 bad("file-differs", "stored shorter", *STORED, completed(), listed(SHORTER, METADATA))
-bad("file-differs", "overwritten later", *STORED, completed(), written(SHORTER))
+bad("file-differs", "overwritten later", *STORED, completed(), FileWritten(file=SHORTER))
 near("file-differs", "stored as written", *STORED, completed(), listed(STATE, METADATA))
 TWO_RETAINED = {"execution.checkpointing.num-retained": "2"}
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from holdfast.harness.model.checkpoint import SavepointFormat
 from holdfast.harness.model.events import (
-    AckOutcome, CoordinatorClaimed, FileReference, SavepointTriggered, SharedFileUse, SharedHandle,
+    AckOutcome, CoordinatorClaimed, FileReference, FileWritten, SavepointTriggered, SharedFileUse, SharedHandle,
     SharedStateRegistered, SharedStateRejected, SharedStateReleased, StorageObserved,
 )  # fmt: skip
 from holdfast.suites.selfcheck.oracles.builder import Line, exhibits
 from holdfast.suites.selfcheck.oracles.lines import (
-    aborted, ack_sent, acked, attempt, deleted, dropped, finalized, heard, listed, triggered, written,
+    aborted, ack_sent, acked, attempt, deleted, dropped, finalized, heard, listed, triggered,
 )  # fmt: skip
 
 SUM = "sum[0]"
@@ -23,7 +23,8 @@ def answered(
 ) -> list[Line]:
     """An acknowledgement, with what it names as stored by it."""
     files = tuple(handle.file for handle in shared if handle.file is not None)
-    return [*(written(file, by="worker-0.0") for file in files), ack_sent(subtask, checkpoint, *files, shared=shared),
+    return [*(FileWritten(node="worker-0.0", file=file) for file in files),
+            ack_sent(subtask, checkpoint, *files, shared=shared),
             acked(checkpoint, subtask, outcome=outcome)]  # fmt: skip
 
 

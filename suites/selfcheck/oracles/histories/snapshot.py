@@ -6,13 +6,13 @@ from msgspec.structs import replace
 
 from holdfast.harness.model.checkpoint import SavepointFormat
 from holdfast.harness.model.events import (
-    AckOutcome, CoordinatorClaimed, DeclineSent, FileReference, SavepointTriggered, SnapshotReleased,
+    AckOutcome, CoordinatorClaimed, DeclineSent, FileReference, FileWritten, SavepointTriggered, SnapshotReleased,
 )  # fmt: skip
 from holdfast.suites.selfcheck.oracles.builder import Line, at, exhibits, input_log
 from holdfast.suites.selfcheck.oracles.legal import summary
 from holdfast.suites.selfcheck.oracles.lines import (
-    Barrier, aborted, ack_sent, acked, attempt, checkpointed, delivers, died, heard, listed, metadata, sends, snapshot,
-    stopped, storage_failed, triggered, written,
+    Barrier, aborted, ack_sent, acked, attempt, delivers, died, finalized, heard, listed, metadata, sends, snapshot,
+    stopped, storage_failed, triggered,
 )  # fmt: skip
 
 LEFT, BELOW = "source[0]->sum[0]", "sum[0]->sink[0]"
@@ -22,12 +22,6 @@ SYNCHRONOUS = {"execution.checkpointing.interval": "100 ms", "state.backend.asyn
 
 FILE = {n: FileReference(f"chk-{n}/sum-0", 100, 7) for n in range(1, 9)}
 
-
-def released(checkpoint: int = 1, kept: int | None = 0, still_open: int = 0, page: int = 1) -> SnapshotReleased:
-    return SnapshotReleased(subtask="sum[0]", checkpoint=checkpoint, kept_entries=kept, open_versions=still_open,
-                            page_entries=page)  # fmt: skip
-
-
 # --- durable before the ack ------------------------------------------------------------------------------------------
 
 
@@ -35,7 +29,8 @@ bad, near = exhibits("SNAPSHOT")
 
 TAKEN = snapshot("sum[0]", state=summary(HELD))
 ACKED = ack_sent("sum[0]", 1, FILE[1])
-WRITTEN = written(FILE[1], by=WORKER)
+RELEASED = SnapshotReleased(subtask="sum[0]", checkpoint=1, kept_entries=0, open_versions=0)
+WRITTEN = FileWritten(node=WORKER, file=FILE[1])
 
 bad("acked-before-durable", "acks before its file is written", attempt(), TAKEN, ACKED, WRITTEN)
 bad("acked-before-durable", "acks state that is nowhere", attempt(), TAKEN, ack_sent("sum[0]"))
@@ -65,7 +60,9 @@ def _uploads(*, moving: bool, standstill: int = 1) -> list[Line]:
             lines.append(delivers(LEFT, position))
             position += 1
         lines += [
-            10, written(FILE[checkpoint], by=WORKER), released(checkpoint, int(moving and checkpoint == 2)),
+            10, FileWritten(node=WORKER, file=FILE[checkpoint]),
+            SnapshotReleased(subtask="sum[0]", checkpoint=checkpoint, kept_entries=int(moving and checkpoint == 2),
+                             open_versions=0),
             ack_sent("sum[0]", checkpoint, FILE[checkpoint]),
         ]  # fmt: skip
     lines += [1, delivers(LEFT, position), standstill, delivers(LEFT, position + 1)]
@@ -77,15 +74,17 @@ near("stood-while-uploading", "moves during one upload", _uploads(moving=True))
 near("stood-while-uploading", "moves though the machine stood still once", _uploads(moving=True, standstill=40))
 
 bad("processed-while-writing", "processes during a synchronous write",
-    attempt(), TAKEN, delivers(LEFT, 0), WRITTEN, released(kept=1), ACKED, options=SYNCHRONOUS)  # fmt: skip
+    attempt(), TAKEN, delivers(LEFT, 0), WRITTEN,
+    SnapshotReleased(subtask="sum[0]", checkpoint=1, kept_entries=1, open_versions=0), ACKED,
+    options=SYNCHRONOUS)  # fmt: skip
 
 # Batches come every millisecond, but for a write of twenty, and for what the machine stands still before it.
 near("processed-while-writing", "waits for a synchronous write",
      attempt(), 1, delivers(LEFT, 0), 1, delivers(LEFT, 1), 1, delivers(LEFT, 2), 1, delivers(LEFT, 3), 1,
-     delivers(LEFT, 4), TAKEN, 20, WRITTEN, released(), ACKED, 1, delivers(LEFT, 5), options=SYNCHRONOUS)  # fmt: skip
+     delivers(LEFT, 4), TAKEN, 20, WRITTEN, RELEASED, ACKED, 1, delivers(LEFT, 5), options=SYNCHRONOUS)  # fmt: skip
 near("processed-while-writing", "waits for one on a machine that stood still once",
      attempt(), 1, delivers(LEFT, 0), 1, delivers(LEFT, 1), 1, delivers(LEFT, 2), 1, delivers(LEFT, 3), 40,
-     delivers(LEFT, 4), TAKEN, 20, WRITTEN, released(), ACKED, 1, delivers(LEFT, 5), options=SYNCHRONOUS)  # fmt: skip
+     delivers(LEFT, 4), TAKEN, 20, WRITTEN, RELEASED, ACKED, 1, delivers(LEFT, 5), options=SYNCHRONOUS)  # fmt: skip
 
 # --- errors ----------------------------------------------------------------------------------------------------------
 
@@ -106,57 +105,78 @@ near("sync-error-swallowed", "stops", attempt(), FIX_FAILED, stopped("sum[0]", r
 
 # --- versions --------------------------------------------------------------------------------------------------------
 
-bad("freed-too-early", "frees before the file is written", attempt(), TAKEN, released(), WRITTEN, ACKED)
-near("freed-too-early", "frees when the file is written", attempt(), TAKEN, WRITTEN, released(), ACKED)
+bad("freed-too-early", "frees before the file is written", attempt(), TAKEN, RELEASED, WRITTEN, ACKED)
+near("freed-too-early", "frees when the file is written", attempt(), TAKEN, WRITTEN, RELEASED, ACKED)
 near("freed-too-early", "keyed state comes with the ack and what was in flight is written later",
-     attempt(), snapshot("sum[0]", state=summary(HELD), unaligned=True), released(), WRITTEN,
-     ack_sent("sum[0]", 1, FILE[1], inline_bytes=9), TAKEN_AGAIN, written(FILE[2], by=WORKER), released(2),
+     attempt(), snapshot("sum[0]", state=summary(HELD), unaligned=True), RELEASED, WRITTEN,
+     ack_sent("sum[0]", 1, FILE[1], inline_bytes=9), TAKEN_AGAIN, FileWritten(node=WORKER, file=FILE[2]),
+     SnapshotReleased(subtask="sum[0]", checkpoint=2, kept_entries=0, open_versions=0),
      ack_sent("sum[0]", 2, FILE[2]))  # fmt: skip
 near("freed-too-early", "empty state is stored nowhere and what was in flight is written later",
-     attempt(), snapshot("sum[0]", state=summary([]), unaligned=True), released(), WRITTEN, ACKED, TAKEN_AGAIN,
-     written(FILE[2], by=WORKER), released(2), ack_sent("sum[0]", 2, FILE[2]))  # fmt: skip
+     attempt(), snapshot("sum[0]", state=summary([]), unaligned=True), RELEASED, WRITTEN, ACKED, TAKEN_AGAIN,
+     FileWritten(node=WORKER, file=FILE[2]),
+     SnapshotReleased(subtask="sum[0]", checkpoint=2, kept_entries=0, open_versions=0),
+     ack_sent("sum[0]", 2, FILE[2]))  # fmt: skip
 
 bad("versions-kept", "never frees the first",
-    attempt(), TAKEN, WRITTEN, ACKED, TAKEN_AGAIN, written(FILE[2], by=WORKER), released(2),
+    attempt(), TAKEN, WRITTEN, ACKED, TAKEN_AGAIN, FileWritten(node=WORKER, file=FILE[2]),
+    SnapshotReleased(subtask="sum[0]", checkpoint=2, kept_entries=0, open_versions=0),
     ack_sent("sum[0]", 2, FILE[2]))  # fmt: skip
-bad("versions-kept", "says that another is open", attempt(), TAKEN, WRITTEN, released(still_open=1), ACKED)
+bad("versions-kept", "says that another is open",
+    attempt(), TAKEN, WRITTEN, SnapshotReleased(subtask="sum[0]", checkpoint=1, kept_entries=0, open_versions=1),
+    ACKED)  # fmt: skip
 near("versions-kept", "another is open",
-     attempt(), TAKEN, TAKEN_AGAIN, WRITTEN, released(still_open=1), ACKED, released(2))  # fmt: skip
+     attempt(), TAKEN, TAKEN_AGAIN, WRITTEN,
+     SnapshotReleased(subtask="sum[0]", checkpoint=1, kept_entries=0, open_versions=1), ACKED,
+     SnapshotReleased(subtask="sum[0]", checkpoint=2, kept_entries=0, open_versions=0))  # fmt: skip
 
 MANY_KEYS = replace(input_log(10, 10), keys=tuple(f"key-{number}" for number in range(4_000)))
 """Enough for pages of four."""
 
 bad("kept-wrong", "keeps more than was changed",
-    attempt(), TAKEN, delivers(LEFT, 0, records=2), WRITTEN, released(kept=3), ACKED)  # fmt: skip
+    attempt(), TAKEN, delivers(LEFT, 0, records=2), WRITTEN,
+    SnapshotReleased(subtask="sum[0]", checkpoint=1, kept_entries=3, open_versions=0), ACKED)  # fmt: skip
 bad("kept-wrong", "keeps nothing of what was changed",
-    attempt(), TAKEN, delivers(LEFT, 0, records=2), WRITTEN, released(kept=0), ACKED)  # fmt: skip
+    attempt(), TAKEN, delivers(LEFT, 0, records=2), WRITTEN,
+    SnapshotReleased(subtask="sum[0]", checkpoint=1, kept_entries=0, open_versions=0), ACKED)  # fmt: skip
 bad("kept-wrong", "keeps more pages than entries were changed",
-    attempt(), TAKEN, delivers(LEFT, 0, records=2), WRITTEN, released(kept=12, page=4), ACKED,
+    attempt(), TAKEN, delivers(LEFT, 0, records=2), WRITTEN,
+    SnapshotReleased(subtask="sum[0]", checkpoint=1, kept_entries=12, open_versions=0, page_entries=4), ACKED,
     inputs=MANY_KEYS)  # fmt: skip
 bad("kept-wrong", "calls the whole state a page",
-    attempt(), TAKEN, delivers(LEFT, 0), WRITTEN, released(kept=2, page=2), ACKED)  # fmt: skip
+    attempt(), TAKEN, delivers(LEFT, 0), WRITTEN,
+    SnapshotReleased(subtask="sum[0]", checkpoint=1, kept_entries=2, open_versions=0, page_entries=2),
+    ACKED)  # fmt: skip
 bad("kept-wrong", "calls a large part of many keys a page",
-    attempt(), TAKEN, delivers(LEFT, 0), WRITTEN, released(kept=1_000, page=1_000), ACKED,
+    attempt(), TAKEN, delivers(LEFT, 0), WRITTEN,
+    SnapshotReleased(subtask="sum[0]", checkpoint=1, kept_entries=1_000, open_versions=0, page_entries=1_000), ACKED,
     inputs=MANY_KEYS)  # fmt: skip
 near("kept-wrong", "keeps whole pages",
-     attempt(), TAKEN, delivers(LEFT, 0, records=2), WRITTEN, released(kept=8, page=4), ACKED,
+     attempt(), TAKEN, delivers(LEFT, 0, records=2), WRITTEN,
+     SnapshotReleased(subtask="sum[0]", checkpoint=1, kept_entries=8, open_versions=0, page_entries=4), ACKED,
      inputs=MANY_KEYS)  # fmt: skip
 near("kept-wrong", "keeps what was changed",
-     attempt(), delivers(LEFT, 0), TAKEN, delivers(LEFT, 1, records=3), WRITTEN, released(kept=2), ACKED)  # fmt: skip
+     attempt(), delivers(LEFT, 0), TAKEN, delivers(LEFT, 1, records=3), WRITTEN,
+     SnapshotReleased(subtask="sum[0]", checkpoint=1, kept_entries=2, open_versions=0), ACKED)  # fmt: skip
 near("kept-wrong", "does not tell of every snapshot what it keeps",
-     attempt(), TAKEN, delivers(LEFT, 0, records=2), WRITTEN, released(kept=None), ACKED, TAKEN_AGAIN,
-     delivers(LEFT, 1), written(FILE[2], by=WORKER), released(2, kept=1), ack_sent("sum[0]", 2, FILE[2]))  # fmt: skip
+     attempt(), TAKEN, delivers(LEFT, 0, records=2), WRITTEN,
+     SnapshotReleased(subtask="sum[0]", checkpoint=1, kept_entries=None, open_versions=0), ACKED, TAKEN_AGAIN,
+     delivers(LEFT, 1), FileWritten(node=WORKER, file=FILE[2]),
+     SnapshotReleased(subtask="sum[0]", checkpoint=2, kept_entries=1, open_versions=0),
+     ack_sent("sum[0]", 2, FILE[2]))  # fmt: skip
 
 
 # --- files -----------------------------------------------------------------------------------------------------------
 
-COMPLETE: dict[int, list[Line]] = {n: [*checkpointed(n, files=(metadata(n, checksum=1),))] for n in range(2, 9)}
+COMPLETE: dict[int, list[Line]] = {
+    n: [triggered(n), *finalized(n, files=(metadata(n, checksum=1),))] for n in range(2, 9)
+}  # fmt: skip
 THREE_MORE: list[Line] = [COMPLETE[2], COMPLETE[3], COMPLETE[4]]
 
 LISTED: list[Line] = [attempt(), TAKEN]
 """Checkpoint 1 is aborted while its file is being written, or when it is acknowledged; three more complete."""
 
-LEFT_BEHIND: list[Line] = [CoordinatorClaimed(epoch=1), attempt(), triggered(), TAKEN, WRITTEN, released(), ACKED]
+LEFT_BEHIND: list[Line] = [CoordinatorClaimed(epoch=1), attempt(), triggered(), TAKEN, WRITTEN, RELEASED, ACKED]
 """Checkpoint 1 is pending when the coordinator dies, and three others complete under the next one."""
 
 bad("aborted-file-left", "successor leaves a file of the pending",
@@ -166,21 +186,21 @@ near("aborted-file-left", "successor deletes it",
 near("aborted-file-left", "the dead had not heard of it",
      *LEFT_BEHIND, died(), CoordinatorClaimed(epoch=2), THREE_MORE, listed(FILE[1]))  # fmt: skip
 bad("aborted-file-left", "aborted file is there",
-    *LISTED, heard("sum[0]", completed=False), WRITTEN, released(), THREE_MORE, listed(FILE[1]))  # fmt: skip
+    *LISTED, heard("sum[0]", completed=False), WRITTEN, RELEASED, THREE_MORE, listed(FILE[1]))  # fmt: skip
 bad("aborted-file-left", "file of a late ack is there",
-    *LISTED, WRITTEN, released(), ACKED, acked(1, "sum[0]", outcome=AckOutcome.DISCARDED), THREE_MORE,
+    *LISTED, WRITTEN, RELEASED, ACKED, acked(1, "sum[0]", outcome=AckOutcome.DISCARDED), THREE_MORE,
     listed(FILE[1]))  # fmt: skip
 near("aborted-file-left", "ack of the file never arrived",
-     *LISTED, WRITTEN, released(), ACKED, THREE_MORE, listed(FILE[1]))  # fmt: skip
+     *LISTED, WRITTEN, RELEASED, ACKED, THREE_MORE, listed(FILE[1]))  # fmt: skip
 near("aborted-file-left", "aborted file is gone",
-     *LISTED, heard("sum[0]", completed=False), WRITTEN, released(), THREE_MORE, listed())  # fmt: skip
+     *LISTED, heard("sum[0]", completed=False), WRITTEN, RELEASED, THREE_MORE, listed())  # fmt: skip
 
 IN_SAVEPOINT = FileReference("saved/5/state", 10, 1)
 
 SAVEPOINT_ACKED: list[Line] = [
     SavepointTriggered(checkpoint=5, folder="saved/5/", format=SavepointFormat.CANONICAL),
-    snapshot("sum[0]", 5, state=summary(HELD)), written(IN_SAVEPOINT, by=WORKER), ack_sent("sum[0]", 5, IN_SAVEPOINT),
-    acked(5, "sum[0]"),
+    snapshot("sum[0]", 5, state=summary(HELD)), FileWritten(node=WORKER, file=IN_SAVEPOINT),
+    ack_sent("sum[0]", 5, IN_SAVEPOINT), acked(5, "sum[0]"),
 ]  # fmt: skip
 SAVEPOINT_LISTED: list[Line] = [COMPLETE[6], COMPLETE[7], COMPLETE[8], listed(IN_SAVEPOINT)]
 """Its file lies there when three checkpoints have completed."""
