@@ -57,6 +57,7 @@ def failure(
 
 
 def died(process: str = "coordinator", cause: str = "kill", *, by_error: bool = False) -> events.NodeDied:
+    """A process ends, killed or by an error of its own."""
     return events.NodeDied(dead_node=process, cause=cause, by_error=by_error)
 
 
@@ -91,14 +92,17 @@ def of_each(kind: Callable[..., Event], *places: str, **fields: Any) -> list[Eve
 
 
 def stopped(*subtasks: str, reason: str = "cancelled") -> list[Event]:
+    """These subtasks stop."""
     return [events.TaskStopped(subtask=subtask, reason=reason) for subtask in subtasks]
 
 
 def emitted(first: int, following: int, *, subtask: str = "source[0]", partition: int = 0) -> events.SourceEmitted:
+    """A source emits the records from the first offset up to the following."""
     return events.SourceEmitted(subtask=subtask, partition=partition, first_offset=first, next_offset=following)
 
 
 def sets(*timers: tuple[str, int], subtask: str = "sum[0]") -> events.TimersSet:
+    """A subtask sets timers, each by its key and time."""
     return events.TimersSet(subtask=subtask, timers=timers)
 
 
@@ -143,6 +147,7 @@ def content(channel: str, *positions: int, attempt: int = 1, output: bool = Fals
 
 
 def in_flight(subtask: str, *channels: ChannelContent, checkpoint: int = 1) -> events.ChannelStateTaken:
+    """A subtask takes what is in flight in these channels into its checkpoint."""
     return events.ChannelStateTaken(subtask=subtask, checkpoint=checkpoint, channels=channels)
 
 
@@ -150,6 +155,7 @@ def in_flight(subtask: str, *channels: ChannelContent, checkpoint: int = 1) -> e
 
 
 def requested(request: int, origin: CheckpointOrigin = CheckpointOrigin.PERIODIC) -> events.CheckpointRequested:
+    """A checkpoint is asked for, by the timer or by somebody."""
     return events.CheckpointRequested(request=request, origin=origin)
 
 
@@ -163,29 +169,35 @@ def drawn(
 def triggered(
     checkpoint: int = 1, *participants: str, origin: CheckpointOrigin = CheckpointOrigin.PERIODIC
 ) -> events.CheckpointTriggered:
+    """The coordinator triggers a checkpoint of these subtasks."""
     return events.CheckpointTriggered(checkpoint=checkpoint, participants=participants, origin=origin)
 
 
 def acked(checkpoint: int, *subtasks: str, outcome: AckOutcome = AckOutcome.SUCCESS) -> list[Event]:
+    """The coordinator takes the acknowledgements of these subtasks."""
     return [events.AckReceived(checkpoint=checkpoint, subtask=subtask, outcome=outcome) for subtask in subtasks]
 
 
 def published(
     checkpoint: int, *files: FileReference, states: int = 0, path: str | None = None
 ) -> events.MetadataPublished:
+    """The coordinator publishes the metadata of a checkpoint, with the files that it names."""
     path = f"chk-{checkpoint}/_metadata" if path is None else path
     return events.MetadataPublished(checkpoint=checkpoint, path=path, files=files, states=states)
 
 
 def completed(checkpoint: int = 1, *positions: int, watermark_ms: int | None = None) -> events.CheckpointCompleted:
+    """A checkpoint completes at these positions of the sources."""
     return events.CheckpointCompleted(checkpoint=checkpoint, positions=positions, watermark_ms=watermark_ms)
 
 
 def aborted(checkpoint: int = 1, reason: str = "expired") -> events.CheckpointAborted:
+    """A checkpoint is aborted."""
     return events.CheckpointAborted(checkpoint=checkpoint, reason=reason)
 
 
 def dropped(checkpoint: int) -> events.CheckpointDropped:
+    """A completed checkpoint is given up for a newer one."""
     return events.CheckpointDropped(checkpoint=checkpoint)
 
 
@@ -230,6 +242,7 @@ def ack_sent(
     inline_bytes: int = 0,
     shared: tuple[events.SharedHandle, ...] = (),
 ) -> events.AckSent:
+    """A subtask acknowledges a checkpoint, with the files that it stored."""
     return events.AckSent(subtask=subtask, checkpoint=checkpoint, files=files, inline_bytes=inline_bytes, shared=shared)
 
 
@@ -245,10 +258,12 @@ def heard(subtask: str, *checkpoints: int, completed: bool = True) -> list[Event
 
 
 def metadata(checkpoint: int, length: int = 10, checksum: int = 7) -> FileReference:
+    """The metadata file of a checkpoint."""
     return FileReference(f"chk-{checkpoint}/_metadata", length, checksum)
 
 
 def deleted(*files: FileReference, by: str = "", attempt: int = 0) -> list[Event]:
+    """By a process, or by the coordinator."""
     return [events.FileDeleted(node=by, attempt=attempt, path=file.path) for file in files]
 
 

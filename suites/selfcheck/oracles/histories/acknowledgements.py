@@ -93,6 +93,7 @@ SHARED = FileReference("shared/a", 90, 7)
 
 
 def whole_of(checkpoint: int, source_bytes: int, *shared: SharedHandle) -> list[Line]:
+    """A whole checkpoint of which the source acknowledges so many bytes of state."""
     return [triggered(checkpoint, *ALL), ack_sent(ALL[0], checkpoint, inline_bytes=source_bytes, shared=shared),
             *(ack_sent(each, checkpoint) for each in ALL[1:]), *acked(checkpoint, *ALL),
             *finalized(checkpoint, *ALL)]  # fmt: skip

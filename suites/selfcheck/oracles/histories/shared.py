@@ -29,6 +29,7 @@ def answered(
 
 
 def registered(checkpoint: int, *files: FileReference, uses: tuple[int, ...] = ()) -> SharedStateRegistered:
+    """The coordinator registers shared files, each with how many checkpoints use it; one where nothing is said."""
     counts = uses or (1,) * len(files)
     return SharedStateRegistered(checkpoint=checkpoint,
                                  files=tuple(SharedFileUse(f"{SUM}/{file.checksum}", file.path, count)

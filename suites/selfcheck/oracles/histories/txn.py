@@ -42,6 +42,7 @@ RECOVERED: list[Line] = [failure(), attempt(1), task(SINK, 1, pending=("t-1",))]
 
 
 def unit(name: str) -> CommittedRows:
+    """One record that a reader sees, under this name."""
     return CommittedRows(name, 0, (IdentityRow(0, 0),))
 
 
