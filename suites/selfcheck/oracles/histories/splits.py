@@ -42,54 +42,34 @@ bad("split-twice", "two readers have a split", snapshot_of((0, 2), (1, 2, 3), ()
 bad("split-twice", "a reader has a split that the enumerator keeps", snapshot_of((0, 2), (1, 3), (3,)))
 near("split-twice", "no reader has any split yet", snapshot_of((), (), (0, 1, 2, 3)))
 
+ONE_ASSIGNED, OTHER_ASSIGNED, BOTH_ASSIGNED = (
+    SplitsAssigned(node="coordinator.0", subtask="source[1]", splits=splits) for splits in ((1,), (3,), (1, 3))
+)  # fmt: skip
+ONE_RECEIVED, BOTH_RECEIVED = (SplitsReceived(subtask="source[1]", splits=splits) for splits in ((1,), (1, 3)))
+AGAIN: list[Line] = [150, ONE_ASSIGNED]
 ACK_TAKEN: list[Line] = [1, at("coordinator.0", acked(1, "source[1]", outcome=AckOutcome.DISCARDED))]
 """A while after it was sent."""
 
 DIES: list[Line] = [died(), attempt()]
 
 bad("split-mistaken", "a reader is given splits of another",
-    attempt(), SplitsAssigned(node="coordinator.0", subtask="source[1]", splits=(1, 3)),
-    SplitsReceived(subtask="source[1]", splits=(0, 2)))  # fmt: skip
-bad("split-mistaken", "a reader is given a part",
-    attempt(), SplitsAssigned(node="coordinator.0", subtask="source[1]", splits=(1, 3)),
-    SplitsReceived(subtask="source[1]", splits=(1,)))  # fmt: skip
+    attempt(), BOTH_ASSIGNED, SplitsReceived(subtask="source[1]", splits=(0, 2)))  # fmt: skip
+bad("split-mistaken", "a reader is given a part", attempt(), BOTH_ASSIGNED, ONE_RECEIVED)
 bad("split-mistaken", "a reader is given splits of its last attempt",
-    attempt(), SplitsAssigned(node="coordinator.0", subtask="source[1]", splits=(1, 3)),
-    SplitsReceived(subtask="source[1]", splits=(1, 3)), attempt(),
-    SplitsAssigned(node="coordinator.0", subtask="source[1]", splits=(3,)),
-    SplitsReceived(subtask="source[1]", splits=(1, 3)))  # fmt: skip
-bad("split-mistaken", "the next coordinator assigned others",
-    attempt(), DIES, SplitsAssigned(node="coordinator.0", subtask="source[1]", splits=(3,)),
-    SplitsReceived(subtask="source[1]", splits=(1,)))  # fmt: skip
+    attempt(), BOTH_ASSIGNED, BOTH_RECEIVED, attempt(), OTHER_ASSIGNED, BOTH_RECEIVED)  # fmt: skip
+bad("split-mistaken", "the next coordinator assigned others", attempt(), DIES, OTHER_ASSIGNED, ONE_RECEIVED)
 near("split-mistaken", "a reader is given what it was assigned",
-     attempt(), SplitsAssigned(node="coordinator.0", subtask="source[1]", splits=(1,)),
-     SplitsAssigned(node="coordinator.0", subtask="source[1]", splits=(1, 3)),
-     SplitsReceived(subtask="source[1]", splits=(1,)), SplitsReceived(subtask="source[1]", splits=(1, 3)))  # fmt: skip
+     attempt(), ONE_ASSIGNED, BOTH_ASSIGNED, ONE_RECEIVED, BOTH_RECEIVED)  # fmt: skip
 near("split-mistaken", "the coordinator dies before it writes down what it assigned",
-     attempt(), SplitsReceived(subtask="source[1]", splits=(1,)), DIES,
-     SplitsAssigned(node="coordinator.0", subtask="source[1]", splits=(1,)),
-     SplitsReceived(subtask="source[1]", splits=(1,)))  # fmt: skip
+     attempt(), ONE_RECEIVED, DIES, ONE_ASSIGNED, ONE_RECEIVED)  # fmt: skip
 
-bad("split-assigned-again", "nobody takes the confirmation",
-    attempt(), SplitsAssigned(node="coordinator.0", subtask="source[1]", splits=(1,)),
-    SplitsReceived(subtask="source[1]", splits=(1,)),
-    [150, SplitsAssigned(node="coordinator.0", subtask="source[1]", splits=(1,))] * 4)  # fmt: skip
-near("split-assigned-again", "the confirmation comes late",
-     attempt(), SplitsAssigned(node="coordinator.0", subtask="source[1]", splits=(1,)),
-     SplitsReceived(subtask="source[1]", splits=(1,)),
-     [150, SplitsAssigned(node="coordinator.0", subtask="source[1]", splits=(1,))] * 3)  # fmt: skip
+bad("split-assigned-again", "nobody takes the confirmation", attempt(), ONE_ASSIGNED, ONE_RECEIVED, AGAIN * 4)
+near("split-assigned-again", "the confirmation comes late", attempt(), ONE_ASSIGNED, ONE_RECEIVED, AGAIN * 3)
 bad("split-assigned-again", "a later ack of the reader is taken",
-    attempt(), SplitsAssigned(node="coordinator.0", subtask="source[1]", splits=(1,)),
-    SplitsReceived(subtask="source[1]", splits=(1,)), 1, ack_sent("source[1]"), ACK_TAKEN,
-    [150, SplitsAssigned(node="coordinator.0", subtask="source[1]", splits=(1,))] * 4)  # fmt: skip
+    attempt(), ONE_ASSIGNED, ONE_RECEIVED, 1, ack_sent("source[1]"), ACK_TAKEN, AGAIN * 4)  # fmt: skip
 near("split-assigned-again", "a later ack of the reader is late",
-     attempt(), SplitsAssigned(node="coordinator.0", subtask="source[1]", splits=(1,)),
-     SplitsReceived(subtask="source[1]", splits=(1,)), 1, ack_sent("source[1]"),
-     [150, SplitsAssigned(node="coordinator.0", subtask="source[1]", splits=(1,))] * 5, ACK_TAKEN,
-     [150, SplitsAssigned(node="coordinator.0", subtask="source[1]", splits=(1,))] * 3)  # fmt: skip
-near("split-assigned-again", "the assignment was lost for long",
-     attempt(), [150, SplitsAssigned(node="coordinator.0", subtask="source[1]", splits=(1,))] * 8,
-     SplitsReceived(subtask="source[1]", splits=(1,)), 150)  # fmt: skip
+     attempt(), ONE_ASSIGNED, ONE_RECEIVED, 1, ack_sent("source[1]"), AGAIN * 5, ACK_TAKEN, AGAIN * 3)  # fmt: skip
+near("split-assigned-again", "the assignment was lost for long", attempt(), AGAIN * 8, ONE_RECEIVED, 150)
 
 bad("split-lost", "a split is lost that only the first listing held",
     snapshot_of((0, 2), (1,), (), (0, 1, 2, 3), (0, 1, 2)))  # fmt: skip

@@ -39,26 +39,21 @@ near("source-not-reading", "it reads", READING[0], READ)
 near("source-not-reading", "it has read everything", READING[0], READ, READING[10])
 near("source-not-reading", "it dies", READING[0], READ, READING[0], died("worker-1"))
 
+ONE_ASSIGNED, OTHER_ASSIGNED, BOTH_ASSIGNED = (
+    SplitsAssigned(node="coordinator.0", subtask=SOURCE, splits=splits) for splits in ((1,), (3,), (1, 3))
+)  # fmt: skip
+ONE_RECEIVED, OTHER_RECEIVED = (SplitsReceived(subtask=SOURCE, splits=splits) for splits in ((1,), (3,)))
 LISTED: list[Line] = [ALL_RUN, READ]
 """Splits are sent again every 100 ms."""
 
 HEARTBEATS = {**WITHOUT_CHECKPOINTS, "heartbeat.interval": "100 ms"}
 
-bad("split-not-received", "it gets no split",
-    *LISTED, SplitsAssigned(node="coordinator.0", subtask="source[1]", splits=(1,)), 100,
-    SplitsAssigned(node="coordinator.0", subtask="source[1]", splits=(1,)), options=HEARTBEATS)  # fmt: skip
-bad("split-not-received", "it gets one of two",
-    *LISTED, SplitsAssigned(node="coordinator.0", subtask="source[1]", splits=(1, 3)),
-    SplitsReceived(subtask=SOURCE, splits=(1,)), options=HEARTBEATS)  # fmt: skip
+bad("split-not-received", "it gets no split", *LISTED, ONE_ASSIGNED, 100, ONE_ASSIGNED, options=HEARTBEATS)
+bad("split-not-received", "it gets one of two", *LISTED, BOTH_ASSIGNED, ONE_RECEIVED, options=HEARTBEATS)
 near("split-not-received", "it gets both",
-     *LISTED, SplitsAssigned(node="coordinator.0", subtask="source[1]", splits=(1, 3)),
-     SplitsReceived(subtask=SOURCE, splits=(1,)),
-     SplitsAssigned(node="coordinator.0", subtask="source[1]", splits=(3,)),
-     SplitsReceived(subtask=SOURCE, splits=(3,)), options=HEARTBEATS)  # fmt: skip
+     *LISTED, BOTH_ASSIGNED, ONE_RECEIVED, OTHER_ASSIGNED, OTHER_RECEIVED, options=HEARTBEATS)  # fmt: skip
 near("split-not-received", "a third is assigned at the end",
-     *LISTED, SplitsAssigned(node="coordinator.0", subtask="source[1]", splits=(1,)),
-     SplitsReceived(subtask=SOURCE, splits=(1,)), 900, died("worker-1"),
-     SplitsAssigned(node="coordinator.0", subtask="source[1]", splits=(3,)), options=HEARTBEATS)  # fmt: skip
+     *LISTED, ONE_ASSIGNED, ONE_RECEIVED, 900, died("worker-1"), OTHER_ASSIGNED, options=HEARTBEATS)  # fmt: skip
 
 BOUNDED: list[Line] = [READING[0], emitted(0, 10, subtask=SOURCE, partition=1)]
 
