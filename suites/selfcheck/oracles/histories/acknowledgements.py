@@ -27,18 +27,17 @@ bad("ack-counted-wrongly", "ack of no checkpoint counted", WHOLE[1], acked(2, AL
 near("ack-counted-wrongly", "repeated ack ignored",
      triggered(1, *ALL), acked(1, ALL[0]), acked(1, ALL[0], outcome=AckOutcome.DUPLICATE))  # fmt: skip
 
+DECLINED = DeclineReceived(checkpoint=1, subtask="sink[0]", reason="disk full")
+
 bad("completed-after-decline", "completed after decline",
-    triggered(1, *ALL), DeclineReceived(checkpoint=1, subtask="sink[0]", reason="disk full"), acked(1, *ALL),
-    published(1), completed())  # fmt: skip
+    triggered(1, *ALL), DECLINED, acked(1, *ALL), published(1), completed())  # fmt: skip
 
 TOLD_OF_THE_ABORT = notified(1, *ALL, completed=False)
 
 near("completed-after-decline", "aborted after decline",
-     triggered(1, *ALL), acked(1, ALL[0]), DeclineReceived(checkpoint=1, subtask="sink[0]", reason="disk full"),
-     aborted(), TOLD_OF_THE_ABORT, triggered(2, *ALL))  # fmt: skip
+     triggered(1, *ALL), acked(1, ALL[0]), DECLINED, aborted(), TOLD_OF_THE_ABORT, triggered(2, *ALL))  # fmt: skip
 near("completed-after-decline", "declined when all had acked",
-     triggered(1, *ALL), DeclineReceived(checkpoint=1, subtask="sink[0]", reason="disk full"), aborted(),
-     TOLD_OF_THE_ABORT, triggered(2, *ALL), acked(2, *ALL),
+     triggered(1, *ALL), DECLINED, aborted(), TOLD_OF_THE_ABORT, triggered(2, *ALL), acked(2, *ALL),
      DeclineReceived(checkpoint=2, subtask="sink[0]", reason="disk full"), published(2), completed(2))  # fmt: skip
 
 bad("abort-not-notified", "abort notified to two of three",

@@ -124,9 +124,11 @@ near("emission-after-snapshot", "emits on a channel that has its barrier",
 bad("processed-while-blocked", "processed behind barrier",
     sends(LEFT, Barrier(1), 0), sends(RIGHT, Barrier(1)), delivers(LEFT, Barrier(1), 0),
     delivers(RIGHT, Barrier(1)))  # fmt: skip
+LEFT_BLOCKED = ChannelBlocked(channel=LEFT, checkpoint=1)
+
 bad("processed-while-blocked", "unblocked without reason",
-    sends(LEFT, Barrier(1), 0), sends(RIGHT, 0), delivers(LEFT, Barrier(1)), ChannelBlocked(channel=LEFT, checkpoint=1),
-    delivers(RIGHT, 0), ChannelUnblocked(channel=LEFT, checkpoint=1), delivers(LEFT, 0))  # fmt: skip
+    sends(LEFT, Barrier(1), 0), sends(RIGHT, 0), delivers(LEFT, Barrier(1)), LEFT_BLOCKED, delivers(RIGHT, 0),
+    ChannelUnblocked(channel=LEFT, checkpoint=1), delivers(LEFT, 0))  # fmt: skip
 near("processed-while-blocked", "alignment given up",
      sends(LEFT, Barrier(1), 0), sends(RIGHT, 0), delivers(LEFT, Barrier(1)), delivers(RIGHT, 0),
      heard("sum[0]", completed=False), delivers(LEFT, 0))  # fmt: skip
@@ -139,16 +141,14 @@ near("processed-while-blocked", "late barrier of aborted checkpoint",
 
 GIVEN_UP: list[Line] = [
     sends(LEFT, Barrier(1), 0), sends(RIGHT, 0), CancellationSent(channel=RIGHT, checkpoint=1),
-    delivers(LEFT, Barrier(1)), ChannelBlocked(channel=LEFT, checkpoint=1),
-    CancellationReceived(channel=RIGHT, checkpoint=1),
+    delivers(LEFT, Barrier(1)), LEFT_BLOCKED, CancellationReceived(channel=RIGHT, checkpoint=1),
 ]  # fmt: skip
 """One input is blocked for checkpoint 1, and the other brings the marker of it; then comes what is given."""
 
 bad("alignment-outlives", "marker ends nothing", *GIVEN_UP, delivers(RIGHT, 0))
 bad("alignment-outlives", "newer barrier ends nothing",
-    sends(LEFT, Barrier(1)), sends(RIGHT, Barrier(2), 0), delivers(LEFT, Barrier(1)),
-    ChannelBlocked(channel=LEFT, checkpoint=1), delivers(RIGHT, Barrier(2)),
-    heard("sum[0]", 2, completed=False))  # fmt: skip
+    sends(LEFT, Barrier(1)), sends(RIGHT, Barrier(2), 0), delivers(LEFT, Barrier(1)), LEFT_BLOCKED,
+    delivers(RIGHT, Barrier(2)), heard("sum[0]", 2, completed=False))  # fmt: skip
 near("alignment-outlives", "marker ends the alignment",
      *GIVEN_UP, ChannelUnblocked(channel=LEFT, checkpoint=1), delivers(RIGHT, 0), delivers(LEFT, 0))  # fmt: skip
 
@@ -162,16 +162,14 @@ near("acts-after-stop", "another goes on",
      sends(LEFT, 0), sends(BELOW, 0), delivers(LEFT, 0), FAILED, delivers(BELOW, 0))  # fmt: skip
 
 bad("stale-acted", "blocks for a checkpoint that was given up",
-    sends(LEFT, Barrier(1)), heard("sum[0]", completed=False), delivers(LEFT, Barrier(1)),
-    ChannelBlocked(channel=LEFT, checkpoint=1))  # fmt: skip
+    sends(LEFT, Barrier(1)), heard("sum[0]", completed=False), delivers(LEFT, Barrier(1)), LEFT_BLOCKED)  # fmt: skip
 bad("stale-acted", "takes a snapshot that was given up",
     sends(BELOW, Barrier(1)), heard("sum[0]", completed=False), snapshot("sum[0]"))  # fmt: skip
 near("stale-acted", "ignores a late barrier",
      sends(LEFT, Barrier(1), 0), heard("sum[0]", completed=False), delivers(LEFT, Barrier(1), 0))  # fmt: skip
 
 bad("blocked-in-at-least-once", "blocks while counting",
-    delivers(LEFT, Barrier(1)), ChannelBlocked(channel=LEFT, checkpoint=1), delivers(RIGHT, Barrier(1)),
-    options=COUNTING)  # fmt: skip
+    delivers(LEFT, Barrier(1)), LEFT_BLOCKED, delivers(RIGHT, Barrier(1)), options=COUNTING)  # fmt: skip
 near("blocked-in-at-least-once", "counts barriers",
      sends(LEFT, Barrier(1), 0), sends(RIGHT, Barrier(1)), delivers(LEFT, Barrier(1), 0), delivers(RIGHT, Barrier(1)),
      options=COUNTING)  # fmt: skip

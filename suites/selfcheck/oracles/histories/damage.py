@@ -151,9 +151,8 @@ coord_bad("state-not-discarded", "the harness put back another file",
 
 # --- what is read back -----------------------------------------------------------------------------------------------
 
-ONE_UNREADABLE: list[Line] = [
-    CheckpointAudited(checkpoint=1, problem="cannot be read"), CheckpointAudited(checkpoint=2),
-]  # fmt: skip
+CANNOT_BE_READ = CheckpointAudited(checkpoint=1, problem="cannot be read")
+ONE_UNREADABLE: list[Line] = [CANNOT_BE_READ, CheckpointAudited(checkpoint=2)]
 
 restore_bad, restore_near = exhibits("RESTORE")
 
@@ -164,10 +163,9 @@ restore_bad("audit-failed", "another than the damaged cannot be read back",
 
 # Read back as soon as it has completed, in vain.
 restore_bad("audit-failed", "cannot be read back before the damage",
-            COMPLETE[1], CheckpointAudited(checkpoint=1, problem="cannot be read"),
-            damaged(STATE_FILE[1], left=5))  # fmt: skip
+            COMPLETE[1], CANNOT_BE_READ, damaged(STATE_FILE[1], left=5))  # fmt: skip
 restore_near("audit-failed", "the damaged cannot be read back and is mended",
-             COMPLETE[1], damaged(STATE_FILE[1], left=5), CheckpointAudited(checkpoint=1, problem="cannot be read"),
+             COMPLETE[1], damaged(STATE_FILE[1], left=5), CANNOT_BE_READ,
              ObjectMended(path=STATE_FILE[1].path, length=10), COMPLETE[2],
              CheckpointAudited(checkpoint=2))  # fmt: skip
 
@@ -180,8 +178,7 @@ state_near("state-unreadable", "state of the damaged cannot be read back",
 state_bad("state-unreadable", "state of another cannot be read back",
           COMPLETE[1], COMPLETE[2], damaged(STATE_FILE[2], left=5), ONE_UNREADABLE)  # fmt: skip
 state_bad("state-unreadable", "state cannot be read back before the damage",
-          COMPLETE[1], CheckpointAudited(checkpoint=1, problem="cannot be read"),
-          damaged(STATE_FILE[1], left=5))  # fmt: skip
+          COMPLETE[1], CANNOT_BE_READ, damaged(STATE_FILE[1], left=5))  # fmt: skip
 
 snapshot_bad, snapshot_near = exhibits(
     "SNAPSHOT", CoordinatorClaimed(epoch=1), attempt(), triggered(), snapshot("sum[0]", state=summary(HELD)),

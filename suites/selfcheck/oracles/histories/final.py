@@ -90,12 +90,13 @@ near("finished-early", "with every record read",
 bad("emitted-after-end", "flushed behind the end", EndOfDataSent(channel=BELOW), sends(BELOW, 0))
 near("emitted-after-end", "flushed before the end", sends(BELOW, 0), EndOfDataSent(channel=BELOW))
 
+PARTITION_ENDED = EndOfPartitionReceived(channel=ABOVE)
+
 bad("channel-ends-early", "channel ends with its data under way",
-    EndOfDataReceived(channel="source[1]->sum[0]"), EndOfPartitionReceived(channel=ABOVE))  # fmt: skip
+    EndOfDataReceived(channel="source[1]->sum[0]"), PARTITION_ENDED)  # fmt: skip
 bad("channel-ends-early", "its data ended in another attempt",
-    EndOfDataReceived(channel=ABOVE), attempt(), EndOfPartitionReceived(channel=ABOVE))  # fmt: skip
-near("channel-ends-early", "channel ends behind its data",
-     EndOfDataReceived(channel=ABOVE), EndOfPartitionReceived(channel=ABOVE))  # fmt: skip
+    EndOfDataReceived(channel=ABOVE), attempt(), PARTITION_ENDED)  # fmt: skip
+near("channel-ends-early", "channel ends behind its data", EndOfDataReceived(channel=ABOVE), PARTITION_ENDED)
 
 HELD: list[Line] = [
     snapshot("reduce[0]", state=StateSummary(keys=3, records=3)), EndOfDataReceived(channel="sum[0]->reduce[0]"),
@@ -111,13 +112,13 @@ near("held-after-finish", "nothing held",
 
 SOURCE, SINK = "source[0]", "sink[0]"
 
+SOURCE_FINISHED = OperatorFinished(subtask=SOURCE)
+
 near("exit-before-final", "a later checkpoint covers the final one",
-     OperatorFinished(subtask=SOURCE), snapshot(SOURCE, 3), heard(SOURCE, 4),
-     SubtaskFinished(subtask=SOURCE))  # fmt: skip
+     SOURCE_FINISHED, snapshot(SOURCE, 3), heard(SOURCE, 4), SubtaskFinished(subtask=SOURCE))  # fmt: skip
 bad("exit-before-final", "the checkpoint before finish does not count",
-    snapshot(SOURCE, 3), OperatorFinished(subtask=SOURCE), heard(SOURCE, 3),
-    SubtaskFinished(subtask=SOURCE))  # fmt: skip
-bad("exit-before-final", "ended at once", OperatorFinished(subtask=SOURCE), SubtaskFinished(subtask=SOURCE))
+    snapshot(SOURCE, 3), SOURCE_FINISHED, heard(SOURCE, 3), SubtaskFinished(subtask=SOURCE))  # fmt: skip
+bad("exit-before-final", "ended at once", SOURCE_FINISHED, SubtaskFinished(subtask=SOURCE))
 
 SINK_ENDS: list[Line] = [
     EndOfDataReceived(channel="map[0]->sink[0]"), OperatorFinished(subtask=SINK), snapshot(SINK, 3),
@@ -130,34 +131,32 @@ bad("exit-uncommitted", "ended before its commit", *SINK_ENDS, SubtaskFinished(s
 
 # --- checkpoints in between ------------------------------------------------------------------------------------------
 
-near("refused-after-finish", "checkpoints go on", ALL_START, FinishReceived(subtask=SOURCE), triggered(1, *REST))
+FINISH_RECEIVED = FinishReceived(subtask=SOURCE)
+
+near("refused-after-finish", "checkpoints go on", ALL_START, FINISH_RECEIVED, triggered(1, *REST))
 bad("refused-after-finish", "checkpoints stop though they should not",
-    ALL_START, FinishReceived(subtask=SOURCE),
+    ALL_START, FINISH_RECEIVED,
     CheckpointRefused(request=1, origin=CheckpointOrigin.PERIODIC, reason=FailureReason.TASKS_NOT_RUNNING))  # fmt: skip
 
 near("triggered-after-finish", "checkpoints stop",
-     ALL_START, triggered(1, *ALL), FinishReceived(subtask=SOURCE),
+     ALL_START, triggered(1, *ALL), FINISH_RECEIVED,
      CheckpointRefused(request=1, origin=CheckpointOrigin.PERIODIC, reason=FailureReason.TASKS_NOT_RUNNING),
      options=STOPS)  # fmt: skip
 bad("triggered-after-finish", "checkpoints go on though they should not",
-    ALL_START, FinishReceived(subtask=SOURCE), triggered(1, *REST), options=STOPS)  # fmt: skip
+    ALL_START, FINISH_RECEIVED, triggered(1, *REST), options=STOPS)  # fmt: skip
 
 near("wrong-participants", "the finished of the last attempt runs again",
-     ALL_START, FinishReceived(subtask=SOURCE), triggered(1, *REST), ALL_START, triggered(2, *ALL))  # fmt: skip
-bad("wrong-participants", "the finished is asked", ALL_START, FinishReceived(subtask=SOURCE), triggered(1, *ALL))
-bad("wrong-participants", "one that runs is not asked",
-    ALL_START, FinishReceived(subtask=SOURCE), triggered(1, *REST[1:]))  # fmt: skip
+     ALL_START, FINISH_RECEIVED, triggered(1, *REST), ALL_START, triggered(2, *ALL))  # fmt: skip
+bad("wrong-participants", "the finished is asked", ALL_START, FINISH_RECEIVED, triggered(1, *ALL))
+bad("wrong-participants", "one that runs is not asked", ALL_START, FINISH_RECEIVED, triggered(1, *REST[1:]))
 
 near("triggered-not-first", "the one behind the finished is triggered",
-     ALL_START, FinishReceived(subtask=SOURCE), triggered(1, *REST),
+     ALL_START, FINISH_RECEIVED, triggered(1, *REST),
      [TriggerSent(checkpoint=1, subtask=subtask) for subtask in ("source[1]", "map[0]")])  # fmt: skip
 bad("triggered-not-first", "one behind that is triggered",
-    ALL_START, FinishReceived(subtask=SOURCE), triggered(1, *REST),
-    TriggerSent(checkpoint=1, subtask=SINK))  # fmt: skip
+    ALL_START, FINISH_RECEIVED, triggered(1, *REST), TriggerSent(checkpoint=1, subtask=SINK))  # fmt: skip
 
-UNION: list[Line] = [
-    ALL_START, triggered(1, *ALL), OperatorFinished(subtask=SOURCE), snapshot("source[0]"), snapshot("source[1]"),
-]  # fmt: skip
+UNION: list[Line] = [ALL_START, triggered(1, *ALL), SOURCE_FINISHED, snapshot("source[0]"), snapshot("source[1]")]
 """Both sources take checkpoint 1, the first of them after finish()."""
 
 bad("partial-union", "one of two had finished", *UNION, completed(), job=UNION_STATE)

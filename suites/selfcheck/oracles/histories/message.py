@@ -111,8 +111,10 @@ BEHIND_A_SUCCESSOR: list[Line] = [
 bad("never-sent", "neither of two coordinators sent it", *BEHIND_A_SUCCESSOR, at("", TRIGGER_RECEIVED, attempt=2))
 near("never-sent", "a superseded coordinator sent it", *BEHIND_A_SUCCESSOR, TRIGGER_RECEIVED)
 
+SECOND_TRIGGER = TriggerSent(checkpoint=2, subtask=SOURCE)
+
 near("never-received", "nobody takes what a superseded coordinator sends",
-     *BEHIND_A_SUCCESSOR, TRIGGER_RECEIVED, at("coordinator.0", TriggerSent(checkpoint=2, subtask=SOURCE)))  # fmt: skip
+     *BEHIND_A_SUCCESSOR, TRIGGER_RECEIVED, at("coordinator.0", SECOND_TRIGGER))  # fmt: skip
 
 near("never-sent", "trigger that is sent again", *RUN_ALL, TRIGGER, TRIGGER, TRIGGER_RECEIVED, TRIGGER_RECEIVED)
 
@@ -154,18 +156,14 @@ near("never-received", "everything arrives",
      ack_sent(SOURCE), acked(1, SOURCE), SubtaskFinished(subtask=SOURCE), FinishReceived(subtask=SOURCE))  # fmt: skip
 
 # One arrives, so that there is something to decide on.
-near("never-received", "its receiver has stopped",
-     *RUN_ALL, TRIGGER, TRIGGER_RECEIVED, TriggerSent(checkpoint=2, subtask=SOURCE), stopped(SOURCE))  # fmt: skip
-near("never-received", "its receiver dies",
-     *RUN_ALL, TRIGGER, TRIGGER_RECEIVED, TriggerSent(checkpoint=2, subtask=SOURCE), died("worker-1"))  # fmt: skip
-near("never-received", "the next attempt begins",
-     *RUN_ALL, TRIGGER, TRIGGER_RECEIVED, TriggerSent(checkpoint=2, subtask=SOURCE), attempt())  # fmt: skip
+near("never-received", "its receiver has stopped", *RUN_ALL, TRIGGER, TRIGGER_RECEIVED, SECOND_TRIGGER, stopped(SOURCE))
+near("never-received", "its receiver dies", *RUN_ALL, TRIGGER, TRIGGER_RECEIVED, SECOND_TRIGGER, died("worker-1"))
+near("never-received", "the next attempt begins", *RUN_ALL, TRIGGER, TRIGGER_RECEIVED, SECOND_TRIGGER, attempt())
 near("never-received", "the job is over", *RUN_ALL, TRIGGER, TRIGGER_RECEIVED, ack_sent(SOURCE), switched(CANCELLING))
 near("never-received", "its coordinator dies", *RUN_ALL, TRIGGER, TRIGGER_RECEIVED, ack_sent(SOURCE), died())
 near("never-received", "a fault loses it",
      *RUN_ALL, TRIGGER, TRIGGER_RECEIVED,
      at("coordinator.0", MessageDisturbed(message="trigger", way="lose", worker=1, subtask=SOURCE, checkpoint=2)),
-     TriggerSent(checkpoint=2, subtask=SOURCE))  # fmt: skip
+     SECOND_TRIGGER)  # fmt: skip
 near("never-received", "its connection is cut",
-     *RUN_ALL, TRIGGER, TRIGGER_RECEIVED, TriggerSent(checkpoint=2, subtask=SOURCE), 100,
-     at("harness", injected("cut", "worker[1]")))  # fmt: skip
+     *RUN_ALL, TRIGGER, TRIGGER_RECEIVED, SECOND_TRIGGER, 100, at("harness", injected("cut", "worker[1]")))  # fmt: skip

@@ -94,31 +94,29 @@ near("not-initial", "starts at the latest offset",
 SINK_READ = SubtaskAudited(checkpoint=1, subtask="sink[0]", pending_transactions=("t",))
 SOURCE_READ = SubtaskAudited(checkpoint=1, subtask="source[0]", positions=((0, 4),))
 
+READ_BACK = CheckpointAudited(checkpoint=1)
+
 bad("audit-differs", "audit lacks a record",
-    TAKEN, CheckpointAudited(checkpoint=1), SubtaskAudited(checkpoint=1, subtask="sum[0]", state=summary(HELD[1:])),
-    SOURCE_READ, SINK_READ)  # fmt: skip
+    TAKEN, READ_BACK, SubtaskAudited(checkpoint=1, subtask="sum[0]", state=summary(HELD[1:])), SOURCE_READ,
+    SINK_READ)  # fmt: skip
 
 SUM_READ = SubtaskAudited(checkpoint=1, subtask="sum[0]", state=summary(HELD))
 
 bad("audit-differs", "audit stands elsewhere",
-    TAKEN, CheckpointAudited(checkpoint=1), SUM_READ,
-    SubtaskAudited(checkpoint=1, subtask="source[0]", positions=((0, 3),)), SINK_READ)  # fmt: skip
-bad("audit-differs", "audit lacks a transaction",
-    TAKEN, CheckpointAudited(checkpoint=1), SUM_READ, SOURCE_READ,
-    SubtaskAudited(checkpoint=1, subtask="sink[0]", pending_transactions=()))  # fmt: skip
-near("audit-differs", "audit gives what was recorded",
-     TAKEN, CheckpointAudited(checkpoint=1), SUM_READ, SOURCE_READ, SINK_READ)  # fmt: skip
-
-bad("audit-failed", "audit cannot restore",
-    TAKEN, CheckpointAudited(checkpoint=1, problem="chk-1/sum-0 is missing"), SUM_READ, SOURCE_READ,
+    TAKEN, READ_BACK, SUM_READ, SubtaskAudited(checkpoint=1, subtask="source[0]", positions=((0, 3),)),
     SINK_READ)  # fmt: skip
+bad("audit-differs", "audit lacks a transaction",
+    TAKEN, READ_BACK, SUM_READ, SOURCE_READ,
+    SubtaskAudited(checkpoint=1, subtask="sink[0]", pending_transactions=()))  # fmt: skip
+near("audit-differs", "audit gives what was recorded", TAKEN, READ_BACK, SUM_READ, SOURCE_READ, SINK_READ)
+
+STATE_IS_MISSING = CheckpointAudited(checkpoint=1, problem="chk-1/sum-0 is missing")
+
+bad("audit-failed", "audit cannot restore", TAKEN, STATE_IS_MISSING, SUM_READ, SOURCE_READ, SINK_READ)
 near("audit-failed", "what cannot be restored was dropped before",
-     TAKEN, failure(), attempt(1), dropped(1), CheckpointAudited(checkpoint=1, problem="chk-1/sum-0 is missing"),
-     CheckpointAudited(checkpoint=2))  # fmt: skip
-bad("audit-failed", "it is dropped only afterwards",
-    TAKEN, failure(), attempt(1), CheckpointAudited(checkpoint=1, problem="chk-1/sum-0 is missing"),
-    dropped(1))  # fmt: skip
-near("audit-failed", "audit restores", TAKEN, CheckpointAudited(checkpoint=1), SUM_READ, SOURCE_READ, SINK_READ)
+     TAKEN, failure(), attempt(1), dropped(1), STATE_IS_MISSING, CheckpointAudited(checkpoint=2))  # fmt: skip
+bad("audit-failed", "it is dropped only afterwards", TAKEN, failure(), attempt(1), STATE_IS_MISSING, dropped(1))
+near("audit-failed", "audit restores", TAKEN, READ_BACK, SUM_READ, SOURCE_READ, SINK_READ)
 
 bad("recovery-not-repeated", "starts over after failed restore",
     TAKEN, failure(), attempt(1), SUM_STARTS, failure(), attempt())  # fmt: skip

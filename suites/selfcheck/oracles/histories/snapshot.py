@@ -107,20 +107,20 @@ near("sync-error-swallowed", "stops", attempt(), FIX_FAILED, stopped("sum[0]", r
 
 bad("freed-too-early", "frees before the file is written", attempt(), TAKEN, RELEASED, WRITTEN, ACKED)
 near("freed-too-early", "frees when the file is written", attempt(), TAKEN, WRITTEN, RELEASED, ACKED)
+WRITTEN_AGAIN = FileWritten(node=WORKER, file=FILE[2])
+
+RELEASED_AGAIN = SnapshotReleased(subtask="sum[0]", checkpoint=2, kept_entries=0, open_versions=0)
+
 near("freed-too-early", "keyed state comes with the ack and what was in flight is written later",
      attempt(), snapshot("sum[0]", state=summary(HELD), unaligned=True), RELEASED, WRITTEN,
-     ack_sent("sum[0]", 1, FILE[1], inline_bytes=9), TAKEN_AGAIN, FileWritten(node=WORKER, file=FILE[2]),
-     SnapshotReleased(subtask="sum[0]", checkpoint=2, kept_entries=0, open_versions=0),
+     ack_sent("sum[0]", 1, FILE[1], inline_bytes=9), TAKEN_AGAIN, WRITTEN_AGAIN, RELEASED_AGAIN,
      ack_sent("sum[0]", 2, FILE[2]))  # fmt: skip
 near("freed-too-early", "empty state is stored nowhere and what was in flight is written later",
      attempt(), snapshot("sum[0]", state=summary([]), unaligned=True), RELEASED, WRITTEN, ACKED, TAKEN_AGAIN,
-     FileWritten(node=WORKER, file=FILE[2]),
-     SnapshotReleased(subtask="sum[0]", checkpoint=2, kept_entries=0, open_versions=0),
-     ack_sent("sum[0]", 2, FILE[2]))  # fmt: skip
+     WRITTEN_AGAIN, RELEASED_AGAIN, ack_sent("sum[0]", 2, FILE[2]))  # fmt: skip
 
 bad("versions-kept", "never frees the first",
-    attempt(), TAKEN, WRITTEN, ACKED, TAKEN_AGAIN, FileWritten(node=WORKER, file=FILE[2]),
-    SnapshotReleased(subtask="sum[0]", checkpoint=2, kept_entries=0, open_versions=0),
+    attempt(), TAKEN, WRITTEN, ACKED, TAKEN_AGAIN, WRITTEN_AGAIN, RELEASED_AGAIN,
     ack_sent("sum[0]", 2, FILE[2]))  # fmt: skip
 bad("versions-kept", "says that another is open",
     attempt(), TAKEN, WRITTEN, SnapshotReleased(subtask="sum[0]", checkpoint=1, kept_entries=0, open_versions=1),
@@ -128,7 +128,7 @@ bad("versions-kept", "says that another is open",
 near("versions-kept", "another is open",
      attempt(), TAKEN, TAKEN_AGAIN, WRITTEN,
      SnapshotReleased(subtask="sum[0]", checkpoint=1, kept_entries=0, open_versions=1), ACKED,
-     SnapshotReleased(subtask="sum[0]", checkpoint=2, kept_entries=0, open_versions=0))  # fmt: skip
+     RELEASED_AGAIN)  # fmt: skip
 
 MANY_KEYS = replace(input_log(10, 10), keys=tuple(f"key-{number}" for number in range(4_000)))
 """Enough for pages of four."""
@@ -161,7 +161,7 @@ near("kept-wrong", "keeps what was changed",
 near("kept-wrong", "does not tell of every snapshot what it keeps",
      attempt(), TAKEN, delivers(LEFT, 0, records=2), WRITTEN,
      SnapshotReleased(subtask="sum[0]", checkpoint=1, kept_entries=None, open_versions=0), ACKED, TAKEN_AGAIN,
-     delivers(LEFT, 1), FileWritten(node=WORKER, file=FILE[2]),
+     delivers(LEFT, 1), WRITTEN_AGAIN,
      SnapshotReleased(subtask="sum[0]", checkpoint=2, kept_entries=1, open_versions=0),
      ack_sent("sum[0]", 2, FILE[2]))  # fmt: skip
 

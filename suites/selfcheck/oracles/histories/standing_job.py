@@ -176,20 +176,17 @@ near("snapshot-not-acknowledged", "a later one completes",
 near("snapshot-not-acknowledged", "it dies in the second",
      ANSWERED, of_each(BarrierReceived, *AROUND, checkpoint=2), snapshot(SUM, 2), died("worker-0"))  # fmt: skip
 
-bad("commit-not-ended", "nothing comes of it", CommitTried(subtask="sink[0]", transaction="sink[0]-1-1"))
+FIRST_TRIED = CommitTried(subtask="sink[0]", transaction="sink[0]-1-1")
+
+bad("commit-not-ended", "nothing comes of it", FIRST_TRIED)
+SECOND_TRIED = CommitTried(subtask="sink[0]", transaction="sink[0]-1-2")
+
 bad("commit-not-ended", "another is committed",
-    CommitTried(subtask="sink[0]", transaction="sink[0]-1-1"),
-    CommitTried(subtask="sink[0]", transaction="sink[0]-1-2"),
-    TransactionCommitted(subtask="sink[0]", transaction="sink[0]-1-2"))  # fmt: skip
-near("commit-not-ended", "it is committed",
-     CommitTried(subtask="sink[0]", transaction="sink[0]-1-1"),
-     TransactionCommitted(subtask="sink[0]", transaction="sink[0]-1-1"))  # fmt: skip
+    FIRST_TRIED, SECOND_TRIED, TransactionCommitted(subtask="sink[0]", transaction="sink[0]-1-2"))  # fmt: skip
+FIRST_COMMITTED = TransactionCommitted(subtask="sink[0]", transaction="sink[0]-1-1")
+
+near("commit-not-ended", "it is committed", FIRST_TRIED, FIRST_COMMITTED)
 near("commit-not-ended", "the second fails",
-     CommitTried(subtask="sink[0]", transaction="sink[0]-1-1"),
-     TransactionCommitted(subtask="sink[0]", transaction="sink[0]-1-1"),
-     CommitTried(subtask="sink[0]", transaction="sink[0]-1-2"),
+     FIRST_TRIED, FIRST_COMMITTED, SECOND_TRIED,
      CommitFailed(subtask="sink[0]", transaction="sink[0]-1-2", reason="gone"))  # fmt: skip
-near("commit-not-ended", "its sink dies in the second",
-     CommitTried(subtask="sink[0]", transaction="sink[0]-1-1"),
-     TransactionCommitted(subtask="sink[0]", transaction="sink[0]-1-1"),
-     CommitTried(subtask="sink[0]", transaction="sink[0]-1-2"), died("worker-0"))  # fmt: skip
+near("commit-not-ended", "its sink dies in the second", FIRST_TRIED, FIRST_COMMITTED, SECOND_TRIED, died("worker-0"))

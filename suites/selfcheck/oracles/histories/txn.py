@@ -164,7 +164,8 @@ near("committed-twice", "restored while the rest is thrown away",
 # The next attempt goes on from an older checkpoint, on another worker; the first hears nothing of it. 50 ms are more
 # than the clocks of two nodes differ by where the order of a history is tried otherwise.
 NOTICED: list[Line] = [attempt(), task(SINK), WHOLE[1], CLOSED[2], finalized(2, SINK), heard(SINK, 2)]
-ASKED = at("worker-0.0", CommitTried(subtask=SINK, transaction="t-2"), attempt=1)
+SECOND_TRIED = CommitTried(subtask=SINK, transaction="t-2")
+ASKED = at("worker-0.0", SECOND_TRIED, attempt=1)
 UNDER_WAY: list[Line] = [NOTICED, ASKED]
 ELSEWHERE: list[Line] = [
     50.0, failure(), attempt(1), at("worker-1.0", task(SINK, 1), CLEARED, CLOSED[3]), finalized(3, SINK),
@@ -185,33 +186,32 @@ near("committed-twice", "asked for before and answered behind the start elsewher
      UNDER_WAY, ELSEWHERE, LATE)  # fmt: skip
 near("committed-twice", "seen before the start that throws away what is asked for afterwards",
      NOTICED, RowsVisible(name="out/t-2.arrow", poll=7, records=1, checksum=1), BARELY, ASKED, LATE)  # fmt: skip
+SECOND_SEEN = RowsVisible(name="out/t-2.arrow", poll=8, records=1, checksum=1)
+
 bad("committed-twice", "seen behind the rows of an attempt that throws it away",
     UNDER_WAY, ELSEWHERE, RowsVisible(name="out/t-3.arrow", poll=7, records=1, checksum=1), LATE,
-    RowsVisible(name="out/t-2.arrow", poll=8, records=1, checksum=1))  # fmt: skip
+    SECOND_SEEN)  # fmt: skip
 bad("committed-twice", "seen behind those rows and confirmed by nobody",
-    UNDER_WAY, ELSEWHERE, RowsVisible(name="out/t-3.arrow", poll=7, records=1, checksum=1),
-    RowsVisible(name="out/t-2.arrow", poll=8, records=1, checksum=1), end=UNREACHED)  # fmt: skip
+    UNDER_WAY, ELSEWHERE, RowsVisible(name="out/t-3.arrow", poll=7, records=1, checksum=1), SECOND_SEEN,
+    end=UNREACHED)  # fmt: skip
 near("committed-twice", "seen before the rows of an attempt that does not restore it",
      UNDER_WAY, RowsVisible(name="out/t-2.arrow", poll=7, records=1, checksum=1), ELSEWHERE,
      RowsVisible(name="out/t-3.arrow", poll=8, records=1, checksum=1), LATE)  # fmt: skip
 near("committed-twice", "seen with the rows of an attempt that does not restore it",
-     UNDER_WAY, ELSEWHERE, RowsVisible(name="out/t-2.arrow", poll=8, records=1, checksum=1),
-     RowsVisible(name="out/t-3.arrow", poll=8, records=1, checksum=1), LATE)  # fmt: skip
+     UNDER_WAY, ELSEWHERE, SECOND_SEEN, RowsVisible(name="out/t-3.arrow", poll=8, records=1, checksum=1),
+     LATE)  # fmt: skip
 bad("committed-twice", "seen more than a look behind the start",
-    UNDER_WAY, BARELY, LATE, 150.0, RowsVisible(name="out/t-2.arrow", poll=8, records=1, checksum=1), EACH_100,
-    units=BOTH)  # fmt: skip
+    UNDER_WAY, BARELY, LATE, 150.0, SECOND_SEEN, EACH_100, units=BOTH)  # fmt: skip
 near("committed-twice", "seen at the first look behind the start",
-     UNDER_WAY, BARELY, LATE, 50.0, RowsVisible(name="out/t-2.arrow", poll=8, records=1, checksum=1), EACH_100,
-     units=BOTH)  # fmt: skip
+     UNDER_WAY, BARELY, LATE, 50.0, SECOND_SEEN, EACH_100, units=BOTH)  # fmt: skip
 near("committed-twice", "seen late by a reader that may have been kept waiting",
-     UNDER_WAY, BARELY, LATE, 150.0, RowsVisible(name="out/t-2.arrow", poll=8, records=1, checksum=1), EACH_100,
-     units=BOTH, real_time=True)  # fmt: skip
+     UNDER_WAY, BARELY, LATE, 150.0, SECOND_SEEN, EACH_100, units=BOTH, real_time=True)  # fmt: skip
 near("committed-twice", "confirmed by an attempt that has restored it again",
      UNDER_WAY, RESTARTED, CLEARED, failure(), attempt(2), task(SINK, 2, pending=("t-2",)),
      committed("t-2", recovering=True))  # fmt: skip
 bad("committed-twice", "committed on the worker that has thrown it away", UNDER_WAY, RESTARTED, CLEARED, LATE)
 near("committed-twice", "seen before its answer on the worker that has thrown the rest away",
-     UNDER_WAY, RESTARTED, CLEARED, RowsVisible(name="out/t-2.arrow", poll=8, records=1, checksum=1), LATE)  # fmt: skip
+     UNDER_WAY, RESTARTED, CLEARED, SECOND_SEEN, LATE)  # fmt: skip
 near("committed-twice", "committed on the worker that throws the rest away", UNDER_WAY, LATE, RESTARTED, CLEARED)
 
 near("committed-twice", "confirmed again",
@@ -245,13 +245,12 @@ near("error-swallowed", "failure fails the task",
      stopped(SINK, reason="commit failed"), RECOVERED, committed("t-1", recovering=True))  # fmt: skip
 
 bad("failed-untried", "failure of another transaction",
-    attempt(), task(SINK), CLOSED[1], CLOSED[2], finalized(2, SINK), heard(SINK, 2),
-    CommitTried(subtask=SINK, transaction="t-2"), COMMIT_FAILED, stopped(SINK, reason="commit failed"),
-    end=UNREACHED)  # fmt: skip
+    attempt(), task(SINK), CLOSED[1], CLOSED[2], finalized(2, SINK), heard(SINK, 2), SECOND_TRIED, COMMIT_FAILED,
+    stopped(SINK, reason="commit failed"), end=UNREACHED)  # fmt: skip
 near("failed-untried", "failure of the one that is tried",
-     attempt(), task(SINK), WHOLE[1], CLOSED[2], finalized(2, SINK), heard(SINK, 2),
-     CommitTried(subtask=SINK, transaction="t-2"), CommitFailed(subtask=SINK, transaction="t-2", reason="unavailable"),
-     stopped(SINK, reason="commit failed"), end=UNREACHED)  # fmt: skip
+     attempt(), task(SINK), WHOLE[1], CLOSED[2], finalized(2, SINK), heard(SINK, 2), SECOND_TRIED,
+     CommitFailed(subtask=SINK, transaction="t-2", reason="unavailable"), stopped(SINK, reason="commit failed"),
+     end=UNREACHED)  # fmt: skip
 
 bad("commit-not-idempotent", "recovery cannot commit again",
     attempt(), task(SINK), WHOLE[1], RECOVERED, CommitTried(subtask=SINK, transaction="t-1", recovering=True),
@@ -277,8 +276,8 @@ near("committed-not-visible", "nothing was in it",
      TransactionPrecommitted(subtask=SINK, transaction="t-2", checkpoint=2, records=0), ack_sent(SINK, 2),
      finalized(2, SINK), heard(SINK, 2), committed("t-2"), LOOKED, units=(unit("t-1"),))  # fmt: skip
 near("committed-not-visible", "the answer to the second is lost at the end",
-     WHOLE[1], CLOSED[2], finalized(2, SINK), heard(SINK, 2), CommitTried(subtask=SINK, transaction="t-2"), LOOKED,
-     units=(unit("t-1"),), end=UNREACHED)  # fmt: skip
+     WHOLE[1], CLOSED[2], finalized(2, SINK), heard(SINK, 2), SECOND_TRIED, LOOKED, units=(unit("t-1"),),
+     end=UNREACHED)  # fmt: skip
 
 bad("visible-without-commit", "seen and never pre committed", WHOLE[1], units=(unit("t-1"), unit("t-9")))
 bad("visible-without-commit", "promised and seen and nobody commits",

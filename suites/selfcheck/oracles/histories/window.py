@@ -87,23 +87,25 @@ PASSED = (row("a", 0, 0, 2), row("b", 0, 1, 3))
 OPEN = (row("a", 1, 4), row("b", 1, 5))
 SAVED = SavepointCompleted(checkpoint=3, path="savepoint/_metadata", files=(), positions=(6,), recovery_point=True)
 
+DRAINS = SavepointTriggered(checkpoint=3, folder="savepoint/", format=SavepointFormat.CANONICAL, stop=StopMode.DRAIN)
+
 # A job is stopped with a savepoint, and none goes on from it.
 near("window-missing", "a stop that drains emits what was read of open windows",
-     SavepointTriggered(checkpoint=3, folder="savepoint/", format=SavepointFormat.CANONICAL, stop=StopMode.DRAIN),
-     SAVED, job=TUMBLING_SUM, units=one_by_one(*PASSED, *OPEN), expected=ExpectedEnd.FINISHED)  # fmt: skip
+     DRAINS, SAVED, job=TUMBLING_SUM, units=one_by_one(*PASSED, *OPEN), expected=ExpectedEnd.FINISHED)  # fmt: skip
+SUSPENDS = SavepointTriggered(
+    checkpoint=3, folder="savepoint/", format=SavepointFormat.CANONICAL, stop=StopMode.SUSPEND,
+)  # fmt: skip
+
 near("window-missing", "a stop leaves open windows alone",
-     SavepointTriggered(checkpoint=3, folder="savepoint/", format=SavepointFormat.CANONICAL, stop=StopMode.SUSPEND),
-     SAVED, job=TUMBLING_SUM, units=one_by_one(*PASSED), expected=ExpectedEnd.FINISHED)  # fmt: skip
+     SUSPENDS, SAVED, job=TUMBLING_SUM, units=one_by_one(*PASSED), expected=ExpectedEnd.FINISHED)  # fmt: skip
 bad("window-missing", "a stop that drains leaves a window open",
-    SavepointTriggered(checkpoint=3, folder="savepoint/", format=SavepointFormat.CANONICAL, stop=StopMode.DRAIN), SAVED,
-    job=TUMBLING_SUM, units=one_by_one(*PASSED, OPEN[0]), expected=ExpectedEnd.FINISHED)  # fmt: skip
+    DRAINS, SAVED, job=TUMBLING_SUM, units=one_by_one(*PASSED, OPEN[0]), expected=ExpectedEnd.FINISHED)  # fmt: skip
 bad("window-missing", "a stop loses a window that was over",
-    SavepointTriggered(checkpoint=3, folder="savepoint/", format=SavepointFormat.CANONICAL, stop=StopMode.SUSPEND),
-    SAVED, job=TUMBLING_SUM, units=one_by_one(PASSED[0]), expected=ExpectedEnd.FINISHED)  # fmt: skip
+    SUSPENDS, SAVED, job=TUMBLING_SUM, units=one_by_one(PASSED[0]), expected=ExpectedEnd.FINISHED)  # fmt: skip
 
 bad("window-wrong", "a drained window holds a record behind the savepoint",
-    SavepointTriggered(checkpoint=3, folder="savepoint/", format=SavepointFormat.CANONICAL, stop=StopMode.DRAIN), SAVED,
-    job=TUMBLING_SUM, units=one_by_one(*PASSED, row("a", 1, 4, 6), OPEN[1]), expected=ExpectedEnd.FINISHED)  # fmt: skip
+    DRAINS, SAVED, job=TUMBLING_SUM, units=one_by_one(*PASSED, row("a", 1, 4, 6), OPEN[1]),
+    expected=ExpectedEnd.FINISHED)  # fmt: skip
 
 # --- WINDOW and TIME: a split that is idle holds back no window, and may be late when it comes again ------------------
 
