@@ -16,27 +16,40 @@ _CODES = {pa.int64(): "q", pa.uint64(): "Q"}
 
 
 def arrow_array(values: Sequence[Any] | npt.NDArray[Any], kind: pa.DataType) -> pa.Array:
-    """A column without gaps.
+    """A column as `pyarrow.array` makes it, which is called for what is not plainly of its type.
 
     Args:
-        values: numbers or truth values of NumPy, or a sequence of texts, integers or sequences of integers.
-        kind: int64, uint64, or what else of those fits; of NumPy's also int32 and bool.
+        values: of the column.
+        kind: texts, int64, uint64 or lists of these; of an array of NumPy also int32 and bool.
 
     Raises:
-        TypeError: a value is of another type.
-        OverflowError: one is too large, or texts have 2 GiB together.
+        pyarrow.ArrowException: as of `pyarrow.array`: a value is of another type, or too large.
         UnicodeEncodeError: a text cannot be written in UTF-8.
     """
-    if isinstance(values, np.ndarray):
-        if kind == pa.bool_():
-            return _of_buffers(kind, len(values), np.packbits(values.astype(bool), bitorder="little"))
-        return _of_buffers(kind, len(values), np.ascontiguousarray(values, str(kind)))
+    try:
+        made = _of_numpy(values, kind) if isinstance(values, np.ndarray) else _of_values(values, kind)
+    except (TypeError, OverflowError):
+        made = None
+    return pa.array(values, kind) if made is None else made
+
+
+def _of_numpy(values: npt.NDArray[Any], kind: pa.DataType) -> pa.Array | None:
+    if kind == pa.bool_():
+        if values.size and values.dtype != bool:
+            return None
+        return _of_buffers(kind, len(values), np.packbits(values.astype(bool), bitorder="little"))
+    with np.errstate(invalid="ignore"):
+        converted = np.ascontiguousarray(values, str(kind))
+    return _of_buffers(kind, len(values), converted) if np.array_equal(converted, values) else None
+
+
+def _of_values(values: Sequence[Any], kind: pa.DataType) -> pa.Array:
     if kind == pa.string():
         encoded = [str.encode(each) for each in values]
         return _of_buffers(kind, len(encoded), _ends(map(len, encoded)), b"".join(encoded))
     if pa.types.is_list(kind):
         ends = _ends(map(len, values))
-        items = arrow_array([*chain.from_iterable(values)], kind.value_type)
+        items = _of_values([*chain.from_iterable(values)], kind.value_type)
         return pa.ListArray.from_arrays(_of_buffers(pa.int32(), len(ends), ends), items)
     return _of_buffers(kind, len(values), array(_CODES[kind], values))
 
@@ -48,6 +61,8 @@ def numpy_array(column: pa.Array | pa.ChunkedArray) -> npt.NDArray[Any]:
         TypeError: they are no numbers.
         ValueError: one is missing.
     """
+    if column.type == pa.bool_():
+        raise TypeError("truth values are bits in a column, and no numbers")
     kind = np.dtype(str(column.type))
     if column.null_count:
         raise ValueError(f"{column.null_count} of {len(column)} values are missing")
