@@ -34,7 +34,8 @@ CASES = with_needs(
          "Are records and the barrier passed on while the state of their subtask is being stored?", UPLOADING,
          decides("ASY-01", "SNAPSHOT/stood-while-uploading", wrong="stands-while-uploading"),
          decides("ASY-01", "SNAPSHOT/barrier-after-upload", wrong="sends-barrier-behind-upload"), tiers=EVERYWHERE,
-         method="Each write of state takes 60 ms, and a record comes every millisecond or two."),
+         method="Each write of state takes 60 ms, and a record comes every millisecond or two.",
+         passes="Batches are processed during uploads, and each barrier leaves before its own upload has ended."),
     case("asynchronous/acks-when-durable", "Does a subtask acknowledge only what is stored?", CRASHES,
          decides("ASY-03", "SNAPSHOT/acked-before-durable", wrong="acks-before-durable"),
          windows=(Window.RESTORED_STATE,),
@@ -58,13 +59,15 @@ CASES = with_needs(
          "Does a snapshot that is aborted while it is stored leave neither a version nor a file?", ABORTED_UPLOAD,
          decides("ASY-05", "SNAPSHOT/aborted-file-left", wrong="leaves-aborted-files"),
          decides("ASY-05", "SNAPSHOT/versions-kept", wrong="keeps-every-second"), tiers=EVERYWHERE,
-         method="A checkpoint is declined during the slow uploads of others, and the storage is listed at the end."),
+         method="A checkpoint is declined during the slow uploads of others, and the storage is listed at the end.",
+         passes="Its versions are freed, and no file of it is left."),
     case("asynchronous/left-behind", "Does nothing stay of a checkpoint that was pending when the coordinator died?",
          plan(kill(COORDINATOR, after_checkpoint=1, gate=gate("publish-metadata", COORDINATOR)),
               options=STATE_IN_FILES),
          decides("ASY-05", "SNAPSHOT/aborted-file-left", wrong="leaves-leftovers"), tiers=EVERYWHERE,
          method="The coordinator dies when all state of a checkpoint is stored, in front of the metadata that would "
-                "name it, and the storage is listed at the end."),
+                "name it, and the storage is listed at the end.",
+         passes="Its successor deletes what no checkpoint names."),
     case("asynchronous/versions",
          "Are old versions of state kept as long as a snapshot needs them, no longer, and no more than changed?",
          UPLOADING, decides("ASY-06", "SNAPSHOT/freed-too-early", wrong="frees-at-once"),
@@ -72,7 +75,9 @@ CASES = with_needs(
          decides("ASY-06", "SNAPSHOT/kept-wrong", wrong="copies-everything"),
          decides("ASY-06", "SNAPSHOT/kept-wrong", wrong="copies-one-page"), tiers=EVERYWHERE,
          method="State is slow to be stored while records change it. Each subtask reports when it frees a version, and "
-                "how many entries that kept."),
+                "how many entries that kept.",
+         passes="Each version is freed when it is stored, no other is open then, and it kept as many entries as were "
+                "changed at most."),
     case("asynchronous/switched-off",
          "Are the results the same with synchronous snapshots, where records wait in order meanwhile?",
          plan(SLOW_UPLOADS, kill(WORKERS[0], after_checkpoint=4),
@@ -80,5 +85,7 @@ CASES = with_needs(
          decides("ASY-07", "SNAPSHOT/processed-while-writing", wrong="processes-while-writing"),
          decides("ASY-07", "CUT/channel-order", wrong="reorders-around-barrier"),
          decides("ASY-07", *plans.EXACT_SUMS, wrong="source-repeats-one"), tiers=EVERYWHERE,
-         method="Each write of state takes 60 ms, records come all the time, and a worker is killed."),
+         method="Each write of state takes 60 ms, records come all the time, and a worker is killed.",
+         passes="Nothing is processed while state is written, channels keep their order, and the committed output "
+                "equals that of the oracle's model."),
 )  # fmt: skip

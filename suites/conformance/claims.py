@@ -35,11 +35,13 @@ CASES = with_needs(
          passes="Each is accepted, and no more is claimed than all of them keep."),
     case("claims/too-much", "Is a job refused that claims more than the least of sources, state and sinks?", TOO_MUCH,
          decides("E2E-01", "LOUD/accepted-bad-option", wrong="allows-any-claim"),
-         method="Jobs that repeat, by their mode or by their sink, are submitted with a claim of exactly-once."),
+         method="Jobs that repeat, by their mode or by their sink, are submitted with a claim of exactly-once.",
+         passes="Each is refused."),
     case("claims/tested", "Does a job keep what it was allowed to claim?",
          [plan(*BROKEN, job=job, options=state | sink | claim)
           for job, state, sink, claim in LATTICE
           if claim is EXACTLY],
          decides("E2E-01", "EXACT/row-repeated", "EXACT/input-missing", wrong="source-repeats-one"), tiers=EVERYWHERE,
-         method="Jobs that claim exactly-once lose a worker and the coordinator."),
+         method="Jobs that claim exactly-once lose a worker and the coordinator.",
+         passes="Every record takes effect once in the output."),
 )  # fmt: skip

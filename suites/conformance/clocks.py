@@ -43,10 +43,12 @@ CASES = with_needs(
               job=THROTTLE),
          decides("REC-03", "TTL/clock-wrong", wrong="worker-by-wall-clock"), windows=(Window.RESTORED_STATE,),
          method="State lives for 60 ms of processing time; the clock is set an hour ahead, and back, and a worker "
-                "dies."),
+                "dies.",
+         passes="Every lookup is by the time that the steady clock shows, and finds what has not expired then."),
     case("clocks/min-pause", "Is the pause after a checkpoint kept while the wall clock of the coordinator jumps?",
          PAUSE, decides("TRG-05", "PACE/pause-too-short", wrong="coordinator-by-wall-clock"), tiers=EVERYWHERE,
-         method="The clock is set an hour ahead in a pause of 150 ms, and back again."),
+         method="The clock is set an hour ahead in a pause of 150 ms, and back again.",
+         passes="No periodic checkpoint begins sooner after the last completion than the pause."),
     case("clocks/failure-rate", "Are failures counted by a steady clock?", WINDOWS,
          decides("RST-04", "COUNT/restarted-beyond-policy", wrong="coordinator-by-wall-clock"),
          method="A rate of 3 failures in 5 min is exceeded within a minute, while the wall clock of the coordinator "
@@ -62,5 +64,6 @@ CASES = with_needs(
          "Does a checkpoint overtake when the alignment timeout has passed, though wall clocks are behind?",
          _alignments("30 ms", -HOUR_MS), decides("UNA-04", "CUT/aligned-too-long", wrong="worker-by-wall-clock"),
          windows=(Window.OVERTAKING,), tiers=EVERYWHERE,
-         method="Those of the workers are an hour behind; the timeout is 30 ms."),
+         method="Those of the workers are an hour behind; the timeout is 30 ms.",
+         passes="Every snapshot behind it is unaligned."),
 )  # fmt: skip

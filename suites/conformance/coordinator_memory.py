@@ -34,7 +34,8 @@ CASES = with_needs(
          decides("SBK-10", "COORD/over-budget-unnamed", wrong="names-no-size"),
          decides("SBK-10", "COUNT/failed-below-tolerable", wrong="fails-for-room"),
          method="Each handle fits. Together with what is kept of others they are one byte below the budget, at it, one "
-                "byte above it, and well above it."),
+                "byte above it, and well above it.",
+         passes="What is above is aborted with a message that names size and limit; all else completes."),
     case("coordinator-memory/older-ones-stay", "Do older checkpoints stay when there is no room for another one?",
          (_within(THREE_CHECKPOINTS_BYTES - 84, kill(WORKERS[0], after_checkpoint=3), **IN_MEMORY),
           _within(THREE_CHECKPOINTS_BYTES - 84, kill(COORDINATOR, after_checkpoint=3))),

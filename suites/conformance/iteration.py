@@ -47,7 +47,8 @@ CASES = with_needs(
     case("iteration/refused", "Are checkpoints of a job with a feedback edge refused unless they are forced?", REFUSED,
          decides("ITR-01", "LOUD/accepted-bad-option", wrong="allows-any-loop"),
          method="Such a job is submitted with an interval, by option, call and file; with unaligned checkpoints, "
-                "forced in one way where two are needed."),
+                "forced in one way where two are needed.",
+         passes="Each is refused."),
     case("iteration/forced",
          "Is such a job accepted without checkpoints, and with forced ones, and is a possible loss reported?", ACCEPTED,
          decides("ITR-01", "LOUD/refused-good-option", wrong="refuses-every-loop"),
@@ -59,13 +60,15 @@ CASES = with_needs(
          decides("ITR-02", "FEEDBACK/lost-outside-loop", wrong="source-skips-one"), windows=(Window.RESTORED_STATE,),
          tiers=EVERYWHERE,
          method="A part of the loop is slow, and a worker is killed; operators are chained or not, barriers overtake "
-                "or not."),
+                "or not.",
+         passes="Every record that has no row was in the loop when the checkpoint was taken that was restored."),
     case("iteration/once",
          "Does what is sent round behind a snapshot, and read again after a restart, take effect once?", LATE,
          decides("ITR-02", "NOREPEAT/record-repeated", wrong="lets-laps-overtake"), windows=(Window.RESTORED_STATE,),
          tiers=EVERYWHERE,
          method="One of two subtasks of the loop takes its snapshots late, and the other sends records round to it; a "
-                "worker is killed."),
+                "worker is killed.",
+         passes="No record has two rows."),
     case("iteration/loss-control", "Does a crash show the loss where exactly-once is claimed for such a job?",
          replace(_crashed({}, delay_ms=200, records=1_200), system="reference+claims-exactly-once"),
          refutes=frozenset({"EXACT/input-missing"}), tiers=EVERYWHERE,

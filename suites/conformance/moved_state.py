@@ -60,5 +60,6 @@ CASES = with_needs(
          CHANGED, decides("SAV-07", "RESTORE/state-differs", wrong="moves-without-a-group"),
          windows=(Window.RESTORED_STATE,),
          method="A job is stopped with a savepoint. The next one keeps its state on disk instead of the heap, or on "
-                "the heap instead of the disk."),
+                "the heap instead of the disk.",
+         passes="All of it starts with the state that was recorded."),
 )  # fmt: skip

@@ -21,7 +21,6 @@ from holdfast.harness.model.plan import Bounds, ExpectedEnd, FaultSpec, Gate, Pl
 from holdfast.harness.model.target import Role, Target
 from holdfast.harness.model.verdict import Outcome
 from holdfast.harness.model.window import Window
-from holdfast.harness.oracles import ORACLES
 from holdfast.harness.spi.fault import AnyFault
 
 EVERYWHERE = (Tier.SIM, Tier.PROCESS)
@@ -60,8 +59,6 @@ OPTION_NEEDS = {
 }
 """By the beginning of an option's key."""
 FAULT_KINDS: Mapping[str, AnyFault] = {made.kind: made for made in (factory() for factory in FAULTS)}
-ANOMALIES = {oracle.name: oracle.clauses for oracle in ORACLES}
-"""By oracle and clause, what is wrong where it speaks."""
 BOUNDS = Bounds(safety_ms=2_000, liveness_ms=3_000)
 RESTORED = (Window.RESTORED_STATE, Window.READ_AGAIN)
 """Windows of a recovery that goes back behind what was read."""
@@ -97,7 +94,7 @@ def case(
     plan: Plans,
     *decides: Decision,
     method: str,
-    passes: str = "",
+    passes: str,
     runs: int = 0,
     tiers: tuple[Tier, ...] = (Tier.SIM,),
     windows: tuple[Window, ...] = (),
@@ -108,12 +105,12 @@ def case(
     rehearsal: bool = False,
 ) -> Case:
     """A row of a table of cases: its id, what it tests, what runs, and the rules that this decides; the rest is as in
-    `Case`. With `refutes` it is a negative control. `passes` is left out where the clauses that decide say as much."""
+    `Case`. With `refutes` it is a negative control."""
     return Case(
         id=name,
         purpose=purpose,
         method=method,
-        passes=passes or no_anomaly(decides),
+        passes=passes,
         decides=decides,
         plan=plan,
         runs=runs,
@@ -126,12 +123,6 @@ def case(
         pictures=pictures,
         rehearsal=rehearsal,
     )
-
-
-def no_anomaly(decides: tuple[Decision, ...]) -> str:
-    """That none of their clauses is violated, in words."""
-    anomalies = dict.fromkeys(ANOMALIES[each.oracle][clause] for each in decides for clause in each.clauses)
-    return f"None of this occurs: {'; '.join(anomalies)}."
 
 
 def decides(rule: str, *clauses: str, wrong: str) -> Decision:

@@ -53,7 +53,8 @@ CASES = with_needs(
          decides("REC-06", "REGION/region-torn", wrong="tears-region"), windows=(Window.RESTORED_STATE,),
          tiers=EVERYWHERE,
          method="Two disjoint pipelines with a poisoned record and a killed worker, and one chain per worker with two "
-                "kills, under regional failover."),
+                "kills, under regional failover.",
+         passes="Every attempt after the first is one of whole regions in which something failed."),
     case("regions/simultaneous", "Do failures that come together count as one in an exponential delay?", TOGETHER,
          decides("RST-06", "COUNT/simultaneous-counted", wrong="lengthens-for-simultaneous"),
          decides("RST-06", "COUNT/failed-too-early", wrong="counts-simultaneous"), windows=plans.RESTORED,

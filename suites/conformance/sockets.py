@@ -33,7 +33,8 @@ CASES = with_needs(
          decides("E2E-05", "LOUD/accepted-bad-option", wrong="trusts-sockets"),
          decides("E2E-01", "LOUD/accepted-bad-option", wrong="trusts-sockets"),
          method="Jobs with such a source are submitted with a claim of exactly-once, and of at-least-once; and with a "
-                "claim of at-most-once where their mode or their sink repeats."),
+                "claim of at-most-once where their mode or their sink repeats.",
+         passes="Each is refused."),
     case("sockets/kept",
          "May a job that reads a socket claim that it repeats nothing, and is no more than that claimed for it?", KEPT,
          decides("E2E-05", "CONFIG/claimed-too-much", wrong="trusts-sockets"),

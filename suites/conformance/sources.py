@@ -63,7 +63,8 @@ CASES = with_needs(
          decides("E2E-05", "COORD/split-twice", wrong="takes-late-splits"),
          decides("E2E-05", "CUT/acts-after-stop", wrong="runs-on-after-failure"),
          method="An assignment is late; its reader's region restarts meanwhile, and the other reader takes the "
-                "splits."),
+                "splits.",
+         passes="No checkpoint holds a split twice, and no record has two rows."),
     case("sources/partial-listing",
          "Does every split have a reader in the end, and keep its position, when a listing leaves it out?",
          (FIRST_LISTINGS, LATER_LISTINGS), decides("E2E-05", "COORD/split-not-listed", wrong="lists-once"),
@@ -87,5 +88,6 @@ CASES = with_needs(
          decides("E2E-06", "EXACT/order-broken", "EXACT/counts-stepped-back", wrong="rereads-backwards"),
          windows=(Window.RESTORED_STATE,), mutant_plan=plan(*ORDER_FAULTS, job=FORWARD, records=SPLITS),
          method="Two workers and the coordinator die, where rows keep the order of their split, and where sums of a "
-                "key grow record by record; splits are assigned by the graph, and by an enumerator."),
+                "key grow record by record; splits are assigned by the graph, and by an enumerator.",
+         passes="No row follows that of a later record of its split, and no sum of a key steps back."),
 )  # fmt: skip

@@ -67,7 +67,9 @@ CASES = with_needs(
          decides("BAR-03", "CUT/processed-while-blocked", wrong="A3"),
          decides("BAR-05", "CUT/state-extra", "CUT/state-missing", wrong="A3"), tiers=SPARK,
          mutant_plan=plan(slow(LATE_CHANNELS[0], 15)),
-         method="What one executor sends to the other is 60 ms late for a second and a half, barriers included."),
+         method="What one executor sends to the other is 60 ms late for a second and a half, barriers included.",
+         passes="Nothing behind a barrier is processed before the barrier is there on every input, and each checkpoint "
+                "holds the effect of exactly the records before its barriers."),
     case("spark/fixed-delay",
          "Does Spark resubmit the stage as often, and after such delays, as the restart strategy demands?",
          _small(*(part(EXECUTOR, WORKERS[number % 2], after_checkpoint=2 * number + 1) for number in range(3)),

@@ -94,7 +94,9 @@ CASES = with_needs(
          decides("CRD-01", "REACH/named-not-stored", wrong="names-unwritten"),
          decides("RET-01", "RETAIN/deleted-still-stored", wrong="reports-deletions"),
          decides("BAR-05", "RESTORE/audit-differs", wrong="stores-earlier-state"), tiers=EVERYWHERE,
-         method="When a checkpoint has completed, and after the run, the harness lists and reads the storage itself."),
+         method="When a checkpoint has completed, and after the run, the harness lists and reads the storage itself.",
+         passes="Metadata and files of every retained checkpoint are there as they are named, and what was reported as "
+                "deleted is gone."),
     case("storage/power-loss", "Does what was reported as stored survive the machine?", BLACKOUTS,
          decides("STO-01", "REACH/file-differs", wrong="publishes-unsynced"),
          decides("CRD-01", "LIVE/end-not-reached", "LIVE/no-new-checkpoints", wrong="stores-unsynced"),

@@ -65,7 +65,8 @@ CASES = with_needs(
          decides("CRD-13", "FENCE/epoch-not-higher", wrong="claims-epoch-again"), windows=(Window.RESTORED_STATE,),
          tiers=EVERYWHERE, mutant_plan=STOPPED[0],
          method="It is paused before each of its steps in turn, or in the middle. A successor takes over and continues "
-                "the job; then the first continues where it was paused."),
+                "the job; then the first continues where it was paused.",
+         passes="It is refused and ends; it stores nothing, and completes nothing that its successor did not find."),
     case("succession/savepoint",
          "Can a coordinator that was paused while another took over still complete a savepoint?",
          plan(savepoint(after_checkpoint=1),
@@ -75,20 +76,24 @@ CASES = with_needs(
          decides("STO-08", "FENCE/superseded-acted", "FENCE/superseded-completed", wrong="ignores-successor"),
          windows=(Window.RESTORED_STATE,), tiers=EVERYWHERE,
          method="It is paused while it writes the metadata of a savepoint. A successor takes over and continues the "
-                "job; then the first continues where it was paused."),
+                "job; then the first continues where it was paused.",
+         passes="It is refused and ends; the savepoint is not stored."),
     case("succession/notices", "Does a coordinator that was paused notify a task of the end of a checkpoint?",
          NOTIFYING, decides("CRD-13", "FENCE/superseded-notified", wrong="stays-with-superseded"),
          windows=(Window.RESTORED_STATE,), tiers=EVERYWHERE, mutant_plan=NOTIFYING[0],
-         method="It is paused before its first or second notice; a successor takes over; then it continues."),
+         method="It is paused before its first or second notice; a successor takes over; then it continues.",
+         passes="No task receives a notice from it."),
     case("succession/deletes", "Does a coordinator that was paused leave alone what its successor found?", DELETING,
          decides("CRD-13", "FENCE/superseded-deleted", wrong="deletes-unchecked"), windows=(Window.RESTORED_STATE,),
          tiers=EVERYWHERE, mutant_plan=DELETES_LATE,
          method="It is paused before a deletion, or in the middle of one; a successor takes over; then it continues "
-                "where it was paused."),
+                "where it was paused.",
+         passes="It deletes nothing of a checkpoint that its successor found and has not dropped."),
     case("succession/deletes-after-check",
          "Is a deletion harmless that was allowed before another took over and takes effect afterwards?",
          DELETING_AFTER_CHECK, decides("CRD-13", "FENCE/superseded-deleted", wrong="drops-before-storing"),
          windows=(Window.RESTORED_STATE,), tiers=EVERYWHERE, mutant_plan=DELETES_SOON,
          method="A coordinator is paused between its check whether it is superseded and its deletion. A successor "
-                "takes over and restores the job; then the deletion takes effect."),
+                "takes over and restores the job; then the deletion takes effect.",
+         passes="It deletes nothing of a checkpoint that its successor found and has not dropped."),
 )  # fmt: skip

@@ -111,7 +111,8 @@ CASES = with_needs(
                kill(WORKERS[0], after_checkpoint=6), options={**KEPT, **IN_FILES}),
          decides("STO-08", "RETAIN/deleted-after-end", wrong="claims-restored"), tiers=(Tier.PROCESS,),
          needs=twins.NEEDS, mutant_plan=retention.RESUMED[0],
-         method="A job is cancelled and retains its checkpoint; another goes on there, and a TaskManager is killed."),
+         method="A job is cancelled and retains its checkpoint; another goes on there, and a TaskManager is killed.",
+         passes="What the first has left is there at the end."),
     control("changes-uid", flink(STOPPED, _goes_on()), "SAVEPOINT/not-resumed",
             purpose="whose operators have other uids when it is submitted again"),
 )  # fmt: skip

@@ -14,7 +14,7 @@ from holdfast.harness.model.job import Job
 from holdfast.harness.model.jobs import KEYED_SUM
 from holdfast.harness.model.plan import Bounds, ExpectedEnd, FaultSpec, Plan, WorkloadSpec
 from holdfast.harness.model.window import Window
-from holdfast.suites.conformance.plans import CHECKPOINTING, RESTART, WORKERS, case, no_anomaly
+from holdfast.suites.conformance.plans import CHECKPOINTING, RESTART, WORKERS, case
 
 INTERVAL = {f"{CHECKPOINTING}.interval": "100 ms"}
 FIXED_DELAY = {
@@ -106,7 +106,7 @@ def twin(
     found = (_restricted(each, labels) for each in known.decides if each.mutant != without)
     return case(name, known.purpose, plan, *filter(None, found), windows=windows, tiers=(Tier.PROCESS,), needs=NEEDS,
                 mutant_plan=mutant_plan or known.mutant_plan or known.plan, method=method,
-                passes="" if known.passes == no_anomaly(known.decides) else known.passes)  # fmt: skip
+                passes=known.passes)  # fmt: skip
 
 
 def _restricted(decision: Decision, labels: tuple[str, ...]) -> Decision | None:
