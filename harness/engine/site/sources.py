@@ -114,9 +114,8 @@ def _clauses(nodes: Sequence[ast.AST], constants: Sequence[ast.Constant]) -> dic
         if isinstance(node, ast.Call) and _calls(node, "violated"):
             for text in _texts(_walked(node)):
                 found.setdefault((Way.VIOLATED, str(text.value)), []).append(node.lineno)
-        elif isinstance(node, ast.Dict) or (isinstance(node, ast.Call) and _calls(node, "check")):
-            described = _texts(node.keys if isinstance(node, ast.Dict) else ast.iter_child_nodes(node))
-            for text in described:
+        elif _describes(node):
+            for text in _texts(node.keys if isinstance(node, ast.Dict) else ast.iter_child_nodes(node)):
                 passed.add(id(text))
                 found.setdefault((Way.DESCRIBED, str(text.value)), []).append(text.lineno)
     for text in constants:
@@ -127,6 +126,16 @@ def _clauses(nodes: Sequence[ast.AST], constants: Sequence[ast.Constant]) -> dic
 
 def _texts(nodes: Iterable[ast.AST | None]) -> Iterator[ast.Constant]:
     return (node for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str))
+
+
+def _describes(node: ast.AST) -> bool:
+    """Whether texts in it name clauses that are described, or counted as `check` and `checked[...]` do."""
+    match node:
+        case ast.Subscript(value=ast.Name(id=name) | ast.Attribute(attr=name)):
+            return name.lstrip("_") == "checked"
+        case ast.Call():
+            return _calls(node, "check")
+    return isinstance(node, ast.Dict)
 
 
 def _calls(node: ast.Call, method: str) -> bool:

@@ -15,6 +15,7 @@ from holdfast.fixtures.reference.protocol.tasks.worker import TaskKind
 from holdfast.harness.commands.rules import show_rules
 from holdfast.harness.engine.site import code, registry
 from holdfast.harness.engine.site.places import Found, places_of
+from holdfast.harness.engine.site.sources import Way, source_of
 from holdfast.harness.model.case import Decision
 from holdfast.harness.model.place import Part
 from holdfast.harness.model.rule import Rule
@@ -60,11 +61,19 @@ def test_the_line_is_the_right_one(rule: Rule) -> None:
             assert found.place.name.partition("/")[2].split("-")[0] in _line(found)
         elif found.place.part is Part.CLAUSE:
             assert "violated(" in _line(found) or found.place.name.partition("/")[2] in _line(found)
+            assert "checked[" not in _line(found)
         elif found.place.part is Part.VARIANT and found.place.name in VARIANTS:
             assert found.place.path.startswith("fixtures/mutants/")
             assert any(word in _line(found) for word in ("class ", "def ", "lambda"))
         elif found.place.part is Part.REFERENCE:
             assert found.place.path.startswith(tuple(f"fixtures/{each}/" for each in OURS))
+
+
+@pytest.mark.parametrize("counted", ["checked", "_checked", "self.checked", "self.findings.checked"])
+def test_a_clause_that_is_counted_as_checked_is_no_more_than_described(counted: str, tmp_path: Path) -> None:
+    file = tmp_path / "oracle.py"
+    file.write_text(f'{counted}["clause"] += 1\ncompare("clause", 1, 2)\nelse_where["clause"] = 3\n', encoding="utf-8")
+    assert source_of(file).clauses == {(Way.DESCRIBED, "clause"): [1], (Way.GIVEN, "clause"): [2, 3]}
 
 
 def _is_in(written: Iterable[Code], folders: set[str]) -> bool:
