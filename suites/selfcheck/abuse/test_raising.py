@@ -162,7 +162,11 @@ def test_what_a_system_raises_refutes_it(
 
 @pytest.mark.parametrize(
     ("moment", "how", "words"),
-    [("deploy", "itself", THEIRS["itself"]), ("advance", "list-of-texts", "to advance; allowed is a sequence of ")],
+    [
+        ("deploy", "itself", THEIRS["itself"]),
+        ("advance", "list-of-texts", "to advance; allowed is a sequence of "),
+        ("advance", "exit", "raised SystemExit: 0 (raising.py:"),
+    ],
 )
 def test_a_certification_says_it_of_each_case(moment: str, how: str, words: str, tmp_path: Path) -> None:
     code, journal = certified(f"{moment}/{how}", tmp_path)
