@@ -9,6 +9,7 @@ import msgspec
 import pytest
 
 from holdfast.fixtures.mutants.checkpoint_storages.streams import Overwrites
+from holdfast.fixtures.storages.memory import MAX_STATE
 from holdfast.harness import cli
 from holdfast.harness.model.journal import Journal, Status, Title
 
@@ -28,6 +29,12 @@ def test_a_storage_is_found_by_its_uri(tmp_path: Path, capsys: pytest.CaptureFix
     assert first.split() == ["STO-03", "PASS", "3", "checks"]
     statuses = {each.rule.id: each.status for each in journal.rules}
     assert (statuses["STO-10"], statuses["STO-01"]) == (Status.PASS, Status.UNTESTED)
+
+
+def test_one_with_room_for_short_files_alone_is_certified(tmp_path: Path) -> None:
+    """Its only check of STO-06 that applies to everything wrote a longer file."""
+    code, journal = certified(["memory://short-files", "--option", f"{MAX_STATE}=12000", "--rule", "STO-06"], tmp_path)
+    assert (code, journal.certificate.title) == (0, Title.PARTIAL)
 
 
 def test_a_wrong_one_is_refused_and_the_line_repeats_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

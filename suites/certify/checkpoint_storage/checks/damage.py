@@ -13,6 +13,7 @@ from holdfast.suites.certify.checkpoint_storage.bench import Bench, content_of
 from holdfast.suites.certify.outside.bench import MEBIBYTE, OUTLIVES_PROCESS, bytes_of
 
 SIZES = (1, 300, 20_000)
+"""Of files; less where that is the limit."""
 LONG = 4 * MEBIBYTE
 END_BYTES = 8
 """A checksum that stands behind the content, and the last bytes of that."""
@@ -73,7 +74,7 @@ def written_anew(bench: Bench) -> None:
     """The reference of a file that was deleted, behind one of its name and length."""
     storage, epoch = bench.coordinator()
     streams = storage.streams(1, epoch)
-    content = bytes_of(max(SIZES), 1)
+    content = bytes_of(bench.longest(max(SIZES)), 1)
     old = bench.write(streams, "name", content, Scope.SHARED)
     bench.step("delete 'name', and write it anew")
     storage.delete([old], epoch)
@@ -87,7 +88,7 @@ def _written(bench: Bench) -> tuple[list[tuple[FileReference, bytes]], Mapping[s
     location.names()  # Whoever cannot look cannot damage.
     storage, epoch = bench.coordinator()
     files = []
-    for size in SIZES:
+    for size in map(bench.longest, SIZES):
         content = bytes_of(size, size)
         files.append((bench.write(storage.streams(1, epoch), f"file-{size}", content, Scope.SHARED), content))
     metadata = {}
