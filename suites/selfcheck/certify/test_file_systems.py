@@ -22,6 +22,7 @@ from holdfast.harness.model.status import Status
 from holdfast.suites.certify import file_system
 from holdfast.suites.certify.file_system.kit import judge
 from holdfast.suites.certify.outside.kit import AT_ONCE
+from holdfast.suites.selfcheck.certify.short_files import LONGEST, ShortFiles, ShortFilesWithoutALock
 from holdfast.suites.selfcheck.certify.simulated_disks import simulated_files
 from holdfast.suites.selfcheck.certify.written import refuting
 from holdfast.suites.selfcheck.object_stores import BUCKET, TIERS, object_store
@@ -117,6 +118,24 @@ def test_what_declares_room_for_short_files_alone_is_asked_for_no_longer_ones(lo
     assert [each.text for each in verdicts if each.status not in (Status.PASS, Status.NOT_APPLICABLE)] == []
     tried = {each.check.id for each in verdicts if each.status is Status.PASS}
     assert tried >= {"STO-02/program", "SBK-07/longest", "ASY-05/all-abandoned"}
+
+
+@pytest.mark.parametrize("check", CHECKS)
+@pytest.mark.parametrize("longest", [2_000, 12_000])
+@pytest.mark.share(8)
+def test_no_check_is_left_out_where_files_are_short(longest: int, check: str) -> None:
+    target = file_system.target_of(ShortFiles, options={LONGEST: str(longest)})
+    with fewer_programs(1 / 8):
+        verdict = judge(CHECKS[check], target)
+    allowed = Status.NOT_APPLICABLE if check in ON_OTHERS - {"SBK-07/longest"} else Status.PASS
+    assert verdict.status is allowed, verdict.text
+
+
+def test_threads_that_share_an_upload_are_refuted_where_files_are_short() -> None:
+    check, options = CHECKS["STO-08/threads"], {LONGEST: "8192"}
+    refuting(judge(check, file_system.target_of(ShortFilesWithoutALock, options=options)))
+    right = judge(check, file_system.target_of(ShortFiles, options=options))
+    assert right.status is Status.PASS, right.text
 
 
 def test_what_takes_half_of_what_it_declares_is_refuted() -> None:

@@ -14,12 +14,14 @@ from holdfast.fixtures.mutants.checkpoint_storages.on_s3 import VARIANTS as ON_S
 from holdfast.fixtures.storages.memory import MAX_STATE
 from holdfast.fixtures.storages.options import MEBIBYTE
 from holdfast.fixtures.storages.s3 import KEYS, _session, s3_files
+from holdfast.fixtures.storages.seal import SEAL_BYTES
 from holdfast.harness.engine.site.program_share import fewer_programs
 from holdfast.harness.model.status import Status
 from holdfast.harness.spi.file_system import FileSystemContext
 from holdfast.harness.spi.storage import CheckpointStorageFactory, StorageContext, storage_factory
 from holdfast.suites.certify import checkpoint_storage
 from holdfast.suites.certify.checkpoint_storage.kit import judge
+from holdfast.suites.selfcheck.certify import short_files
 from holdfast.suites.selfcheck.certify.strange_mistakes import MISTAKES
 from holdfast.suites.selfcheck.certify.strange_storage import HoldsConnections, Rows
 
@@ -39,6 +41,8 @@ WRONG_ON_S3 = {
 }
 SHORT = (1_100, 12_000, 70_000, 11 * MEBIBYTE)
 """Longest files: below, between and exactly what checks write where they may."""
+NOT_IN_A_SHORT_FOLDER = {"STO-09/requests", "STO-02/overtaken-here", "STO-03/room"}
+"""What a folder with short files has not: a wire, an end with its process, content that is longer than its records."""
 WRONG_IN_MEMORY = {"looks-without-a-lock": "STO-02/overtaken-here", "whole-pieces": "STO-07/ranges"}
 
 # The certificate of the reference asks these, too.
@@ -90,6 +94,18 @@ def test_what_declares_room_for_short_files_alone_is_asked_for_no_longer_ones(lo
     assert [each.text for each in verdicts if each.status not in (Status.PASS, Status.NOT_APPLICABLE)] == []
     tried = {each.check.id for each in verdicts if each.status is Status.PASS}
     assert tried >= {"STO-08/program", "SBK-07/longest", "STO-01/published"}
+
+
+@pytest.mark.parametrize("check", CHECKS)
+@pytest.mark.parametrize("longest", [2_000, 12_000])
+@pytest.mark.share(8)
+def test_no_check_is_left_out_where_files_are_short(longest: int, check: str) -> None:
+    options = {short_files.LONGEST: str(longest + SEAL_BYTES)}
+    target = checkpoint_storage.target_of(f"{short_files.__name__}:short_storage", options=options)
+    with fewer_programs(1 / 8):
+        verdict = judge(CHECKS[check], target)
+    allowed = Status.NOT_APPLICABLE if check in NOT_IN_A_SHORT_FOLDER else Status.PASS
+    assert verdict.status is allowed, verdict.text
 
 
 def test_what_declares_room_for_hardly_anything_is_not_tried() -> None:

@@ -15,19 +15,25 @@ from holdfast.suites.certify.outside.messages import Act
 
 MOST_POINTS = 80
 """Of more, evenly spread ones are taken."""
-CONTENT = bytes_of(9_000)
+CONTENT_BYTES = 9_000
+"""Of a file, where so many are within the limit."""
+PIECES = 5
+
+
+def _content(bench: Bench) -> bytes:
+    return bytes_of(bench.longest(CONTENT_BYTES))
 
 
 def checkpoint(bench: Bench) -> None:
     """While a checkpoint is written and published."""
-    bench.require_fits(len(CONTENT))
-    victims = bench.victims
+    victims, content = bench.victims, _content(bench)
+    piece_bytes = -(-len(content) // PIECES)
     number, width = -1, 1
     for _ in bench.turns():
         epoch = bench.next_epoch()
         acts = [
             Act("claim", epoch=epoch),
-            Act("write", checkpoint=epoch, epoch=epoch, name="state", content=CONTENT, piece_bytes=2_000),
+            Act("write", checkpoint=epoch, epoch=epoch, name="state", content=content, piece_bytes=piece_bytes),
             Act("finish", checkpoint=epoch, epoch=epoch, content=b"metadata %d" % epoch),
         ]
         if number < 0:
@@ -37,23 +43,23 @@ def checkpoint(bench: Bench) -> None:
             continue
         where = victims.kill(acts, number, counted_from=1)
         bench.step(f"a process of epoch {epoch} dies {where or 'nowhere'}")
-        _require_all_or_nothing(bench, bench.storage(), epoch)
+        _require_all_or_nothing(bench, bench.storage(), epoch, content)
         if not where:
             break
         bench.hit("died")
         bench.step("it, as it were, tries again")
         retry = bench.storage()
-        bench.write(retry.streams(epoch, epoch), "state", CONTENT)
+        bench.write(retry.streams(epoch, epoch), "state", content)
         pointer = retry.finish(epoch, epoch, b"metadata %d" % epoch)
         bench.require_metadata(bench.storage(), pointer, b"metadata %d" % epoch)
-        _require_all_or_nothing(bench, retry, epoch)
+        _require_all_or_nothing(bench, retry, epoch, content)
         if len(there := list(retry.list_folder(f"chk-{epoch}"))) != 2:
             raise Violation(bench.rule, f"behind the retry chk-{epoch} holds {there}.")
         retry.drop(epoch, epoch)
         number += width
 
 
-def _require_all_or_nothing(bench: Bench, storage: CheckpointStorage, epoch: int) -> None:
+def _require_all_or_nothing(bench: Bench, storage: CheckpointStorage, epoch: int, content: bytes) -> None:
     listed = list(storage.list_folder(f"chk-{epoch}"))
     try:
         found = storage.resolve(f"chk-{epoch}")
@@ -69,16 +75,16 @@ def _require_all_or_nothing(bench: Bench, storage: CheckpointStorage, epoch: int
     if published and not data:
         raise Violation(bench.rule, "a checkpoint is published, and its file is not there.")
     for path in data:
-        reference = FileReference(path, len(CONTENT), crc32(CONTENT))
-        bench.require_content(storage.streams(epoch, epoch), reference, CONTENT)
+        reference = FileReference(path, len(content), crc32(content))
+        bench.require_content(storage.streams(epoch, epoch), reference, content)
 
 
 def dropping(bench: Bench) -> None:
     """While a checkpoint is dropped: one that is still found has all of its files."""
-    victims = bench.victims
+    victims, content = bench.victims, _content(bench)
     for number in bench.turns():
         storage, epoch = bench.coordinator()
-        files = [bench.write(storage.streams(epoch, epoch), name, CONTENT) for name in ("a", "z")]
+        files = [bench.write(storage.streams(epoch, epoch), name, content) for name in ("a", "z")]
         pointer = storage.finish(epoch, epoch, b"metadata")
         where = victims.kill([Act("drop", checkpoint=epoch, epoch=epoch)], number)
         bench.step(f"a process dies {where or 'nowhere'} while it drops {epoch}")
@@ -89,7 +95,7 @@ def dropping(bench: Bench) -> None:
         else:
             bench.require_metadata(storage, pointer, found)
             for reference in files:
-                bench.require_content(storage.streams(epoch, epoch), reference, CONTENT)
+                bench.require_content(storage.streams(epoch, epoch), reference, content)
         storage.drop(epoch, epoch)
         bench.require_files(storage, f"chk-{epoch}", [])
         if not where:
@@ -99,9 +105,9 @@ def dropping(bench: Bench) -> None:
 
 def claiming(bench: Bench) -> None:
     """While an epoch is claimed: what is there stays there, and the next claim succeeds."""
-    victims = bench.victims
+    victims, content = bench.victims, _content(bench)
     storage, epoch = bench.coordinator()
-    reference = bench.write(storage.streams(1, epoch), "state", CONTENT, Scope.SHARED)
+    reference = bench.write(storage.streams(1, epoch), "state", content, Scope.SHARED)
     pointer = storage.finish(1, epoch, b"metadata")
     for number in bench.turns():
         epoch = bench.next_epoch()
@@ -109,7 +115,7 @@ def claiming(bench: Bench) -> None:
         bench.step(f"a process dies {where or 'nowhere'} while it claims {epoch}")
         reader = bench.storage()
         bench.require_metadata(reader, pointer, b"metadata")
-        bench.require_content(reader.streams(1, epoch), reference, CONTENT)
+        bench.require_content(reader.streams(1, epoch), reference, content)
         if not where:
             break
         bench.hit("died")

@@ -80,7 +80,7 @@ def _checkpoint(bench: Bench) -> tuple[str, list[tuple[FileReference, bytes]]]:
     streams = storage.streams(3, epoch)
     files: list[tuple[FileReference, bytes]] = []
     for scope in Scope:
-        content = bytes_of(10_000, len(files))
+        content = bytes_of(bench.longest(10_000), len(files))
         files.append((bench.write(streams, "state", content, scope), content))
     pointer = storage.finish(3, epoch, msgspec.json.encode([reference for reference, _ in files]))
     storage.close()

@@ -154,19 +154,21 @@ def _take_both(storage: CheckpointStorage, checkpoint: int, epoch: int) -> tuple
 def one_storage(bench: Bench) -> None:
     """Task threads, upload threads and the coordinator share one object."""
     storage, epoch = bench.coordinator()
-    kept = bench.write(storage.streams(1, epoch), "kept", bytes_of(20_000), Scope.SHARED)
+    content, size = bytes_of(bench.longest(20_000)), bench.longest(5_000)
+    kept = bench.write(storage.streams(1, epoch), "kept", content, Scope.SHARED)
 
     def work(number: int) -> Callable[[], object]:
         def run() -> object:
             streams = storage.streams(number, epoch)
             for each in range(5):
+                own = bytes_of(size, number * 10 + each)
                 stream = streams.create(Scope.EXCLUSIVE, f"{each}", b"token")
-                for piece in range(4):
-                    stream.write(bytes_of(5_000, number * 10 + each)[piece * 1_250 : piece * 1_250 + 1_250])
+                for first in range(0, size, -(-size // 4)):
+                    stream.write(own[first : first - (-size // 4)])
                 reference = stream.commit()
-                if b"".join(streams.read(reference)) != bytes_of(5_000, number * 10 + each):
+                if b"".join(streams.read(reference)) != own:
                     return f"chk-{number}/{each} is not what was written"
-                if b"".join(streams.read(kept, 7, 9)) != bytes_of(20_000)[7:16]:
+                if b"".join(streams.read(kept, 7, 9)) != content[7:16]:
                     return "a file that all of them read is not what was written"
                 list(storage.list_folder(f"chk-{number}"))
             pointer = storage.finish(number, epoch, b"%d" % number)

@@ -9,20 +9,21 @@ from holdfast.suites.certify.outside.messages import Act
 
 MOST_POINTS = 80
 """Of more, evenly spread ones are taken."""
-CONTENT = bytes_of(9_000)
+CONTENT_BYTES = 9_000
+"""Of a file, where so many are within the limit."""
+PIECES = 5
 
 
 def publishing(bench: Bench) -> None:
-    bench.require_fits(len(CONTENT))
-    victims = bench.victims
-    width = max(1, victims.run([_act("probe")]).points // bench.most(MOST_POINTS))
+    victims, content = bench.victims, _content(bench)
+    width = max(1, victims.run([_act("probe", content)]).points // bench.most(MOST_POINTS))
     number, where = 0, "somewhere"
     while where:
         path = f"a/b-{number}/c"
-        where = victims.kill([_act(path)], number)
+        where = victims.kill([_act(path, content)], number)
         bench.step(f"a process dies {where or 'nowhere'}")
         files = bench.files()
-        there = _is_whole(bench, path)
+        there = _is_whole(bench, path, content)
         if there != (path in files.paths("")):
             raise Violation(bench.rule, f"{path!r} can{'' if there else 'not'} be read, and its listing differs.")
         if where:
@@ -30,36 +31,40 @@ def publishing(bench: Bench) -> None:
         elif not there:
             raise Violation(bench.rule, f"{path!r} was published, and is not there.")
         if not there:
-            bench.publish(files, path, CONTENT)
-            bench.require_content(bench.files(), path, CONTENT)
+            bench.publish(files, path, content)
+            bench.require_content(bench.files(), path, content)
         number += width
 
 
-def _act(path: str) -> Act:
-    return Act("publish", name=path, content=CONTENT, piece_bytes=2_000)
+def _content(bench: Bench) -> bytes:
+    return bytes_of(bench.longest(CONTENT_BYTES))
 
 
-def _is_whole(bench: Bench, path: str) -> bool:
+def _act(path: str, content: bytes) -> Act:
+    return Act("publish", name=path, content=content, piece_bytes=-(-len(content) // PIECES))
+
+
+def _is_whole(bench: Bench, path: str, content: bytes) -> bool:
     try:
         found = content_of(bench.files(), path)
     except FileNotFoundError:
         return False
-    if found != CONTENT:
-        raise Violation(bench.rule, f"{path!r} is there, and {differs(found, CONTENT)}.")
+    if found != content:
+        raise Violation(bench.rule, f"{path!r} is there, and {differs(found, content)}.")
     return True
 
 
 def removing(bench: Bench) -> None:
     """While files are removed: each is whole, or gone."""
-    victims, files = bench.victims, bench.files()
+    victims, files, content = bench.victims, bench.files(), _content(bench)
     paths = ["a", "b/c", "b/d", "e"]
     number, where = 0, "somewhere"
     while where:
         for path in paths:
-            bench.publish(files, path, CONTENT)
+            bench.publish(files, path, content)
         where = victims.kill([Act("remove", name=" ".join(paths[:-1]))], number)
         bench.step(f"a process dies {where or 'nowhere'} while it removes {paths[:-1]}")
-        there = [path for path in paths if _is_whole(bench, path)]
+        there = [path for path in paths if _is_whole(bench, path, content)]
         bench.require_paths(bench.files(), "", there)
         if "e" not in there:
             raise Violation(bench.rule, "'e' is gone, and nobody removed it.")

@@ -100,18 +100,18 @@ def _taken(files: FileSystem, path: str, content: bytes) -> bool:
 
 
 def threads(bench: Bench) -> None:
-    files = bench.files()
-    bench.publish(files, "kept", bytes_of(20_000))
+    files, kept, size = bench.files(), bytes_of(bench.longest(20_000)), bench.longest(5_000)
+    bench.publish(files, "kept", kept)
 
     def work(number: int) -> Callable[[], object]:
         def run() -> object:
             for each in range(5):
-                path, content = f"{number}/{each}", bytes_of(5_000, number * 10 + each)
+                path, content = f"{number}/{each}", bytes_of(size, number * 10 + each)
                 upload = files.begin(path)
-                for piece in range(4):
-                    upload.write(content[piece * 1_250 : piece * 1_250 + 1_250])
+                for first in range(0, size, -(-size // 4)):
+                    upload.write(content[first : first - (-size // 4)])
                 upload.publish()
-                if content_of(files, path) != content or b"".join(files.read("kept", 7, 16)) != bytes_of(20_000)[7:16]:
+                if content_of(files, path) != content or b"".join(files.read("kept", 7, 16)) != kept[7:16]:
                     return f"{path} or a file that all of them read is not what was written"
                 if list(files.paths(f"{number}")) != [f"{number}/{done}" for done in range(each + 1)]:
                     return f"the folder {number} has {list(files.paths(f'{number}'))}"
