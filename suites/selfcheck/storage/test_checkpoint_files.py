@@ -23,13 +23,12 @@ from holdfast.fixtures.reference.protocol.effects import (
     StatePart,
     WriteState,
 )
-from holdfast.fixtures.reference.protocol.storage.checkpoint_files import CheckpointFiles
+from holdfast.fixtures.reference.protocol.storage.checkpoint_files import CheckpointFiles, StateWriting
 from holdfast.fixtures.reference.protocol.storage.file_layout import CHECKPOINTS, FileLayout
 from holdfast.fixtures.reference.protocol.storage.files import Files, permitted_always
 from holdfast.fixtures.reference.protocol.storage.job_storage import JobStorage, StoredJob
 from holdfast.fixtures.reference.protocol.storage.job_storages import JobStorages
 from holdfast.fixtures.reference.protocol.storage.operation import Call, Operation
-from holdfast.fixtures.reference.protocol.storage.state_writing import StateWriting
 from holdfast.fixtures.storages.file_system import FileMedium
 from holdfast.fixtures.storages.on_medium import MediumStorage
 from holdfast.harness.spi.errors import Full, Transient
