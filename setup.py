@@ -37,8 +37,6 @@ COMPILED = (
     "fixtures/reference/drivers/message_faults.py",
     "harness/engine/executor/conductor.py",
     "harness/engine/executor/judge.py",
-    "harness/engine/executor/milestones.py",
-    "harness/engine/executor/patience.py",
     "harness/engine/executor/phases.py",
     "harness/engine/executor/progress.py",
 )

@@ -1,16 +1,18 @@
-"""Faults of what is stored: a file of the newest checkpoint is removed, cut or changed."""
+"""Faults of what is stored: a file of the newest checkpoint, or a local copy of state, is removed, cut, changed, or
+replaced by another one (RULES LOC-03)."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from holdfast.faults.landing import effects, of_kinds, since, struck
+from holdfast.faults.landing import Momentary, before_next, effects, of_kinds, since, struck
 from holdfast.harness.model.capability import Capability
 from holdfast.harness.model.consequence import Consequence
 from holdfast.harness.model.events import (
     AttemptStarted,
     CheckpointCompleted,
+    LocalCopySpoilt,
     ObjectDamaged,
     ProgramReady,
     RecoveryFailed,
@@ -20,9 +22,9 @@ from holdfast.harness.model.events import (
 from holdfast.harness.model.history import History
 from holdfast.harness.model.job import STATEFUL
 from holdfast.harness.model.plan import FaultSpec, Schedule
-from holdfast.harness.model.target import COORDINATOR, STORAGE, Role
+from holdfast.harness.model.target import COORDINATOR, STORAGE, Role, Target
 from holdfast.harness.spi.attack import Attack, Occasion, Scene
-from holdfast.harness.spi.controls.storage import CheckpointFileControl
+from holdfast.harness.spi.controls.storage import CheckpointFileControl, LocalDiskControl
 
 
 def _draw(scene: Scene) -> list[FaultSpec]:
@@ -100,3 +102,48 @@ class DamageCheckpoint:
 def damage(part: str, way: str, duration_ms: int = 0, **when: Any) -> FaultSpec:
     """A file of the newest checkpoint is spoilt, for a while or until the end."""
     return FaultSpec("damage", STORAGE, Schedule(**when), duration_ms, {"part": part, "way": way})
+
+
+class SpoilLocalCopy(Momentary):
+    """The newest local copies of a worker are spoilt. Nothing may come of it but that state is read remotely."""
+
+    kind = "spoil-local-copy"
+    roles = frozenset({Role.WORKER})
+    parameters: Mapping[str, tuple[type, str]] = {
+        "way": (
+            str,
+            "`remove`, `truncate`, `flip` (one bit), `foreign` (another worker's), `stale` (what was there at the last "
+            "`remember`, which changes nothing itself); `flip` if not given",
+        ),
+    }
+    colour = "#b15928"
+    control = LocalDiskControl
+    leaves = "nothing: the checkpoint storage has all of it"
+    may_cause: frozenset[Consequence] = frozenset()
+
+    def needs(self, spec: FaultSpec) -> Capability:
+        return Capability.LOCAL_RECOVERY
+
+    def inject(self, control: LocalDiskControl, spec: FaultSpec) -> None:
+        control.spoil(spec.target.index, str(spec.parameters.get("way", "flip")))
+
+    def landed(self, history: History, fault: int) -> bool:
+        """Copies of this worker were changed, or remembered."""
+        worker = history.plan.faults[fault].target.index
+        way = str(history.plan.faults[fault].parameters.get("way", "flip"))
+
+        def same(spec: FaultSpec) -> bool:
+            return (spec.kind, spec.target.index) == (self.kind, worker)
+
+        until_ns = before_next(history, fault, same)
+        spoilt = [
+            each
+            for each in since(history, fault, LocalCopySpoilt)
+            if (each.worker, each.way) == (worker, way) and each.time_ns <= until_ns
+        ][:1]
+        return any(each.paths or way == "remember" for each in spoilt)
+
+
+def spoil_local_copy(worker: int, way: str, **when: Any) -> FaultSpec:
+    """The newest local copies of a worker are spoilt."""
+    return FaultSpec("spoil-local-copy", Target(Role.WORKER, worker), Schedule(**when), parameters={"way": way})

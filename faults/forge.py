@@ -6,8 +6,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from holdfast.faults.landing import ONE_AFTER_ANOTHER, effects
-from holdfast.faults.momentary import Momentary
+from holdfast.faults.landing import ONE_AFTER_ANOTHER, Momentary, effects
 from holdfast.harness.model.capability import Capability
 from holdfast.harness.model.consequence import Consequence
 from holdfast.harness.model.events import (
@@ -24,7 +23,7 @@ from holdfast.harness.model.plan import FaultSpec, Schedule
 from holdfast.harness.model.target import COORDINATOR, Role
 from holdfast.harness.model.topology import subtasks
 from holdfast.harness.spi.attack import Attack, Occasion, Scene
-from holdfast.harness.spi.controls.message import ForgeryControl
+from holdfast.harness.spi.controls.network import ForgeryControl
 
 RECEPTIONS: Mapping[str, type[Event]] = {
     "acknowledge": AckReceived,

@@ -1,11 +1,12 @@
-"""Proof that a fault hit: what a history says about the time in which it acted."""
+"""What faults share: the proof that one took effect, from what the history says about the time in which it acted, and
+the base of those that act once."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from itertools import pairwise
 from math import inf
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from holdfast.harness.model import events
 from holdfast.harness.model.history import EventKind, History
@@ -249,3 +250,15 @@ def _spans(
         Crossing(event.time_ns, min((end for end in ends.get(name, ()) if end >= event.time_ns), default=None))
         for name, event in begun
     ]
+
+
+class Momentary:
+    """What acts once and is over, so that there is nothing to undo."""
+
+    lasting = False
+
+    def undo(self, control: Any, spec: FaultSpec) -> None:
+        pass
+
+    def healed(self, control: Any, spec: FaultSpec) -> bool:
+        return True

@@ -1,23 +1,26 @@
-"""Faults of membership: a worker leaves those that it shares its work with, and comes back."""
+"""Faults of membership and leadership: a worker leaves those that it shares its work with and comes back, and a
+coordinator is taken for dead, is followed by another, and comes back."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from typing import Any
 
-from holdfast.faults.landing import injection
+from holdfast.faults.landing import before_next, injection
+from holdfast.faults.process import checkpoint_unfinished, draw_pause_of_coordinator
 from holdfast.harness.model.capability import Capability
 from holdfast.harness.model.consequence import Consequence
-from holdfast.harness.model.events import LEFT, InputAcknowledged, NodeDied
+from holdfast.harness.model.events import LEFT, InputAcknowledged, NodeDied, NodeStarted
 from holdfast.harness.model.history import History
 from holdfast.harness.model.plan import FaultSpec, Schedule
-from holdfast.harness.model.target import Role, Target
+from holdfast.harness.model.target import COORDINATOR, Role, Target
 from holdfast.harness.model.topology import process_name, process_of
 from holdfast.harness.spi.attack import Attack, Occasion, Scene
-from holdfast.harness.spi.controls.process import MembershipControl
+from holdfast.harness.spi.controls.process import MembershipControl, SuccessionControl
 
 
-def _draw(scene: Scene) -> list[FaultSpec]:
+def _draw_membership(scene: Scene) -> list[FaultSpec]:
     if not scene.stream.chance(0.5):
         return []
     acknowledged = scene.stream.between(1, 2)
@@ -37,7 +40,7 @@ class Leave:
         {Consequence.ENDS_PROCESS, Consequence.LOSES_PROCESS, Consequence.FAILS_TASK, Consequence.HOLDS_UP_RECORDS}
     )
     lasting = True
-    attacks: Sequence[Attack] = (Attack("leave", _draw, (Capability.MEMBERSHIP,), Occasion.LIVES, place=2),)
+    attacks: Sequence[Attack] = (Attack("leave", _draw_membership, (Capability.MEMBERSHIP,), Occasion.LIVES, place=2),)
 
     def needs(self, spec: FaultSpec) -> Capability:
         return Capability.MEMBERSHIP
@@ -70,3 +73,69 @@ class Leave:
 def leave(target: Target, duration_ms: int, **when: Any) -> FaultSpec:
     """A worker leaves, and joins again after a while."""
     return FaultSpec("leave", target, Schedule(**when), duration_ms)
+
+
+def _draw_succession(scene: Scene) -> list[FaultSpec]:
+    """Once a checkpoint is complete: before, it may not have taken over itself."""
+    if not scene.progress:
+        return draw_pause_of_coordinator(scene)
+    return [FaultSpec("supersede", COORDINATOR, scene.schedule(COORDINATOR), scene.lasting_ms())]
+
+
+class Supersede:
+    """The coordinator stands still, a successor takes over, and then the former goes on where it stood."""
+
+    kind = "supersede"
+    roles = frozenset({Role.COORDINATOR})
+    parameters: Mapping[str, tuple[type, str]] = {
+        "unfinished": (int, "1: it lands only where a checkpoint was triggered, and not complete when it stopped"),
+    }
+    colour = "#a6761d"
+    control = SuccessionControl
+    leaves = "what the coordinator had under way when it stopped"
+    may_cause = frozenset(
+        {Consequence.DISTURBS_MESSAGES, Consequence.LOSES_PROCESS, Consequence.FAILS_TASK, Consequence.FAILS_STORAGE}
+    )
+    lasting = True
+    attacks: Sequence[Attack] = (
+        Attack(
+            "supersede-coordinator", _draw_succession, (Capability.SUPERSEDE_COORDINATOR,), Occasion.MIXED, 1, place=5
+        ),
+    )
+
+    def needs(self, spec: FaultSpec) -> Capability:
+        return Capability.SUPERSEDE_COORDINATOR
+
+    def inject(self, control: SuccessionControl, spec: FaultSpec) -> None:
+        control.supersede()
+
+    def undo(self, control: SuccessionControl, spec: FaultSpec) -> None:
+        control.resume_superseded()
+
+    def healed(self, control: SuccessionControl, spec: FaultSpec) -> bool:
+        return control.coordinates()
+
+    def landed(self, history: History, fault: int) -> bool:
+        """A life of the coordinator that began before the fault went on after its successor had begun."""
+        injected = injection(history, fault)
+        if injected is None:
+            return False
+        process = process_name(history.plan.faults[fault].target)
+        unfinished = history.plan.faults[fault].parameters.get("unfinished")
+        lives = [started for started in history.of(NodeStarted) if started.node.startswith(f"{process}.")]
+        next_ns = before_next(history, fault)
+        died_ns = {died.dead_node: died.time_ns for died in history.of(NodeDied)}
+        for former, successor in pairwise(lives):
+            if successor.time_ns >= next_ns:
+                return False
+            if successor.time_ns < injected.time_ns or died_ns.get(former.node, successor.time_ns) < successor.time_ns:
+                continue
+            if unfinished and not checkpoint_unfinished(history, successor):
+                return False
+            return any(event.node == former.node and event.time_ns > successor.time_ns for event in history.events)
+        return False
+
+
+def supersede(duration_ms: int, **when: Any) -> FaultSpec:
+    """The coordinator stands still for so long, and a successor takes over at once."""
+    return FaultSpec("supersede", COORDINATOR, Schedule(**when), duration_ms)

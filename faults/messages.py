@@ -22,12 +22,12 @@ from holdfast.harness.model.events import (
 )
 from holdfast.harness.model.history import History
 from holdfast.harness.model.message_contract import Disturbance, MessageContract, MessageKind, Way
-from holdfast.harness.model.nearest import known_names
 from holdfast.harness.model.plan import FaultSpec, Schedule
+from holdfast.harness.model.sentence import known_names
 from holdfast.harness.model.target import COORDINATOR, Role, Target
 from holdfast.harness.model.topology import subtasks
 from holdfast.harness.spi.attack import Attack, Feature, Occasion, Scene
-from holdfast.harness.spi.controls.message import MessageControl
+from holdfast.harness.spi.controls.network import MessageControl
 
 RECEPTIONS: Mapping[str, type[Event]] = {
     MessageKind.TRIGGER: TriggerReceived,

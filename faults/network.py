@@ -14,7 +14,7 @@ from holdfast.harness.model.plan import FaultSpec, Schedule
 from holdfast.harness.model.target import Role, Target
 from holdfast.harness.model.topology import network_channels
 from holdfast.harness.spi.attack import Attack, Occasion, Scene
-from holdfast.harness.spi.controls.link import BOTH, Detail, LinkControl, LinkImpairment, LinkReset
+from holdfast.harness.spi.controls.network import BOTH, Detail, LinkControl, LinkImpairment, LinkReset
 
 LINKS = frozenset({Role.CHANNEL, Role.COORDINATOR, Role.STORAGE, Role.BROKER, Role.SINK_SYSTEM})
 _WITH_SOURCES = LINKS | {Role.SOURCE_SYSTEM}

@@ -11,7 +11,7 @@ from holdfast.harness.model.events import NodeDied
 from holdfast.harness.model.history import History
 from holdfast.harness.model.plan import FaultSpec
 from holdfast.harness.model.target import Role
-from holdfast.harness.spi.controls.service import ServiceControl
+from holdfast.harness.spi.controls.storage import ServiceControl
 
 _NEEDS: Mapping[Role, Capability] = {
     Role.BROKER: Capability.STOP_BROKER,

@@ -16,7 +16,7 @@ from holdfast.harness.model.plan import FaultSpec, Schedule
 from holdfast.harness.model.target import Role, Target
 from holdfast.harness.model.topology import channel_ends, subtasks
 from holdfast.harness.spi.attack import Attack, Occasion, Scene
-from holdfast.harness.spi.controls.task import TaskControl
+from holdfast.harness.spi.controls.process import TaskControl
 
 _DEFAULT_DELAY_MS = 20
 _MILLISECOND_NS = 1_000_000

@@ -18,9 +18,9 @@ from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
-from holdfast.harness.adapter.process_stat import process_stat
+from holdfast.harness.adapter.process import process_stat
 from holdfast.harness.label import end_labelled
-from holdfast.harness.model.plural import plural
+from holdfast.harness.model.sentence import plural
 from holdfast.harness.spi.outside_files import read_outside
 
 _OWNER = re.compile(r"([0-9]+):([0-9]+)(?:@([0-9a-f]{12}))?")

@@ -14,10 +14,10 @@ from typing import Any
 
 import msgspec
 
-from holdfast.harness.model.appearance import STATUS_WORDS
 from holdfast.harness.model.certificate import Standing
 from holdfast.harness.model.journal import CaseResult, Journal, RuleResult, RunResult, Status
 from holdfast.harness.model.rule import Level
+from holdfast.harness.model.status import STATUS_WORDS
 from holdfast.harness.model.verdict import Outcome
 from holdfast.reports import exchange, text, timeline, view
 from holdfast.reports.exchange import ListedTest, Shown

@@ -14,14 +14,14 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from holdfast.harness.model.checkpoint_history import (
+from holdfast.harness.model.run_details import (
     CheckpointHistory,
     ReportedCheckpoint,
     ReportedStatus,
     SubtaskPart,
 )
 from holdfast.harness.model.units import duration
-from holdfast.reports.svg import Value, element, finite, group, number
+from holdfast.reports.svg import Value, element, finite, group, number, text_at
 from holdfast.reports.text import count, one_line, plural, size
 
 WIDTH, LEFT, RIGHT = 1120.0, 112.0, 20.0
@@ -196,7 +196,7 @@ def plot(history: CheckpointHistory, run: str) -> Markup:
         ("idle before", IDLE_HEIGHT, bars.idle),
         ("state", SIZE_HEIGHT, bars.sizes),
     ):
-        drawn.append(_text(LEFT - 12, y + 14, name, "lane-label", "end"))
+        drawn.append(text_at(LEFT - 12, y + 14, name, "lane-label", "end"))
         drawn += panel(y, height)
         y += height + GAP
     y -= GAP
@@ -296,7 +296,7 @@ def _scale(highest: float, top: float, height: float, words: Callable[[float], s
     value = _round_below(highest)
     if value > 0:
         y = bottom - value / highest * height
-        drawn += [_line(y, "grid"), _text(LEFT - 12, max(y + 4, top + 28), words(value), "scale-label", "end")]
+        drawn += [_line(y, "grid"), text_at(LEFT - 12, max(y + 4, top + 28), words(value), "scale-label", "end")]
     return drawn
 
 
@@ -313,7 +313,7 @@ def _ids(bars: _Bars, slot: float, y: float) -> list[Markup]:
     widest = max((len(str(each.checkpoint)) for each, _ in bars.placed), default=1) * CHARACTER + 8
     every = max(1, math.ceil(widest / slot))
     return [
-        _text(x + bars.width / 2, y, count(each.checkpoint), "tick", "middle")
+        text_at(x + bars.width / 2, y, count(each.checkpoint), "tick", "middle")
         for index, (each, x) in enumerate(bars.placed)
         if index % every == 0
     ]
@@ -321,7 +321,3 @@ def _ids(bars: _Bars, slot: float, y: float) -> list[Markup]:
 
 def _line(y: float, class_: str) -> Markup:
     return element("path", class_=class_, d=f"M{number(LEFT)} {number(y)}H{number(WIDTH - RIGHT)}")
-
-
-def _text(x: float, y: float, words: str, class_: str, anchor: str) -> Markup:
-    return element("text", words, x=x, y=y, class_=class_, text_anchor=anchor)

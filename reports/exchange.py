@@ -12,12 +12,11 @@ from enum import Enum, auto
 
 import msgspec
 
-from holdfast.harness.model.appearance import ON_ITS_WORD, STATUS_WORDS
 from holdfast.harness.model.case import Tier
 from holdfast.harness.model.certificate import CERTIFICATE, Standing
-from holdfast.harness.model.finding import Finding
+from holdfast.harness.model.finding import Finding, clause_in_words
 from holdfast.harness.model.journal import CaseResult, Journal, RuleResult, RunResult, Status
-from holdfast.harness.model.oracle_title import clause_in_words
+from holdfast.harness.model.status import ON_ITS_WORD, STATUS_WORDS
 from holdfast.reports import finding, notes, text, view
 
 

@@ -12,17 +12,15 @@ import msgspec
 from jinja2 import Environment, meta
 from markupsafe import Markup
 
-from holdfast.harness.model.appearance import ON_ITS_WORD, STATUS_WORDS
-from holdfast.harness.model.case import Tier
-from holdfast.harness.model.evidence import Evidence
-from holdfast.harness.model.finding import Finding
+from holdfast.harness.model.capability import Evidence
+from holdfast.harness.model.case import MEANINGS, Tier
+from holdfast.harness.model.finding import Finding, oracles_in_words
 from holdfast.harness.model.journal import CaseResult, Journal, RunResult, Status
-from holdfast.harness.model.oracle_title import oracles_in_words
 from holdfast.harness.model.picture import FailurePicture, Film
 from holdfast.harness.model.rule import Level
 from holdfast.harness.model.run_details import DETAILS_VERSION, RunDetails
+from holdfast.harness.model.status import ON_ITS_WORD, STATUS_WORDS
 from holdfast.harness.model.verdict import Outcome
-from holdfast.harness.model.window import MEANINGS
 from holdfast.harness.spi.outside_files import read_outside
 from holdfast.reports import checkpoints, finding, notes, pages, recovery, strip, text, timeline, verdict, view
 from holdfast.reports.files import write_file

@@ -9,9 +9,9 @@ from pathlib import Path
 from jinja2 import Environment
 from markupsafe import Markup
 
-from holdfast.harness.model.appearance import STATUS_WORDS
+from holdfast.harness.model.compared_systems import Matrix, MatrixCell, MatrixColumn, MatrixRow
 from holdfast.harness.model.journal import Status, Title
-from holdfast.harness.model.matrix import Matrix, MatrixCell, MatrixColumn, MatrixRow
+from holdfast.harness.model.status import STATUS_WORDS
 from holdfast.reports import pages, text
 from holdfast.reports.files import replace_folder, write_file
 from holdfast.reports.svg import element

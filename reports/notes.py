@@ -12,9 +12,9 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
+from holdfast.harness.model.finding import in_words, oracle_in_words
 from holdfast.harness.model.journal import CaseResult, Journal, RunResult, Status
-from holdfast.harness.model.oracle_title import in_words, oracle_in_words
-from holdfast.harness.model.plural import plural
+from holdfast.harness.model.sentence import plural
 from holdfast.harness.model.verdict import Outcome
 
 CUT_SHORT = "interrupted by "

@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from holdfast.harness.model.appearance import STATUS_WORDS
 from holdfast.harness.model.finding import Finding
 from holdfast.harness.model.journal import Journal
+from holdfast.harness.model.status import STATUS_WORDS
 from holdfast.harness.model.units import duration
 from holdfast.reports import finding, notes, recovery, text, verdict, view
 from holdfast.reports.files import write_file

@@ -34,6 +34,11 @@ def group(children: Iterable[Markup], **attributes: Value | None) -> Markup:
     return element("g", Markup("").join(children), **attributes)
 
 
+def text_at(x: float, y: float, words: str, class_: str, anchor: str | None = None) -> Markup:
+    """A line of text at a place; `anchor` is SVG's `text-anchor`."""
+    return element("text", words, x=x, y=y, class_=class_, text_anchor=anchor)
+
+
 def number(value: float) -> str:
     """A coordinate, to a tenth of a pixel: what is finer only makes the file longer."""
     return f"{round(value, 1):g}" if abs(value) < 100_000 else f"{value:.0f}"

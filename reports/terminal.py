@@ -11,10 +11,10 @@ from rich.console import Console
 from rich.table import Column, Table
 from rich.text import Text
 
-from holdfast.harness.model.appearance import STATUS_STYLES, STATUS_WORDS
+from holdfast.harness.model.case import MEANINGS
 from holdfast.harness.model.finding import Finding
 from holdfast.harness.model.journal import Journal, Status, SubjectReport, Title
-from holdfast.harness.model.window import MEANINGS
+from holdfast.harness.model.status import STATUS_STYLES, STATUS_WORDS
 from holdfast.harness.spi.reporter import OnTerminal
 from holdfast.reports import finding, notes, recovery, text, verdict, view
 

@@ -7,9 +7,9 @@ import re
 from collections.abc import Mapping
 from datetime import UTC, datetime
 
-from holdfast.harness.model.appearance import STATUS_WORDS
 from holdfast.harness.model.journal import Status
 from holdfast.harness.model.rule import Decidability, Level, Subject
+from holdfast.harness.model.status import STATUS_WORDS
 
 STATUS_MARKS = {
     Status.PASS: "✓",

@@ -14,10 +14,10 @@ from importlib import resources
 import msgspec
 from markupsafe import Markup
 
-from holdfast.harness.model.fault_fate import FATES_IN_WORDS, FaultFate
+from holdfast.harness.model.consequence import FATES_IN_WORDS, FaultFate
 from holdfast.harness.model.journal import Band, Span, Timeline
 from holdfast.harness.model.units import duration
-from holdfast.reports.svg import Value, colour, element, finite, group, number
+from holdfast.reports.svg import Value, colour, element, finite, group, number, text_at
 from holdfast.reports.text import count, one_line, plural
 
 WIDTH = 1120.0
@@ -212,10 +212,6 @@ def _line(x: float, top: float, bottom: float, class_: str, stroke: str | None =
     return element("line", *inside, class_=class_, stroke=stroke, **ends)
 
 
-def _text(x: float, y: float, words: str, class_: str, anchor: str | None = None) -> Markup:
-    return element("text", words, x=x, y=y, class_=class_, text_anchor=anchor)
-
-
 def _grid(axis: _Axis, top: float, bottom: float) -> Markup:
     drawn: list[Markup] = []
     for time in axis.ticks():
@@ -223,7 +219,7 @@ def _grid(axis: _Axis, top: float, bottom: float) -> Markup:
         drawn.append(_line(x, top, bottom, "grid"))
         # The last label would stick out of the picture.
         anchor = "end" if x > WIDTH - RIGHT - 16 else "middle"
-        drawn.append(_text(x, bottom + 15, axis.tick_label(time), "tick", anchor))
+        drawn.append(text_at(x, bottom + 15, axis.tick_label(time), "tick", anchor))
     drawn.append(element("path", class_="axis", d=f"M{number(LEFT)} {number(bottom)}H{number(WIDTH - RIGHT)}"))
     return group(drawn)
 
@@ -259,7 +255,7 @@ def _fault_labels(labels: Iterable[_Label], bottom: float) -> list[Markup]:
         if label.right - label.left >= 1:
             parts.append(_box(label.left, label.right, label.y + 3, 2, f"fault-edge{missed}", hue))
         parts.append(element("circle", class_=f"dot{missed}", stroke=hue, fill=None if missed else hue, **dot))
-        parts.append(_text(label.start + 8, label.y, label.words, "fault-label"))
+        parts.append(text_at(label.start + 8, label.y, label.words, "fault-label"))
         drawn.append(group(parts))
     return drawn
 
@@ -299,7 +295,7 @@ def _lanes(timeline: Timeline, axis: _Axis, top: float) -> tuple[list[Markup], d
     places: dict[str, tuple[float, float]] = {}
     for lane in timeline.lanes:
         middle = top + height / 2
-        drawn.append(_text(LEFT - 12, middle + 4, one_line(lane.name, 17), "lane-label", "end"))
+        drawn.append(text_at(LEFT - 12, middle + 4, one_line(lane.name, 17), "lane-label", "end"))
         for index, (start, end) in enumerate(lane.lives, start=1):
             left, right = axis.x(start), axis.x(end)
             words = f"{lane.name}, life {index}: {duration(start)} to {duration(end)}"
@@ -324,7 +320,7 @@ def _checkpoints(spans: Sequence[Span], axis: _Axis, top: float) -> tuple[list[M
     if not spans:
         return [], top
     many = len(spans) > FEW_SPANS
-    drawn = [_text(LEFT - 12, top + 10, "checkpoints", "lane-label", "end")]
+    drawn = [text_at(LEFT - 12, top + 10, "checkpoints", "lane-label", "end")]
     ends: list[float] = []
     silhouette: list[str] = []
     for span in sorted(spans, key=lambda each: (each.start_ms, each.checkpoint)):
@@ -354,7 +350,7 @@ def _span(span: Span, left: float, right: float, y: float) -> Markup:
     parts.append(element("rect", class_=f"span {outcome}", **shape))
     name = str(span.checkpoint)
     if right - left > len(name) * CHARACTER + 4:
-        parts.append(_text((left + right) / 2, y + 8.8, name, f"span-label {outcome}", "middle"))
+        parts.append(text_at((left + right) / 2, y + 8.8, name, f"span-label {outcome}", "middle"))
     return group(parts)
 
 
@@ -371,7 +367,7 @@ def _marks(timeline: Timeline, axis: _Axis, top: float, bottom: float) -> list[M
         half = len(words) * CHARACTER / 2
         middle = min(max(x, LEFT + half), WIDTH - RIGHT - half)
         if middle - half >= free_from:
-            drawn.append(_text(middle, top + 10, words, f"mark-label {class_}", "middle"))
+            drawn.append(text_at(middle, top + 10, words, f"mark-label {class_}", "middle"))
             free_from = middle + half + 8
     return drawn
 
@@ -383,7 +379,7 @@ def _broken(at_ms: float | None, axis: _Axis, top: float, bottom: float) -> list
     x, words = axis.x(at_ms), f"first violation, {duration(at_ms)}"
     left_half = x < (LEFT + WIDTH - RIGHT) / 2
     flag = f"M{number(x)} {number(top + 2)}l{number(9 if left_half else -9)} 5l{number(-9 if left_half else 9)} 5z"
-    label = _text(x + (13 if left_half else -13), top + 11, words, "mark-label broken", None if left_half else "end")
+    label = text_at(x + (13 if left_half else -13), top + 11, words, "mark-label broken", None if left_half else "end")
     return [_line(x, top + 2, bottom, "broken", title=words), element("path", class_="broken-flag", d=flag), label]
 
 
@@ -404,8 +400,8 @@ def _chart(
             element("path", class_="floor", d=f"M{number(LEFT)} {number(bottom)}H{number(WIDTH - RIGHT)}"),
             element("path", class_="area", d=area),
             element("path", class_="curve", d=line),
-            _text(LEFT - 12, top + 16, name, "lane-label", "end"),
-            _text(LEFT - 12, top + 30, f"max {count(highest)}", "scale-label", "end"),
+            text_at(LEFT - 12, top + 16, name, "lane-label", "end"),
+            text_at(LEFT - 12, top + 30, f"max {count(highest)}", "scale-label", "end"),
         ]
     )
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from holdfast.harness.model.appearance import ON_ITS_WORD
+from holdfast.harness.model.certificate import Scope
 from holdfast.harness.model.journal import Certificate, Journal, Status, SubjectReport, Title
-from holdfast.harness.model.title import Scope
+from holdfast.harness.model.status import ON_ITS_WORD
 from holdfast.harness.model.units import duration
 from holdfast.reports import view
 from holdfast.reports.text import plural, subject_words

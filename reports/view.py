@@ -10,8 +10,8 @@ from dataclasses import dataclass
 
 from holdfast.harness.model.case import Tier
 from holdfast.harness.model.journal import CaseResult, Journal, RuleResult, RunResult, Status
-from holdfast.harness.model.plural import plural
 from holdfast.harness.model.rule import Level
+from holdfast.harness.model.sentence import plural
 from holdfast.harness.model.verdict import Anomaly, Verdict
 
 UNDECIDED = (Status.ERROR, Status.INCONCLUSIVE)

@@ -70,7 +70,7 @@ CONTRACTS = (
         "an engine that runs as processes",
         (
             f"{ADAPTER}.engine.Engine",
-            f"{ADAPTER}.place",
+            f"{ADAPTER}.engine.Place",
             f"{ADAPTER}.reader",
             f"{MODEL}.records.FoldRow",
             f"{MODEL}.capability",
@@ -83,9 +83,7 @@ CONTRACTS = (
         "a system under test of another kind, with the whole protocol",
         (
             f"{SPI}.system",
-            f"{SPI}.code",
-            f"{SPI}.inspection",
-            f"{MODEL}.evidence",
+            f"{MODEL}.capability.Evidence",
             f"{MODEL}.case.Tier",
             f"{MODEL}.plan",
         ),
@@ -97,13 +95,7 @@ CONTRACTS = (
         "a system that faults can act on, or a fault that needs a mechanism",
         (
             f"{SPI}.controls",
-            *(
-                f"{SPI}.controls.{name}"
-                for name in (
-                    "process", "link", "storage", "service", "clock", "message", "gate", "task", "job", "input",
-                    "local_disk", "absence",
-                )
-            ),
+            *(f"{SPI}.controls.{name}" for name in ("process", "network", "storage", "job")),
         ),
     ),
     Page(
@@ -124,11 +116,11 @@ CONTRACTS = (
         "kit",
         "Kit",
         "the checks of one more kind of part",
-        (f"{SPI}.kit", f"{SPI}.scaffold", f"{SPI}.mutant", f"{MODEL}.status"),
+        (f"{SPI}.kit", f"{SPI}.suite.Scaffold", f"{SPI}.mutant", f"{MODEL}.status.Status"),
     ),
     Page("parts", "Registered parts", "a part that users reach by a name", (f"{SPI}.parts.RegisteredPart",)),
     Page("suite", "Suite", "rules, cases, kits or scaffolds of your own", (f"{SPI}.suite.Suite",)),
-    Page("service", "Service", "a broker or a store that systems need", (f"{SPI}.service", f"{SPI}.images")),
+    Page("service", "Service", "a broker or a store that systems need", (f"{SPI}.service",)),
 )  # fmt: skip
 
 

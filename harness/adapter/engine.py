@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 
+import msgspec
 from msgspec.structs import replace
 
 from holdfast.harness.adapter.child import Child
@@ -18,25 +19,43 @@ from holdfast.harness.adapter.feeder import PATIENCE_MS
 from holdfast.harness.adapter.links import LinkOf, Links, Strangers, offer_links
 from holdfast.harness.adapter.log_feeder import Calls, LogFeeder
 from holdfast.harness.adapter.member import Nodes
-from holdfast.harness.adapter.place import Place
 from holdfast.harness.adapter.reader import Reader
 from holdfast.harness.adapter.recorder import Recorder
 from holdfast.harness.adapter.relay_process import RelayProcess
 from holdfast.harness.adapter.stand import ProcessDeployment
 from holdfast.harness.adapter.worker import Crew, Worker
-from holdfast.harness.model.capability import EXACTLY_ONCE, Capability, Claims, Guarantee, OutputMode
+from holdfast.harness.model.capability import EXACTLY_ONCE, Capability, Claims, Evidence, Guarantee, OutputMode
 from holdfast.harness.model.case import Tier
 from holdfast.harness.model.events import InputAcknowledged, ProgramReady
-from holdfast.harness.model.evidence import Evidence
 from holdfast.harness.model.job import Contract, VertexKind
 from holdfast.harness.model.plan import Plan
 from holdfast.harness.model.records import InputLog
 from holdfast.harness.model.target import Role, Target
 from holdfast.harness.model.topology import process_name, subtask_name
-from holdfast.harness.spi.code import SystemCode
 from holdfast.harness.spi.controls import Controls
 from holdfast.harness.spi.controls.process import MembershipControl, ProcessControl
-from holdfast.harness.spi.system import Deployment, OptionAccount, OptionUse, Recording
+from holdfast.harness.spi.system import Deployment, OptionAccount, OptionUse, Recording, SystemCode
+
+
+class Place(msgspec.Struct, frozen=True):
+    """One run.
+
+    Attributes:
+        folder: exists, is empty at first, and survives the processes of the engine; they work in it.
+        workers: how many processes there are, from 0.
+        partitions: how many the input has, from 0.
+        digest_key: of the identity hash (harness/adapter/README.md).
+        plan: what is run, with its options.
+        links: by link that the engine has declared, `host:port` to connect to in place of the service.
+    """
+
+    folder: Path
+    workers: int
+    partitions: int
+    digest_key: int
+    plan: Plan
+    links: Mapping[Target, str] = {}
+
 
 STATE = "state"
 """The folder of a run in which an engine works."""
@@ -183,7 +202,7 @@ class Engine(ABC):
         return Claims(output=self.claimed, mode=self.mode)
 
     def code(self) -> SystemCode:
-        """See spi.code.ShowsCode."""
+        """See spi.system.ShowsCode."""
         return SystemCode(variant=(Path(inspect.getfile(type(self))),))
 
     def evidence(self) -> Mapping[str, Evidence]:

@@ -18,7 +18,7 @@ from holdfast.harness.adapter.network.pipe import Impairment, Impairments
 from holdfast.harness.model.events import ConnectionsRefused
 from holdfast.harness.model.target import Target
 from holdfast.harness.spi.controls import NOBODY, Acting, Controls
-from holdfast.harness.spi.controls.link import BACKWARD, BOTH, FORWARD, MECHANISMS, Detail
+from holdfast.harness.spi.controls.network import BACKWARD, BOTH, FORWARD, MECHANISMS, Detail
 
 CUT, SLOW, LIMIT, BLACK_HOLE = KINDS = ("cut", "slow", "limit", "black-hole")
 """Nothing passes a cut, however slow the link is besides: it comes first where one must be named."""
@@ -95,7 +95,7 @@ class Links:
 
         Args:
             link: on this.
-            kind, detail: see spi.controls.link.LinkControl.restore.
+            kind, detail: see spi.controls.network.LinkControl.restore.
 
         Raises:
             ValueError: there is no such link, kind or direction.
@@ -194,7 +194,7 @@ LinkOf = Callable[[Target], tuple[NamedLinks, str]]
 
 
 class LinksOfTargets:
-    """spi.controls.link.LinkImpairment.
+    """spi.controls.network.LinkImpairment.
 
     Args:
         of: the link that a target is.

@@ -9,8 +9,8 @@ from functools import partial
 from holdfast.harness.adapter.feeder import PATIENCE_MS, Appender, Feeder, Record, Records, Window
 from holdfast.harness.adapter.recorder import HARNESS, SOURCE, Recorder
 from holdfast.harness.model.events import SourceEmitted
-from holdfast.harness.model.plural import plural
 from holdfast.harness.model.records import InputLog
+from holdfast.harness.model.sentence import plural
 
 FEED_INTERVAL_MS = 20
 """Records that arrive within it are appended together."""

@@ -10,8 +10,8 @@ from holdfast.harness.adapter.child import Child
 from holdfast.harness.adapter.member import Member, Nodes
 from holdfast.harness.adapter.process import how_it_ended
 from holdfast.harness.adapter.recorder import HARNESS
+from holdfast.harness.model.capability import Evidence
 from holdfast.harness.model.events import LEFT, StateFound
-from holdfast.harness.model.evidence import Evidence
 from holdfast.harness.model.own_deaths import OwnDeaths
 from holdfast.harness.model.target import Role, Target
 from holdfast.harness.model.topology import node_name

@@ -9,7 +9,7 @@ from signal import SIG_UNBLOCK, pthread_sigmask
 
 from holdfast.harness.cli import execution
 from holdfast.harness.commands.own_process import note_parent
-from holdfast.harness.commands.reserved_output import reserve, result_stream
+from holdfast.harness.commands.standard_streams import reserve, result_stream
 from holdfast.harness.engine.site.foreign import interrupts_are_theirs
 from holdfast.harness.engine.site.interruption import heard_from_now_on, signals
 

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from holdfast.harness.cli import catalogue, certification, inspection, installation, jobs, runs
+from holdfast.harness.cli import catalogue, certification, installation, jobs, runs
 
 
 def _write_panels(formatter: Any, rows: list[tuple[str, tuple[str, str]]], untitled: str) -> None:
@@ -55,7 +55,7 @@ class Alone(TyperCommand):
 
     def invoke(self, ctx: Any) -> Any:
         if ctx.params.get("json"):
-            from holdfast.harness.commands.reserved_output import reserve
+            from holdfast.harness.commands.standard_streams import reserve
 
             reserve()
         return super().invoke(ctx)
@@ -114,9 +114,9 @@ GROUPS: dict[str, tuple[str, str, dict[str, Callable[..., int]]]] = {
     "checkpoint": (
         LOOK,
         "Show what a stored checkpoint or savepoint holds.",
-        {"inspect": inspection.checkpoint_inspect},
+        {"inspect": catalogue.checkpoint_inspect},
     ),
-    "config": (KNOW, "Check configuration files of Flink and Spark.", {"check": inspection.config_check}),
+    "config": (KNOW, "Check configuration files of Flink and Spark.", {"check": catalogue.config_check}),
     "services": (
         MACHINE,
         "Install a broker and an object store that run as plain processes, without Docker.",
@@ -172,7 +172,7 @@ def _group(name: str, words: str) -> typer.Typer:
 
 def _show_version(wanted: bool) -> None:
     if wanted:
-        from holdfast.harness.engine.site.versions import versions
+        from holdfast.harness.engine.site.machine import versions
 
         typer.echo(f"holdfast {versions()['holdfast']}")
         raise typer.Exit

@@ -1,4 +1,4 @@
-"""What there is to look up and to start from: rules, pictures, mutants, new, schema."""
+"""What there is to look up and to start from: rules, pictures, mutants, new, schema, checkpoint, config."""
 
 from __future__ import annotations
 
@@ -7,12 +7,7 @@ from typing import Annotated
 
 import typer
 
-from holdfast.harness.cli.options import (
-    OUTPUT,
-    Out,
-    Trust,
-    stored_run,
-)
+from holdfast.harness.cli.options import OUTPUT, Out, Trust, stored_run
 from holdfast.harness.model.journal import Status
 
 
@@ -56,7 +51,7 @@ def mutants(
     Exit code 0 only if each is.
     """
     if table:
-        from holdfast.harness.commands.deviations import show_table
+        from holdfast.harness.commands.mutants import show_table
 
         return show_table(names or [], json=json)
     from holdfast.harness.commands.mutants import try_mutants
@@ -96,6 +91,44 @@ def schema(
     ],
 ) -> int:
     """Print the JSON Schema of a format."""
-    from holdfast.harness.commands.schemas import show_schema
+    from holdfast.harness.commands.new import show_schema
 
     return show_schema(name)
+
+
+def checkpoint_inspect(
+    path: Annotated[Path, typer.Argument(metavar="PATH", help="Its folder, or its metadata file.")],
+    json: Annotated[bool, typer.Option("--json", help="Print JSON and nothing else.")] = False,
+    picture: Annotated[Path | None, typer.Option(metavar="FILE", help="Write a picture (SVG).")] = None,
+    system: Annotated[str, typer.Option("--system", metavar="SYSTEM", help="That wrote it.")] = "reference",
+) -> int:
+    """Show what a checkpoint or savepoint holds: operators, subtasks, key groups, files and sizes."""
+    from holdfast.harness.commands.inspection import inspect_checkpoint
+
+    return inspect_checkpoint(path, system, picture, json=json)
+
+
+def config_check(
+    files: Annotated[
+        list[Path] | None,
+        typer.Argument(
+            metavar="[FILE ...]", help="flink-conf.yaml, config.yaml, a FlinkDeployment, or spark-defaults.conf."
+        ),
+    ] = None,
+    system: Annotated[
+        str, typer.Option(help="Who reads it, such as spark; by default whom the file is for.", show_default=False)
+    ] = "",
+    assignments: Annotated[
+        list[str] | None,
+        typer.Option("--set", "--conf", "-D", metavar="KEY=VALUE", help="As program or command line do; repeatable."),
+    ] = None,
+    everything: Annotated[bool, typer.Option("--all", help="Every option with its value and origin, too.")] = False,
+    json: Annotated[bool, typer.Option("--json", help="Print the configuration as JSON and nothing else.")] = False,
+) -> int:
+    """Print what a configuration of Flink or Spark comes to, and what is odd about it.
+
+    Exit codes: 0 nothing is odd, 1 something is, 3 it is refused.
+    """
+    from holdfast.harness.commands.configuration import check_files
+
+    return check_files(files or (), system, assignments or (), everything=everything, json=json)

@@ -293,7 +293,7 @@ def trend(
     folder: Annotated[Path, typer.Argument(metavar="[DIR]", help="Where nights are.")] = Path("nights"),
 ) -> int:
     """Draw all nights of a folder as one page: rules, findings, recovery times, coverage."""
-    from holdfast.harness.commands.trend import show_trend
+    from holdfast.harness.commands.nightly import show_trend
 
     return show_trend(folder)
 
@@ -314,7 +314,7 @@ def diff(
     json: Annotated[bool, typer.Option("--json", help="Print JSON and nothing else.")] = False,
 ) -> int:
     """Show what changed between two nights or certificates; exit code 1 if something is newly refuted."""
-    from holdfast.harness.commands.difference import show_difference
+    from holdfast.harness.commands.nightly import show_difference
 
     return show_difference(old, new, json=json)
 

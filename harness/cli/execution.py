@@ -41,9 +41,8 @@ def run_process(signals: OwnSignals) -> None:
     Args:
         signals: what is heard where no command listens.
     """
-    from holdfast.harness.commands.reserved_output import lost_for_room
-    from holdfast.harness.commands.stream import steady_streams
-    from holdfast.harness.engine.site import hanging
+    from holdfast.harness.commands.standard_streams import lost_for_room, steady_streams
+    from holdfast.harness.engine.site.interruption import hanging
     from holdfast.harness.engine.site.room import lacking_memory
 
     # What stands in the current folder can be named, as in `certify --sink my_sink:Sink`; what is installed goes first.
@@ -62,14 +61,14 @@ def run_process(signals: OwnSignals) -> None:
             "holdfast: there is no room where standard output goes, and not all was written: make some.", err=True
         )
         code = code or HARNESS_ERROR
-    if hanging.noted():
+    if hanging():
         os._exit(code)  # An ordinary end waits for every thread.
     raise SystemExit(code)
 
 
 def execute(arguments: list[str]) -> int:
     """Run one command line, in a process that goes on afterwards; its exit code."""
-    from holdfast.harness.commands.reserved_output import restore
+    from holdfast.harness.commands.standard_streams import restore
 
     try:
         return run_once(arguments)

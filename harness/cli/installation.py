@@ -39,7 +39,7 @@ def sweep(
     trust: Trust = False,
 ) -> int:
     """Undo the faults of a harness that was killed, and end and remove what it left behind."""
-    from holdfast.harness.commands.sweep import sweep_folder
+    from holdfast.harness.commands.resume import sweep_folder
 
     return sweep_folder(out, trust=trust)
 
@@ -50,14 +50,14 @@ def build_images(
     image: Images = None,
 ) -> int:
     """Build the images that are missing."""
-    from holdfast.harness.commands.images import build_images as build
+    from holdfast.harness.commands.services import build_images as build
 
     return build(names or (), base, image or ())
 
 
 def check_images(image: Images = None) -> int:
     """Say which images are there; exit with 3 if one is missing."""
-    from holdfast.harness.commands.images import check_images as check
+    from holdfast.harness.commands.services import check_images as check
 
     return check(image or ())
 

@@ -46,8 +46,8 @@ def run(
     A system that only the file names must be registered, or needs --trust; one of --system needs neither. Other code
     that the plan names, such as a state backend, must be registered or ship with Holdfast, or needs --trust.
     """
-    from holdfast.harness.commands.folders import free_folder
     from holdfast.harness.commands.plans import run_file
+    from holdfast.harness.commands.reports import free_folder
 
     settle(kafka_bootstrap, s3_endpoint, spark_master, image, allow_faults_on)
     pass_on(env)
@@ -78,7 +78,7 @@ def compare(
 ) -> int:
     """Run the same plans on several systems, and show verdicts and recovery times side by side."""
     from holdfast.harness.commands.compare import compare as compare_systems
-    from holdfast.harness.commands.folders import free_folder
+    from holdfast.harness.commands.reports import free_folder
 
     settle(kafka_bootstrap, s3_endpoint, spark_master, image, allow_faults_on)
     return compare_systems(systems, plans, tier, runs, free_folder(out), trust=trust)
@@ -115,8 +115,8 @@ def rerun(
     part_limit: PartLimit = "",
 ) -> int:
     """Repeat a run several times, and count how often it ends the same way."""
-    from holdfast.harness.commands.folders import free_folder
     from holdfast.harness.commands.plans import rerun as rerun_run
+    from holdfast.harness.commands.reports import free_folder
 
     pass_on(env)
     limit_s = seconds("--part-limit", part_limit)

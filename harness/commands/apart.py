@@ -21,8 +21,7 @@ from rich.text import Text
 
 from holdfast.harness.commands import console as consoles
 from holdfast.harness.commands.own_process import here, run_ended
-from holdfast.harness.commands.reserved_output import restore
-from holdfast.harness.commands.stream import LastingStream
+from holdfast.harness.commands.standard_streams import LastingStream, restore
 from holdfast.harness.engine.artefacts.sweep import sweep_lost
 from holdfast.harness.engine.certification.apart_process import begin, blame
 from holdfast.harness.engine.certification.last_call import ASK, last_call
@@ -33,7 +32,7 @@ from holdfast.harness.label import NAME as LABEL
 from holdfast.harness.label import label_of, labelled
 from holdfast.harness.lease import Lease
 from holdfast.harness.lease import sweep as sweep_leases
-from holdfast.harness.model.appearance import OUTCOME_STYLES
+from holdfast.harness.model.status import OUTCOME_STYLES
 from holdfast.harness.model.verdict import Outcome
 
 PROGRAM = "from holdfast.harness.cli.apart import main; main()"

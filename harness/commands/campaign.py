@@ -20,7 +20,7 @@ from holdfast.harness.engine.site import registry
 from holdfast.harness.engine.site.interruption import Interruption, listening
 from holdfast.harness.engine.site.plan_code import strangers
 from holdfast.harness.model.command_line import command_line
-from holdfast.harness.model.plural import plural
+from holdfast.harness.model.sentence import plural
 
 _SEEDS = re.compile(r"(\d+)-(\d+)")
 REPORT = "report.txt"

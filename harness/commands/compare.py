@@ -12,9 +12,8 @@ from holdfast.harness.commands.apart import run_apart
 from holdfast.harness.commands.own_process import is_apart, run_ended
 from holdfast.harness.commands.reports import written_by
 from holdfast.harness.engine.artefacts.files import make_folder, write_readable
-from holdfast.harness.engine.artefacts.plan_file import read_plan_file
-from holdfast.harness.engine.cases.compared_setup import setup_of
-from holdfast.harness.engine.cases.side_by_side import side_by_side
+from holdfast.harness.engine.artefacts.json_files import read_plan_file
+from holdfast.harness.engine.cases.side_by_side import setup_of, side_by_side
 from holdfast.harness.engine.errors import UsageError
 from holdfast.harness.engine.site.interruption import listening
 from holdfast.harness.engine.site.machine import processors

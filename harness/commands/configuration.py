@@ -21,7 +21,7 @@ from holdfast.harness.model import profile
 from holdfast.harness.model.configuration import ConfigurationFile, EffectiveConfiguration, NoteKind, Origin
 from holdfast.harness.model.jobs import KEYED_SUM
 from holdfast.harness.model.plan import ExpectedEnd, Plan, WorkloadSpec
-from holdfast.harness.model.plural import plural
+from holdfast.harness.model.sentence import plural
 from holdfast.harness.spi.outside_files import WRITTEN_BYTES
 from holdfast.harness.spi.system import ConfigurationAware
 

@@ -10,14 +10,13 @@ from typing import IO, cast
 from rich.console import Console
 from rich.text import Text
 
-from holdfast.harness.commands.reserved_output import result_stream
-from holdfast.harness.commands.stream import LastingStream
+from holdfast.harness.commands.standard_streams import LastingStream, result_stream
 from holdfast.harness.engine.artefacts.sweep import unfinished
 from holdfast.harness.engine.site.services import abandoned_services
-from holdfast.harness.model.appearance import ON_ITS_WORD, OUTCOME_STYLES
 from holdfast.harness.model.command_line import command_line
 from holdfast.harness.model.finding import Finding
-from holdfast.harness.model.plural import plural
+from holdfast.harness.model.sentence import plural
+from holdfast.harness.model.status import ON_ITS_WORD, OUTCOME_STYLES
 from holdfast.harness.model.verdict import Outcome, Verdict
 
 EXIT_CODES = {Outcome.PASS: 0, Outcome.FAIL: 1, Outcome.INCONCLUSIVE: 2}

@@ -19,7 +19,7 @@ from msgspec.structs import replace
 from holdfast.harness.commands.console import EXIT_CODES
 from holdfast.harness.engine.errors import UsageError
 from holdfast.harness.engine.executor.run import Run, run_plan
-from holdfast.harness.engine.plans.fitted import fitted
+from holdfast.harness.engine.plans.validate import fitted
 from holdfast.harness.engine.site import registry
 from holdfast.harness.engine.site.interruption import listening
 from holdfast.harness.engine.site.machine import lacking

@@ -14,9 +14,8 @@ from rich.text import Text
 
 from holdfast.harness.commands import console as consoles
 from holdfast.harness.commands.certify import exit_code
-from holdfast.harness.commands.folders import RESULTS, new_folder, point_latest, way_back
 from holdfast.harness.commands.progress import CaseProgress
-from holdfast.harness.commands.reports import load_reporters, write_reports
+from holdfast.harness.commands.reports import RESULTS, load_reporters, new_folder, point_latest, way_back, write_reports
 from holdfast.harness.engine.certification.begun import Begun, Work, begun_now, identity_of, working_in
 from holdfast.harness.engine.certification.kit_journal import same_cause
 from holdfast.harness.engine.certification.kit_run import KitRequest, KitRun, run_kit
@@ -25,10 +24,10 @@ from holdfast.harness.engine.certification.result_log import LoggedCheck, Result
 from holdfast.harness.engine.errors import HARNESS_ERROR, UsageError
 from holdfast.harness.engine.site import entry_points, registry
 from holdfast.harness.engine.site.interruption import listening
-from holdfast.harness.model.appearance import STATUS_STYLES
 from holdfast.harness.model.case import Tier
 from holdfast.harness.model.journal import Journal, Status
-from holdfast.harness.model.plural import plural
+from holdfast.harness.model.sentence import plural
+from holdfast.harness.model.status import STATUS_STYLES
 from holdfast.harness.spi.kit import KitCheck, Plugs
 from holdfast.harness.spi.surroundings import python_path
 

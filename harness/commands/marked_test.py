@@ -10,20 +10,68 @@ from shutil import rmtree
 import msgspec
 
 from holdfast.harness.engine.cases.case import why_not_applicable
+from holdfast.harness.engine.cases.case_run import CaseRun, FinishedRun, run_case
 from holdfast.harness.engine.cases.swarm_case import cases_for, swarm_case
-from holdfast.harness.engine.certification.trial import Trial, try_case
+from holdfast.harness.engine.certification.run_store import RunStore, replay_command
 from holdfast.harness.engine.errors import NotApplicable, UsageError
 from holdfast.harness.engine.executor.judge import observed
-from holdfast.harness.engine.plans.fitted import fitted
+from holdfast.harness.engine.plans.validate import fitted
 from holdfast.harness.engine.site import entry_points, registry
 from holdfast.harness.engine.site.machine import lacking
 from holdfast.harness.model import profile
 from holdfast.harness.model.case import Case, Decision, Tier
+from holdfast.harness.model.finding import Finding
 from holdfast.harness.model.jobs import KEYED_SUM
-from holdfast.harness.model.journal import Status
+from holdfast.harness.model.journal import CaseResult, RunResult, Status
 from holdfast.harness.model.plan import Bounds, FaultSpec, Plan, Topology, WorkloadSpec
 from holdfast.harness.model.target import Role
+from holdfast.harness.model.verdict import Outcome
 from holdfast.harness.spi.system import System
+
+
+class Trial(msgspec.Struct, frozen=True):
+    """A case that was run to its end.
+
+    Attributes:
+        result: of it.
+        finding: of the first run that failed; None: none did.
+        run: folder of that run, or of one that did not count; None: all counted, or none was kept.
+        command: what repeats it; empty: there is none.
+    """
+
+    result: CaseResult
+    finding: Finding | None = None
+    run: Path | None = None
+    command: str = ""
+
+
+def try_case(system: str, case: Case, tier: Tier, folder: Path, first_seed: int = 1) -> Trial:
+    """Run a case to its end, and keep its runs.
+
+    Args:
+        system, case, tier, first_seed: see run_case.
+        folder: existing; takes the runs that are kept.
+
+    Raises:
+        As run_case.
+    """
+    store = RunStore(folder, registry.toolbox().faults)
+    store.runs.mkdir()
+    kept: list[RunResult] = []
+
+    def keep(finished: FinishedRun, case_run: CaseRun) -> None:
+        if (result := store.keep(finished, case_run)) is not None:
+            kept.append(result)
+
+    result = run_case(system, case, tier, first_seed=first_seed, folder=store.runs, seen=keep)
+    failed = (run for run in kept if run.outcome is Outcome.FAIL)
+    missed = (run for run in kept if run.outcome is Outcome.INCONCLUSIVE)
+    shown = next(failed, None) or next(missed, None)
+    if shown is None or not shown.artefacts:
+        return Trial(result)
+    run = folder / shown.artefacts
+    return Trial(result, shown.finding, run, replay_command(run, shown.tier, shown.system))
+
 
 RECORDS, SIMULATED_RECORDS = 3_000, 600
 _REAL = Bounds(safety_ms=90_000, liveness_ms=90_000, settle_ms=500)

@@ -1,4 +1,5 @@
-"""`holdfast new`: a folder that runs, with its wrong twin."""
+"""What an author starts from. `holdfast new`: a folder that runs, with its wrong twin. `holdfast schema`: JSON Schema
+of what is read, written and exchanged."""
 
 from __future__ import annotations
 
@@ -11,6 +12,7 @@ from pathlib import Path
 from shutil import rmtree
 from tempfile import mkdtemp
 
+import msgspec
 import typer
 
 from holdfast.harness.engine.errors import UsageError
@@ -58,4 +60,22 @@ def write_new(kind: str, name: str, language: str, folder: Path | None) -> int:
     typer.echo(f"{target} is written; next:")
     for command in (shlex.join(["cd", str(target)]), *scaffold.commands(name, language)):
         typer.echo(f"  {command}")
+    return 0
+
+
+_DIALECT = "https://json-schema.org/draft/2020-12/schema"
+
+
+def show_schema(name: str) -> int:
+    """Print the schema of a format.
+
+    Args:
+        name: of the format, such as `plan`.
+
+    Raises:
+        UsageError: there is no such format.
+    """
+    kind = registry.schema_type(name)
+    schema = {"$schema": _DIALECT, "title": f"holdfast {name}", **msgspec.json.schema(kind)}
+    typer.echo(msgspec.json.format(msgspec.json.encode(schema), indent=2).decode())
     return 0

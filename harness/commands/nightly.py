@@ -1,7 +1,11 @@
-"""`holdfast nightly`: every system of the settings on every tier, until the budget is used, from one seed."""
+"""`holdfast nightly`: every system of the settings on every tier, until the budget is used, from one seed.
+`holdfast trend`: what the nights in a folder add up to. `holdfast diff`: what changed from one night, or
+certificate, to another."""
 
 from __future__ import annotations
 
+import shutil
+from collections.abc import Callable
 from datetime import UTC, date, datetime
 from pathlib import Path
 
@@ -10,31 +14,42 @@ from rich.console import Console
 from rich.text import Text
 
 from holdfast.harness.commands import console as consoles
-from holdfast.harness.commands.folders import point_latest
 from holdfast.harness.commands.progress import CaseProgress
-from holdfast.harness.commands.reports import load_reporters, write_reports
-from holdfast.harness.commands.trend import write_night_reports
+from holdfast.harness.commands.reports import load_reporters, point_latest, write_each, write_reports
 from holdfast.harness.engine.artefacts.files import make_folder
+from holdfast.harness.engine.artefacts.json_files import read_plan_file
 from holdfast.harness.engine.artefacts.sweep import names_of
+from holdfast.harness.engine.cases.case_run import run_and_store
 from holdfast.harness.engine.certification.certify import Certification
 from holdfast.harness.engine.certification.request import Request, check_request
 from holdfast.harness.engine.certification.result_log import ResultLog
 from holdfast.harness.engine.errors import HARNESS_ERROR, UsageError
-from holdfast.harness.engine.nights.night_folder import NightFolder, identity_of, tidy
-from holdfast.harness.engine.nights.record import system_night
-from holdfast.harness.engine.nights.reruns import rerun_findings
+from holdfast.harness.engine.executor.run_folder import PLAN
+from holdfast.harness.engine.nights.comparison import Comparison, SystemComparison, compare
+from holdfast.harness.engine.nights.night_folder import (
+    NIGHT,
+    NightFolder,
+    identity_of,
+    read_comparable,
+    read_night,
+    read_nights,
+    system_night,
+    tidy,
+)
 from holdfast.harness.engine.nights.settings import Settings
 from holdfast.harness.engine.nights.waivers import expired_in_words, waived_findings, with_waivers
 from holdfast.harness.engine.site import registry
 from holdfast.harness.engine.site.interruption import Interruption, listening
-from holdfast.harness.engine.site.machine import processors
+from holdfast.harness.engine.site.machine import processors, versions
 from holdfast.harness.engine.site.services import require_reachable
-from holdfast.harness.engine.site.versions import versions
-from holdfast.harness.model.appearance import STATUS_STYLES
-from holdfast.harness.model.journal import Title
-from holdfast.harness.model.night import Night, NightFinding, SystemNight
-from holdfast.harness.model.plural import plural
-from holdfast.harness.model.status import Status
+from holdfast.harness.engine.views.finding import finding_of
+from holdfast.harness.model.case import Tier
+from holdfast.harness.model.finding import Finding, Signature, signature_of
+from holdfast.harness.model.journal import Journal, RunResult, Title
+from holdfast.harness.model.night import AllNights, LatestNight, Night, NightFinding, Reruns, SystemNight
+from holdfast.harness.model.plan import Plan
+from holdfast.harness.model.sentence import plural
+from holdfast.harness.model.status import STATUS_STYLES, Status
 
 
 def run_night(settings: Settings, out: Path, seed: int | None, *, command: str, json: bool) -> int:
@@ -56,7 +71,7 @@ def run_night(settings: Settings, out: Path, seed: int | None, *, command: str, 
     if json:
         consoles.print_json((folder.path / "night.json").read_text())
     else:
-        _show(night, folder.path, out, consoles.results())
+        _show_night(night, folder.path, out, consoles.results())
     if interruption.signal:
         return interruption.exit_code
     if interruption.broken:
@@ -182,7 +197,7 @@ class _NightRun:
         return found
 
 
-def _show(night: Night, folder: Path, out: Path, console: Console) -> None:
+def _show_night(night: Night, folder: Path, out: Path, console: Console) -> None:
     """Each system in a line, with its findings below."""
     for system in night.systems:
         refuted = [each for each in system.findings if each.counts]
@@ -220,3 +235,134 @@ def settings_with(
     """The settings with what the command line says in place of the file."""
     said = {"systems": systems, "tiers": tiers, "budget_s": budget_s, "workers": workers, "reruns": reruns}
     return msgspec.structs.replace(settings, **{name: each for name, each in said.items() if each not in ((), None)})
+
+
+RERUNS = "reruns"
+MOST_RERUN = 10
+"""Signatures of one system whose plans are run again; further ones are listed without."""
+
+
+def rerun_findings(
+    journal: Journal,
+    folder: Path,
+    times: int,
+    interruption: Interruption,
+    say: Callable[[Signature, Reruns], None],
+) -> dict[Signature, Reruns]:
+    """Run the plan of each refuted finding again.
+
+    Args:
+        journal: of a certificate; its FAIL findings are run again.
+        folder: of that certificate.
+        times: how often each. On the simulator each time with other random numbers, because one more run with the
+            same ones is the same run.
+        interruption: ends it; a signature that was not run so often is left out.
+        say: called with what came of each signature.
+    """
+    shutil.rmtree(folder / RERUNS, ignore_errors=True)  # Those of an interrupted night are run again.
+    runs = {run.id: run for run in journal.runs}
+    failed = [each for each in journal.findings if each.status is Status.FAIL and each.run in runs]
+    found: dict[Signature, Reruns] = {}
+    for finding in failed[: MOST_RERUN if times else 0]:
+        signature, run = signature_of(finding, journal.system), runs[finding.run]
+        if not run.artefacts:
+            continue
+        plan = read_plan_file(folder / run.artefacts / PLAN)
+        shown = sum(
+            _signature(_varied(plan, run, number), run, folder / RERUNS / f"{run.id}-{number}", interruption)
+            == signature
+            for number in range(1, times + 1)
+            if not interruption.signal
+        )
+        if interruption.signal:
+            break
+        found[signature] = Reruns(shown, times, seeded=run.tier is Tier.SIM)
+        say(signature, found[signature])
+    return found
+
+
+def _varied(plan: Plan, run: RunResult, number: int) -> Plan:
+    return msgspec.structs.replace(plan, run_seed=plan.run_seed + number) if run.tier is Tier.SIM else plan
+
+
+def _signature(plan: Plan, result: RunResult, folder: Path, interruption: Interruption) -> Signature | None:
+    """What a run of a plan shows; None: nothing, or the harness broke."""
+    system, tools = registry.system(plan.system), registry.toolbox()
+    try:
+        run, _ = run_and_store(plan, system, tools, result.tier, folder, interruption)
+    except Exception:  # It shows nothing; the other runs still count.
+        return None
+    finding: Finding | None = finding_of(result.id, run.history, run.verdicts, tools.oracles, None)
+    return signature_of(finding, plan.system) if finding is not None else None
+
+
+def show_trend(folder: Path) -> int:
+    """Write the pages over all nights of a folder."""
+    nights = read_nights(folder)
+    if write_each(AllNights(nights), folder, consoles.progress()):
+        return HARNESS_ERROR
+    written = ", ".join(str(folder / each.writes) for each in registry.reporters(AllNights))
+    consoles.results().print(f"{plural(len(nights), 'night')}: {written}")
+    return 0
+
+
+def write_night_reports(out: Path, folder: Path, progress: Console) -> int:
+    """The reports of a night in its folder, with those before it, and the trend beside it; how many reporters broke."""
+    night = read_night(folder / NIGHT)
+    nights = read_nights(out)
+    earlier = tuple(each for each in nights if (each.started, each.name) <= (night.started, night.name))
+    return write_each(LatestNight(earlier), folder, progress) + write_each(AllNights(nights), out, progress)
+
+
+WORSE = 1
+
+
+def show_difference(old: Path, new: Path, *, json: bool) -> int:
+    """Print it; 1 if something is newly refuted, else 0."""
+    comparison = compare(read_comparable(old), read_comparable(new))
+    if not comparison.systems:
+        raise UsageError(
+            f"{old} and {new} have no system in common: {', '.join(comparison.only_before) or 'none'} and "
+            f"{', '.join(comparison.only_after) or 'none'}; name two nights of the same systems."
+        )
+    if json:
+        content = {"worse": comparison.worse, **msgspec.to_builtins(comparison)}
+        consoles.print_json(msgspec.json.format(msgspec.json.encode(content)).decode())
+    else:
+        _show(comparison, consoles.results())
+    return WORSE if comparison.worse else 0
+
+
+def _show(comparison: Comparison, console: Console) -> None:
+    for each in comparison.systems:
+        _show_system(each, console)
+    for name in comparison.only_before:
+        console.print(f"{name}: only in the older one")
+    for name in comparison.only_after:
+        console.print(f"{name}: only in the newer one")
+
+
+def _show_system(system: SystemComparison, console: Console) -> None:
+    renamed = f", compared with {system.before_system}" if system.before_system != system.system else ""
+    verdict = Text("worse", "bold red") if system.newly_refuted else Text("nothing newly refuted", "green")
+    console.print(Text(f"{system.system}{renamed}: ") + verdict)
+    for title, labels in (
+        ("newly refuted", system.newly_refuted),
+        ("new findings", system.new),
+        ("gone", system.gone),
+        ("not covered", system.not_covered),
+        ("still there", system.still),
+        ("rules no longer decided", system.rules_lost),
+        ("windows no longer hit", system.windows_lost),
+        ("faults that no longer took effect", system.faults_lost),
+    ):
+        for label in labels:
+            console.print(Text(f"  {title:<34}{label}"))
+    for rule in system.rules:
+        console.print(Text(f"  {'status changed':<34}{rule.rule}: {rule.before} -> {rule.after}"))
+    for part in system.parts:
+        console.print(Text(f"  {'status of a part changed':<34}{part.part}: {part.before} -> {part.after}"))
+    if system.title[0] is not system.title[1]:
+        console.print(Text(f"  {'title changed':<34}{system.title[0]} -> {system.title[1]}"))
+    before, now = system.inconclusive
+    console.print(Text(f"  {'inconclusive runs':<34}{before:.1%} -> {now:.1%}"))

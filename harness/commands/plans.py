@@ -10,15 +10,15 @@ import msgspec
 from holdfast.harness.commands import console as consoles
 from holdfast.harness.commands.apart import runs_apart
 from holdfast.harness.commands.own_process import run_ended
-from holdfast.harness.engine.artefacts.plan_file import read_plan_file
+from holdfast.harness.engine.artefacts.json_files import read_plan_file
 from holdfast.harness.engine.artefacts.remote_run import is_remote, read_remote_run
 from holdfast.harness.engine.artefacts.stored_run import read_run
-from holdfast.harness.engine.cases.stored_plan import run_and_store
+from holdfast.harness.engine.cases.case_run import run_and_store
 from holdfast.harness.engine.certification.run_store import replay_command
 from holdfast.harness.engine.errors import HARNESS_ERROR, UsageError
 from holdfast.harness.engine.executor.judge import judge, observed, on_its_word, outcome_of
 from holdfast.harness.engine.executor.run import Run, run_plan
-from holdfast.harness.engine.exploration.needed_faults import needed_faults
+from holdfast.harness.engine.exploration.shrink import needed_faults
 from holdfast.harness.engine.plans.validate import check_options, check_plan
 from holdfast.harness.engine.plans.words import plan_in_words
 from holdfast.harness.engine.site import registry
@@ -30,7 +30,7 @@ from holdfast.harness.engine.views.finding import finding_of
 from holdfast.harness.model.case import Tier
 from holdfast.harness.model.command_line import command_line
 from holdfast.harness.model.plan import Plan
-from holdfast.harness.model.plural import plural
+from holdfast.harness.model.sentence import plural
 from holdfast.harness.model.verdict import Outcome, Verdict
 from holdfast.harness.spi.oracle import titles_of
 

@@ -20,13 +20,13 @@ from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn
 from rich.text import Text
 
 from holdfast.harness.commands.own_process import run_ended
+from holdfast.harness.engine.certification.agenda import cost_s
 from holdfast.harness.engine.certification.request import Request
-from holdfast.harness.engine.certification.selection import cost_s
 from holdfast.harness.engine.site import registry
-from holdfast.harness.model.appearance import STATUS_STYLES, STATUS_WORDS
 from holdfast.harness.model.case import Case, Tier
 from holdfast.harness.model.journal import CaseResult, RunResult, Status
-from holdfast.harness.model.plural import plural
+from holdfast.harness.model.sentence import plural
+from holdfast.harness.model.status import STATUS_STYLES, STATUS_WORDS
 from holdfast.harness.model.verdict import Outcome
 from holdfast.harness.spi.kit import KitCheck
 

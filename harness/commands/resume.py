@@ -1,4 +1,5 @@
-"""`holdfast certify --resume` and `holdfast report`: a certification that was interrupted goes on, or is reported."""
+"""Behind an interruption. `holdfast certify --resume` and `holdfast report`: a certification goes on, or is reported.
+`holdfast sweep`: undoes, ends and removes what a killed harness left."""
 
 from __future__ import annotations
 
@@ -7,10 +8,12 @@ from pathlib import Path
 from holdfast.harness.commands import console as consoles
 from holdfast.harness.commands.certify import certify
 from holdfast.harness.commands.kits import certify_part
+from holdfast.harness.engine.artefacts.sweep import sweep
 from holdfast.harness.engine.certification.begun import begun_in, named_by
 from holdfast.harness.engine.certification.request import Request
-from holdfast.harness.engine.site.services import settle_named
+from holdfast.harness.engine.site.services import settle_named, sweep_services
 from holdfast.harness.engine.site.surroundings import pass_on
+from holdfast.harness.lease import sweep as sweep_leases
 from holdfast.harness.model.command_line import command_line
 
 
@@ -58,3 +61,23 @@ def go_on(
             why_not=why_not,
         )
     return certify_part(request, folder, json=json, require_certified=require_certified, begun=begun, why_not=why_not)
+
+
+def sweep_folder(root: Path, *, trust: bool) -> int:
+    """Sweep below an output folder and say what was done.
+
+    Raises:
+        UsageError: the system of a run may not be run without the user's permission; all others were swept.
+    """
+    console = consoles.results()
+    done = False
+    try:
+        for sentence in sweep(root, trust=trust):
+            console.print(sentence)
+            done = True
+        if not done:
+            console.print(f"{root}: nothing to sweep.")
+    finally:
+        for sentence in (*sweep_leases(), *sweep_services()):
+            console.print(sentence)
+    return 0

@@ -18,18 +18,17 @@ from rich.table import Table
 from rich.text import Text
 
 from holdfast.harness.commands import console as consoles
-from holdfast.harness.commands.folders import LATEST, RESULTS
-from holdfast.harness.engine.artefacts.journal_file import read_journal
+from holdfast.harness.commands.reports import LATEST, RESULTS
+from holdfast.harness.engine.artefacts.json_files import read_journal
 from holdfast.harness.engine.certification.certificate import rule_results
 from holdfast.harness.engine.site import entry_points, registry
 from holdfast.harness.engine.site.places import Found, places_of
-from holdfast.harness.model.appearance import STATUS_STYLES, STATUS_WORDS
 from holdfast.harness.model.case import Case, Decision
 from holdfast.harness.model.command_line import command_line
+from holdfast.harness.model.finding import oracle_in_words
 from holdfast.harness.model.journal import Journal, RuleResult, Status
-from holdfast.harness.model.oracle_title import oracle_in_words
-from holdfast.harness.model.place import Part
-from holdfast.harness.model.rule import Source, Subject
+from holdfast.harness.model.rule import Part, Source, Subject
+from holdfast.harness.model.status import STATUS_STYLES, STATUS_WORDS
 from holdfast.harness.spi.oracle import titles_of
 
 REFERENCE = "reference"

@@ -10,7 +10,7 @@ exploration            searches over plans: many seeds, a smaller plan, one that
 cases                  one case on one system: which plans it runs, what its runs add up to, its status
 artefacts | views      what a run leaves on disk | what a report shows of its history
 executor               a plan on a system, judged
-plans | swarm          plans checked, named and put in words | plans drawn from one seed
+plans | swarm          plans checked and put in words | plans drawn from one seed
 site                   what is plugged in here, this machine, this process
 errors                 what is refused, and why
 

@@ -1,4 +1,4 @@
-"""What an adapter says its system can do, and what it claims."""
+"""What an adapter declares that its system can do, what it claims, and how facts about the system are known."""
 
 from __future__ import annotations
 
@@ -198,3 +198,16 @@ def guarantee_name(guarantees: frozenset[Guarantee]) -> str:
     if Guarantee.NO_DUPLICATE in guarantees:
         return "at-most-once"
     return "no guarantee"
+
+
+class Evidence(StrEnum):
+    """Where an event comes from, strongest first; an oracle without the evidence it needs is UNOBSERVED."""
+
+    NATIVE = "native"
+    """The system under test reported it itself, at the step it happened in."""
+    DERIVED = "derived"
+    """Read from its logs, its REST interface or its checkpoint files."""
+    BOUNDARY = "boundary"
+    """Seen by the harness from outside: a relay, a store, a reader, a process table."""
+    NONE = "none"
+    """It is not supplied."""

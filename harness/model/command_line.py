@@ -1,4 +1,4 @@
-"""The one place where a command is put together that somebody pastes into a shell."""
+"""Commands that users paste into a shell: those of `holdfast`, and the one that installs an extra."""
 
 from __future__ import annotations
 
@@ -31,3 +31,16 @@ def within(folder: str, command: str) -> str:
 
 def _path(path: Path) -> str:
     return f"./{path}" if str(path).startswith("-") else str(path)
+
+
+DISTRIBUTION = "holdfast-chaos"
+"""PyPI has a package `holdfast` of somebody else."""
+
+
+def install_command(*extras: str) -> str:
+    """The command that adds extras to an installed Holdfast; pip needs no release of it on an index for that.
+
+    Args:
+        extras: of pyproject.toml.
+    """
+    return f"pip install '{DISTRIBUTION}[{','.join(extras)}]'"

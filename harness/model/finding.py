@@ -5,16 +5,40 @@ What broke, when, why, and what to do next. The engine computes findings; report
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 import msgspec
 from msgspec.structs import force_setattr
 
 from holdfast.harness.model.command_line import command_line, within
-from holdfast.harness.model.damage import Damage
-from holdfast.harness.model.former_names import current_clause
-from holdfast.harness.model.oracle_title import in_words
 from holdfast.harness.model.status import Status
+from holdfast.harness.model.verdict import Damage, current_clause
+
+
+def in_words(title: str, name: str) -> str:
+    """`consistent cut (CUT)`.
+
+    Args:
+        title: of the oracle; empty: it has none.
+        name: of the oracle, or `ORACLE/clause`.
+    """
+    return f"{title} ({name})" if title else name
+
+
+def oracle_in_words(titles: Mapping[str, str], oracle: str) -> str:
+    """The same, where the titles are known by the name of the oracle."""
+    return in_words(titles.get(oracle, ""), oracle)
+
+
+def clause_in_words(titles: Mapping[str, str], oracle: str, clause: str) -> str:
+    """`consistent cut (CUT/barrier-once)`."""
+    return in_words(titles.get(oracle, ""), f"{oracle}/{clause}")
+
+
+def oracles_in_words(titles: Mapping[str, str], clauses: Iterable[str]) -> tuple[str, ...]:
+    """The oracles of some clauses, each `ORACLE/clause`, once and in order."""
+    return tuple(oracle_in_words(titles, each) for each in dict.fromkeys(name.partition("/")[0] for name in clauses))
 
 
 class Violation(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -125,3 +149,33 @@ class Finding(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     cases: tuple[str, ...] = ()
     setting: str = ""
     needs: tuple[str, ...] = ()
+
+
+class Signature(msgspec.Struct, frozen=True, forbid_unknown_fields=True, order=True):
+    """Failures with the same signature are one finding, in every certificate and from night to night.
+
+    Attributes:
+        clause: the clause that was violated first, as `ORACLE/clause`; the id of a rule where no run shows which.
+        damage: what that does to a user, such as `data loss`; empty where no clause is known.
+        system: with variant.
+    """
+
+    clause: str
+    damage: str
+    system: str
+
+    def __str__(self) -> str:
+        """As it stands in reports and in waivers."""
+        return f"{self.label} in {self.system}"
+
+    @property
+    def label(self) -> str:
+        """The same without the system."""
+        return f"{self.clause} ({self.damage})" if self.damage else self.clause
+
+
+def signature_of(finding: Finding, system: str) -> Signature:
+    """The signature of what was refuted on a system."""
+    if finding.cause is None:
+        return Signature(", ".join(finding.rules), "", system)
+    return Signature(finding.cause.name, finding.cause.damage.value if finding.cause.damage else "", system)

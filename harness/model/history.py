@@ -1,4 +1,8 @@
-"""What happened to the system under test: inputs, output and events, ready to be judged."""
+"""What happened to the system under test: inputs, output and events, ready to be judged.
+
+A coordinator that takes over claims an epoch. What one before it reports behind that claim concerns no job any more,
+only itself: who follows the coordinator of a job must not follow it. What it does to the storage all can see.
+"""
 
 from __future__ import annotations
 
@@ -9,10 +13,9 @@ from typing import TypeVar
 
 import msgspec
 
-from holdfast.harness.model.capability import Claims
-from holdfast.harness.model.events import MESSAGE_EDGES, Event
-from holdfast.harness.model.evidence import Evidence
-from holdfast.harness.model.fault_fate import FaultFate
+from holdfast.harness.model.capability import Claims, Evidence
+from holdfast.harness.model.consequence import FaultFate
+from holdfast.harness.model.events import MESSAGE_EDGES, CoordinatorClaimed, Event, FileDeleted, FileWritten, NodeDied
 from holdfast.harness.model.plan import Plan
 from holdfast.harness.model.records import InputLog, Output
 
@@ -221,3 +224,44 @@ class Manifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     plan_sha256: str
     dead_nodes: tuple[str, ...]
     files: tuple[FileDigest, ...]
+
+
+_SEEN_BY_ALL = (FileWritten, FileDeleted)
+
+
+def superseded(history: History) -> dict[str, CoordinatorClaimed]:
+    """The coordinators that lost their job while they lived, each with the first claim of a successor."""
+    dead = {died.dead_node: died for died in history.of(NodeDied)}
+    ended: dict[str, CoordinatorClaimed] = {}
+    claims: list[CoordinatorClaimed] = []
+    for claim in history.of(CoordinatorClaimed):
+        for former in claims:
+            died = dead.get(former.node)
+            lives = died is None or history.position(died) > history.position(claim)
+            if former.node != claim.node and lives:
+                ended.setdefault(former.node, claim)
+        ended.pop(claim.node, None)
+        claims.append(claim)
+    return ended
+
+
+def sayings_of_superseded(history: History) -> list[tuple[CoordinatorClaimed, Event]]:
+    """What coordinators said after a successor of theirs had claimed its epoch, each with the first such claim."""
+    ended = superseded(history)
+    if not ended:
+        return []
+    behind = {node: history.position(claim) for node, claim in ended.items()}
+    return [
+        (ended[event.node], event)
+        for position, event in enumerate(history.events)
+        if position > behind.get(event.node, position)
+    ]
+
+
+def of_the_job(history: History) -> History:
+    """The history without what superseded coordinators said."""
+    said = {id(event) for _, event in sayings_of_superseded(history) if not isinstance(event, _SEEN_BY_ALL)}
+    if not said:
+        return history
+    events = [event for event in history.events if id(event) not in said]
+    return History(history.plan, history.claims, history.inputs, history.output, events, history.end)

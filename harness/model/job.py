@@ -1,10 +1,13 @@
-"""The declarative dataflow. Adapters compile it; oracles interpret it with their own slow code."""
+"""The declarative dataflow, and what a job needs of a system. Adapters compile it; oracles interpret it with their own
+slow code."""
 
 from __future__ import annotations
 
 from enum import StrEnum
 
 import msgspec
+
+from holdfast.harness.model.capability import Capability
 
 
 class VertexKind(StrEnum):
@@ -286,3 +289,23 @@ class Job(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         """Whether every subtask has at most one input channel, at any width."""
         receivers = [edge.downstream for edge in self.edges if edge.partitioning is Partitioning.FORWARD]
         return len(receivers) == len(self.edges) == len(set(receivers))
+
+
+_COMMON = frozenset({VertexKind.SOURCE, VertexKind.MAP, VertexKind.KEYED_SUM, VertexKind.WINDOW_SUM, VertexKind.SINK})
+
+
+def demands(job: Job) -> frozenset[Capability]:
+    """The capabilities that a system must declare to be given this job."""
+    sources = job.of_kind(VertexKind.SOURCE)
+    wanted = set()
+    if len(sources) > 1 or any(vertex.kind not in _COMMON or vertex.list_state for vertex in job.vertices):
+        wanted.add(Capability.OPERATORS)
+    if job.of_kind(VertexKind.WINDOW_SUM):
+        wanted.add(Capability.EVENT_TIME_WINDOWS)
+    if any(source.bounded for source in sources):
+        wanted.add(Capability.BOUNDED_INPUT)
+    if job.iterative:
+        wanted.add(Capability.ITERATION)
+    if any(source.socket for source in sources):
+        wanted.add(Capability.SOCKET_INPUT)
+    return frozenset(wanted)

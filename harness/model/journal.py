@@ -12,14 +12,13 @@ from holdfast.harness.model.certificate import CERTIFICATE, Standing, status_of
 from holdfast.harness.model.certificate import Certificate as Certificate
 from holdfast.harness.model.certificate import PartReport as PartReport
 from holdfast.harness.model.certificate import SubjectReport as SubjectReport
-from holdfast.harness.model.fault_fate import FaultFate
+from holdfast.harness.model.certificate import Title as Title
+from holdfast.harness.model.consequence import FaultFate
 from holdfast.harness.model.finding import Finding
 from holdfast.harness.model.own_deaths import OwnDeaths
-from holdfast.harness.model.place import Place
-from holdfast.harness.model.rule import Rule
+from holdfast.harness.model.rule import Place, Rule
 from holdfast.harness.model.status import STATUS_RANK as STATUS_RANK
 from holdfast.harness.model.status import Status as Status
-from holdfast.harness.model.title import Title as Title
 from holdfast.harness.model.verdict import Outcome, Verdict
 
 

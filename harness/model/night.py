@@ -5,9 +5,9 @@ from __future__ import annotations
 import msgspec
 
 from holdfast.harness.model.case import Tier
-from holdfast.harness.model.signature import Signature
+from holdfast.harness.model.certificate import Title, heading
+from holdfast.harness.model.finding import Signature
 from holdfast.harness.model.status import Status
-from holdfast.harness.model.title import Title, heading
 
 NIGHT_VERSION = 1
 

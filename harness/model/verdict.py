@@ -1,15 +1,82 @@
-"""What an oracle returns."""
+"""What an oracle returns, and what a violated clause does to a user."""
 
 from __future__ import annotations
 
-from collections.abc import Set
+from collections.abc import Mapping, Set
 from enum import StrEnum
+from types import MappingProxyType
 
 import msgspec
 from msgspec.structs import force_setattr, replace
 
-from holdfast.harness.model.damage import Damage
-from holdfast.harness.model.former_names import RENAMED, current_clause
+
+class Damage(StrEnum):
+    """From worst to least: a finding is named after the worst that its run shows."""
+
+    LOSS = "data loss"
+    DUPLICATE = "duplicate"
+    WRONG_OUTPUT = "wrong output"
+    UNSTABLE_OUTPUT = "output changed after it was visible"
+    WRONG_ORDER = "wrong order"
+    OVERCLAIM = "claims more than it keeps"
+    """A loss or a duplicate shows it, and is no defect of its own: the claim is what is wrong."""
+    WRONG_STATE = "wrong state"
+    MISSING_FILE = "missing checkpoint file"
+    NEVER_RECOVERED = "never recovered"
+    BROKEN_TRANSACTION = "broken transaction"
+    WRONG_RESTART = "wrong restart"
+    WRONG_RESCALE = "wrong rescale"
+    LEAKED_FILE = "leaked file"
+    BROKEN_CHECKPOINT = "broken checkpoint"
+    WRONG_CONFIGURATION = "wrong configuration"
+    WRONG_REPORT = "wrong report"
+    WRONG_DIGEST = "wrong digest"
+    """The row is right: whoever writes it computes its digest in another way."""
+    OTHER = "violated rule"
+    """Of an oracle that names no damage for its clauses."""
+
+
+SYMPTOMS = frozenset(
+    {
+        Damage.LOSS,
+        Damage.DUPLICATE,
+        Damage.WRONG_OUTPUT,
+        Damage.UNSTABLE_OUTPUT,
+        Damage.WRONG_ORDER,
+        Damage.NEVER_RECOVERED,
+        Damage.WRONG_REPORT,
+        Damage.WRONG_DIGEST,
+    }
+)
+"""What shows that something broke, and breaks nothing else itself."""
+DAMAGE_RANK = {damage: rank for rank, damage in enumerate(Damage)}
+
+
+CLAUSES: Mapping[str, str] = MappingProxyType(
+    {
+        "COORD/abort-not-told": "COORD/abort-not-notified",
+        "COORD/told-before-durable": "COORD/notified-before-durable",
+        "COUNT/cause-not-told": "COUNT/cause-not-reported",
+        "FENCE/superseded-heard": "FENCE/superseded-notified",
+        "FINAL/asked-wrongly": "FINAL/wrong-participants",
+        "RETAIN/start-not-told": "RETAIN/start-not-reported",
+    }
+)
+"""Clauses that were renamed, as stored results and cases of other packages may still name them: from the former
+`ORACLE/clause` to that of now. They are read for one release: 0.2 drops them."""
+
+RENAMED = frozenset(label.partition("/")[0] for label in CLAUSES)
+"""Oracles that have such a clause."""
+
+
+def current_label(label: str) -> str:
+    """The name of now of an `ORACLE/clause`; itself if it was never renamed."""
+    return CLAUSES.get(label, label)
+
+
+def current_clause(oracle: str, clause: str) -> str:
+    """The same of a clause without its oracle."""
+    return current_label(f"{oracle}/{clause}").removeprefix(f"{oracle}/")
 
 
 class Outcome(StrEnum):

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from holdfast.harness.model.damage import Damage
-from holdfast.harness.model.verdict import Anomaly
+from holdfast.harness.model.verdict import Anomaly, Damage
 
 DAMAGES: Mapping[str, Damage] = {
     "CHAIN": Damage.BROKEN_CHECKPOINT,

@@ -8,9 +8,8 @@ from typing import Any
 from msgspec import structs
 
 from holdfast.harness.model import events
-from holdfast.harness.model.damage import Damage
 from holdfast.harness.model.history import History
-from holdfast.harness.model.verdict import NOTHING_TO_DECIDE, Anomaly, Moment, Outcome, Verdict
+from holdfast.harness.model.verdict import NOTHING_TO_DECIDE, Anomaly, Damage, Moment, Outcome, Verdict
 
 ANOMALIES_PER_CLAUSE = 3
 """More of a kind only hide the first."""

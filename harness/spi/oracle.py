@@ -33,7 +33,7 @@ class Oracle(Protocol):
     promises. A rule that only other clauses would decide is not applicable.
 
     One with an attribute `sees_superseded` that is true is also handed what coordinators say after they were superseded
-    (see `model.succession`).
+    (see `model.history.superseded`).
     """
 
     name: str

@@ -1,20 +1,20 @@
-"""The system under test, as the engine sees it."""
+"""The system under test, as the engine sees it, and what an adapter may have beside `System`."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from enum import StrEnum
 from pathlib import Path
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import msgspec
 
-from holdfast.harness.model.capability import Claims
+from holdfast.harness.model.capability import Claims, Evidence
 from holdfast.harness.model.case import Tier
 from holdfast.harness.model.configuration import EffectiveConfiguration
 from holdfast.harness.model.deviation import DeviationTable
 from holdfast.harness.model.events import Event
-from holdfast.harness.model.evidence import Evidence
+from holdfast.harness.model.inspection import InspectedCheckpoint
 from holdfast.harness.model.message_contract import MessageContract
 from holdfast.harness.model.own_deaths import OwnDeaths
 from holdfast.harness.model.plan import Plan
@@ -421,3 +421,40 @@ WATCHED = (
     "recovery_failed",
 )
 """Event kinds that end a call of `Deployment.advance`; schedules (`at_event`) may name these."""
+
+
+Code = type | Callable[..., Any] | str | Path
+"""A class, a function, `module:name` where a module cannot be imported, or a file."""
+
+
+class SystemCode(NamedTuple):
+    """Which code makes a system what it is.
+
+    Attributes:
+        packages: names of packages; a docstring in them that names a rule (`REC-06`) marks the place that keeps it.
+        variant: what makes this variant differ from the system that it was made from, most telling first.
+        replaced: what it stands in for in that system.
+    """
+
+    packages: tuple[str, ...] = ()
+    variant: tuple[Code, ...] = ()
+    replaced: tuple[Code, ...] = ()
+
+
+@runtime_checkable
+class ShowsCode(Protocol, metaclass=Offered):
+    """What an adapter may have beside System, so that `holdfast rules ID` and the report lead to its code."""
+
+    def code(self) -> SystemCode:
+        """Its code. Nothing is run for it."""
+
+
+class InspectsCheckpoints(Protocol):
+    """A system whose checkpoints are files."""
+
+    def inspect(self, path: Path) -> InspectedCheckpoint:
+        """Read a checkpoint or savepoint, by its folder or by its metadata file (RULES STO-10).
+
+        Raises:
+            ValueError: there is none, or it is damaged; one sentence.
+        """

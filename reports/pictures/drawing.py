@@ -1,17 +1,20 @@
-"""Pictures that explain a run, as files of their own and for the page."""
+"""Pictures that explain a run, for pages, as files of their own, and as a gallery with a page that shows them."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from importlib import resources
+from pathlib import Path
 from typing import Any
 
 from markupsafe import Markup
 
 from holdfast.harness.model.picture import (
     DrawnMachine,
+    Exhibit,
     FailurePicture,
     Film,
+    Gallery,
     LocalRecoveryPicture,
     PausePicture,
     Picture,
@@ -20,6 +23,7 @@ from holdfast.harness.model.picture import (
     SharedPicture,
     StreamPicture,
 )
+from holdfast.reports.files import write_file
 from holdfast.reports.pictures import failure, film, local_recovery, machine, pause, rescale, rewind, shared, stream
 from holdfast.reports.svg import element, number
 
@@ -77,3 +81,24 @@ def inline(picture: Picture) -> Markup:
 
 def _drawn(picture: Picture) -> tuple[list[Markup], float, float]:
     return _SHEETS[type(picture)](picture)
+
+
+class GalleryReporter:
+    """Each picture as `NAME.svg`."""
+
+    name = "gallery"
+    shows = Gallery
+    writes = "README.md"
+
+    def render(self, gallery: Gallery, folder: Path) -> Path:
+        """Write the pictures, and then `README.md`."""
+        for each in gallery.exhibits:
+            write_file(folder / f"{each.picture.name}.svg", standalone(each.picture))
+        page = "\n\n".join((f"# {gallery.title}", gallery.words, *map(_section, gallery.exhibits)))
+        return write_file(folder / self.writes, f"{page}\n")
+
+
+def _section(exhibit: Exhibit) -> str:
+    picture = exhibit.picture
+    words = picture.explains + (f" From case `{exhibit.case}`." if exhibit.case else "")
+    return f"## {picture.title}\n\n{words}\n\n![{picture.title}]({picture.name}.svg)"

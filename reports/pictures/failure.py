@@ -13,7 +13,7 @@ from markupsafe import Markup
 
 from holdfast.harness.model.picture import DiagramArrow, DiagramStep, FailurePicture, StepShape
 from holdfast.harness.model.units import duration
-from holdfast.reports.svg import Value, element, group, number
+from holdfast.reports.svg import Value, element, group, number, text_at
 from holdfast.reports.text import count, one_line
 
 TOP, ROW, FLOOR = 62.0, 58.0, 34.0
@@ -209,7 +209,7 @@ def _flag(picture: FailurePicture, layout: _Layout) -> list[Markup]:
     return [
         element("path", class_="moment-line", d=f"M{number(x)} 4V{number(bottom)}"),
         element("path", class_="moment-flag", d=flag),
-        _text(x + WRONG * way, 13, layout.flag, "wrong-label", "end" if layout.flag_to_the_left else "start"),
+        text_at(x + WRONG * way, 13, layout.flag, "wrong-label", "end" if layout.flag_to_the_left else "start"),
     ]
 
 
@@ -222,7 +222,7 @@ def _ticks(picture: FailurePicture, layout: _Layout) -> list[Markup]:
         half = len(words) * CHARACTER / 2
         if words != last and x - half >= free_from and x + half <= layout.width:
             drawn.append(element("path", class_="floor", d=f"M{number(x)} {number(bottom + 6)}v6"))
-            drawn.append(_text(x, bottom + 26, words, "tick", "middle"))
+            drawn.append(text_at(x, bottom + 26, words, "tick", "middle"))
             free_from, last = x + TICK_GAP, words
     return drawn
 
@@ -269,7 +269,7 @@ def _chip(step: DiagramStep, index: int, layout: _Layout) -> Markup:
     middle = x - WRONG - 3 - wide / 2
     shape: dict[str, Value] = {"x": middle - wide / 2, "y": y - 8, "width": wide, "height": 16, "rx": 8}
     title = element("title", f"{count(step.before)} events of this line are left out here")
-    words = _text(middle, y + 3.5, left_out(step), "omitted", "middle")
+    words = text_at(middle, y + 3.5, left_out(step), "omitted", "middle")
     return group([title, element("rect", class_="omission", **shape), words])
 
 
@@ -280,15 +280,15 @@ def _step(picture: FailurePicture, index: int, layout: _Layout) -> Markup:
     if wrong:
         diamond = f"M{number(x)} {number(y - WRONG)}l{WRONG:g} {WRONG:g}l-{WRONG:g} {WRONG:g}l-{WRONG:g} -{WRONG:g}z"
         parts.append(element("path", class_="wrong-step", d=diamond))
-        parts.append(_text(x, y + 4, str(step.witness or "!"), "wrong-number", "middle"))
+        parts.append(text_at(x, y + 4, str(step.witness or "!"), "wrong-number", "middle"))
     elif step.witness:
         parts.append(element("circle", class_="witness-step", cx=x, cy=y, r=WITNESS))
-        parts.append(_text(x, y + 4, str(step.witness), "witness-number", "middle"))
+        parts.append(text_at(x, y + 4, str(step.witness), "witness-number", "middle"))
     else:
         parts += _MARKS[step.shape](x, y)
     if step.label:
         class_ = "wrong-label" if wrong else "witness-label" if step.witness else "step-words"
-        parts.append(_text(x, y + layout.sides[index], step.label, class_, "middle"))
+        parts.append(text_at(x, y + layout.sides[index], step.label, class_, "middle"))
     return group(parts)
 
 
@@ -350,7 +350,3 @@ _MARKS: Mapping[StepShape, Callable[[float, float], Sequence[Markup]]] = {
     StepShape.FAULT: _bolt,
     StepShape.BLOCK: _bar,
 }
-
-
-def _text(x: float, y: float, words: str, class_: str, anchor: str) -> Markup:
-    return element("text", words, x=x, y=y, class_=class_, text_anchor=anchor)

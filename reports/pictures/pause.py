@@ -6,7 +6,7 @@ from markupsafe import Markup
 
 from holdfast.harness.model.picture import PausePicture
 from holdfast.harness.model.units import duration
-from holdfast.reports.svg import Value, element, finite, group, number
+from holdfast.reports.svg import Value, element, finite, group, number, text_at
 
 WIDTH, LEFT, RIGHT = 1000.0, 96.0, 24.0
 TOP, BAR_HEIGHT, PAUSE_ROW, BOTTOM = 44.0, 26.0, 34.0, 30.0
@@ -24,17 +24,17 @@ def sheet(picture: PausePicture) -> tuple[list[Markup], float, float]:
     bars, pauses = TOP + BAR_HEIGHT, TOP + BAR_HEIGHT + PAUSE_ROW
     floor = pauses + (22 if picture.pause_ms else -22)
     drawn: list[Markup] = [
-        _text(LEFT - 12, TOP + 17, "checkpoints", "lane-label", "end"),
+        text_at(LEFT - 12, TOP + 17, "checkpoints", "lane-label", "end"),
         element("path", class_="floor", d=f"M{number(LEFT)} {number(floor)}H{number(WIDTH - RIGHT)}"),
     ]
     if picture.pause_ms:
-        drawn.append(_text(LEFT - 12, pauses - 2, "pause", "lane-label", "end"))
-    drawn.append(_text(LEFT - 12, 16, "due", "lane-label", "end"))
+        drawn.append(text_at(LEFT - 12, pauses - 2, "pause", "lane-label", "end"))
+    drawn.append(text_at(LEFT - 12, 16, "due", "lane-label", "end"))
     for index, span in enumerate(picture.spans):
         left, right = x(span.start_ms), x(span.end_ms)
         words = f"checkpoint {span.checkpoint}: from {duration(span.start_ms)}, {duration(span.end_ms - span.start_ms)}"
         shape: dict[str, Value] = {"x": left, "y": TOP, "width": max(right - left, 2), "height": BAR_HEIGHT, "rx": 3}
-        label = _text((left + right) / 2, TOP - 5, str(span.checkpoint), "name", "middle")
+        label = text_at((left + right) / 2, TOP - 5, str(span.checkpoint), "name", "middle")
         drawn.append(group([element("title", words), element("rect", class_="snapshot", **shape), label]))
         due = span.start_ms + picture.interval_ms
         if index + 1 < len(picture.spans):
@@ -42,7 +42,7 @@ def sheet(picture: PausePicture) -> tuple[list[Markup], float, float]:
         if picture.pause_ms:
             drawn.append(_pause(right, x(span.end_ms + picture.pause_ms), pauses, duration(picture.pause_ms)))
     for time in _ticks(first, last):
-        drawn.append(_text(x(time), floor + 16, duration(time) if time else "0", "tick", "middle"))
+        drawn.append(text_at(x(time), floor + 16, duration(time) if time else "0", "tick", "middle"))
     return drawn, WIDTH, floor + BOTTOM
 
 
@@ -65,7 +65,7 @@ def _pause(left: float, right: float, y: float, words: str) -> Markup:
     path = f"M{number(left)} {number(y - 6)}v8m0 -4H{number(right)}m0 -4v8"
     parts = [element("path", class_="pause", d=path)]
     if right - left > 40:
-        parts.append(_text((left + right) / 2, y - 8, words, "small", "middle"))
+        parts.append(text_at((left + right) / 2, y - 8, words, "small", "middle"))
     return group(parts)
 
 
@@ -80,7 +80,3 @@ def _ticks(first: float, last: float) -> list[float]:
         last,
     )
     return [index * step for index in range(int(first / step) + 1, int(last / step) + 1)]
-
-
-def _text(x: float, y: float, words: str, class_: str, anchor: str) -> Markup:
-    return element("text", words, x=x, y=y, class_=class_, text_anchor=anchor)

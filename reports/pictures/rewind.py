@@ -8,7 +8,7 @@ from markupsafe import Markup
 
 from holdfast.harness.model.picture import OffsetLine, RecoveryPicture
 from holdfast.harness.model.units import duration
-from holdfast.reports.svg import Value, element, finite, group, number
+from holdfast.reports.svg import Value, element, finite, group, number, text_at
 from holdfast.reports.text import count, one_line
 
 WIDTH, LEFT, RIGHT = 1000.0, 84.0, 24.0
@@ -33,16 +33,16 @@ def sheet(picture: RecoveryPicture) -> tuple[list[Markup], float, float]:
     def y(offset: int) -> float:
         return bottom - offset / highest * HEIGHT
 
-    drawn: list[Markup] = [_text(LEFT - 12, 14, "job", "lane-label", "end")]
+    drawn: list[Markup] = [text_at(LEFT - 12, 14, "job", "lane-label", "end")]
     for start, end, words in picture.phases:
         shape: dict[str, Value] = {"x": x(start), "y": 2, "width": max(x(end) - x(start), 1), "height": PHASE_ROW - 4}
         drawn.append(element("rect", element("title", words), class_=f"phase {words}", **shape))
         if x(end) - x(start) > len(words) * 6.5 + 6:
-            drawn.append(_text((x(start) + x(end)) / 2, 14, words, "phase-label", "middle"))
+            drawn.append(text_at((x(start) + x(end)) / 2, 14, words, "phase-label", "middle"))
     for offset in _ticks(highest):
         drawn.append(element("path", class_="grid", d=f"M{number(LEFT)} {number(y(offset))}H{number(WIDTH - RIGHT)}"))
-        drawn.append(_text(LEFT - 12, y(offset) + 4, count(offset), "tick", "end"))
-    drawn.append(_text(LEFT - 12, TOP - 12, "next offset", "lane-label", "end"))
+        drawn.append(text_at(LEFT - 12, y(offset) + 4, count(offset), "tick", "end"))
+    drawn.append(text_at(LEFT - 12, TOP - 12, "next offset", "lane-label", "end"))
     drawn += _checkpoints(picture, x, y, bottom)
     drawn += _failures(picture, x, bottom)
     partitions = sorted({line.partition for line in picture.lines})
@@ -52,7 +52,7 @@ def sheet(picture: RecoveryPicture) -> tuple[list[Markup], float, float]:
     drawn.append(element("path", class_="floor", d=f"M{number(LEFT)} {number(bottom)}H{number(WIDTH - RIGHT)}"))
     step = _step(max(int(picture.duration_ms), 1))
     for index in range(int(picture.duration_ms) // step + 1):
-        drawn.append(_text(x(index * step), bottom + 16, duration(index * step), "tick", "middle"))
+        drawn.append(text_at(x(index * step), bottom + 16, duration(index * step), "tick", "middle"))
     return drawn, WIDTH, bottom + 24
 
 
@@ -74,7 +74,7 @@ def _failures(picture: RecoveryPicture, x: Place, bottom: float) -> list[Markup]
             close.append([(time, cause)])
     for (time, cause), *others in close:
         words = one_line(cause, 30) + (f" and {len(others)} more" if others else "")
-        drawn.append(_text(place(time), PHASE_ROW + 14, words, "failure-label", "start"))
+        drawn.append(text_at(place(time), PHASE_ROW + 14, words, "failure-label", "start"))
     return drawn
 
 
@@ -89,9 +89,9 @@ def _checkpoints(picture: RecoveryPicture, x: Place, y: Height, bottom: float) -
         parts = [title, element("path", class_="cut-line", d=f"M{number(x(time))} {number(TOP)}V{number(bottom)}")]
         parts += [element("circle", class_=class_, cx=x(time), cy=y(offset), r=4.5) for offset in positions]
         if checkpoint in restored:
-            parts.append(_text(x(time), TOP - 4, str(checkpoint), "name", "middle"))
+            parts.append(text_at(x(time), TOP - 4, str(checkpoint), "name", "middle"))
         elif all(abs(x(time) - each) > CHECKPOINT for each in labels):
-            parts.append(_text(x(time), TOP - 4, str(checkpoint), "tick", "middle"))
+            parts.append(text_at(x(time), TOP - 4, str(checkpoint), "tick", "middle"))
             labels.append(x(time))
         drawn.append(group(parts))
     return drawn
@@ -128,7 +128,7 @@ def _rewinds(picture: RecoveryPicture, x: Place, y: Height) -> list[Markup]:
         if place[1] > TOP + HEIGHT - LABEL_ROW:
             continue
         labels.append(place)
-        drawn.append(_text(*place, again, "rewind-label", "start"))
+        drawn.append(text_at(*place, again, "rewind-label", "start"))
     return drawn
 
 
@@ -140,7 +140,3 @@ def _step(highest: int) -> int:
     """The round distance of at most six ticks."""
     steps = (each * int(10**power) for power in range(18) for each in (1, 2, 5))
     return next(step for step in steps if highest / step <= 6)
-
-
-def _text(x: float, y: float, words: str, class_: str, anchor: str) -> Markup:
-    return element("text", words, x=x, y=y, class_=class_, text_anchor=anchor)

@@ -28,8 +28,7 @@ from rich.progress import track
 from holdfast.harness.engine.site.spark_session import judging_session
 from holdfast.harness.oracles.output.spark.delivery import count_on_spark
 from holdfast.suites.bench.delivery import shuffled
-from holdfast.suites.bench.figures import load, median, table, with_spread
-from holdfast.suites.bench.sampling import spent_s
+from holdfast.suites.bench.figures import load, median, spent_s, table, with_spread
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

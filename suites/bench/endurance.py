@@ -28,9 +28,9 @@ from rich.console import Console
 from holdfast.fixtures.reference.drivers.processes.run_context import STORAGE
 from holdfast.fixtures.reference.protocol.storage.file_layout import CHECKPOINTS
 from holdfast.fixtures.systems.reference import ReferenceSystem
-from holdfast.harness.adapter.process_stat import descendants
+from holdfast.harness.adapter.process import descendants
 from holdfast.harness.engine.executor.run import run_plan
-from holdfast.harness.engine.views.restarts import checkpoints_ms
+from holdfast.harness.engine.views.recovery import checkpoints_ms
 from holdfast.harness.model import profile
 from holdfast.harness.model.case import Tier
 from holdfast.harness.model.events import CheckpointCompleted
@@ -38,11 +38,10 @@ from holdfast.harness.model.history import History
 from holdfast.harness.model.jobs import KEYED_SUM
 from holdfast.harness.model.plan import Bounds, Plan, WorkloadSpec
 from holdfast.harness.model.verdict import Outcome
-from holdfast.suites.bench.figures import load, median, number, table
+from holdfast.suites.bench.figures import load, median, number, repeated, table
 from holdfast.suites.bench.inputs import bench_toolbox
 from holdfast.suites.bench.peers.children import run_script
 from holdfast.suites.bench.reference_run import MODELLING
-from holdfast.suites.bench.sampling import repeated
 
 WITHOUT = MODELLING | {"TREND", "STABLE"}
 RECORDS_PER_SECOND = 100

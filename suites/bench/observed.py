@@ -23,8 +23,8 @@ from holdfast.harness.model.plan import Plan
 from holdfast.harness.model.records import InputLog
 from holdfast.harness.model.topology import channel_ends
 from holdfast.harness.spi.system import Deployment
+from holdfast.suites.bench.figures import repeated, spent_s
 from holdfast.suites.bench.peers.progress import Spent
-from holdfast.suites.bench.sampling import repeated, spent_s
 
 SAMPLE_S = 0.1
 

@@ -32,7 +32,7 @@ from holdfast.harness.engine.views.recovery import recoveries
 from holdfast.harness.engine.views.timeline import timeline
 from holdfast.harness.model.capability import Capability
 from holdfast.harness.model.case import Tier
-from holdfast.harness.model.distribution import DISTRIBUTION
+from holdfast.harness.model.command_line import DISTRIBUTION
 from holdfast.harness.model.jobs import KEYED_SUM
 from holdfast.harness.model.journal import CaseResult, Certificate, Journal, RunResult, Status, TierReport, Title
 from holdfast.harness.model.plan import Bounds, FaultSpec, Plan, Schedule, Topology, WorkloadSpec

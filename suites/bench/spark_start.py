@@ -16,8 +16,7 @@ from rich.progress import track
 from holdfast.fixtures.host.installed_spark import QUICK_JAVA, archive_classes, quick_java
 from holdfast.fixtures.systems.structured_streaming.local_host import LocalHost
 from holdfast.fixtures.systems.structured_streaming.session import WORKERS, Session
-from holdfast.suites.bench.figures import load, median, table, with_spread
-from holdfast.suites.bench.sampling import spent_s
+from holdfast.suites.bench.figures import load, median, spent_s, table, with_spread
 
 COLUMNS = ("classes", "seconds", "of archived", "processor s", "of archived")
 LIMIT_S = 120.0

@@ -24,8 +24,7 @@ import msgspec
 from hypothesis.errors import HypothesisException, StopTest
 
 from holdfast.harness.spi.words import text_of
-from holdfast.suites.certify.check import CannotTry, Violation
-from holdfast.suites.certify.excerpt import excerpt, unlike
+from holdfast.suites.certify.check import CannotTry, Violation, excerpt, unlike
 from holdfast.suites.certify.time_limit import Overdue
 
 PartT = TypeVar("PartT")

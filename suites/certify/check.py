@@ -1,11 +1,13 @@
-"""A check: what decides a rule, or a part of it, and what it says."""
+"""A check, what it says of what is certified, and how its bench closes what was made."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any, Generic, NamedTuple, TypeVar
+from collections.abc import Callable, Iterable, Sequence
+from itertools import zip_longest
+from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 from holdfast.harness.model.status import Status
+from holdfast.harness.spi.words import text_of
 
 BenchT = TypeVar("BenchT")
 
@@ -75,3 +77,57 @@ class CheckVerdict(NamedTuple):
         """Its lines for people."""
         head = f"{self.status} {self.check.id}: {self.reason or self.check.purpose}"
         return "\n".join([head, *(f"    {step}" for step in self.witness)])
+
+
+WHOLE = 180
+"""Characters that are shown of what is no longer."""
+SHOWN, BEFORE = 140, 40
+"""Characters of what is longer, and how many of them stand before a difference."""
+
+
+def excerpt(thing: object, at: int = 0) -> str:
+    """A text, or the representation of something else, as far as it fits into a sentence.
+
+    Args:
+        thing: what is shown.
+        at: character that must be seen.
+    """
+    text = thing if isinstance(thing, str) else text_of(thing, repr)
+    if len(text) <= WHOLE:
+        return text
+    start = max(min(at - BEFORE, len(text) - SHOWN), 0)
+    end = start + SHOWN
+    place = f"from character {start + 1} of {len(text)}" if start else f"{len(text)} characters"
+    return f"{'...' if start else ''}{text[start:end]}{'...' if end < len(text) else ''} ({place})"
+
+
+def unlike(found: object, wanted: object) -> tuple[str, str]:
+    """Two things that are not equal, each with what stands around their first difference."""
+    first, second = text_of(found, repr), text_of(wanted, repr)
+    pairs = enumerate(zip_longest(first, second))
+    at = next((at for at, (one, other) in pairs if one != other), 0)  # Some that differ read alike.
+    return excerpt(first, at), excerpt(second, at)
+
+
+class Closable(Protocol):
+    """Such as a writer or a backend."""
+
+    def close(self) -> None:
+        """Free it."""
+
+
+def raised_by_closing(closables: Iterable[Closable], times: int = 1) -> list[Exception]:
+    """What was raised when each of them was closed.
+
+    Args:
+        closables: in this order.
+        times: how often each is closed, unless it raises; closing is idempotent where it is more than once.
+    """
+    failed: list[Exception] = []
+    for closable in closables:
+        try:
+            for _ in range(times):
+                closable.close()
+        except Exception as error:
+            failed.append(error)
+    return failed

@@ -1,16 +1,77 @@
-"""A kit of connectors, which are tried in a place of theirs: all of it but its checks and its bench."""
+"""A kit of connectors, which are tried in a place of theirs: all of it but its checks and its bench; and fault points.
+
+Fault points are what happens at which step outside of something that declares them.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
-from typing import Any, ClassVar, Generic, Protocol, TypeVar, cast
+from contextlib import contextmanager
+from itertools import count
+from pathlib import Path
+from tempfile import gettempdir
+from typing import Any, ClassVar, Generic, NamedTuple, Protocol, TypeVar, cast
+from urllib.parse import urlsplit
 
 from msgspec.structs import replace
 
+from holdfast.harness.spi.errors import Transient
 from holdfast.harness.spi.kit import KitCheck
 from holdfast.suites.certify import judge, plug
 from holdfast.suites.certify.check import Check, CheckVerdict
-from holdfast.suites.certify.connected import HERE, Connected, require_place
+
+_numbers = count(1)
+
+
+class Connected(NamedTuple):
+    """The system that a sink writes to, or a source reads.
+
+    Attributes:
+        location: URI below which each check has a place of its own, which must be empty; empty: a folder of the kit's.
+        options: of everything that the factory makes.
+    """
+
+    location: str = ""
+    options: Mapping[str, str] = {}
+
+    def place(self, folder: str) -> str:
+        """The URI of a place that no check has used.
+
+        Args:
+            folder: of the kit's own, if there is no location.
+        """
+        return f"{self.location}/{next(_numbers)}" if self.location else f"file://{folder}"
+
+
+HERE = Connected()
+"""A folder of the kit's own, and no options."""
+
+
+def require_place(location: str) -> None:
+    """A URI can say where what is certified is tried.
+
+    Args:
+        location: as of Connected.
+
+    Raises:
+        ValueError: the temporary folder of this machine has a name that no two readers of a URI take for the same.
+    """
+    folder = gettempdir()
+    if not location and (odd := sorted(set(folder) & set("%#?"))):
+        raise ValueError(f"the temporary folder {folder!r} has {' '.join(odd)} in its name: set TMPDIR to another one.")
+
+
+def folder_of(uri: str) -> Path:
+    """The folder of a URI `file://FOLDER`.
+
+    Raises:
+        ValueError: it is another one, so that nobody but its author's code can look at it.
+    """
+    scheme, _, path, *_ = urlsplit(uri)
+    if scheme != "file":
+        raise ValueError(f"place {uri!r} is no folder, so that its format cannot be one that the kit knows.")
+    return Path(path)
+
 
 BenchT = TypeVar("BenchT", bound=judge.Bench)
 FactoryT = TypeVar("FactoryT", bound=Callable[..., Any])
@@ -128,3 +189,70 @@ class RegisteredConnectorKit:
         verdicts = self.whole.certify(factory, chosen, seed, connected)
         supplied = self.whole.supplied_by_author(factory, connected)
         return (replace(plug.shown(verdict), supplied_by_author=supplied) for verdict in verdicts)
+
+
+class Crashed(BaseException):
+    """Stands for the end of the process; no `except Exception` stops it."""
+
+
+class FaultPoints:
+    """The points of one process, as the `arrive` of its context reports them; the first is number 0.
+
+    Attributes:
+        arrived: names of all points so far.
+        strikes: number of the point at which something happens; None: nothing does.
+        crash: it is the end of the process, and else an error.
+        struck: it has happened.
+        held: a call has stood still, as `hold` says.
+        broken: what was raised while it stood still, which the call may swallow; None: nothing was.
+    """
+
+    def __init__(self) -> None:
+        self.arrived: list[str] = []
+        self.strikes: int | None = None
+        self.crash = False
+        self.struck = False
+        self.held = False
+        self.broken: Exception | None = None
+        self._meanwhile: Callable[[], object] | None = None
+
+    def arm(self, number: int, *, crash: bool) -> None:
+        """Let the point so many points from here strike."""
+        self.arrived.clear()
+        self.strikes, self.crash, self.struck = number, crash, False
+
+    def hold(self, number: int, meanwhile: Callable[[], object]) -> None:
+        """Let a call stand still at the point so many points from here, until something else was done."""
+        self.arrived.clear()
+        self.strikes, self._meanwhile, self.held, self.broken = number, meanwhile, False, None
+
+    def disarm(self) -> None:
+        """Nothing strikes any more."""
+        self.strikes = self._meanwhile = None
+
+    @contextmanager
+    def passed_over(self) -> Iterator[None]:
+        """Points that are arrived at in here neither strike nor count."""
+        strikes, self.strikes, arrived = self.strikes, None, len(self.arrived)
+        try:
+            yield
+        finally:
+            self.strikes = strikes
+            del self.arrived[arrived:]
+
+    def arrive(self, step: str) -> None:
+        number = len(self.arrived)
+        self.arrived.append(step)
+        if number != self.strikes:
+            return
+        self.strikes = None
+        if self._meanwhile is not None:
+            meanwhile, self._meanwhile, self.held = self._meanwhile, None, True
+            try:
+                meanwhile()
+            except Exception as error:
+                self.broken = error
+                raise
+        else:
+            self.struck = True
+            raise Crashed if self.crash else Transient(f"no answer to {step}")

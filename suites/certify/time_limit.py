@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
 
-from holdfast.harness.engine.site import hanging
+from holdfast.harness.engine.site.interruption import note_hanging
 
 AGAIN_S = 10.0
 """Whoever is broken off and waits once more, as for a thread that hangs, is broken off so soon."""
@@ -59,7 +59,7 @@ def limited(what: str, limit_s: float, progress: Callable[[], int] = lambda: 0) 
             done = now
             signal.setitimer(signal.ITIMER_REAL, limit_s, AGAIN_S)
             return
-        hanging.note(what)
+        note_hanging(what)
         raise Overdue
 
     before = signal.signal(signal.SIGALRM, overdue)

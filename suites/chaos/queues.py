@@ -20,9 +20,8 @@ from holdfast.suites.chaos.reference import (
     wrong,
 )
 from holdfast.suites.conformance import plans
-from holdfast.suites.conformance.plans import RESTART, WORKERS, gate, with_needs
-from holdfast.suites.conformance.queues import AT_LEAST, EXACTLY, ONE, QUEUES, WITHOUT_IDS
-from holdfast.suites.conformance.submissions import refused
+from holdfast.suites.conformance.plans import RESTART, WORKERS, gate, refused, with_needs
+from holdfast.suites.conformance.sources import AT_LEAST, EXACTLY, ONE, QUEUES, WITHOUT_IDS
 
 WIDE = Topology(parallelism=2)
 PATIENT = {f"{RESTART}.fixed-delay.attempts": "100", f"{RESTART}.fixed-delay.delay": "500 ms"}

@@ -9,11 +9,10 @@ from msgspec.structs import replace
 
 from holdfast.faults.network import slow
 from holdfast.faults.process import kill, pause
-from holdfast.harness.model.case import Case, Tier
+from holdfast.harness.model.case import Case, Tier, Window
 from holdfast.harness.model.plan import Bounds, ExpectedEnd, FaultSpec, Plan, Schedule, WorkloadSpec
 from holdfast.harness.model.target import COORDINATOR, STORAGE, Role, Target
 from holdfast.harness.model.verdict import Outcome
-from holdfast.harness.model.window import Window
 from holdfast.suites.conformance import plans
 from holdfast.suites.conformance.plans import CHECKPOINTING, LATE_CHANNELS, RESTART, WORKERS, gate, plan, with_needs
 

@@ -6,13 +6,12 @@ from collections.abc import Mapping
 
 from holdfast.fixtures.systems.structured_streaming.options import WITHOUT_EMPTY_BATCHES
 from holdfast.harness.model.capability import Capability
-from holdfast.harness.model.case import Case, Tier
+from holdfast.harness.model.case import Case, Tier, Window
 from holdfast.harness.model.job import Job
 from holdfast.harness.model.jobs import FORWARD, KEYED_SUM
 from holdfast.harness.model.plan import Bounds, FaultSpec, Gate, Plan, Schedule, WorkloadSpec
 from holdfast.harness.model.target import COORDINATOR, STORAGE, Target
 from holdfast.harness.model.verdict import Outcome
-from holdfast.harness.model.window import Window
 from holdfast.suites.conformance.plans import CHECKPOINTING, WORKERS, with_needs
 
 APPENDS, CLAIMS_TOO_MUCH = "appends-in-foreach-batch", "claims-too-much-of-kafka"

@@ -1,4 +1,4 @@
-"""The cases that decide the rules, one module per area.
+"""The cases that decide the rules, one module per area, with a table for each part of it.
 
 Rules of this package:
 - A case asks one question. Each rule that it decides names the clauses of an oracle, and a variant of the reference

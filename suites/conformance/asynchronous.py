@@ -5,8 +5,8 @@ from __future__ import annotations
 from holdfast.faults.forge import forge
 from holdfast.faults.process import kill
 from holdfast.faults.storage import slow_storage, storage_error
+from holdfast.harness.model.case import Window
 from holdfast.harness.model.target import COORDINATOR
-from holdfast.harness.model.window import Window
 from holdfast.suites.conformance import plans
 from holdfast.suites.conformance.plans import EVERYWHERE, STATE_IN_FILES, WORKERS, case, decides, gate, plan, with_needs
 

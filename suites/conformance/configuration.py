@@ -9,8 +9,19 @@ from holdfast.faults.storage import storage_error
 from holdfast.harness.model.configuration import Call
 from holdfast.harness.model.plan import ExpectedEnd
 from holdfast.suites.conformance import plans
-from holdfast.suites.conformance.plans import AT_LEAST_ONCE, CHECKPOINTING, EVERYWHERE, case, decides, plan, with_needs
-from holdfast.suites.conformance.submissions import Options, flat, refused, submitted
+from holdfast.suites.conformance.plans import (
+    AT_LEAST_ONCE,
+    CHECKPOINTING,
+    EVERYWHERE,
+    Options,
+    case,
+    decides,
+    flat,
+    plan,
+    refused,
+    submitted,
+    with_needs,
+)
 
 LIMITS = (
     (f"{CHECKPOINTING}.interval", "9 ms", "10 ms"),

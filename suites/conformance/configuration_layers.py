@@ -6,8 +6,22 @@ from holdfast.faults.process import kill
 from holdfast.harness.model.configuration import Call, ConfigurationFile
 from holdfast.harness.model.plan import ExpectedEnd
 from holdfast.suites.conformance import plans
-from holdfast.suites.conformance.plans import CHECKPOINTING, RESTART, WORKERS, case, decides, plan, with_needs
-from holdfast.suites.conformance.submissions import FLAT, NESTED, Options, flat, nested, refused, submitted
+from holdfast.suites.conformance.plans import (
+    CHECKPOINTING,
+    FLAT,
+    NESTED,
+    RESTART,
+    WORKERS,
+    Options,
+    case,
+    decides,
+    flat,
+    nested,
+    plan,
+    refused,
+    submitted,
+    with_needs,
+)
 
 SPELLINGS = (
     ("state.backend", "state.backend.type", "rocksdb", "hashmap"),

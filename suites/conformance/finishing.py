@@ -7,11 +7,11 @@ from typing import Any
 from holdfast.faults.process import kill
 from holdfast.faults.user import command
 from holdfast.harness.model.capability import Capability
+from holdfast.harness.model.case import Window
 from holdfast.harness.model.job import Edge, Job, Partitioning, Vertex, VertexKind
 from holdfast.harness.model.jobs import FORWARD, KEYED_SUM, PIPELINE, REDUCED, UNION, bounded
 from holdfast.harness.model.plan import Bounds, ExpectedEnd, FaultSpec, Plan, Topology
 from holdfast.harness.model.target import COORDINATOR
-from holdfast.harness.model.window import Window
 from holdfast.suites.conformance import plans
 from holdfast.suites.conformance.plans import CHECKPOINTING, EVERYWHERE, WORKERS, case, decides, plan, with_needs
 

@@ -8,14 +8,14 @@ from itertools import product
 from holdfast.faults.messages import disturb
 from holdfast.faults.notices import lose_notices
 from holdfast.faults.process import kill
-from holdfast.faults.savepoint import savepoint
 from holdfast.faults.storage import slow_storage, storage_error
+from holdfast.faults.user import savepoint
 from holdfast.harness.model import profile
 from holdfast.harness.model.capability import Capability
+from holdfast.harness.model.case import Window
 from holdfast.harness.model.checkpoint import SavepointFormat
 from holdfast.harness.model.plan import FaultSpec, Plan, Topology
 from holdfast.harness.model.target import COORDINATOR
-from holdfast.harness.model.window import Window
 from holdfast.suites.conformance import plans
 from holdfast.suites.conformance.merged_files import BACKEND as GOLDEN
 from holdfast.suites.conformance.plans import TOLERANT, TWO_RETAINED, WORKERS, case, decides, plan, with_needs
@@ -24,7 +24,7 @@ LONG = {"records": 240, "records_per_second": 200}
 INCREMENTAL = {profile.BACKEND: "rocksdb", profile.INCREMENTAL: "true", **plans.STATE_IN_FILES}
 SHARING = frozenset({Capability.INCREMENTAL_CHECKPOINTS})
 PROFILES = (profile.FLINK_1_14, profile.FLINK_2)
-WRONG_NAMES = "holdfast.fixtures.mutants.state_backends.names"
+WRONG_NAMES = "holdfast.fixtures.mutants.state_backends.increments"
 IMPATIENT = {profile.TIMEOUT: "60 ms", **TOLERANT}
 
 

@@ -13,7 +13,7 @@ from holdfast.harness.model.history import History
 from holdfast.harness.model.verdict import Verdict
 from holdfast.harness.oracles.findings import Findings
 
-BACKEND = "holdfast.fixtures.backends.golden_files:GoldenFilesBackend"
+BACKEND = "holdfast.fixtures.backends.named_files:GoldenFilesBackend"
 CHECKPOINT_FILES: Mapping[int, Set[str]] = {
     1: {"1", "2"},
     2: {"1", "2", "3", "4"},

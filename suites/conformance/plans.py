@@ -1,4 +1,4 @@
-"""What the cases and their plans are made of.
+"""What the cases and their plans are made of; plans that are submitted and do not run, whose result is the answer.
 
 A plan is small: two workers, a keyed sum, 120 records that arrive while five checkpoints or so complete. Restarts are
 quick unless a case is about them.
@@ -13,14 +13,13 @@ from msgspec.structs import replace
 
 from holdfast.faults import FAULTS
 from holdfast.harness.model.capability import Capability
-from holdfast.harness.model.case import Case, Decision, Plans, Tier
-from holdfast.harness.model.demands import demands
-from holdfast.harness.model.job import Job
+from holdfast.harness.model.case import Case, Decision, Plans, Tier, Window
+from holdfast.harness.model.configuration import Call, ConfigurationFile
+from holdfast.harness.model.job import Job, demands
 from holdfast.harness.model.jobs import KEYED_SUM
 from holdfast.harness.model.plan import Bounds, ExpectedEnd, FaultSpec, Gate, Plan, WorkloadSpec
 from holdfast.harness.model.target import Role, Target
 from holdfast.harness.model.verdict import Outcome
-from holdfast.harness.model.window import Window
 from holdfast.harness.spi.fault import AnyFault
 
 EVERYWHERE = (Tier.SIM, Tier.PROCESS)
@@ -163,3 +162,34 @@ def _needs(chosen: Plan) -> set[str]:
 def gate(effect: str, target: Target, vertex: str = "", occurrence: int = 1) -> Gate:
     """In front of an effect."""
     return Gate(effect, target, occurrence, vertex)
+
+
+Options = dict[str, str]
+FLAT, NESTED = "flink-conf.yaml", "config.yaml"
+
+
+def submitted(options: Options, *calls: Call, file: ConfigurationFile | None = None, **fields: Any) -> Plan:
+    """A job with these options and no others, to be accepted unless the fields say otherwise."""
+    bare = replace(plan(), options=dict(options), calls=calls, configuration_file=file)
+    return replace(bare, **{"expected_end": ExpectedEnd.ACCEPTED, **fields})
+
+
+def refused(options: Options, *calls: Call, file: ConfigurationFile | None = None, **fields: Any) -> Plan:
+    """The same, to be refused."""
+    return submitted(options, *calls, file=file, expected_end=ExpectedEnd.REFUSED, **fields)
+
+
+def flat(options: Options) -> ConfigurationFile:
+    """The file of Flink 1.14 that says this."""
+    return ConfigurationFile(FLAT, "".join(f"{key}: {value}\n" for key, value in options.items()))
+
+
+def nested(options: Options) -> ConfigurationFile:
+    """The file of Flink 2.x that says this, each key as deep as it has dots unless another begins like it."""
+    lines = ["# a cluster"]
+    first = [key.partition(".")[0] for key in options]
+    for key, value in options.items():
+        names = key.split(".") if first.count(key.partition(".")[0]) == 1 else [key]
+        lines += [f"{'  ' * depth}{name}:" for depth, name in enumerate(names)]
+        lines[-1] += f" {value}"
+    return ConfigurationFile(NESTED, "\n".join(lines))

@@ -9,17 +9,25 @@ from holdfast.faults.process import kill
 from holdfast.faults.storage import slow_storage
 from holdfast.faults.task import slow_task
 from holdfast.faults.user import command
-from holdfast.harness.model.case import Tier
+from holdfast.harness.model.case import Tier, Window
 from holdfast.harness.model.job import Job, ListState
 from holdfast.harness.model.jobs import BROADCAST, FORWARD, JOIN, KEYED_SUM, MINI_BATCH, REBALANCE, listed
 from holdfast.harness.model.plan import Bounds, ExpectedEnd, FaultSpec, Plan, Topology
 from holdfast.harness.model.target import COORDINATOR, Role, Target
 from holdfast.harness.model.topology import subtasks
-from holdfast.harness.model.window import Window
+from holdfast.suites.conformance.barriers import BUSY, FEW_BUFFERS, UNALIGNED
 from holdfast.suites.conformance.finishing import HALF
-from holdfast.suites.conformance.plans import CHECKPOINTING, EVERYWHERE, WORKERS, case, decides, gate, plan, with_needs
-from holdfast.suites.conformance.submissions import submitted
-from holdfast.suites.conformance.unaligned import BUSY, FEW_BUFFERS, UNALIGNED
+from holdfast.suites.conformance.plans import (
+    CHECKPOINTING,
+    EVERYWHERE,
+    WORKERS,
+    case,
+    decides,
+    gate,
+    plan,
+    submitted,
+    with_needs,
+)
 
 SELDOM = {f"{CHECKPOINTING}.interval": "100 ms"}
 """So that the reader of real output keeps up with four sinks."""

@@ -10,19 +10,19 @@ from holdfast.faults.storage import slow_storage
 from holdfast.faults.task import slow_task
 from holdfast.faults.user import rescale
 from holdfast.harness.model import jobs
+from holdfast.harness.model.case import Window
 from holdfast.harness.model.job import Job, ListState
 from holdfast.harness.model.jobs import listed
 from holdfast.harness.model.plan import Bounds, ExpectedEnd, FaultSpec, Plan, Topology
 from holdfast.harness.model.target import COORDINATOR, Role, Target
 from holdfast.harness.model.topology import subtasks
-from holdfast.harness.model.window import Window
 from holdfast.suites.conformance import plans
+from holdfast.suites.conformance.barriers import BUSY, FEW_BUFFERS, UNALIGNED
 from holdfast.suites.conformance.finishing import HALF
 from holdfast.suites.conformance.incremental import INCREMENTAL, SHARING
 from holdfast.suites.conformance.plans import EVERYWHERE, TWO_RETAINED, WORKERS, case, decides, gate, plan, with_needs
-from holdfast.suites.conformance.regions import REGION
+from holdfast.suites.conformance.recovery import REGION
 from holdfast.suites.conformance.rescaling import ENUMERATED, IN_FILES, SELDOM, SLOWLY, STEADILY
-from holdfast.suites.conformance.unaligned import BUSY, FEW_BUFFERS, UNALIGNED
 
 FOUR = {"partitions": 4, "records": 400}
 

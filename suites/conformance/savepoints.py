@@ -1,4 +1,4 @@
-"""Savepoints: whole, the user's, stopped with and restored (RULES SAV, CRD-10)."""
+"""Savepoints: whole, the user's, stopped with and restored, also by other state backends (RULES SAV, CRD-10)."""
 
 from __future__ import annotations
 
@@ -6,17 +6,30 @@ from collections.abc import Mapping
 from typing import Any
 
 from holdfast.faults.process import kill
-from holdfast.faults.savepoint import cancel_with_savepoint, move_savepoint, savepoint, stop
 from holdfast.faults.storage import slow_storage, storage_error
-from holdfast.faults.user import command
+from holdfast.faults.user import cancel_with_savepoint, command, move_savepoint, savepoint, stop
 from holdfast.harness.model import jobs, profile
+from holdfast.harness.model.case import Decision, Window
 from holdfast.harness.model.checkpoint import SavepointFormat
+from holdfast.harness.model.job import Job
+from holdfast.harness.model.jobs import DEDUPLICATE, KEYED_SUM, RULED_SUM, SLIDING_SUM
 from holdfast.harness.model.plan import ExpectedEnd, FaultSpec, Plan
+from holdfast.harness.model.submitted_jobs import STATE_BACKEND
 from holdfast.harness.model.target import COORDINATOR
-from holdfast.harness.model.window import Window
 from holdfast.suites.conformance import plans
-from holdfast.suites.conformance.plans import CHECKPOINTING, EVERYWHERE, WORKERS, case, decides, gate, plan, with_needs
-from holdfast.suites.conformance.unaligned import backlog
+from holdfast.suites.conformance.barriers import backlog
+from holdfast.suites.conformance.plans import (
+    CHECKPOINTING,
+    EVERYWHERE,
+    STATE_IN_FILES,
+    TWO_RETAINED,
+    WORKERS,
+    case,
+    decides,
+    gate,
+    plan,
+    with_needs,
+)
 
 LONG = {"records": 240, "records_per_second": 200}
 VERSION_1_14 = {profile.PROFILE: profile.FLINK_1_14}
@@ -248,4 +261,51 @@ CASES = with_needs(
          method="A task is slow, so that unaligned checkpoints overtake what waits in front of it, and a savepoint is "
                 "taken.",
          passes="No subtask takes in-flight records along in the savepoint."),
+)  # fmt: skip
+
+
+ON_FILES = {**STATE_IN_FILES, profile.INCREMENTAL: "true"}
+ON_HEAP, ON_DISK = {**ON_FILES, profile.BACKEND: "hashmap"}, {**ON_FILES, profile.BACKEND: "rocksdb"}
+
+
+def _kept(
+    job: Job, *faults: FaultSpec, options: Mapping[str, str] = ON_HEAP, records: Mapping[str, int | str] = {}
+) -> Plan:
+    """Two checkpoints are retained, and two savepoints in either format."""
+    return plan(savepoint(after_checkpoint=2), savepoint(how=SavepointFormat.NATIVE, after_checkpoint=3), *faults,
+                job=job, options={**TWO_RETAINED, **options}, records={**LONG, **records})  # fmt: skip
+
+
+def _changed(job: Job, backend: str, *faults: FaultSpec, options: Mapping[str, str] = ON_HEAP) -> Plan:
+    """A job is stopped with a savepoint, and the next one goes on from it on another state backend."""
+    return plan(stop(after_checkpoint=3),
+                command("submit", {"restore": 1, STATE_BACKEND: backend}, after_checkpoint=3,
+                        at_event="checkpoint_retained"),
+                *faults, job=job, options=options, records=LONG)  # fmt: skip
+
+
+CHANGED = (
+    _changed(KEYED_SUM, "rocksdb", kill(WORKERS[0], after_checkpoint=9)),
+    _changed(SLIDING_SUM, "rocksdb"),
+    _changed(DEDUPLICATE, "rocksdb"),
+    _changed(RULED_SUM, "rocksdb"),
+    _changed(KEYED_SUM, "hashmap", kill(WORKERS[0], after_checkpoint=9), options=ON_DISK),
+    _changed(SLIDING_SUM, "hashmap", options=ON_DISK),
+)
+MOVED_CASES = with_needs(
+    case("moved-state/retained", "Does every retained checkpoint and savepoint hold the same on another state backend?",
+         (_kept(KEYED_SUM, kill(WORKERS[0], after_checkpoint=4)), _kept(SLIDING_SUM), _kept(DEDUPLICATE),
+          _kept(RULED_SUM, records={"keys": 2, "partitions": 6}), _kept(SLIDING_SUM, options=ON_DISK)),
+         *tuple(Decision("SAV-07", "RESTORE", ("canonical-differs", "moved-differs"), f"moves-{what}")
+                for what in ("without-expiry", "without-namespaces", "without-a-group", "lists-reversed",
+                             "without-timers")),
+         method="State with namespaces, timers, a time to live and lists is taken in canonical form from each of them, "
+                "and given to another state backend.",
+         passes="Its tables and timers answer as those of the first one, and so does an operator above it."),
+    case("moved-state/change-of-backend", "Does a job go on from a canonical savepoint on another state backend?",
+         CHANGED, decides("SAV-07", "RESTORE/state-differs", wrong="moves-without-a-group"),
+         windows=(Window.RESTORED_STATE,),
+         method="A job is stopped with a savepoint. The next one keeps its state on disk instead of the heap, or on "
+                "the heap instead of the disk.",
+         passes="All of it starts with the state that was recorded."),
 )  # fmt: skip

@@ -8,9 +8,8 @@ from holdfast.faults.process import kill
 from holdfast.harness.model.configuration import Call
 from holdfast.harness.model.plan import Bounds, ExpectedEnd, FaultSpec, Plan, Schedule
 from holdfast.harness.model.target import STORAGE
-from holdfast.suites.conformance.plans import STATE_IN_FILES, WORKERS, case, decides, plan, with_needs
+from holdfast.suites.conformance.plans import STATE_IN_FILES, WORKERS, case, decides, plan, submitted, with_needs
 from holdfast.suites.conformance.samples import Sample, samples
-from holdfast.suites.conformance.submissions import submitted
 
 PROFILE = {"holdfast.profile": "flink-1.14"}
 """Of which the seeds speak."""

@@ -6,12 +6,11 @@ from collections.abc import Mapping
 
 from holdfast.faults.process import kill
 from holdfast.harness.model import profile
-from holdfast.harness.model.case import Tier
+from holdfast.harness.model.case import Tier, Window
 from holdfast.harness.model.job import Job
 from holdfast.harness.model.jobs import DEDUPLICATE, DELAYED_SUM, SESSION_SUM, SLIDING_SUM, TOP_SUM
 from holdfast.harness.model.plan import Bounds, FaultSpec, Plan
 from holdfast.harness.model.target import COORDINATOR
-from holdfast.harness.model.window import Window
 from holdfast.suites.conformance.incremental import AFTER_RESTARTS, INCREMENTAL, LONG, SHARING
 from holdfast.suites.conformance.operators import KEYED
 from holdfast.suites.conformance.plans import EXACT_SUMS, STATE_IN_FILES, WORKERS, case, decides, gate, plan, with_needs

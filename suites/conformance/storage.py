@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from holdfast.faults.damage import damage
-from holdfast.faults.power import lose_power
+from holdfast.faults.machine import lose_power
 from holdfast.faults.process import kill
-from holdfast.faults.stale_listing import stale_listing
-from holdfast.faults.storage import storage_error
+from holdfast.faults.storage import stale_listing, storage_error
 from holdfast.faults.user import command
+from holdfast.harness.model.case import Window
 from holdfast.harness.model.plan import Plan
 from holdfast.harness.model.target import COORDINATOR
-from holdfast.harness.model.window import Window
 from holdfast.suites.conformance import plans
 from holdfast.suites.conformance.plans import EVERYWHERE, STATE_IN_FILES, WORKERS, case, decides, gate, plan, with_needs
 from holdfast.suites.conformance.recovery import RECORDED, UNREADABLE, WHO_READS

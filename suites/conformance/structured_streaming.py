@@ -14,12 +14,11 @@ from holdfast.faults.process import kill
 from holdfast.faults.upgrade import upgrade
 from holdfast.fixtures.systems.structured_streaming.options import WITHOUT_EMPTY_BATCHES
 from holdfast.harness.model.capability import Capability
-from holdfast.harness.model.case import Case, Tier
+from holdfast.harness.model.case import Case, Tier, Window
 from holdfast.harness.model.job import Job
 from holdfast.harness.model.jobs import FORWARD, KEYED_SUM, WINDOW_SUM
 from holdfast.harness.model.plan import Bounds, FaultSpec, Plan, Schedule, WorkloadSpec
 from holdfast.harness.model.target import COORDINATOR, Target
-from holdfast.harness.model.window import Window
 from holdfast.suites.conformance.plans import CHECKPOINTING, EXACT_SUMS, WORKERS, case, decides, plan, with_needs
 
 NEEDS = frozenset({Capability.MICRO_BATCHES})

@@ -11,10 +11,10 @@ from msgspec.structs import replace
 from holdfast.faults.process import kill, pause
 from holdfast.faults.storage import slow_storage
 from holdfast.faults.user import request_checkpoint
+from holdfast.harness.model.case import Window
 from holdfast.harness.model.jobs import REBALANCE
 from holdfast.harness.model.plan import Bounds, ExpectedEnd, FaultSpec
 from holdfast.harness.model.target import COORDINATOR
-from holdfast.harness.model.window import Window
 from holdfast.suites.conformance import plans
 from holdfast.suites.conformance.plans import EVERYWHERE, RESTART, WORKERS, case, decides, gate, plan, with_needs
 

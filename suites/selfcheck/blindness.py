@@ -19,11 +19,11 @@ import typer
 from holdfast.harness.engine.cases.case import not_applicable
 from holdfast.harness.engine.cases.case_run import run_case
 from holdfast.harness.engine.cases.swarm_case import SWARM_ID, cases_for
-from holdfast.harness.engine.certification.selection import DRAWN_PLANS, cost_s, select
+from holdfast.harness.engine.certification.agenda import DRAWN_PLANS, cost_s, select
 from holdfast.harness.engine.site import registry
 from holdfast.harness.model.case import Case, Tier
 from holdfast.harness.model.journal import Status
-from holdfast.harness.model.plural import plural
+from holdfast.harness.model.sentence import plural
 from holdfast.harness.sim.streams import Stream
 
 LEAST_SHARE = 0.95

@@ -10,7 +10,7 @@ from pathlib import Path
 import msgspec
 from msgspec.structs import replace
 
-from holdfast.harness.engine.artefacts.plan_file import read_plan_file
+from holdfast.harness.engine.artefacts.json_files import read_plan_file
 from holdfast.harness.engine.cases.case import is_control, why_not_applicable
 from holdfast.harness.engine.site import registry
 from holdfast.harness.model.case import Tier, plan_for

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from holdfast.fixtures.reference.parts import REFERENCE
 from holdfast.fixtures.reference.protocol import effects as fx
 from holdfast.fixtures.reference.protocol import messages
-from holdfast.fixtures.reference.protocol.effects.event import CoordinatorEvent
+from holdfast.fixtures.reference.protocol.effects.step import CoordinatorEvent
 from holdfast.fixtures.reference.protocol.job.job_master import JobMaster
 from holdfast.harness.model.checkpoint import StopMode
 from holdfast.harness.model.events import Event, FileReference

@@ -12,10 +12,9 @@ from holdfast.harness.engine.cases.case_run import CaseRun, run_until
 from holdfast.harness.engine.executor.run import Run
 from holdfast.harness.engine.site import registry
 from holdfast.harness.engine.site.registry import Toolbox
-from holdfast.harness.model.case import Case, Tier
+from holdfast.harness.model.case import Case, Tier, Window
 from holdfast.harness.model.plan import Plan
 from holdfast.harness.model.verdict import Outcome
-from holdfast.harness.model.window import Window
 from holdfast.harness.spi.system import System
 
 
@@ -60,6 +59,11 @@ def counting_run(
             if reader_was_slow(run):
                 break
     return run
+
+
+def named_clauses(run: Run) -> set[str]:
+    """What of the run is violated, as ORACLE/clause."""
+    return {f"{verdict.oracle}/{anomaly.clause}" for verdict in run.verdicts for anomaly in verdict.anomalies}
 
 
 def assert_passes(run: Run) -> None:

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NoReturn
 
-from holdfast.fixtures.reference.protocol.storage.operation import After, Operation, Outcome
-from holdfast.fixtures.reference.protocol.storage.storage_world import EncodedRows, Failure, Hold
+from holdfast.fixtures.reference.protocol.storage.operation import After, EncodedRows, Failure, Hold, Operation, Outcome
 from holdfast.harness.model.events import Event
 
 
 class TestWorld:
-    """See protocol.storage.storage_world.StorageWorld: nothing takes time, and nothing is there but stores.
+    """See protocol.storage.operation.StorageWorld: nothing takes time, and nothing is there but stores.
 
     Attributes:
         hold: called in the middle of an operation; None: nobody looks there.

@@ -1,9 +1,10 @@
-"""Two trees are compared by what their blocks say; a checkout goes, however the comparison ends."""
+"""Two trees are compared by what their blocks say; growth is seen in samples, and neighbours are not growth."""
 
 from __future__ import annotations
 
 import signal
 import subprocess
+from math import sin
 from pathlib import Path
 
 import msgspec
@@ -15,6 +16,7 @@ from holdfast.suites.bench import simulator
 from holdfast.suites.bench.against import BLOCK, CannotCompare, Comparison, block, checkout, compared, working_tree
 from holdfast.suites.bench.behaviour import Stored, stored
 from holdfast.suites.bench.block import Behaviour
+from holdfast.suites.bench.endurance import BOUNDS, growth_percent
 from holdfast.suites.selfcheck.started import Started
 
 SCRIPT = """
@@ -211,3 +213,26 @@ def test_the_command_line_shows_the_ratio_and_what_differs(root: Path, monkeypat
     found = msgspec.json.decode(allowed.stdout, type=Comparison)
     assert [(mix.plans, mix.ratio) for mix in found.mixes] == [(2, 2.0)]
     assert answer("--against", "nothing").exit_code == 3
+
+
+STEADY = [200 + 5 * sin(number) for number in range(100)]
+
+
+@pytest.mark.parametrize(
+    ("series", "checkpoints", "growth"),
+    [
+        (STEADY, 10_000, 0.0),
+        ([value + number for number, value in enumerate(STEADY)], 10_000, 39.1),
+        ([value + number for number, value in enumerate(STEADY)], 5_000, 78.3),
+        ([value - number for number, value in enumerate(STEADY)], 10_000, -68.9),
+        ([1_000.0 * (number < 10) + value for number, value in enumerate(STEADY)], 10_000, 0.0),
+        ([value * (3 if number % 10 == 0 else 1) for number, value in enumerate(STEADY)], 10_000, 0.0),
+    ],
+)
+def test_growth_is_that_of_most_samples(series: list[float], checkpoints: int, growth: float) -> None:
+    assert growth_percent(series, checkpoints) == pytest.approx(growth, abs=0.5)
+
+
+def test_a_file_left_by_each_hundredth_checkpoint_is_beyond_the_bound() -> None:
+    files = [20.0 + number for number in range(100)]
+    assert growth_percent(files, 10_000) > BOUNDS["files"]

@@ -1,4 +1,4 @@
-"""Stored plans lead to what they led to when they were stored, and a difference in any field is told."""
+"""Stored plans lead to what they led to, and plans that once raised an alarm of ours fail no more."""
 
 from __future__ import annotations
 
@@ -10,7 +10,12 @@ import msgspec
 import pytest
 from msgspec.structs import replace
 
-from holdfast.harness.engine.executor.run import Run
+from holdfast.harness.engine.artefacts.json_files import read_plan_file
+from holdfast.harness.engine.cases.results import run_result
+from holdfast.harness.engine.cases.swarm_case import SWARM_ID
+from holdfast.harness.engine.executor.run import Run, run_plan
+from holdfast.harness.engine.exploration.drawn_chunk import alarm_of
+from holdfast.harness.engine.site import registry
 from holdfast.harness.model.configuration import Origin, Setting
 from holdfast.harness.model.events import JobConfigured
 from holdfast.harness.model.plan import Plan
@@ -177,3 +182,16 @@ def test_an_exception_that_is_handled_behind_a_run_is_told() -> None:
         with pytest.raises(RuntimeError, match=f"seed {seed}: ValueError"):
             now(plan, stored_scope())
     now(plan, stored_scope())
+
+
+PLANS = sorted((Path(__file__).parent / "alarms").glob("*.json"))
+
+
+@pytest.mark.parametrize("path", PLANS, ids=lambda path: path.stem)
+def test_it_raises_no_alarm(path: Path) -> None:
+    run = run_plan(read_plan_file(path), registry.system("reference"), registry.toolbox())
+    assert not alarm_of(run_result(run, SWARM_ID, 0, 0.0))
+
+
+def test_there_are_some() -> None:
+    assert PLANS

@@ -19,12 +19,11 @@ import pytest
 from typer.core import TyperGroup
 from typer.main import get_command
 
-import holdfast.suites
 from holdfast.harness.cli.application import app
-from holdfast.harness.model.distribution import DISTRIBUTION
+from holdfast.harness.model.command_line import DISTRIBUTION
+from holdfast.suites.selfcheck.source_files import ROOT
 from holdfast.suites.selfcheck.test_guides import NewFile, steps
 
-ROOT = Path(holdfast.suites.__path__[0]).parent
 PAGE = ROOT / "docs/ci-recipes.md"
 OLDEST = metadata(DISTRIBUTION)["Requires-Python"].removeprefix(">=")
 LIMIT_S = 60

@@ -1,4 +1,4 @@
-"""Errors and hangs of a wrong protocol end or stop its process, and what is left is judged."""
+"""Tasks: errors and hangs are contained, the first cause is heard, and inputs are taken in order."""
 
 from __future__ import annotations
 
@@ -11,18 +11,20 @@ import pytest
 
 from holdfast.fixtures.reference.drivers.simulated.host import Host
 from holdfast.fixtures.reference.parts import REFERENCE
-from holdfast.fixtures.reference.protocol.effects import Block, Effects
-from holdfast.fixtures.reference.protocol.messages import Records
+from holdfast.fixtures.reference.protocol.channels.buffers import InputBuffers, TaskInputs
+from holdfast.fixtures.reference.protocol.effects import Block, Effects, FailedExternally, Fetched, FetchFailed
+from holdfast.fixtures.reference.protocol.effects.step import WorkerEvent
+from holdfast.fixtures.reference.protocol.messages import Barrier, Element, Records, TaskFailed
 from holdfast.fixtures.reference.protocol.tasks.worker import Worker
 from holdfast.fixtures.systems.reference import ReferenceSystem
 from holdfast.harness.engine.executor.run import Run, run_plan
 from holdfast.harness.engine.site import registry
-from holdfast.harness.model.events import NodeDied
+from holdfast.harness.model.events import FailureCounted, NodeDied, RecordFailed
 from holdfast.harness.model.verdict import Outcome
 from holdfast.suites.conformance.plans import plan
 from holdfast.suites.selfcheck.containment import ENTRIES, Containment
 from holdfast.suites.selfcheck.deviations.search import clauses_of
-from holdfast.suites.selfcheck.mutation.loading import substitute
+from holdfast.suites.selfcheck.mutation.source_mutants import substitute
 
 SHORT_CPU_S = 0.3
 
@@ -155,3 +157,116 @@ def test_the_simulator_is_as_it_was_afterwards() -> None:
 def test_a_module_is_substituted_only_where_the_runtime_is_not_loaded() -> None:
     with pytest.raises(RuntimeError, match="is loaded already"):
         substitute("holdfast.fixtures.reference.parts", "parts.py", "")
+
+
+LOST, GONE = "the peer closed the connection", "the source system has removed it"
+
+
+@pytest.mark.parametrize(("channel_first", "cause", "records"), [(True, LOST, 0), (False, GONE, 1)])
+def test_only_the_first_cause_is_reported(channel_first: bool, cause: str, records: int) -> None:
+    """A channel of source[1] is lost, and its next record is gone at the same time."""
+    reported: list[str] = []
+
+    class Both(Worker):
+        def step(self, event: WorkerEvent, now: float) -> Effects:
+            if type(event) is not Fetched or event.subtask != "source[1]" or event.attempt > 1:
+                return super().step(event, now)
+            lost = FailedExternally(event.attempt, event.subtask, LOST)
+            gone = FetchFailed(
+                event.attempt, event.subtask, event.partition, event.first_offset, GONE, recoverable=True
+            )
+            effects = [
+                *super().step(lost if channel_first else gone, now),
+                *super().step(gone if channel_first else lost, now),
+            ]
+            reported.extend(each.cause for each in effects if isinstance(each, TaskFailed))
+            return effects
+
+    system = ReferenceSystem("")
+    system.parts = replace(REFERENCE, worker=Both)
+    history = run_plan(plan(), system, registry.toolbox()).history
+    assert [each.endswith(cause) for each in reported] == [True]
+    assert [each.cause.endswith(cause) for each in history.of(FailureCounted)] == [True]
+    assert len(history.of(RecordFailed)) == records
+
+
+CHANNELS = ("a", "b", "c")
+
+
+class Inputs(TaskInputs):
+    """Those of a task with three channels, and room in its outputs until that is taken away."""
+
+    def __init__(self) -> None:
+        self.room = True
+        buffers = {channel: InputBuffers(4) for channel in CHANNELS}
+        super().__init__("sum[0]", buffers, lambda: self.room, lambda batch: 0, announces=False)
+
+    def bring(self, *elements: Element) -> None:
+        for element in elements:
+            self.arrive(element)
+
+    def taken(self) -> list[str]:
+        """All that can be taken now, by channel; of a barrier in capitals."""
+        found = []
+        while (element := self.take()) is not None:
+            found.append(element.channel.upper() if isinstance(element, Barrier) else element.channel)
+        return found
+
+
+def batch(channel: str, position: int = 0, origin: int = 0) -> Records:
+    return Records(1, channel, position, None, origin)
+
+
+def test_inputs_take_turns_however_much_waits_at_one() -> None:
+    inputs = Inputs()
+    inputs.bring(*(batch("a", position) for position in range(3)), batch("b"), batch("c"), batch("c", 1))
+    assert inputs.taken() == ["a", "b", "c", "a", "c", "a"]
+
+
+def test_the_turn_goes_on_behind_the_input_that_was_served_last() -> None:
+    inputs = Inputs()
+    inputs.bring(batch("a"), batch("b"))
+    assert inputs.taken() == ["a", "b"]
+    inputs.bring(batch("a", 1), batch("c"))
+    assert inputs.taken() == ["c", "a"]
+
+
+def test_a_barrier_that_overtakes_is_taken_first_and_names_what_it_overtook() -> None:
+    inputs = Inputs()
+    inputs.bring(batch("a"), batch("c"), batch("c", 1), Barrier(1, "c", 7, overtakes=True))
+    barrier = inputs.take()
+    assert isinstance(barrier, Barrier)
+    assert barrier.overtaken == (batch("c"), batch("c", 1))
+    assert inputs.taken() == ["a", "c", "c"]
+
+
+def test_a_barrier_that_does_not_keeps_its_place() -> None:
+    inputs = Inputs()
+    inputs.bring(batch("a"), batch("c"), batch("c", 1), Barrier(1, "c", 7))
+    assert inputs.taken() == ["a", "c", "c", "C"]
+
+
+def test_batches_wait_for_room_and_barriers_do_not() -> None:
+    inputs = Inputs()
+    inputs.room = False
+    inputs.bring(batch("a"), Barrier(1, "b", 7), batch("b"))
+    assert inputs.taken() == ["B"]
+    inputs.room = True
+    assert inputs.taken() == ["a", "b"]
+
+
+def test_nothing_is_taken_of_a_blocked_input_nor_by_a_suspended_task() -> None:
+    inputs = Inputs()
+    inputs.buffers["a"].blocked = True
+    inputs.bring(batch("a"), batch("b"))
+    inputs.suspend("sum[0]")
+    assert inputs.taken() == []
+    inputs.resume("sum[0]")
+    assert inputs.taken() == ["b"]
+
+
+def test_what_was_in_flight_at_the_restored_cut_comes_before_anything_new() -> None:
+    inputs = Inputs()
+    inputs.restored_first = True
+    inputs.bring(batch("a"), batch("b", 3, origin=1), batch("b", 4, origin=1), batch("c"))
+    assert inputs.taken() == ["b", "b", "c", "a"]

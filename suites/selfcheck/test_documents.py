@@ -10,11 +10,9 @@ from pathlib import Path
 
 import pytest
 
-import holdfast.suites
 from holdfast.harness import engine
-from holdfast.suites.selfcheck.source_files import source_files
+from holdfast.suites.selfcheck.source_files import ROOT, source_files
 
-ROOT = Path(holdfast.suites.__path__[0]).parent
 README = ROOT / "README.md"
 FIRST_COMMANDS = (
     "$ pip install -e '.[spark]' && holdfast certify reference",

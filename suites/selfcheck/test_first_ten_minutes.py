@@ -18,14 +18,13 @@ import msgspec
 import pytest
 from rich.console import Console
 
-import holdfast.suites
 from holdfast.harness.commands.reports import write_reports
 from holdfast.harness.model.case import Tier
 from holdfast.harness.model.journal import Journal, TierReport, Title
 from holdfast.suites.selfcheck.reports import journals
+from holdfast.suites.selfcheck.source_files import ROOT
 from holdfast.suites.selfcheck.started import Started
 
-ROOT = Path(holdfast.suites.__path__[0]).parent
 FIRST = re.compile(r"^(\$ pip install -e '\.\[spark\]' && holdfast certify reference)$", re.MULTILINE)
 SECOND = re.compile(r"^(\$ pip install -e '\.\[all\]' && pytest suites/)$", re.MULTILINE)
 CERTIFY = """

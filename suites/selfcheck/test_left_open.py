@@ -15,19 +15,19 @@ import pytest
 
 from holdfast.fixtures.pipelines.answer.expectation import Expectation
 from holdfast.fixtures.pipelines.declaration import Declaration
-from holdfast.fixtures.pipelines.input.fed_records import FedRecords
+from holdfast.fixtures.pipelines.input.feeder import FedRecords
 from holdfast.fixtures.pipelines.input.incoming import Incoming
 from holdfast.fixtures.pipelines.output.files import LocalFiles
 from holdfast.fixtures.pipelines.output.locations import DiskFolder
 from holdfast.fixtures.pipelines.output.outgoing import PARQUET_FILES, TableOutput
 from holdfast.fixtures.pipelines.output.reader import InFolder
-from holdfast.fixtures.reference.drivers.processes import spawner, speakers, supervisor
+from holdfast.fixtures.reference.drivers.processes import socket_log, spawner, supervisor
 from holdfast.fixtures.systems.structured_streaming import deployment, place
 from holdfast.harness.adapter.child import Launched
 from holdfast.harness.adapter.network.acceptor import make_token
 from holdfast.harness.engine.certification.apart_process import begin
 from holdfast.harness.model.job import Contract
-from holdfast.suites.certify.children import children
+from holdfast.suites.certify.leaks import children
 from holdfast.suites.selfcheck.oracles.builder import input_log
 from holdfast.suites.selfcheck.structured_streaming.test_output_pairs import PLAN
 
@@ -48,8 +48,8 @@ def refuse(patch: pytest.MonkeyPatch, place: object, name: str, behind: int = 0)
 
 
 def second_speaker(folder: Path, patch: pytest.MonkeyPatch) -> None:
-    refuse(patch, speakers, "listen", behind=1)
-    speakers.Speakers(folder, INPUTS.partitions, [0, 1], make_token(), lambda: None)
+    refuse(patch, socket_log, "listen", behind=1)
+    socket_log.Speakers(folder, INPUTS.partitions, [0, 1], make_token(), lambda: None)
 
 
 def zygote_of_a_supervisor(folder: Path, patch: pytest.MonkeyPatch) -> None:

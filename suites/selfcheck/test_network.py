@@ -7,9 +7,8 @@ from typing import Any
 import pytest
 
 from holdfast.fixtures.reference.drivers.outbox import Message
-from holdfast.fixtures.reference.drivers.simulated.control_connection import Connection
-from holdfast.fixtures.reference.drivers.simulated.network import Network
-from holdfast.fixtures.reference.drivers.simulated.node_events import CONNECT, LOST, MESSAGE
+from holdfast.fixtures.reference.drivers.simulated.events import CONNECT, LOST, MESSAGE
+from holdfast.fixtures.reference.drivers.simulated.network import Connection, Network
 from holdfast.fixtures.reference.protocol.messages import NotifyCheckpoint, Ping, TriggerCheckpoint
 from holdfast.harness.model.message_contract import ALL_KINDS, Disturbance, MessageKind, Way
 from holdfast.harness.sim.kernel import MILLISECOND_NS, Kernel

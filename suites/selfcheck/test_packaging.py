@@ -1,8 +1,11 @@
-"""What pyproject.toml says: the name of the distribution, its extras, and that a kit needs none of them."""
+"""What pyproject.toml says, and what the `conftest.py` of this checkout adds to pytest."""
 
 from __future__ import annotations
 
 import re
+import shutil
+import subprocess
+import sys
 import tomllib
 from importlib.metadata import metadata
 from pathlib import Path
@@ -10,11 +13,12 @@ from typing import Any
 
 import pytest
 
+import holdfast.harness
 import holdfast.suites
 from holdfast.harness.engine.site import machine
-from holdfast.harness.model.distribution import DISTRIBUTION, install_command
+from holdfast.harness.model.command_line import DISTRIBUTION, install_command
+from holdfast.suites.selfcheck.source_files import ROOT
 
-ROOT = Path(holdfast.suites.__path__[0]).parent
 PROJECT: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 EXTRAS: dict[str, list[str]] = PROJECT["optional-dependencies"]
 NOT_FOR_USERS = frozenset({"all", "develop", "docs", "spark-newest"})
@@ -86,3 +90,75 @@ def test_a_tier_that_lacks_packages_names_ours(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(machine, "find_spec", lambda name: None)
     assert install_command("spark") in machine._lacking_for_spark()
     assert install_command("spark", "containers") in machine._lacking_for_containers()
+
+
+CHECKOUT = Path(holdfast.harness.__file__).parents[1]
+SETTINGS = """
+[tool.pytest]
+addopts = ["-m", "not nightly"]
+markers = ["nightly: by night", "share(every): one in every so many"]
+"""
+BODY = """
+import pytest
+
+def test_always():
+    pass
+
+@pytest.mark.nightly
+def test_by_night():
+    raise AssertionError("it is not night")
+
+@pytest.mark.tier("nonesuch")
+@pytest.mark.nightly
+def test_that_no_machine_can_run():
+    raise AssertionError("must not run")
+
+@pytest.mark.tier("process")
+def test_process():
+    pass
+"""
+LIMIT_S = 60
+SPREAD = "created: 3/3 workers"
+"""On two processors."""
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    shutil.copy(CHECKOUT / "conftest.py", tmp_path)
+    (tmp_path / "pyproject.toml").write_text(SETTINGS)
+    (tmp_path / "suites").mkdir()
+    (tmp_path / "suites" / "test_few.py").write_text(BODY)
+    return tmp_path
+
+
+def run(folder: Path, monkeypatch: pytest.MonkeyPatch, *arguments: str) -> str:
+    monkeypatch.setenv("PYTEST_XDIST_AUTO_NUM_WORKERS", "2")
+    command = [sys.executable, "-m", "pytest", "-v", "-p", "no:cacheprovider", *arguments]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=LIMIT_S, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "spread"),
+    [
+        (("suites/",), True),
+        (("suites/test_few.py",), False),
+        (("suites/", "-n", "0"), False),
+        (("suites/", "-p", "no:xdist"), False),
+    ],
+)
+def test_a_folder_runs_on_all_processors_and_what_is_nightly_is_counted(
+    arguments: tuple[str, ...], spread: bool, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = run(folder, monkeypatch, *arguments)
+    assert (SPREAD in text) is spread
+    assert "2 passed" in text
+    assert text.count("1 test is left to -m nightly.") == 1
+
+
+def test_of_one_tier_only_what_needs_it_runs(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    text = run(folder, monkeypatch, "suites/test_few.py", "--tier=process")
+    assert "1 passed" in text
+    assert "test_process" in text
+    assert "nightly." not in text

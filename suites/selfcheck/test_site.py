@@ -18,16 +18,15 @@ import pytest
 from typer.core import TyperGroup
 from typer.main import get_command
 
-import holdfast.suites
 from holdfast.fixtures.systems.json_lines import messages
 from holdfast.harness import spi
 from holdfast.harness.cli.application import app
 from holdfast.harness.engine.site import registry
 from holdfast.suites.selfcheck.contrast import LEAST, channels, contrast
+from holdfast.suites.selfcheck.source_files import ROOT
 
 pytestmark = pytest.mark.xdist_group("site")
 """One process builds it for all."""
-ROOT = Path(holdfast.suites.__path__[0]).parent
 SETTINGS = ROOT / "mkdocs.yml"
 LOADED = re.compile(r"""<(?:script|link|img|iframe)\b[^>]*?\b(?:src|href)="((?:https?:)?//[^"]*)""", re.IGNORECASE)
 
@@ -127,7 +126,7 @@ def test_each_term_of_the_glossary_is_on_its_page(site: Path) -> None:
     assert [term for term in terms if f"<strong>{term}</strong>" not in page] == []
 
 
-OURS = frozenset({"by_scheme", "offered", "outside_files", "surroundings"})
+OURS = frozenset({"offered", "outside_files", "surroundings"})
 """Modules of the SPI that the harness needs itself, and nobody implements or calls."""
 
 

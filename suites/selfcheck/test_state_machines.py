@@ -26,8 +26,8 @@ from holdfast.fixtures.reference.protocol.tasks import task_info
 from holdfast.harness.engine.cases.case import is_control
 from holdfast.harness.engine.cases.swarm_case import swarm_case
 from holdfast.harness.engine.executor.run import run_plan
+from holdfast.harness.engine.pictures.of_runs import Course, follow
 from holdfast.harness.engine.site import registry
-from holdfast.harness.engine.views.follow import Course, follow
 from holdfast.harness.model.case import Tier
 from holdfast.harness.model.events import EVENT_KINDS, CheckpointAborted, CheckpointCompleted, Event, NodeDied
 from holdfast.harness.model.history import History
@@ -37,7 +37,7 @@ from holdfast.harness.model.state_machine import StateMachine, Step
 from holdfast.harness.model.target import COORDINATOR
 from holdfast.harness.model.verdict import Outcome
 from holdfast.suites.conformance.plans import RESTART, TOLERANT, TWO_AT_ONCE, WORKERS, plan
-from holdfast.suites.conformance.regions import REGION
+from holdfast.suites.conformance.recovery import REGION
 from holdfast.suites.selfcheck.job_walk import JobWalk
 from holdfast.suites.selfcheck.oracles.legal import legal_run
 

@@ -21,7 +21,7 @@ from typing import Annotated
 import msgspec
 import typer
 
-from holdfast.harness.engine.artefacts.journal_file import read_journal
+from holdfast.harness.engine.artefacts.json_files import read_journal
 from holdfast.harness.model.case import Tier
 from holdfast.suites.spec import COSTS
 

@@ -12,8 +12,8 @@ from collections.abc import Mapping
 
 import msgspec
 
-from holdfast.harness.model.nearest import known_names
 from holdfast.harness.model.rule import Source, SourceKind
+from holdfast.harness.model.sentence import known_names
 
 SOURCES = "sources.toml"
 """Beside the areas."""

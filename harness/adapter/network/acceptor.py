@@ -23,7 +23,7 @@ from enum import Enum
 from pathlib import Path
 
 from holdfast.harness.adapter.network.loop import Loop, Timer
-from holdfast.harness.adapter.process_stat import process_stat
+from holdfast.harness.adapter.process import process_stat
 from holdfast.harness.label import label_of
 
 _CONNECTIONS = (Path("/proc/net/tcp"), Path("/proc/net/tcp6"))

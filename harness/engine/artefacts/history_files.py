@@ -16,12 +16,11 @@ from urllib.parse import quote, unquote
 
 import msgspec
 
-from holdfast.harness.engine.artefacts.decode import check_version, decode
+from holdfast.harness.engine.artefacts.files import inside, require_folder, require_regular
+from holdfast.harness.engine.artefacts.json_files import check_version, decode, plan_digest
 from holdfast.harness.engine.artefacts.output_file import OutputFile
 from holdfast.harness.engine.artefacts.record_files import read_inputs, write_inputs, write_outputs
-from holdfast.harness.engine.artefacts.safe_path import inside, require_folder, require_regular
 from holdfast.harness.engine.errors import UsageError
-from holdfast.harness.engine.plans.digest import plan_digest
 from holdfast.harness.model.capability import Claims
 from holdfast.harness.model.events import SCHEMA_VERSION, AnyEvent, Event, NodeDied
 from holdfast.harness.model.history import (

@@ -18,6 +18,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from pyarrow.fs import FileSystem, LocalFileSystem
 
+from holdfast.harness.engine.artefacts.files import require_regular
 from holdfast.harness.engine.artefacts.record_files import (
     IN_MEMORY_ROWS,
     identities_of,
@@ -25,7 +26,6 @@ from holdfast.harness.engine.artefacts.record_files import (
     read_outputs,
     require_identities,
 )
-from holdfast.harness.engine.artefacts.safe_path import require_regular
 from holdfast.harness.engine.errors import UsageError
 from holdfast.harness.engine.site.spark_session import judging_session, require_spark
 from holdfast.harness.model.history import FileDigest

@@ -11,8 +11,7 @@ from typing import Annotated, Final, Literal
 
 import msgspec
 
-from holdfast.harness.engine.artefacts.files import read_content, write_atomically
-from holdfast.harness.engine.artefacts.safe_path import require_regular
+from holdfast.harness.engine.artefacts.files import read_content, require_regular, write_atomically
 from holdfast.harness.engine.errors import UsageError
 from holdfast.harness.lease import is_elsewhere, process_lives, start_time, this_place
 

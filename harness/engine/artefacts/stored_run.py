@@ -20,13 +20,11 @@ from stat import S_ISREG
 
 import msgspec
 
-from holdfast.harness.engine.artefacts.decode import check_version, decode
-from holdfast.harness.engine.artefacts.files import make_folder, read_content, write_readable
+from holdfast.harness.engine.artefacts.files import make_folder, read_content, require_regular, write_readable
 from holdfast.harness.engine.artefacts.history_files import MANIFEST, manifest_digest, read_history, write_history
+from holdfast.harness.engine.artefacts.json_files import check_version, decode, read_plan_file, write_plan
 from holdfast.harness.engine.artefacts.output_file import OutputFile
 from holdfast.harness.engine.artefacts.owner import remove_owner, write_owner
-from holdfast.harness.engine.artefacts.plan_file import read_plan_file, write_plan
-from holdfast.harness.engine.artefacts.safe_path import require_regular
 from holdfast.harness.engine.errors import UsageError
 from holdfast.harness.engine.executor.run import Run
 from holdfast.harness.engine.executor.run_folder import CONTROL, PLAN, WORK

@@ -13,10 +13,9 @@ from pathlib import Path
 
 import msgspec
 
-from holdfast.harness.engine.artefacts.files import read_content
+from holdfast.harness.engine.artefacts.files import read_content, require_regular
+from holdfast.harness.engine.artefacts.json_files import read_plan_file
 from holdfast.harness.engine.artefacts.owner import owner_elsewhere, owner_lives, owner_of
-from holdfast.harness.engine.artefacts.plan_file import read_plan_file
-from holdfast.harness.engine.artefacts.safe_path import require_regular
 from holdfast.harness.engine.artefacts.stored_run import part_folders
 from holdfast.harness.engine.errors import UsageError
 from holdfast.harness.engine.executor.run_folder import CONTROL, PLAN, UNDO, WORK

@@ -12,22 +12,23 @@ from time import perf_counter  # noqa: TID251 - what a run cost; no decision dep
 
 import msgspec
 
-from holdfast.harness.engine.artefacts.stored_run import discard_run_folder, open_run_folder
+from holdfast.harness.engine.artefacts.stored_run import close_run_folder, discard_run_folder, open_run_folder
 from holdfast.harness.engine.cases.case import plan_of, system_under_test, why_not_applicable
 from holdfast.harness.engine.cases.case_status import case_not_run, case_result, is_open, open_plans
-from holdfast.harness.engine.cases.deaths_at_once import DeathsAtOnce
 from holdfast.harness.engine.cases.results import Blamed, broke, broken_result, run_id, run_result
 from holdfast.harness.engine.cases.swarm_case import case_for
-from holdfast.harness.engine.cases.tally import Tally
+from holdfast.harness.engine.cases.tally import DeathsAtOnce, Tally
 from holdfast.harness.engine.errors import NotApplicable, UsageError
 from holdfast.harness.engine.executor.run import Run, run_plan, uninterrupted
 from holdfast.harness.engine.site import registry
 from holdfast.harness.engine.site.answers import evidence_of
 from holdfast.harness.engine.site.foreign import foreign, raised_by
+from holdfast.harness.engine.site.interruption import Interruption
 from holdfast.harness.engine.site.registry import Toolbox
 from holdfast.harness.engine.site.workers import in_order
 from holdfast.harness.model.case import Case, Tier
 from holdfast.harness.model.journal import CaseResult, RunResult, Status
+from holdfast.harness.model.plan import Plan
 from holdfast.harness.model.verdict import Outcome
 from holdfast.harness.spi.system import System
 
@@ -263,3 +264,17 @@ def _results(system: str, case: str, tier: str, first_seed: int, first_serial: i
         case_for(under_test, case, on), under_test, on, registry.toolbox(), first_seed, first_serial=first_serial
     )
     return msgspec.msgpack.encode([run_once(case_run, number).result for number in range(start, stop)])
+
+
+def run_and_store(
+    plan: Plan, system: System, tools: Toolbox, tier: Tier, folder: Path, interruption: Interruption
+) -> tuple[Run, Path]:
+    """Run a checked plan and keep the run in a new folder; the run, and where it is."""
+    part = open_run_folder(folder, plan)
+    try:
+        with interruption.breakable():
+            run = run_plan(plan, system, tools, tier, None if tier is Tier.SIM else part, interruption.reason)
+    except BaseException:
+        discard_run_folder(part)
+        raise
+    return run, close_run_folder(part, folder, run)

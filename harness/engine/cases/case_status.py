@@ -7,11 +7,10 @@ from collections.abc import Iterable, Mapping
 from holdfast.harness.engine.cases.case import is_control
 from holdfast.harness.engine.cases.tally import Tally
 from holdfast.harness.engine.executor.judge import missing_evidence
-from holdfast.harness.model.case import Case, Decision, Tier
-from holdfast.harness.model.evidence import Evidence
+from holdfast.harness.model.capability import Evidence
+from holdfast.harness.model.case import Case, Decision, Tier, Window, missed_in_words
 from holdfast.harness.model.journal import STATUS_RANK, CaseResult, Status
-from holdfast.harness.model.plural import plural
-from holdfast.harness.model.window import Window, missed_in_words
+from holdfast.harness.model.sentence import plural
 from holdfast.harness.spi.oracle import Oracle
 
 StatusReason = tuple[Status, str]

@@ -1,20 +1,21 @@
-"""From a run to the result that the Journal keeps of it."""
+"""From a run to the result that the Journal keeps of it, and to the cause by which runs without a verdict are
+counted."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 
+from holdfast.harness.engine.artefacts.json_files import plan_digest
 from holdfast.harness.engine.errors import ForeignError
 from holdfast.harness.engine.executor.run import Run
 from holdfast.harness.engine.executor.windows import windows_hit
-from holdfast.harness.engine.plans.digest import plan_digest
 from holdfast.harness.engine.plans.words import attack, claims_in_words, plan_in_words, window
-from holdfast.harness.model.case import Tier
+from holdfast.harness.model.case import Tier, Window
 from holdfast.harness.model.events import AttemptStarted, CheckpointCompleted, ConnectionsRefused, MachineStalled
 from holdfast.harness.model.journal import RunResult
 from holdfast.harness.model.plan import ExpectedEnd, Plan
 from holdfast.harness.model.verdict import Outcome
-from holdfast.harness.model.window import Window
 from holdfast.harness.spi.words import words_of
 
 HARNESS_ERROR = "harness error: "
@@ -120,3 +121,12 @@ def broken_result(plan: Plan, tier: Tier, case: str, number: int, error: Excepti
         wall_ms=0.0,
         replay="",
     )
+
+
+_NUMBER = re.compile(r"(?<![A-Za-z0-9])\d+")
+"""One that is no part of a name: s3 stays."""
+
+
+def cause_of(reason: str) -> str:
+    """A reason, with a letter for each of its numbers."""
+    return _NUMBER.sub("n", reason)

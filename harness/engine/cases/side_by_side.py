@@ -1,4 +1,5 @@
-"""The same plans on several systems, one run after the other."""
+"""The same plans on several systems, one run after the other: each with the options of a file of its own, if it has
+one, on the tier where it runs."""
 
 from __future__ import annotations
 
@@ -7,19 +8,87 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
+import msgspec
 from msgspec.structs import replace
 
-from holdfast.harness.engine.cases.compared_setup import Setup
-from holdfast.harness.engine.cases.stored_plan import run_and_store
+from holdfast.harness.engine.artefacts.files import read_content
+from holdfast.harness.engine.cases.case_run import run_and_store
 from holdfast.harness.engine.errors import NotApplicable, UsageError
 from holdfast.harness.engine.executor.run import Run
-from holdfast.harness.engine.plans.fitted import fitted
+from holdfast.harness.engine.plans.validate import fitted
 from holdfast.harness.engine.site import registry
 from holdfast.harness.engine.site.interruption import Interruption
-from holdfast.harness.engine.views.recovery import recoveries
-from holdfast.harness.engine.views.restarts import checkpoints_ms, read_again
+from holdfast.harness.engine.site.machine import lacking
+from holdfast.harness.engine.views.recovery import checkpoints_ms, read_again, recoveries
+from holdfast.harness.model.case import Tier
 from holdfast.harness.model.compared_systems import ComparedRun
 from holdfast.harness.model.plan import Plan
+from holdfast.harness.spi.outside_files import WRITTEN_BYTES
+from holdfast.harness.spi.system import System
+
+_LONGEST = 80
+"""Of a line, what a message shows."""
+
+_ENDINGS = (".yaml", ".yml")
+_PREFERRED = (Tier.PROCESS, Tier.SPARK, Tier.CONTAINERS, Tier.SIM)
+"""Among real processes of this machine all are compared alike."""
+
+
+class Setup(msgspec.Struct, frozen=True):
+    """A system with what goes before the plans.
+
+    Attributes:
+        name: in the table: of the system, and of the file of its options.
+        system: as registered.
+        tier: where it runs.
+        options: that take the place of those of a plan.
+    """
+
+    name: str
+    system: System
+    tier: Tier
+    options: Mapping[str, str]
+
+
+def setup_of(text: str, tier: Tier | None) -> Setup:
+    """A system as the command line names it, `SYSTEM` or `SYSTEM=FILE.yaml`.
+
+    Args:
+        text: of the command line.
+        tier: where it is to run; None: as a process where it can, else on the first tier that it has here.
+
+    Raises:
+        UsageError: there is no such system, the file holds no options, or the machine lacks what the tier needs.
+    """
+    name, file = text, ""
+    if text.endswith(_ENDINGS) and "=" in text:
+        name, _, file = text.rpartition("=")
+    system = registry.system(name)
+    chosen = tier or next((each for each in _PREFERRED if each in system.capabilities), Tier.PROCESS)
+    if reason := lacking(chosen):
+        raise UsageError(f"{name} is to run on tier {chosen}, but it {reason}.")
+    if not file:
+        return Setup(system.name, system, chosen, {})
+    return Setup(f"{system.name} {Path(file).stem}", system, chosen, read_options(Path(file)))
+
+
+def read_options(file: Path) -> Mapping[str, str]:
+    """The options of a file: `KEY: VALUE` on each line, as Flink's configuration has them.
+
+    Raises:
+        UsageError: it cannot be read, a line is none, or there is none.
+    """
+    options: dict[str, str] = {}
+    for number, line in enumerate(read_content(file, WRITTEN_BYTES).decode(errors="replace").splitlines(), 1):
+        content = line.partition("#")[0].strip()
+        key, colon, value = content.partition(": ")
+        if content and not (colon and value.strip()):
+            raise UsageError(f"{file}:{number} is {content[:_LONGEST]!r}: write KEY: VALUE on each line.")
+        if content:
+            options[key.strip()] = value.strip()
+    if not options:
+        raise UsageError(f"{file} holds no option: write KEY: VALUE on each line.")
+    return options
 
 
 def side_by_side(
@@ -32,7 +101,7 @@ def side_by_side(
     """Run them, system by system, until a signal comes.
 
     Args:
-        plans: by name; each is changed to what a system takes (plans.fitted).
+        plans: by name; each is changed to what a system takes (plans.validate.fitted).
         setups: of systems; each on its own.
         folder: takes a folder for each run.
         interruption: heard between any two steps.

@@ -1,23 +1,65 @@
-"""The swarm as a case, made to measure for a system: many drawn plans, each with its own mix."""
+"""Cases that are made to measure for a system: the swarm, which is many drawn plans, each with its own mix; and
+rehearsals. Before a fault acts, a run without one shows that the system under test can be judged at all."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import partial
 
 import msgspec
 
-from holdfast.harness.engine.cases.rehearsal_case import rehearsals
+from holdfast.harness.engine.cases.tally import Tally
 from holdfast.harness.engine.site import entry_points, registry
 from holdfast.harness.engine.site.answers import account_of, answer_of
 from holdfast.harness.engine.swarm.draw import draw_plan
 from holdfast.harness.engine.swarm.mix import SWARM, Mix, accepted_jobs, mix_for
 from holdfast.harness.model import profile
 from holdfast.harness.model.capability import Capability
-from holdfast.harness.model.case import Case, Tier
+from holdfast.harness.model.case import Case, Tier, Window
 from holdfast.harness.model.plan import Plan
-from holdfast.harness.model.window import Window
-from holdfast.harness.spi.system import OptionUse, SuitsPlans, System
+from holdfast.harness.spi.system import OptionUse, Rehearsed, SuitsPlans, System
+
+AREA = "rehearsal"
+
+
+def rehearsals(system: System, tier: Tier) -> tuple[Case, ...]:
+    """What is run on a tier before all other cases."""
+    plans = (
+        answer_of(system.rehearsals, tier, kind=Sequence, of=Plan)
+        if isinstance(system, Rehearsed) and tier in system.capabilities
+        else ()
+    )
+    return tuple(_rehearsal(plan, tier) for plan in plans)
+
+
+def _rehearsal(plan: Plan, tier: Tier) -> Case:
+    return Case(
+        id=f"{AREA}/{plan.job.name}",
+        purpose="Can anything be said of the system under test: does it meet its contract while nothing is broken?",
+        method="A run without faults, before all others.",
+        passes="Checkpoints complete where they belong, output appears where the harness looks, and it is as expected.",
+        decides=(),
+        plan=plan,
+        tiers=(tier,),
+        rehearsal=True,
+    )
+
+
+def why_blocked(rehearsal: Case, on: Tier, tally: Tally, tier: Tier) -> str:
+    """Why no other case need be run on a tier, in one sentence; empty if they may.
+
+    Args:
+        rehearsal, on: that was run, and where.
+        tally: of its runs.
+        tier: of the other cases. A contract that is violated without a fault is violated everywhere; what a tier lacks,
+            another one may have.
+    """
+    if tally.failed:
+        return f"no fault was tried, because the contract is violated without one ({rehearsal.id} on {on})"
+    if on is tier and (tally.lacks or tally.errors):
+        return f"no fault was tried, because the run without one says nothing ({rehearsal.id})"
+    return ""
+
 
 SWARM_ID = "swarm/drawn-plans"
 RUNS = {Tier.SIM: 300, Tier.SPARK: 2, Tier.CONTAINERS: 2}

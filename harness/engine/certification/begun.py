@@ -11,10 +11,9 @@ from pathlib import Path
 
 import msgspec
 
-from holdfast.harness.engine.artefacts.files import read_content, write_atomically
+from holdfast.harness.engine.artefacts.files import read_content, require_regular, write_atomically
 from holdfast.harness.engine.artefacts.owner import FILE as OWNER
 from holdfast.harness.engine.artefacts.owner import claim, owner_lives, remove_owner
-from holdfast.harness.engine.artefacts.safe_path import require_regular
 from holdfast.harness.engine.certification.kit_run import KitRequest
 from holdfast.harness.engine.certification.request import Request
 from holdfast.harness.engine.errors import UsageError

@@ -10,6 +10,7 @@ import msgspec
 from holdfast.harness.engine.cases.case_status import StatusReason, worst_of
 from holdfast.harness.engine.cases.tally import Tally
 from holdfast.harness.model.case import Case, Tier
+from holdfast.harness.model.certificate import LeftOut, Scope
 from holdfast.harness.model.journal import (
     STATUS_RANK,
     CaseResult,
@@ -18,9 +19,8 @@ from holdfast.harness.model.journal import (
     Status,
     Title,
 )
-from holdfast.harness.model.plural import plural
 from holdfast.harness.model.rule import Level, Rule
-from holdfast.harness.model.title import LeftOut, Scope
+from holdfast.harness.model.sentence import plural
 
 RULE_OF_THREE = 3
 """After n runs without a failure the failure probability is below 3/n with 95 % confidence."""

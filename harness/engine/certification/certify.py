@@ -12,19 +12,16 @@ import msgspec
 from holdfast.harness.engine.cases.case import chosen, is_control, plan_of
 from holdfast.harness.engine.cases.case_run import MOST_AGAIN, CaseRun
 from holdfast.harness.engine.cases.case_status import case_not_run, case_result, is_open, open_plans
-from holdfast.harness.engine.cases.rehearsal_case import why_blocked
 from holdfast.harness.engine.cases.results import Blamed, broken_result
-from holdfast.harness.engine.cases.swarm_case import cases_for
+from holdfast.harness.engine.cases.swarm_case import cases_for, why_blocked
 from holdfast.harness.engine.certification.agenda import Agenda
-from holdfast.harness.engine.certification.entry import Entry
-from holdfast.harness.engine.certification.journal import Ended, Tallies, journal_of, results_of, tallies_of
+from holdfast.harness.engine.certification.journal import Ended, Entry, Tallies, journal_of, results_of, tallies_of
 from holdfast.harness.engine.certification.kit_run import KitQueue, KitRun
 from holdfast.harness.engine.certification.kit_runner import CheckEnded, KitMessage
+from holdfast.harness.engine.certification.limits import TimeLimit, Width, first_widths
 from holdfast.harness.engine.certification.request import Observer, Request, check_request
 from holdfast.harness.engine.certification.result_log import LoggedCase, LoggedCheck, LoggedRun, ResultLog
 from holdfast.harness.engine.certification.run_store import RUNS, Keep, RunStore
-from holdfast.harness.engine.certification.time_limit import TimeLimit
-from holdfast.harness.engine.certification.width import Width, first_widths
 from holdfast.harness.engine.certification.worker import (
     NICENESS,
     AnyAssignment,

@@ -10,17 +10,14 @@ from collections.abc import Iterable, Mapping, Sequence, Set
 
 import msgspec
 
+from holdfast.harness.engine.cases.results import cause_of
 from holdfast.harness.engine.cases.tally import Tally
 from holdfast.harness.engine.certification.run_store import command_of
-from holdfast.harness.engine.executor.cause import cause_of
-from holdfast.harness.model.damage import DAMAGE_RANK, SYMPTOMS
-from holdfast.harness.model.finding import Finding, Violation
-from holdfast.harness.model.former_names import current_clause
+from holdfast.harness.model.finding import Finding, Signature, Violation, signature_of
 from holdfast.harness.model.journal import CaseResult, RuleResult, RunResult
-from holdfast.harness.model.plural import plural
-from holdfast.harness.model.signature import Signature, signature_of
+from holdfast.harness.model.sentence import plural
 from holdfast.harness.model.status import Status
-from holdfast.harness.model.verdict import Outcome
+from holdfast.harness.model.verdict import DAMAGE_RANK, SYMPTOMS, Outcome, current_clause
 
 OPEN = (Status.ERROR, Status.INCONCLUSIVE)
 """RunEnded, and decided nothing."""

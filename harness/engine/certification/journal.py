@@ -1,4 +1,4 @@
-"""The Journal of a certification: what its cases add up to."""
+"""The Journal of a certification: its entries, one case on one tier each, and what they add up to."""
 
 from __future__ import annotations
 
@@ -9,20 +9,73 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 import msgspec
 
 from holdfast.harness.engine.cases.case import is_control
+from holdfast.harness.engine.cases.case_run import CaseRun
 from holdfast.harness.engine.cases.tally import Tally
 from holdfast.harness.engine.certification.agenda import Agenda
 from holdfast.harness.engine.certification.certificate import certificate, rule_results
-from holdfast.harness.engine.certification.entry import Entry
 from holdfast.harness.engine.certification.findings import findings
+from holdfast.harness.engine.certification.result_log import LoggedCase, LoggedRun
+from holdfast.harness.engine.certification.worker import RunEnded
 from holdfast.harness.engine.executor.judge import on_its_word
 from holdfast.harness.engine.site import registry
 from holdfast.harness.engine.site.answers import evidence_of
+from holdfast.harness.engine.site.machine import on_tiers, versions
 from holdfast.harness.engine.site.places import places_of
-from holdfast.harness.engine.site.versions import on_tiers, versions
-from holdfast.harness.model.case import Tier
+from holdfast.harness.model.case import Case, Tier
 from holdfast.harness.model.finding import Finding
 from holdfast.harness.model.journal import CaseResult, Journal, RuleResult, RunResult, Status, TierReport
 from holdfast.harness.spi.oracle import titles_of
+
+
+class Entry:
+    """One case on one tier, and what came of it.
+
+    Attributes:
+        case_run: from the time when it was begun.
+        tally: of its runs.
+        kept: those that were stored.
+        histories: digest over these.
+        result: once it is over.
+        again: whether it, or a rule of it, is open: it is run again with no other case beside it.
+        rounds: how often it was begun.
+        stalled: runs in which the machine was too busy before the last round.
+        first_number: of drawn plans, the first that did not run before an interruption.
+    """
+
+    def __init__(self, case: Case, tier: Tier) -> None:
+        self.case = case
+        self.tier = tier
+        self.case_run: CaseRun | None = None
+        self.demanded = 0
+        self.tally = Tally()
+        self.kept: list[RunResult] = []
+        self.histories = ""
+        self.result: CaseResult | None = None
+        self.again = False
+        self.rounds = 0
+        self.stalled = 0
+        self.first_number = 0
+
+    @property
+    def waits(self) -> bool:
+        """Whether it has neither begun nor ended."""
+        return self.case_run is None and self.result is None
+
+    def take(self, ended: RunEnded) -> None:
+        self.tally.add(ended.result)
+        if ended.kept is not None:
+            self.kept.append(ended.kept)
+
+    def restore(self, logged: Iterable[LoggedRun | LoggedCase]) -> None:
+        """Count the runs of an invocation that was interrupted."""
+        for each in logged:
+            if isinstance(each, LoggedCase):
+                self.result, self.histories, self.demanded = each.result, each.histories, each.result.runs_demanded
+                continue
+            self.take(RunEnded(each.result, each.kept))
+            if each.result.draw_seed:
+                self.first_number = max(self.first_number, each.result.plan_number + 1)
+
 
 Tallies = Mapping[tuple[str, str], Tally]
 """By case and tier."""

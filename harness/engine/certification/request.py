@@ -12,8 +12,8 @@ from holdfast.harness.engine.errors import UsageError
 from holdfast.harness.engine.site import entry_points, registry
 from holdfast.harness.engine.site.machine import lacking
 from holdfast.harness.model.case import Case, Tier
+from holdfast.harness.model.certificate import Scope
 from holdfast.harness.model.journal import CaseResult, RunResult
-from holdfast.harness.model.title import Scope
 from holdfast.harness.spi.kit import KitCheck
 
 MOST_SEED, MOST_RUNS, MOST_JOBS = 10**12, 10**9, 10**6

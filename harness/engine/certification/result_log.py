@@ -17,8 +17,8 @@ from typing import Self
 
 import msgspec
 
-from holdfast.harness.engine.artefacts.journal_file import DETAILS
-from holdfast.harness.engine.artefacts.safe_path import inside
+from holdfast.harness.engine.artefacts.files import inside
+from holdfast.harness.engine.artefacts.json_files import DETAILS
 from holdfast.harness.engine.certification.run_store import RUNS
 from holdfast.harness.engine.errors import UsageError
 from holdfast.harness.model.case import Tier

@@ -12,29 +12,25 @@ from pathlib import Path
 import msgspec
 
 from holdfast.harness.engine.artefacts.history_files import MANIFEST
-from holdfast.harness.engine.artefacts.journal_file import write_details
+from holdfast.harness.engine.artefacts.json_files import read_plan_file, write_details
 from holdfast.harness.engine.artefacts.owner import remove_owner
-from holdfast.harness.engine.artefacts.plan_file import read_plan_file
 from holdfast.harness.engine.artefacts.stored_run import HISTORY, close_run_folder, discard_run_folder, store_run
 from holdfast.harness.engine.cases.case_run import CaseRun, FinishedRun, run_once
 from holdfast.harness.engine.cases.results import run_result
 from holdfast.harness.engine.executor.run import Run, uninterrupted
 from holdfast.harness.engine.executor.run_folder import PLAN
-from holdfast.harness.engine.exploration.needed_faults import MOST_PLANS, needed_faults
-from holdfast.harness.engine.exploration.shrink import attempted, shrink
+from holdfast.harness.engine.exploration.shrink import MOST_PLANS, attempted, needed_faults, shrink
 from holdfast.harness.engine.pictures.failure import pictures_of_failure
 from holdfast.harness.engine.pictures.of_runs import pictures_of, state_machines
 from holdfast.harness.engine.site import registry
-from holdfast.harness.engine.views.checkpoint_history import checkpoint_history
 from holdfast.harness.engine.views.finding import NOT_TRIED, Needed, finding_of
 from holdfast.harness.engine.views.recovery import recoveries
-from holdfast.harness.engine.views.timeline import timeline
+from holdfast.harness.engine.views.timeline import checkpoint_history, timeline
 from holdfast.harness.model.case import Tier
-from holdfast.harness.model.finding import Command, Finding
+from holdfast.harness.model.finding import Command, Finding, signature_of
 from holdfast.harness.model.journal import Recovery, RunResult
 from holdfast.harness.model.plan import Plan
 from holdfast.harness.model.run_details import RunDetails
-from holdfast.harness.model.signature import signature_of
 from holdfast.harness.model.verdict import Outcome
 from holdfast.harness.spi.fault import AnyFault
 

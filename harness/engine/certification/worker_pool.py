@@ -32,7 +32,7 @@ from holdfast.harness.engine.certification.worker import (
     WorkerLost,
     WorkerSettings,
 )
-from holdfast.harness.engine.executor.patience import MOST_TIMES
+from holdfast.harness.engine.executor.phases import MOST_TIMES
 from holdfast.harness.engine.site import entry_points, registry
 from holdfast.harness.engine.site.interruption import Interruption
 from holdfast.harness.engine.site.services import sweep_services

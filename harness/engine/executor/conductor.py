@@ -2,6 +2,10 @@
 
 Each fault goes through `Stage` on its own; of several that are due at once, plan order decides. Every undo is written
 down before its fault acts. Nothing here reads a clock: `now_ms` is the deployment's.
+
+Progress is what the system has persisted, as its checkpoints or acknowledgements show, never how many rows or
+milliseconds our own programs take for it. A life of the system begins with an attempt, or with the start of a program,
+and is over when a process of it dies.
 """
 
 from __future__ import annotations
@@ -12,16 +16,82 @@ from enum import IntEnum
 from math import ceil
 from typing import Any, Final
 
-from holdfast.harness.engine.executor.milestones import Milestones
 from holdfast.harness.engine.plans.words import moment
-from holdfast.harness.model.events import EVENT_KINDS, Event, FaultHealed, FaultInjected
-from holdfast.harness.model.plan import FaultSpec
+from holdfast.harness.model.events import (
+    EVENT_KINDS,
+    AttemptStarted,
+    CheckpointCompleted,
+    Event,
+    FaultHealed,
+    FaultInjected,
+    InputAcknowledged,
+    NodeDied,
+    RowsVisible,
+    StateFound,
+)
+from holdfast.harness.model.plan import FaultSpec, Schedule
+from holdfast.harness.model.sentence import plural
 from holdfast.harness.model.target import Role
-from holdfast.harness.spi.controls.absence import TargetAbsent
-from holdfast.harness.spi.controls.gate import GateControl
-from holdfast.harness.spi.controls.process import ProcessControl
+from holdfast.harness.spi.controls.job import GateControl
+from holdfast.harness.spi.controls.process import ProcessControl, TargetAbsent
 from holdfast.harness.spi.fault import AnyFault, UndoRecord, declared
 from holdfast.harness.spi.system import Deployment, GateReached
+
+
+class Milestones:
+    """Counts of watched events."""
+
+    __slots__ = ("_acknowledged", "_checkpoints", "_empty", "_restored", "_rows")
+
+    def __init__(self) -> None:
+        self._checkpoints = self._rows = self._acknowledged = self._restored = 0
+        self._empty: set[int] = set()
+
+    def observe(self, event: Event) -> None:
+        """Take notice of a watched event."""
+        if type(event) is CheckpointCompleted:
+            self._checkpoints += 1
+            self._acknowledged += 1
+            if event.positions and not any(event.positions):
+                self._empty.add(event.checkpoint)  # It completed before anything was read.
+            else:
+                self._empty.discard(event.checkpoint)  # The next job draws ids again.
+        elif type(event) is InputAcknowledged:
+            self._acknowledged += 1
+        elif type(event) is RowsVisible:
+            self._rows += event.records
+        elif type(event) is AttemptStarted:
+            self._begin(restored=event.restored_checkpoint is not None and event.restored_checkpoint not in self._empty)
+        elif type(event) is StateFound:
+            self._begin(restored=any(event.positions))
+        elif type(event) is NodeDied:
+            self._acknowledged = 0
+
+    def hold(self, schedule: Schedule) -> bool:
+        """Whether the progress conditions of a schedule hold now."""
+        return (
+            self._checkpoints >= schedule.after_checkpoint
+            and self._rows >= schedule.after_rows
+            and self._acknowledged >= schedule.after_acknowledged
+            and self._restored >= schedule.after_restored
+        )
+
+    def lacking(self, schedule: Schedule) -> str:
+        """The progress conditions of a schedule that do not hold, in words; empty if all do."""
+        counts = (
+            (self._checkpoints, schedule.after_checkpoint, ("checkpoint", "checkpoints"), "completed"),
+            (self._rows, schedule.after_rows, ("row", "rows"), "visible"),
+            (self._restored, schedule.after_restored, ("life", "lives"), "began from persisted state"),
+            (self._acknowledged, schedule.after_acknowledged, ("acknowledgement", "acknowledgements"), "in this life"),
+        )
+        return " and ".join(
+            f"{plural(wanted, *what)} ({have} {which})" for have, wanted, what, which in counts if have < wanted
+        )
+
+    def _begin(self, *, restored: bool) -> None:
+        self._acknowledged = 0
+        self._restored += restored
+
 
 PROCESSES = frozenset({Role.WORKER, Role.COORDINATOR})
 NEVER: Final = float("inf")

@@ -7,13 +7,11 @@ from collections.abc import Iterable, Mapping
 from msgspec.structs import replace
 
 from holdfast.harness.engine.site.foreign import foreign
-from holdfast.harness.model.capability import Claims
+from holdfast.harness.model.capability import Claims, Evidence
+from holdfast.harness.model.consequence import FATES_IN_WORDS, FaultFate
 from holdfast.harness.model.events import KIND_NAMES, ConnectionsRefused, Event, FaultInjected, FaultStruck
-from holdfast.harness.model.evidence import Evidence
-from holdfast.harness.model.fault_fate import FATES_IN_WORDS, FaultFate
-from holdfast.harness.model.history import History
-from holdfast.harness.model.plural import plural
-from holdfast.harness.model.succession import of_the_job
+from holdfast.harness.model.history import History, of_the_job
+from holdfast.harness.model.sentence import plural
 from holdfast.harness.model.verdict import CRASHED, Anomaly, Outcome, Verdict, without_clauses
 from holdfast.harness.spi.fault import AnyFault
 from holdfast.harness.spi.oracle import Oracle

@@ -1,18 +1,55 @@
-"""The phases of a run: safety, heal, liveness, settle. Their decisions use the deployment's clock alone."""
+"""The phases of a run: safety, heal, liveness, settle. Their decisions use the deployment's clock alone.
+
+On a machine that others use too, a bound counts the time in which whatever wanted to run could run. The time in which
+something waited for a processor or a disk is granted on top, up to a limit, so that a run that hangs ends even there.
+
+A rehearsal that does not reach its end by itself, or whose output nobody saw, is no proof against what the system under
+test claims: it is inconclusive, in one sentence. What its output holds is judged as ever.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from math import ceil
 
+import msgspec
+
 from holdfast.harness.engine.executor.conductor import Conductor
-from holdfast.harness.engine.executor.patience import Patience
 from holdfast.harness.engine.executor.progress import Progress
 from holdfast.harness.engine.executor.stall_trace import MeasuredStalls
 from holdfast.harness.model.events import AttemptStarted, CheckpointCompleted
 from holdfast.harness.model.history import RunEnd
 from holdfast.harness.model.plan import Bounds
-from holdfast.harness.spi.system import Deployment
+from holdfast.harness.model.records import InputLog
+from holdfast.harness.model.sentence import plural
+from holdfast.harness.spi.system import Deployment, Recording
+
+MOST_TIMES = 4
+"""So many times as long as its bound a wait lasts at most."""
+
+
+class Patience:
+    """One wait.
+
+    Args:
+        start_ms: when it begins, on the clock of the deployment.
+        bound_ms: how long it lasts on a machine that is free.
+        stalled_ms: for how long, since whenever, something on this machine has waited for a processor or a disk.
+    """
+
+    __slots__ = ("_most_ms", "_stalled_before_ms", "_stalled_ms", "_until_ms")
+
+    def __init__(self, start_ms: float, bound_ms: float, stalled_ms: Callable[[], float]) -> None:
+        self._until_ms = ceil(start_ms) + bound_ms
+        self._most_ms = (MOST_TIMES - 1) * bound_ms
+        self._stalled_ms = stalled_ms
+        self._stalled_before_ms = stalled_ms()
+
+    @property
+    def until_ms(self) -> float:
+        """When it is over, as far as can be told now."""
+        return self._until_ms + min(self._stalled_ms() - self._stalled_before_ms, self._most_ms)
+
 
 HEAL_POLL_MS = 20
 """How often an undo that takes time is looked at."""
@@ -167,3 +204,35 @@ class Phases:
             self._standing_still += 1
             if self._standing_still > STANDSTILL_LIMIT:
                 raise OSError(f"the deployment makes no progress: its clock stays at {now_ms:.0f} ms")
+
+
+LONGEST = 400
+"""Characters of a sentence that quotes the system under test."""
+
+
+def rehearsed(end: RunEnd, recording: Recording, inputs: InputLog, *, shows_rows: bool) -> tuple[RunEnd, Recording]:
+    """The end of a rehearsal, with a problem where something is missing, and what was recorded.
+
+    Args:
+        end: as the phases left it.
+        recording: of the run.
+        inputs: that it was fed.
+        shows_rows: the system under test supplies its committed output.
+    """
+    if end.problem or recording.problem:
+        return end, recording
+    if not end.reached:
+        return msgspec.structs.replace(
+            end, problem=f"without a fault, {_in_one_line(end.reason)}", settled=False
+        ), recording
+    due = (recording.expected or inputs).total_records
+    if shows_rows and due and not any(len(unit.rows) for unit in recording.output.units):
+        problem = f"no output was seen, and {plural(due, 'row is', 'rows are')} due without a fault"
+        return end, msgspec.structs.replace(recording, problem=problem)
+    return end, recording
+
+
+def _in_one_line(reason: str) -> str:
+    """Of what a system under test says when it fails, the first line."""
+    line = reason.strip().partition("\n")[0].rstrip(".")
+    return line if len(line) <= LONGEST else f"{line[:LONGEST]} ..."

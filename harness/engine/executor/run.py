@@ -12,36 +12,67 @@ import gc
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext, suppress
+from math import prod
 from pathlib import Path
 
 import msgspec
+import numpy as np
+from msgspec.structs import replace
 
 from holdfast.harness.engine.errors import UsageError
 from holdfast.harness.engine.executor import run_folder
 from holdfast.harness.engine.executor.conductor import NEVER, Conductor
 from holdfast.harness.engine.executor.judge import judge, on_its_word, outcome_of, proved, unclaimed
-from holdfast.harness.engine.executor.markers import with_markers
-from holdfast.harness.engine.executor.phases import Phases
+from holdfast.harness.engine.executor.phases import Phases, rehearsed
 from holdfast.harness.engine.executor.progress import Progress
-from holdfast.harness.engine.executor.rehearsal import rehearsed
 from holdfast.harness.engine.executor.stall_trace import NoStalls, StallTrace
 from holdfast.harness.engine.site.answers import account_of, claims_of, configuration_of, deployed, evidence_of
 from holdfast.harness.engine.site.foreign import foreign
 from holdfast.harness.engine.site.registry import Toolbox
 from holdfast.harness.model import profile
-from holdfast.harness.model.capability import Capability, Claims
+from holdfast.harness.model.capability import Capability, Claims, Evidence
 from holdfast.harness.model.case import Tier
 from holdfast.harness.model.events import CheckpointCompleted, Event, InputAcknowledged, JobConfigured, RowsVisible
-from holdfast.harness.model.evidence import Evidence
 from holdfast.harness.model.history import History, RunEnd, causal_order
+from holdfast.harness.model.job import Job, VertexKind
 from holdfast.harness.model.own_deaths import OwnDeaths
 from holdfast.harness.model.plan import ExpectedEnd, Plan
-from holdfast.harness.model.records import InputLog, Output
+from holdfast.harness.model.records import InputLog, Output, Partition
 from holdfast.harness.model.verdict import Outcome, Verdict
 from holdfast.harness.oracles.output.settle_window import lengthened
 from holdfast.harness.oracles.shared.stated_options import texts
 from holdfast.harness.spi.fault import AnyFault, UndoRecord
 from holdfast.harness.spi.system import ConfigurationAware, DiedAtOnce, Recording, System
+
+MARKER_KEY = "marker"
+MARKER_VALUE = 1
+
+
+def with_markers(inputs: InputLog, job: Job) -> InputLog:
+    """The input with markers behind the partitions of unbounded sources. They arrive when every fault is healed.
+
+    What lies before a marker that has its effect in the committed output, and has none itself, is lost: nothing holds
+    it up any more. What is missing together with its marker may still come. A bounded partition ends with its own last
+    record.
+
+    All markers have one key, which belongs to them alone unless the workload has it too: a join then has both sides of
+    it. There are so many in each partition that a filter keeps one at least.
+    """
+    sources = job.of_kind(VertexKind.SOURCE)
+    keys = inputs.keys if MARKER_KEY in inputs.keys else (*inputs.keys, MARKER_KEY)
+    count = prod(vertex.modulus for vertex in job.of_kind(VertexKind.FILTER))
+    partitions = tuple(
+        each if sources[number % len(sources)].bounded else _marked(each, keys.index(MARKER_KEY), count)
+        for number, each in enumerate(inputs.partitions)
+    )
+    return inputs if job.bounded else replace(inputs, keys=keys, partitions=partitions)
+
+
+def _marked(partition: Partition, code: int, count: int) -> Partition:
+    key = np.concatenate((partition.key, np.full(count, code, partition.key.dtype)))
+    value = np.concatenate((partition.value, np.full(count, MARKER_VALUE, partition.value.dtype)))
+    return replace(partition, key=key, value=value, markers=partition.markers + count)
+
 
 ALLOCATIONS = 100_000
 """Net allocations of containers between two looks at the youngest."""
@@ -160,7 +191,7 @@ def run_plan(
         tier: one of the system's.
         folder: of the run, existing; None on the simulator, where nothing is written.
         interrupted: the reason to end early, or an empty text; asked between any two steps.
-        rehearsal: the plan has no faults, and is to show whether others need be run: see executor.rehearsal.
+        rehearsal: the plan has no faults, and is to show whether others need be run: see phases.rehearsed.
         audit: read back what was persisted, once the run is over (`Deployment.stop`).
 
     Raises:

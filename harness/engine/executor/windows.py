@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from holdfast.harness.model import events
+from holdfast.harness.model.case import Window
 from holdfast.harness.model.history import History
-from holdfast.harness.model.window import Window
 
 _OF_RESTARTS = frozenset(
     {events.FailureCounted, events.JobSwitched, events.NodeDied, events.AttemptStarted, events.CheckpointCompleted}

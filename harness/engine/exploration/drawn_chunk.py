@@ -11,9 +11,8 @@ from holdfast.harness.engine.cases.case_run import CaseRun, run_once
 from holdfast.harness.engine.cases.results import HARNESS_ERROR
 from holdfast.harness.engine.cases.swarm_case import swarm_case
 from holdfast.harness.engine.executor.run import uninterrupted
-from holdfast.harness.engine.exploration.counts import Counts
-from holdfast.harness.engine.exploration.ledger import Chunk
-from holdfast.harness.engine.exploration.needed_faults import MOST_PLANS, needed_faults
+from holdfast.harness.engine.exploration.ledger import Chunk, Counts
+from holdfast.harness.engine.exploration.shrink import MOST_PLANS, needed_faults
 from holdfast.harness.engine.site import registry
 from holdfast.harness.model.case import Tier
 from holdfast.harness.model.journal import RunResult

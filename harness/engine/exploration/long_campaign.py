@@ -12,15 +12,14 @@ from pathlib import Path
 
 import msgspec
 
-from holdfast.harness.engine.artefacts.plan_file import read_plan_file, write_plan
+from holdfast.harness.engine.artefacts.json_files import read_plan_file, write_plan
 from holdfast.harness.engine.cases.results import HARNESS_ERROR, run_result
 from holdfast.harness.engine.cases.swarm_case import SWARM_ID
 from holdfast.harness.engine.errors import UsageError
 from holdfast.harness.engine.executor.run import run_plan
-from holdfast.harness.engine.exploration.counts import Counts
 from holdfast.harness.engine.exploration.drawn_chunk import DrawnChunk, alarm_of, draw_chunk
 from holdfast.harness.engine.exploration.fingerprint import fingerprint
-from holdfast.harness.engine.exploration.ledger import Chunk, Ledger, Retrial, Seeds, Withdrawal
+from holdfast.harness.engine.exploration.ledger import Chunk, Counts, Ledger, Retrial, Seeds, Withdrawal
 from holdfast.harness.engine.exploration.on_spark import drawn_on_spark
 from holdfast.harness.engine.site import entry_points, registry
 from holdfast.harness.engine.site.foreign import raised_by

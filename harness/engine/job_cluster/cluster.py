@@ -11,8 +11,7 @@ from uuid import uuid4
 
 import msgspec
 
-from holdfast.harness.engine.job_cluster.jobs import Job, SavepointOperation
-from holdfast.harness.engine.job_cluster.requirements import PENDING, Requirements, required
+from holdfast.harness.engine.job_cluster.jobs import PENDING, Job, Requirements, SavepointOperation, required
 from holdfast.harness.engine.site import registry
 from holdfast.harness.engine.site.foreign import foreign
 from holdfast.harness.model import profile

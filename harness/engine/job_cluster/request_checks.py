@@ -14,10 +14,10 @@ from urllib.parse import urlsplit
 
 import msgspec
 
-from holdfast.harness.engine.artefacts.decode import decode
-from holdfast.harness.engine.job_cluster.requirements import MOST_PARALLELISM, SHOWN
+from holdfast.harness.engine.artefacts.json_files import decode
+from holdfast.harness.engine.job_cluster.jobs import MOST_PARALLELISM, SHOWN
 from holdfast.harness.model.checkpoint import ClaimMode, SavepointFormat
-from holdfast.harness.model.nearest import known_names
+from holdfast.harness.model.sentence import known_names
 
 LARGEST_BODY_BYTES = 1 << 20
 LONGEST_PATH = 4_096

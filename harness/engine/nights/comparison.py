@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 
 import msgspec
 
+from holdfast.harness.model.certificate import Title
 from holdfast.harness.model.night import NightFinding, SystemNight
 from holdfast.harness.model.status import Status
-from holdfast.harness.model.title import Title
 
 
 class ChangedRule(msgspec.Struct, frozen=True):

@@ -8,10 +8,9 @@ from datetime import date
 import msgspec
 
 from holdfast.harness.engine.certification.certificate import restated
-from holdfast.harness.model.finding import Finding
+from holdfast.harness.model.finding import Finding, Signature, signature_of
 from holdfast.harness.model.journal import CaseResult, Journal, RuleResult
 from holdfast.harness.model.night import WaivedUntil
-from holdfast.harness.model.signature import Signature, signature_of
 from holdfast.harness.model.status import Status
 
 Names = Callable[[Finding], tuple[str, ...]]

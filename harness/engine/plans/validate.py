@@ -1,30 +1,102 @@
-"""Plans from outside: checked against the system, the tier and the tools that are to run them.
-
-A drawn plan is valid by construction and does not come here.
-"""
+"""Plans from outside: checked against the system, the tier and the tools that are to run them, refused where they are
+too large, and fitted to the system that is named."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import msgspec
+from msgspec.structs import replace
 
 from holdfast.harness.engine.errors import NotApplicable, UsageError
 from holdfast.harness.engine.plans.check_job import check_job, listed, require
-from holdfast.harness.engine.plans.sizes import check_sizes
+from holdfast.harness.engine.site import registry
 from holdfast.harness.engine.site.answers import account_of, answer_of, evidence_of
 from holdfast.harness.engine.site.entry_points import unknown
 from holdfast.harness.engine.site.registry import Toolbox
-from holdfast.harness.model.capability import Capability
+from holdfast.harness.model.capability import Capability, Evidence
 from holdfast.harness.model.case import Tier
-from holdfast.harness.model.demands import demands
-from holdfast.harness.model.evidence import Evidence
+from holdfast.harness.model.job import Partitioning, demands
 from holdfast.harness.model.message_contract import ORDERED_CONNECTION
-from holdfast.harness.model.nearest import known_names
 from holdfast.harness.model.plan import ExpectedEnd, FaultSpec, Gate, Plan, Schedule
+from holdfast.harness.model.sentence import known_names, plural
 from holdfast.harness.model.submitted_jobs import STOP, topologies
 from holdfast.harness.model.target import Role, Target
 from holdfast.harness.model.topology import network_channels, subtasks
+from holdfast.harness.oracles.output.settle_window import lengthened
 from holdfast.harness.spi.fault import ContractBound, InputBound
-from holdfast.harness.spi.system import WATCHED, MessageContractAware, OptionUse, System, TierAware, declared
+from holdfast.harness.spi.system import WATCHED, MessageContractAware, OptionUse, Rehearsed, System, TierAware, declared
+
+DAY_MS = 86_400_000
+LONGEST_DAYS: Mapping[Tier, int] = {Tier.SIM: 30}
+"""By tier, how many days a time may last: those of the simulator pass in minutes. On each other tier it is one."""
+MOST = 1_000_000_000
+"""Of whatever else is counted."""
+MOST_COPIES = 1_000
+MOST_FAULTS = 1_000
+MOST_CHANNELS = 1_000_000
+"""Each is named, and most of them hold a buffer."""
+_ANY = frozenset({"version", "draw_seed", "run_seed", "digest_key", "seed", "event_time_ms"})
+"""Numbers that are no size."""
+
+
+def check_sizes(plan: Plan, tier: Tier) -> None:
+    """Refuse a plan that is too large to be run on a tier.
+
+    Raises:
+        UsageError: one sentence that names the field.
+    """
+    if len(plan.faults) > MOST_FAULTS:
+        raise UsageError(f"faults has {len(plan.faults)} entries; allowed are at most {MOST_FAULTS}: remove some.")
+    days = LONGEST_DAYS.get(tier, 1)
+    longest = f"{days * DAY_MS}, which is {plural(days, 'day')} on tier {tier}"
+    for place, value in _numbers("", msgspec.to_builtins(plan)):
+        field = place.rpartition(".")[2]
+        lasts = field.endswith("_ms")
+        most = days * DAY_MS if lasts else MOST_COPIES if field == "copies" else MOST
+        if field not in _ANY and abs(value) > most:
+            allowed = longest if lasts else most
+            raise UsageError(f"{place} is {value}; allowed is at most {allowed}: make it smaller.")
+    _check_channels(plan)
+    _check_lengthened(plan, days * DAY_MS, longest)
+
+
+def _check_channels(plan: Plan) -> None:
+    """Before they are counted by being listed."""
+    shuffled = sum(edge.partitioning is not Partitioning.FORWARD for edge in plan.job.edges)
+    for topology in topologies(plan):
+        channels = shuffled * topology.parallelism**2
+        if channels > MOST_CHANNELS:
+            raise UsageError(
+                f"topology.parallelism is {topology.parallelism}, which gives job {plan.job.name} {channels:,} "
+                f"channels; allowed are at most {MOST_CHANNELS:,}: make it smaller."
+            )
+
+
+def _check_lengthened(plan: Plan, most_ms: int, longest: str) -> None:
+    """Timeouts and delays that hold up output lengthen the run."""
+    if plan.expected_end in (ExpectedEnd.REFUSED, ExpectedEnd.ACCEPTED):
+        return  # Nothing runs.
+    bounds = lengthened(plan)
+    for field in ("liveness_ms", "settle_ms"):
+        if (value := getattr(bounds, field)) > most_ms:
+            raise UsageError(
+                f"options and faults lengthen bounds.{field} to {value}, since output may change as late; allowed is "
+                f"at most {longest}: make timeouts and delays shorter."
+            )
+
+
+def _numbers(place: str, value: Any) -> Iterator[tuple[str, int | float]]:
+    if isinstance(value, dict):
+        for name, each in value.items():
+            yield from _numbers(f"{place}.{name}" if place else str(name), each)
+    elif isinstance(value, list | tuple):
+        for index, each in enumerate(value):
+            yield from _numbers(f"{place}[{index}]", each)
+    elif isinstance(value, int | float) and not isinstance(value, bool):
+        yield place, value
+
 
 _MAX_PARALLELISM = 32_768
 """Flink's upper bound of the number of key groups."""
@@ -261,3 +333,39 @@ def _check_parameters(place: str, parameters: Mapping[str, int | str], kinds: Ma
 def _in_range(place: str, value: int, low: int, high: int | None = None) -> None:
     allowed = f"at least {low}" if high is None else f"{low} to {high}"
     require(value >= low and (high is None or value <= high), f"{place} is {value}; allowed is {allowed}: change it.")
+
+
+MOST_WORKERS = 3
+
+
+def fitted(plan: Plan, system: System, tier: Tier) -> Plan:
+    """That plan as it applies to a system, or that by which the system asks to be rehearsed, with the same faults.
+
+    Args:
+        plan: for any system; its parallelism is the least that it can do with.
+        system: to be named in it.
+        tier: where it is to run.
+
+    Raises:
+        UsageError: it is refused for another reason.
+        NotApplicable: the system cannot have it.
+    """
+    if isinstance(system, Rehearsed) and (own := answer_of(system.rehearsals, tier, kind=Sequence, of=Plan)):
+        plan = replace(own[0], faults=plan.faults)
+    plan = replace(plan, system=system.name)
+    widest = max(MOST_WORKERS, plan.topology.parallelism)
+    for width in range(plan.topology.parallelism, widest + 1):
+        wide = replace(plan, topology=replace(plan.topology, parallelism=width))
+        try:
+            check_options(wide, system)
+        except NotApplicable:
+            if any(each.use is not OptionUse.UNSUPPORTED for each in account_of(system, wide)):
+                raise
+            wide = replace(wide, options={})  # It has none: it persists when it likes.
+        except UsageError:
+            if width == widest:
+                raise
+            continue
+        break
+    check_plan(wide, system, tier, registry.toolbox())
+    return wide

@@ -8,7 +8,7 @@ from holdfast.harness.engine.site import registry
 from holdfast.harness.model import profile
 from holdfast.harness.model.capability import Claims, guarantee_name
 from holdfast.harness.model.plan import ExpectedEnd, FaultSpec, Gate, Plan, Schedule
-from holdfast.harness.model.plural import plural
+from holdfast.harness.model.sentence import plural
 from holdfast.harness.model.submitted_jobs import PARALLELISM
 from holdfast.harness.model.target import Role, Target
 from holdfast.harness.oracles.shared.stated_options import texts

@@ -13,11 +13,10 @@ import msgspec
 
 from holdfast.harness.engine.site import registry
 from holdfast.harness.engine.site.foreign import WrongAnswer
-from holdfast.harness.model.capability import Claims
+from holdfast.harness.model.capability import Claims, Evidence
 from holdfast.harness.model.case import Tier
 from holdfast.harness.model.configuration import EffectiveConfiguration
 from holdfast.harness.model.events import AnyEvent, Event
-from holdfast.harness.model.evidence import Evidence
 from holdfast.harness.model.plan import Plan
 from holdfast.harness.model.records import InputLog, Output
 from holdfast.harness.spi.controls import Controls

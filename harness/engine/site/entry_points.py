@@ -15,7 +15,7 @@ from typing import Any
 
 from holdfast.harness.engine.errors import UsageError
 from holdfast.harness.engine.site.foreign import SHIPPED, loading, require_place_for
-from holdfast.harness.model.nearest import LISTED, known_names
+from holdfast.harness.model.sentence import LISTED, known_names
 
 GROUPS = {
     "systems": "a system under test, with the wrong variants and the formats that it brings",

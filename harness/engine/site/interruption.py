@@ -1,6 +1,6 @@
-"""Signals: heard between any two steps of a run, so that everything is healed and ended before the process goes.
-
-The first one lets what is under way come to an end, for a while; a second one, of any kind, breaks it off.
+"""What ends a process early. Signals are heard between any two steps of a run, so that everything is healed and ended
+before the process goes: the first one lets what is under way come to an end, for a while; a second one, of any kind,
+breaks it off. What hangs is left at once, because an ordinary end waits for every thread.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 import atexit
 import os
 import signal
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from time import monotonic  # noqa: TID251 - how far apart two signals are; no run depends on it
 from types import FrameType
@@ -197,3 +197,16 @@ def _unignored() -> list[signal.Signals]:
 def signals() -> list[signal.Signals]:
     """Those that ask a process to end, as far as the platform has them."""
     return [signal.Signals[name] for name in _SIGNALS if name in signal.Signals.__members__]
+
+
+_hanging: list[str] = []
+
+
+def note_hanging(what: str) -> None:
+    """Something does not return, and nobody waits for it any more."""
+    _hanging.append(what)
+
+
+def hanging() -> Sequence[str]:
+    """All of that so far."""
+    return tuple(_hanging)

@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import cache
+from importlib.metadata import EntryPoint
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, cast
@@ -16,11 +17,12 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 import msgspec
 
 from holdfast.harness.engine.errors import UsageError
-from holdfast.harness.engine.site import entry_points, suites
+from holdfast.harness.engine.site import entry_points
 from holdfast.harness.engine.site.foreign import loading, require_place_for
 from holdfast.harness.engine.site.services import services
 from holdfast.harness.spi.parts import part_factories, part_named, part_names, part_problems
 from holdfast.harness.spi.service import NeedsServices
+from holdfast.harness.spi.suite import Suite
 
 if TYPE_CHECKING:
     from holdfast.harness.model.case import Case, Tier
@@ -32,10 +34,44 @@ if TYPE_CHECKING:
     from holdfast.harness.spi.mutant import Mutant
     from holdfast.harness.spi.oracle import Oracle
     from holdfast.harness.spi.reporter import Reporter
-    from holdfast.harness.spi.scaffold import Scaffold
     from holdfast.harness.spi.state import KeyedStateBackendFactory
+    from holdfast.harness.spi.suite import Scaffold
     from holdfast.harness.spi.system import System
     from holdfast.harness.spi.workload import Workload
+
+
+_GROUP = "holdfast.suites"
+
+
+def brought_by_suites(field: str) -> list[EntryPoint]:
+    """All of a kind, such as `cases`; nothing of it is loaded."""
+    return [EntryPoint(field, reference, _GROUP) for suite in _suites() for reference in getattr(suite, field)]
+
+
+def named_by_suites(field: str) -> dict[str, EntryPoint]:
+    """The same of a kind that is brought by name, such as `kits`."""
+    found = [each for suite in _suites() for each in getattr(suite, field).items()]
+    return {name: EntryPoint(name, reference, _GROUP) for name, reference in sorted(found)}
+
+
+def one_of_suites(field: str, name: str, noun: str) -> Any:
+    """The thing of that name.
+
+    Raises:
+        UsageError: nobody brings it, or it cannot be loaded.
+    """
+    known = named_by_suites(field)
+    if name not in known:
+        raise entry_points.unknown(noun, name, known)
+    return entry_points.made(entry_points.loaded(known[name]))
+
+
+def _suites() -> Iterator[Suite]:
+    for each in entry_points.collected(entry_points.entries("suites").values()):
+        if not isinstance(each, Suite):
+            raise UsageError(f"{each!r} is registered under {_GROUP} and is no Suite: see holdfast.harness.spi.suite.")
+        yield each
+
 
 _WORDS = re.compile(r"[\w-]+(\+([\w-]+|\d+(\.\d+)*))*")
 """Such a name leads to no path and to no module."""
@@ -207,7 +243,7 @@ def reporters(shown: type[Thing]) -> tuple[Reporter[Thing], ...]:
 
 def kits() -> tuple[str, ...]:
     """The contracts of the SPI that somebody judges, without loading who does."""
-    return tuple(suites.named("kits"))
+    return tuple(named_by_suites("kits"))
 
 
 def kit(contract: str) -> Kit:
@@ -216,12 +252,12 @@ def kit(contract: str) -> Kit:
     Raises:
         UsageError: nobody does.
     """
-    return cast("Kit", suites.one("kits", contract, "kit"))
+    return cast("Kit", one_of_suites("kits", contract, "kit"))
 
 
 def scaffolds() -> tuple[str, ...]:
     """What an author can start from, without loading it."""
-    return tuple(suites.named("scaffolds"))
+    return tuple(named_by_suites("scaffolds"))
 
 
 def scaffold(kind: str) -> Scaffold:
@@ -230,7 +266,7 @@ def scaffold(kind: str) -> Scaffold:
     Raises:
         UsageError: nobody has one.
     """
-    return cast("Scaffold", suites.one("scaffolds", kind, "scaffold"))
+    return cast("Scaffold", one_of_suites("scaffolds", kind, "scaffold"))
 
 
 def formats() -> tuple[str, ...]:
@@ -305,19 +341,19 @@ def kits_deciding(rule: str) -> tuple[str, ...]:
 @cache
 def rules() -> tuple[Rule, ...]:
     """The rules of every registered catalogue, in the order of their ids."""
-    return tuple(sorted(entry_points.collected(suites.brought("rules")), key=lambda rule: rule.id))
+    return tuple(sorted(entry_points.collected(brought_by_suites("rules")), key=lambda rule: rule.id))
 
 
 @cache
 def cases() -> tuple[Case, ...]:
     """Every registered case, in the order of their ids."""
-    return _distinct("case", entry_points.collected(suites.brought("cases")), lambda case: case.id)
+    return _distinct("case", entry_points.collected(brought_by_suites("cases")), lambda case: case.id)
 
 
 @cache
 def case_costs() -> Mapping[tuple[str, Tier], float]:
     """By case and tier, the recorded seconds of all its runs one after the other, alone on an idle machine."""
-    tables = [entry_points.made(entry_points.loaded(each)) for each in suites.brought("case_costs")]
+    tables = [entry_points.made(entry_points.loaded(each)) for each in brought_by_suites("case_costs")]
     return {key: seconds for table in tables for key, seconds in table.items()}
 
 
@@ -332,7 +368,7 @@ def mutants() -> tuple[Mutant, ...]:
 
 @cache
 def cases_by_module() -> Mapping[str, Sequence[Case]]:
-    return entry_points.by_module(suites.brought("cases"))
+    return entry_points.by_module(brought_by_suites("cases"))
 
 
 @cache
@@ -343,7 +379,7 @@ def oracles_by_module() -> Mapping[str, Sequence[Oracle]]:
 
 def history(name: str) -> Callable[[], History] | None:
     """Who makes the hand-made history of that name."""
-    tables = map(entry_points.loaded, suites.brought("histories"))
+    tables = map(entry_points.loaded, brought_by_suites("histories"))
     return next((each[name] for each in tables if name in each), None)
 
 

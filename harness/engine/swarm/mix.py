@@ -10,10 +10,9 @@ import msgspec
 from holdfast.harness.engine.errors import UsageError
 from holdfast.harness.engine.site import registry
 from holdfast.harness.engine.site.answers import account_of, answer_of, evidence_of
-from holdfast.harness.model.capability import Capability
+from holdfast.harness.model.capability import Capability, Evidence
 from holdfast.harness.model.case import Tier
-from holdfast.harness.model.demands import demands
-from holdfast.harness.model.evidence import Evidence
+from holdfast.harness.model.job import demands
 from holdfast.harness.model.jobs import ENDLESS_JOBS, KEYED_JOBS, REGIONAL_JOBS
 from holdfast.harness.model.message_contract import ORDERED_CONNECTION, MessageContract
 from holdfast.harness.model.plan import Plan, Topology, WorkloadSpec

@@ -22,11 +22,11 @@ from holdfast.harness.engine.site import registry
 from holdfast.harness.engine.verification.sent import Judged, Key, SentCertificate
 from holdfast.harness.engine.verification.statements import Statements, with_words_of
 from holdfast.harness.model.case import Case, Tier
+from holdfast.harness.model.certificate import Scope
 from holdfast.harness.model.command_line import words_of
 from holdfast.harness.model.finding import Finding
 from holdfast.harness.model.journal import CaseResult, Certificate, Journal, RuleResult, Status, TierReport
-from holdfast.harness.model.plural import plural
-from holdfast.harness.model.title import Scope
+from holdfast.harness.model.sentence import plural
 from holdfast.harness.spi.oracle import titles_of
 
 _WORDS_OF_THE_SENDER = ("versions", "not_tried", "scope", "left_out")

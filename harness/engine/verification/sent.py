@@ -8,14 +8,14 @@ from pathlib import Path
 
 import msgspec
 
-from holdfast.harness.engine.artefacts.journal_file import read_journal
-from holdfast.harness.engine.artefacts.safe_path import inside, require_folder, require_regular
+from holdfast.harness.engine.artefacts.files import inside, require_folder, require_regular
+from holdfast.harness.engine.artefacts.json_files import read_journal
 from holdfast.harness.engine.certification.result_log import Logged, LoggedCase, LoggedCheck, LoggedRun, LogHeader
 from holdfast.harness.engine.certification.run_store import RUNS
 from holdfast.harness.engine.errors import UsageError
 from holdfast.harness.engine.site import registry
+from holdfast.harness.model.capability import Evidence
 from holdfast.harness.model.case import Tier
-from holdfast.harness.model.evidence import Evidence
 from holdfast.harness.model.journal import Journal
 from holdfast.harness.spi.kit import KitCheck
 from holdfast.harness.spi.outside_files import OutsideFileError, PackedLines

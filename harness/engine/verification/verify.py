@@ -5,20 +5,18 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from holdfast.harness.engine.artefacts.safe_path import require_folder
+from holdfast.harness.engine.artefacts.files import require_folder
+from holdfast.harness.engine.artefacts.json_files import plan_digest
 from holdfast.harness.engine.artefacts.stored_run import store_run
 from holdfast.harness.engine.certification.run_store import RUNS
 from holdfast.harness.engine.errors import UsageError
 from holdfast.harness.engine.executor.run import Run
-from holdfast.harness.engine.plans.digest import plan_digest
 from holdfast.harness.engine.site import entry_points
+from holdfast.harness.engine.site.machine import versions
 from holdfast.harness.engine.site.plan_code import require_trusted_code
-from holdfast.harness.engine.site.versions import versions
-from holdfast.harness.engine.verification.kept_runs import judge_again
 from holdfast.harness.engine.verification.kits import compare_kit, compare_parts
-from holdfast.harness.engine.verification.plans import Plans, cases_of
 from holdfast.harness.engine.verification.recount import recount
-from holdfast.harness.engine.verification.replays import chosen, repeated, replay
+from holdfast.harness.engine.verification.replays import Plans, cases_of, chosen, judge_again, repeated, replay
 from holdfast.harness.engine.verification.sent import Judged, SentCertificate
 from holdfast.harness.engine.verification.statements import Kind, Statements
 from holdfast.harness.model.case import Tier

@@ -11,14 +11,13 @@ from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from holdfast.harness.engine.plans.words import fault_in_brief, setting_in_words
-from holdfast.harness.model.damage import DAMAGE_RANK, Damage
 from holdfast.harness.model.events import CheckpointCompleted, Event, FaultInjected
 from holdfast.harness.model.finding import Command, Finding, Violation
 from holdfast.harness.model.history import History
-from holdfast.harness.model.plural import plural
+from holdfast.harness.model.sentence import plural
 from holdfast.harness.model.status import Status
 from holdfast.harness.model.units import duration
-from holdfast.harness.model.verdict import Anomaly, Verdict
+from holdfast.harness.model.verdict import DAMAGE_RANK, Anomaly, Damage, Verdict
 from holdfast.harness.oracles.damages import CONSEQUENCES, damage_of, vagueness
 from holdfast.harness.spi.oracle import Oracle, titles_of
 

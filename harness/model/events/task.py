@@ -1,9 +1,9 @@
-"""The life of a subtask: from where it starts, what it reads, how it ends."""
+"""The life of a subtask: from where it starts, what it reads, the splits that it is assigned, its timers, how it ends,
+and what enters and leaves its channels."""
 
 from __future__ import annotations
 
-from holdfast.harness.model.events.event import Event
-from holdfast.harness.model.events.state import ListSummary, StateSummary
+from holdfast.harness.model.events.event import Event, ListSummary, StateSummary
 
 
 class TaskStarted(Event, tag="task_started"):
@@ -90,3 +90,172 @@ class TaskStopped(Event, tag="task_stopped"):
 
     subtask: str
     reason: str
+
+
+NamedTimers = tuple[tuple[str, int], ...]
+"""Of each timer whose it is, and its time in milliseconds. No two of one operator that wait are equal."""
+
+
+LateRecords = tuple[tuple[int, int, int, int], ...]
+"""Of each partition, offset, the window that did not take it, and the watermark of the operator in milliseconds."""
+
+
+LookedUp = tuple[tuple[str, int, int, bool], ...]
+"""Of each record its key, partition and offset, and whether state of its key was found that lives."""
+
+
+class TimersSet(Event, tag="timers_set"):
+    """A subtask has new timers, and `deleted` others, or some of these, before their time."""
+
+    subtask: str
+    timers: NamedTimers
+    deleted: NamedTimers = ()
+
+
+class TimersFired(Event, tag="timers_fired"):
+    """The time of a subtask, processing time or its watermark, has reached these timers.
+
+    `final`: its input has ended, so that it waits for no time any more.
+    """
+
+    subtask: str
+    time_ms: int
+    timers: NamedTimers
+    final: bool = False
+
+
+class RecordsDropped(Event, tag="records_dropped"):
+    """Records came too late for windows that were over."""
+
+    subtask: str
+    records: LateRecords
+
+
+class KeysLookedUp(Event, tag="keys_looked_up"):
+    """A subtask looked for state with a time to live, by the processing time that it tells, for each record in turn.
+
+    Of a job with a THROTTLE: a record for which nothing was found is handed on.
+    """
+
+    subtask: str
+    now_ms: int
+    found: LookedUp
+
+
+class SplitsListed(Event, tag="splits_listed"):
+    """What a source system answered when it was to list its splits; a later answer may hold more of them, or fewer."""
+
+    splits: tuple[int, ...]
+
+
+class SplitsAssigned(Event, tag="splits_assigned"):
+    """An enumerator sent splits to a reader; `attempt` is the reader's."""
+
+    subtask: str
+    splits: tuple[int, ...]
+
+
+class SplitsReceived(Event, tag="splits_received"):
+    """A reader was given splits; it may have some of them already."""
+
+    subtask: str
+    splits: tuple[int, ...]
+
+
+class SplitsLeft(Event, tag="splits_left"):
+    """An enumerator's part of a checkpoint: the splits of a source vertex that no reader's part holds."""
+
+    checkpoint: int
+    vertex: str
+    splits: tuple[int, ...]
+
+
+class BatchSent(Event, tag="batch_sent"):
+    """A batch entered a channel. `position` counts the batches of this channel and attempt from 0. What was in flight
+    at the restored cut is not sent again: see ChannelStateRestored, and `origin` of BatchProcessed."""
+
+    channel: str
+    position: int
+    records: int
+    origin: int = 0
+
+
+class BatchProcessed(Event, tag="batch_processed"):
+    """A batch left a channel and took effect on the receiving subtask. One that was in flight at the restored cut has
+    the position of its `origin`, the attempt that counted it; 0: this one."""
+
+    channel: str
+    position: int
+    records: int
+    origin: int = 0
+
+
+class BarrierSent(Event, tag="barrier_sent"):
+    """A barrier entered a channel; `overtaking` in front of what waited at its sender."""
+
+    channel: str
+    checkpoint: int
+    overtaking: bool = False
+
+
+class BarrierReceived(Event, tag="barrier_received"):
+    """A barrier left a channel; `overtaking` in front of what waited at its receiver. `held_bytes` waited then in the
+    channels that its receiver had blocked."""
+
+    channel: str
+    checkpoint: int
+    held_bytes: int = 0
+    overtaking: bool = False
+
+
+class CancellationSent(Event, tag="cancellation_sent"):
+    """A marker entered a channel in the place of a barrier: the checkpoint was given up above."""
+
+    channel: str
+    checkpoint: int
+
+
+class CancellationReceived(Event, tag="cancellation_received"):
+    """Such a marker left a channel."""
+
+    channel: str
+    checkpoint: int
+
+
+class EndOfDataSent(Event, tag="end_of_data_sent"):
+    """The end of the records entered a channel; barriers may follow."""
+
+    channel: str
+
+
+class EndOfDataReceived(Event, tag="end_of_data_received"):
+    """The end of the records left a channel."""
+
+    channel: str
+
+
+class EndOfPartitionReceived(Event, tag="end_of_partition_received"):
+    """The end of its sender left a channel: no barrier will come on it any more."""
+
+    channel: str
+
+
+class ChannelBlocked(Event, tag="channel_blocked"):
+    """Aligned: nothing is taken from this channel until the alignment ends."""
+
+    channel: str
+    checkpoint: int
+
+
+class ChannelUnblocked(Event, tag="channel_unblocked"):
+    """The alignment ended or was given up."""
+
+    channel: str
+    checkpoint: int
+
+
+class BuffersResized(Event, tag="buffers_resized"):
+    """Buffer debloating: from now on either end of each input of a subtask holds so many batches."""
+
+    subtask: str
+    buffers: int

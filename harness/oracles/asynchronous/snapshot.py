@@ -18,7 +18,7 @@ from holdfast.harness.model.events import (
 )
 from holdfast.harness.model.history import History
 from holdfast.harness.model.job import Vertex, VertexKind
-from holdfast.harness.model.plural import plural
+from holdfast.harness.model.sentence import plural
 from holdfast.harness.model.submitted_jobs import programs
 from holdfast.harness.model.verdict import Verdict
 from holdfast.harness.oracles.asynchronous.snapshot_trace import Part, SnapshotTrace

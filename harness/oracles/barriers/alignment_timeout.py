@@ -22,7 +22,7 @@ from holdfast.harness.model.events import (
     SnapshotTaken,
 )
 from holdfast.harness.model.history import History
-from holdfast.harness.model.plural import plural
+from holdfast.harness.model.sentence import plural
 from holdfast.harness.model.target import Role
 from holdfast.harness.model.topology import channel_ends, network_channels
 from holdfast.harness.oracles.findings import Findings, replay

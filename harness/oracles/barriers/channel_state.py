@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from holdfast.harness.model.events import AttemptStarted, BarrierReceived, BatchProcessed, SnapshotTaken, StateSummary
 from holdfast.harness.model.history import History
-from holdfast.harness.model.plural import plural
+from holdfast.harness.model.sentence import plural
 from holdfast.harness.oracles.barriers.channel_trace import ORIGIN, Attempt, Channel, ChannelTrace, Subtask, elements
 from holdfast.harness.oracles.findings import Findings
 from holdfast.harness.oracles.shared.layout import Layout

@@ -9,7 +9,7 @@ from typing import TypeVar
 from holdfast.harness.model.capability import Guarantee
 from holdfast.harness.model.events import Event
 from holdfast.harness.model.history import History
-from holdfast.harness.model.plural import plural
+from holdfast.harness.model.sentence import plural
 from holdfast.harness.oracles.findings import Findings
 from holdfast.harness.oracles.shared.state_fold import MODULUS, StateFold, Sums
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from holdfast.harness.model import events
 from holdfast.harness.model.history import History
 from holdfast.harness.model.plan import ExpectedEnd
-from holdfast.harness.model.plural import plural
+from holdfast.harness.model.sentence import plural
 from holdfast.harness.model.topology import process_of
 from holdfast.harness.model.verdict import Verdict
 from holdfast.harness.oracles.findings import Findings, replay

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from holdfast.harness.model import events
-from holdfast.harness.model.history import History
-from holdfast.harness.model.succession import sayings_of_superseded
+from holdfast.harness.model.history import History, sayings_of_superseded
 from holdfast.harness.model.verdict import Verdict
 from holdfast.harness.oracles.findings import Findings
 from holdfast.harness.oracles.shared.ledger import by_part, part_of

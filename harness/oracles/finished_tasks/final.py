@@ -6,7 +6,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from holdfast.harness.model.capability import Guarantee
-from holdfast.harness.model.edited_job import ADDED
 from holdfast.harness.model.events import (
     AttemptStarted,
     CheckpointTriggered,
@@ -22,7 +21,7 @@ from holdfast.harness.model.events import (
 )
 from holdfast.harness.model.history import History
 from holdfast.harness.model.job import Contract, VertexKind
-from holdfast.harness.model.submitted_jobs import edited_edges
+from holdfast.harness.model.submitted_jobs import ADDED, edited_edges
 from holdfast.harness.model.topology import subtasks
 from holdfast.harness.model.verdict import Verdict
 from holdfast.harness.oracles.findings import Findings

@@ -6,7 +6,7 @@ from holdfast.harness.model import events
 from holdfast.harness.model.checkpoint import FailureReason
 from holdfast.harness.model.history import History
 from holdfast.harness.model.job import VertexKind
-from holdfast.harness.model.plural import plural
+from holdfast.harness.model.sentence import plural
 from holdfast.harness.oracles.findings import Findings, replay
 from holdfast.harness.oracles.finished_tasks.finish_trace import FinishTrace
 from holdfast.harness.oracles.shared.layout import Layouts, widest_layout

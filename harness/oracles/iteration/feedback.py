@@ -16,8 +16,8 @@ from holdfast.harness.model.events import (
 )
 from holdfast.harness.model.history import History
 from holdfast.harness.model.job import Contract, Partitioning, VertexKind
-from holdfast.harness.model.plural import plural
 from holdfast.harness.model.records import IdentityRow
+from holdfast.harness.model.sentence import plural
 from holdfast.harness.model.topology import channel_ends
 from holdfast.harness.model.verdict import Verdict
 from holdfast.harness.oracles.findings import Findings, replay

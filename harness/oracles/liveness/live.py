@@ -6,15 +6,13 @@ from collections.abc import Iterator, Mapping
 from itertools import pairwise
 
 from holdfast.harness.model import events, profile
-from holdfast.harness.model.consequence import Consequence
-from holdfast.harness.model.damage import Damage
+from holdfast.harness.model.consequence import Consequence, FaultFate
 from holdfast.harness.model.events import BY_HARNESS, NodeDied, StateFound
-from holdfast.harness.model.fault_fate import FaultFate
 from holdfast.harness.model.history import History
 from holdfast.harness.model.plan import ExpectedEnd
-from holdfast.harness.model.plural import plural
+from holdfast.harness.model.sentence import plural
 from holdfast.harness.model.topology import channel_ends, process_of
-from holdfast.harness.model.verdict import Verdict
+from holdfast.harness.model.verdict import Damage, Verdict
 from holdfast.harness.oracles.findings import Findings
 from holdfast.harness.oracles.liveness.blockage import status_in_words, waiting_for
 from holdfast.harness.oracles.shared.exemptions import exemptions

@@ -9,8 +9,7 @@ from typing import Any
 
 from holdfast.harness.model import events
 from holdfast.harness.model.consequence import Consequence
-from holdfast.harness.model.history import History
-from holdfast.harness.model.succession import of_the_job
+from holdfast.harness.model.history import History, of_the_job
 from holdfast.harness.model.verdict import Verdict
 from holdfast.harness.oracles.findings import Findings, line
 from holdfast.harness.oracles.liveness.last_state import LastState

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from holdfast.harness.model import events
 from holdfast.harness.model.events import CheckpointType
 from holdfast.harness.model.history import History
-from holdfast.harness.model.plural import plural
+from holdfast.harness.model.sentence import plural
 from holdfast.harness.model.verdict import Verdict
 from holdfast.harness.oracles.findings import Findings, replay
 from holdfast.harness.oracles.observability.reported_checkpoint import Checkpoint, DueReport, Life

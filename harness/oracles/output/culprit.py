@@ -14,9 +14,9 @@ from functools import reduce
 import msgspec
 import numpy as np
 
-from holdfast.harness.model.damage import Damage
-from holdfast.harness.model.plural import plural
 from holdfast.harness.model.records import Digests, FoldRow, Integers
+from holdfast.harness.model.sentence import plural
+from holdfast.harness.model.verdict import Damage
 from holdfast.harness.oracles.shared.fold_model import MASK, FoldModel, Sums
 
 CANDIDATES = 1 << 20

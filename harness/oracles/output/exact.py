@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from holdfast.harness.model.capability import Claims, Guarantee
-from holdfast.harness.model.damage import Damage
 from holdfast.harness.model.events import Event, RowsVisible
 from holdfast.harness.model.history import History
 from holdfast.harness.model.job import Contract
-from holdfast.harness.model.plural import plural
 from holdfast.harness.model.records import FoldRow
-from holdfast.harness.model.verdict import Verdict
+from holdfast.harness.model.sentence import plural
+from holdfast.harness.model.verdict import Damage, Verdict
 from holdfast.harness.oracles.findings import Findings, left_open
 from holdfast.harness.oracles.output.culprit import Culprit, explain, named
 from holdfast.harness.oracles.output.fold_rows import in_order, judged, wrong_in_any_order

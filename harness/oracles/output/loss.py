@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from itertools import islice
 
 from holdfast.harness.model.history import History
-from holdfast.harness.model.plural import plural
 from holdfast.harness.model.records import FoldRow
+from holdfast.harness.model.sentence import plural
 from holdfast.harness.oracles.findings import ANOMALIES_PER_CLAUSE, Findings
 from holdfast.harness.oracles.output.culprit import Culprit, explain_row, named, with_remainder
 from holdfast.harness.oracles.output.delivery import Delivery

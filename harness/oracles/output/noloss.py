@@ -10,8 +10,8 @@ from holdfast.harness.model.capability import Guarantee
 from holdfast.harness.model.events import Event, RowsVisible
 from holdfast.harness.model.history import History
 from holdfast.harness.model.job import Contract
-from holdfast.harness.model.plural import plural
 from holdfast.harness.model.records import FoldRow
+from holdfast.harness.model.sentence import plural
 from holdfast.harness.model.verdict import Verdict
 from holdfast.harness.oracles.findings import ANOMALIES_PER_CLAUSE, Findings, left_open
 from holdfast.harness.oracles.output.culprit import Culprit, explain, named, with_remainder

@@ -23,7 +23,7 @@ from holdfast.harness.model.events import (
     RowsVisible,
 )
 from holdfast.harness.model.history import History
-from holdfast.harness.model.plural import plural
+from holdfast.harness.model.sentence import plural
 from holdfast.harness.model.verdict import Verdict
 from holdfast.harness.oracles.findings import ANOMALIES_PER_CLAUSE, Findings, left_open
 from holdfast.harness.oracles.shared.exemptions import exemptions

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from holdfast.harness.model import events
 from holdfast.harness.model.history import History
-from holdfast.harness.model.plural import plural
+from holdfast.harness.model.sentence import plural
 from holdfast.harness.oracles.findings import Findings
 from holdfast.harness.oracles.recovery.operator_state import differ
 from holdfast.harness.oracles.shared.recorded import Recorded

@@ -21,7 +21,7 @@ from holdfast.harness.model.events import (
     SourceEmitted,
 )
 from holdfast.harness.model.history import History
-from holdfast.harness.model.plural import plural
+from holdfast.harness.model.sentence import plural
 from holdfast.harness.model.verdict import Verdict
 from holdfast.harness.oracles.findings import Findings, replay
 from holdfast.harness.oracles.shared.exemptions import exemptions

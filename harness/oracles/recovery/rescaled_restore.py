@@ -21,7 +21,7 @@ from holdfast.harness.model.events import (
     TaskStarted,
 )
 from holdfast.harness.model.history import History
-from holdfast.harness.model.plural import plural
+from holdfast.harness.model.sentence import plural
 from holdfast.harness.model.submitted_jobs import topologies
 from holdfast.harness.oracles.findings import Findings
 from holdfast.harness.oracles.shared.layout import Layout, Layouts

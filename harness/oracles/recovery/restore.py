@@ -8,7 +8,7 @@ from itertools import pairwise
 from holdfast.harness.model import events
 from holdfast.harness.model.history import History
 from holdfast.harness.model.job import VertexKind
-from holdfast.harness.model.plural import plural
+from holdfast.harness.model.sentence import plural
 from holdfast.harness.model.verdict import Verdict
 from holdfast.harness.oracles.findings import Findings
 from holdfast.harness.oracles.recovery.moved_state import CLAUSES as MOVED

@@ -11,9 +11,8 @@ from collections.abc import Mapping
 
 from holdfast.harness.model import events, profile
 from holdfast.harness.model.consequence import Consequence
-from holdfast.harness.model.edited_job import RENAMED
 from holdfast.harness.model.history import History
-from holdfast.harness.model.submitted_jobs import edited_edges, programs
+from holdfast.harness.model.submitted_jobs import RENAMED, edited_edges, programs
 from holdfast.harness.model.verdict import Verdict
 from holdfast.harness.oracles.findings import Findings
 from holdfast.harness.oracles.savepoints import claimed, stopped

@@ -11,9 +11,8 @@ from collections.abc import Collection
 
 from holdfast.harness.model import events
 from holdfast.harness.model.consequence import ANY_FAILURE, Consequence
-from holdfast.harness.model.history import History
+from holdfast.harness.model.history import History, superseded
 from holdfast.harness.model.plan import FaultSpec
-from holdfast.harness.model.succession import superseded
 from holdfast.harness.model.target import Role
 from holdfast.harness.oracles.shared.ledger import by_checkpoint
 from holdfast.harness.oracles.shared.options import NS_PER_MS

@@ -10,8 +10,8 @@ from collections.abc import Mapping, Sequence
 
 from holdfast.harness.model.events import ReaderPolled, RowsChanged
 from holdfast.harness.model.history import History
-from holdfast.harness.model.plural import plural
 from holdfast.harness.model.records import CommittedRows
+from holdfast.harness.model.sentence import plural
 from holdfast.harness.oracles.findings import Findings
 from holdfast.harness.oracles.sinks.transaction import AGAIN, Transaction, of_unit
 from holdfast.harness.oracles.sinks.transaction_trace import TransactionTrace

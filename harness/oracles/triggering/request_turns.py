@@ -6,7 +6,7 @@ from collections.abc import Set
 
 from holdfast.harness.model.checkpoint import PREFLIGHT, CheckpointOrigin, FailureReason
 from holdfast.harness.model.events import CheckpointDrawn, CheckpointRefused, CheckpointRequested, CheckpointTriggered
-from holdfast.harness.model.plural import plural
+from holdfast.harness.model.sentence import plural
 from holdfast.harness.oracles.findings import Findings
 from holdfast.harness.oracles.shared.options import NS_PER_MS
 

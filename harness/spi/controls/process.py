@@ -1,8 +1,11 @@
-"""Processes: they die, stand still, and are succeeded."""
+"""Processes: they die, stand still, and are succeeded; their tasks fail; and the clocks of their machines are set, or
+run fast or slow."""
 
 from __future__ import annotations
 
 from typing import Protocol
+
+import msgspec
 
 from holdfast.harness.model.target import Target
 
@@ -64,3 +67,49 @@ class MembershipControl(ProcessControl, Protocol):
 
     def come_back(self, target: Target) -> None:
         """Let its environment start it again; does nothing for one that has not left."""
+
+
+class TargetAbsent(OSError):
+    """The system under test has no such part, now or at any time, so the plan does not apply to it (DESIGN section 3).
+
+    For what only a run can tell: a worker that runs no Python has no Python worker to kill. What is there but cannot be
+    acted on at the moment is another OSError.
+    """
+
+
+class ClockError(msgspec.Struct, frozen=True):
+    """How wrong a wall clock is.
+
+    Attributes:
+        ahead_ms: what it is ahead by, at once; negative: behind.
+        percent: how fast it runs from now on; 100 is right, 0 stands still.
+    """
+
+    ahead_ms: int = 0
+    percent: int = 100
+
+
+class ClockControl(Protocol):
+    """The wall clocks of workers and of the coordinator, each of its own machine: they stay wrong for later lives."""
+
+    def mislead(self, target: Target, error: ClockError) -> None:
+        """Let a clock be wrong from now on. Replaces an earlier error."""
+
+    def correct(self, target: Target, error: ClockError) -> None:
+        """Undo one `mislead`. Any other that acts on the clock goes on, from now on, until it is undone itself."""
+
+    def right(self, target: Target, error: ClockError) -> bool:
+        """Whether this error does not act on the clock any more."""
+
+
+class TaskControl(Protocol):
+    """Single subtasks of the job."""
+
+    def slow(self, task: Target, delay_ms: int) -> None:
+        """Let every batch keep a subtask busy for so long. Replaces an earlier delay."""
+
+    def restore(self, task: Target, delay_ms: int) -> None:
+        """Undo one `slow`. Any other that acts on the subtask goes on until it is undone itself."""
+
+    def whole(self, task: Target, delay_ms: int) -> bool:
+        """Whether no such delay acts on the subtask any more."""

@@ -1,8 +1,11 @@
-"""The storage of checkpoints: its operations fail and take long, and its files are damaged."""
+"""Where state and output are kept: operations of the checkpoint storage fail and its files are damaged, local disks
+lose copies, services go down and come up."""
 
 from __future__ import annotations
 
 from typing import Protocol
+
+from holdfast.harness.model.target import Target
 
 
 class StorageControl(Protocol):
@@ -94,3 +97,29 @@ class ListingControl(Protocol):
 
     def listings_held(self) -> bool:
         """Whether they are older."""
+
+
+class ServiceControl(Protocol):
+    """The storage and the broker."""
+
+    def take_down(self, service: Target) -> None:
+        """End a service as SIGKILL does, and keep it down."""
+
+    def bring_up(self, service: Target) -> None:
+        """Start it again with what it had stored; returns when it serves. Does nothing where it is up."""
+
+    def alive(self, service: Target) -> bool:
+        """Whether it serves."""
+
+
+class LocalDiskControl(Protocol):
+    """The local copies of state."""
+
+    def spoil(self, worker: int, way: str) -> None:
+        """Change the newest local copy of each subtask of a worker. A LocalCopySpoilt is recorded before it acts.
+
+        Args:
+            worker: index of the worker.
+            way: `remove`, `truncate`, `flip` (one bit), `foreign` (the copy of another worker) or `stale` (that which
+                was there at the last `remember`).
+        """

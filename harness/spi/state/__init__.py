@@ -22,16 +22,26 @@ Order of calls. Factory; at most one successful `restore` or `restore_entries`; 
 
 from __future__ import annotations
 
-from holdfast.harness.spi.state.context import StateContext
-from holdfast.harness.spi.state.description import Description, Flag
-from holdfast.harness.spi.state.descriptor import StateDescriptor, StateKind
-from holdfast.harness.spi.state.entry import StateEntry
-from holdfast.harness.spi.state.handle import Extent, StateHandle
+from holdfast.harness.spi.state.description import Description, Flag, StateContext
 from holdfast.harness.spi.state.keyed_state_backend import KeyedStateBackend, KeyedStateBackendFactory
-from holdfast.harness.spi.state.manifest import Manifest
-from holdfast.harness.spi.state.snapshot import Cancelled, Snapshot, SnapshotKind
-from holdfast.harness.spi.state.table import Convert, Reduce, StateTable
-from holdfast.harness.spi.state.timers import Timer, TimerService
+from holdfast.harness.spi.state.snapshot import (
+    Cancelled,
+    Extent,
+    Manifest,
+    Snapshot,
+    SnapshotKind,
+    StateEntry,
+    StateHandle,
+)
+from holdfast.harness.spi.state.table import (
+    Convert,
+    Reduce,
+    StateDescriptor,
+    StateKind,
+    StateTable,
+    Timer,
+    TimerService,
+)
 
 __all__ = [
     "Cancelled",

@@ -5,15 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Protocol
 
-from holdfast.harness.spi.state.context import StateContext
-from holdfast.harness.spi.state.description import Description
-from holdfast.harness.spi.state.descriptor import StateDescriptor
-from holdfast.harness.spi.state.entry import StateEntry
-from holdfast.harness.spi.state.manifest import Manifest
-from holdfast.harness.spi.state.snapshot import Snapshot, SnapshotKind
-from holdfast.harness.spi.state.table import Convert, Reduce, StateTable
-from holdfast.harness.spi.state.timers import TimerService
-from holdfast.harness.spi.storage.streams import CheckpointStreamFactory
+from holdfast.harness.spi.state.description import Description, StateContext
+from holdfast.harness.spi.state.snapshot import Manifest, Snapshot, SnapshotKind, StateEntry
+from holdfast.harness.spi.state.table import Convert, Reduce, StateDescriptor, StateTable, TimerService
+from holdfast.harness.spi.storage import CheckpointStreamFactory
 
 
 class KeyedStateBackend(Protocol):

@@ -8,11 +8,9 @@ from typing import Protocol
 
 import msgspec
 
-from holdfast.harness.spi.state.context import StateContext
-from holdfast.harness.spi.state.description import Description
-from holdfast.harness.spi.state.handle import Extent, StateHandle
-from holdfast.harness.spi.state.snapshot import Cancelled, SnapshotKind
-from holdfast.harness.spi.storage.streams import CheckpointStreamFactory
+from holdfast.harness.spi.state.description import Description, StateContext
+from holdfast.harness.spi.state.snapshot import Cancelled, Extent, SnapshotKind, StateHandle
+from holdfast.harness.spi.storage import CheckpointStreamFactory
 
 
 class RedistributionMode(StrEnum):

@@ -1,9 +1,13 @@
-"""One registered state: Flink's value, list, map, reducing or aggregating state, as bytes."""
+"""Registered states, as bytes: their descriptors, tables (Flink's value, list, map, reducing and aggregating state) and
+timers (Flink's InternalTimerService)."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from enum import StrEnum
 from typing import Protocol
+
+import msgspec
 
 Reduce = Callable[[bytes, bytes], bytes]
 """From the old value and the new one to what is stored. Pure, and called on the task thread only. What it raises leaves
@@ -68,3 +72,92 @@ class StateTable(Protocol):
 
     def clear(self, key_group: int, namespace: bytes) -> None:
         """Forget every value of a namespace. Never raises Full. (SBK-01)"""
+
+
+class StateKind(StrEnum):
+    """What the bytes of a state stand for, which is what `merge` does to them."""
+
+    VALUE = "value"
+    """One value for each key; no merge."""
+    LIST = "list"
+    """Elements, each behind its length as 4 bytes, big-endian. Merge appends: old bytes, then new bytes."""
+    MAP = "map"
+    """One entry for each key of a map. A key is the length of the outer key as 4 bytes, big-endian, then the outer key,
+    then the key within the map: so that a scan over one prefix is one map. No merge."""
+    REDUCING = "reducing"
+    """Merge folds the new value into the old one by the function of the registration."""
+    AGGREGATING = "aggregating"
+    """As REDUCING. What is stored is the accumulator, and what is merged is an accumulator, too."""
+    EVENT_TIME_TIMERS = "event-time-timers"
+    """Timers that fire by the watermark: of `timers`, and of no table."""
+    PROCESSING_TIME_TIMERS = "processing-time-timers"
+    """Timers that fire by the clock: of `timers`, and of no table."""
+
+
+class StateDescriptor(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+    """One state. Two descriptors of one name in one backend are equal, or the second registration is misuse.
+
+    Attributes:
+        name: unique within the operator.
+        kind: see StateKind.
+        key_format, value_format: names of the formats in which the caller encodes; the backend only compares them.
+        version: of the value format, from 1; a higher one is newer.
+        ttl_ms: milliseconds that a value lives behind its last write or merge; None: for ever. A list lives and dies
+            as a whole; an entry of a map alone. Timers have none.
+
+    Compatibility at a restore (SBK-04). Another kind, another key format, a TTL where there was none, or none where
+    there was one: Incompatible. Another duration of the TTL: compatible; what is stored keeps its expiry, and what is
+    written or merged from then on has the new one. Another value format or a higher version: migrates if the
+    registration brings `convert` and the backend declares MIGRATES, else Incompatible. A lower version: Incompatible.
+    """
+
+    name: str
+    kind: StateKind
+    key_format: str = "bytes"
+    value_format: str = "bytes"
+    version: int = 1
+    ttl_ms: int | None = None
+
+
+class Timer(msgspec.Struct, frozen=True, order=True, gc=False):
+    """One timer. Timers fire in ascending order of these fields; a namespace that is the beginning of another one comes
+    before that, whatever the keys are.
+
+    Attributes:
+        at_ms: event time or processing time, in milliseconds; any number of 64 bits with a sign.
+        key_group, namespace, key: whose it is.
+    """
+
+    at_ms: int
+    key_group: int
+    namespace: bytes
+    key: bytes
+
+
+class TimerService(Protocol):
+    """The timers of one name and one kind of time. Called on the task thread.
+
+    Every method raises RuntimeError behind `close`, and for a key group that the backend does not own. Timers are
+    state: snapshots hold them, and none fires twice or is lost over a restore (SBK-02; bug M1).
+    """
+
+    def register(self, timers: Sequence[Timer]) -> int:
+        """Add timers, all or none; those that are there already are no error. Returns how many are new.
+
+        Raises:
+            Full: a key or namespace is longer than declared, or the memory budget is used up.
+        """
+
+    def delete(self, timers: Sequence[Timer]) -> int:
+        """Remove timers; those that are not there are no error. Returns how many were there."""
+
+    def first(self) -> Timer | None:
+        """The earliest timer, due or not; it stays."""
+
+    def poll(self, until_ms: int, limit: int) -> Sequence[Timer]:
+        """Remove and return the earliest timers.
+
+        Args:
+            until_ms: no timer later than this, in milliseconds; one of exactly this time is due.
+            limit: at most so many; at least 1.
+        """

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from holdfast.suites.bench.sampling import spent_s
+from holdfast.suites.bench.figures import spent_s
 
 END_LIMIT_S = 10.0
 

@@ -13,11 +13,10 @@ from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from holdfast.suites.bench.peers.arrivals import Arrival, arrive
 from holdfast.suites.bench.peers.cache import PeerCache
 from holdfast.suites.bench.peers.flink_cluster import FlinkCluster, FlinkJob
 from holdfast.suites.bench.peers.peer import SETTLED_AFTER_S, SLICE_S, Demand, Latency, Throughput
-from holdfast.suites.bench.peers.peer_input import Columns, PeerInput, write_flights
+from holdfast.suites.bench.peers.peer_input import Arrival, Columns, PeerInput, arrive, write_flights
 from holdfast.suites.bench.peers.progress import WARM_AFTER_S, Sample, Spent, rates_of
 
 MODES: dict[str, dict[str, str]] = {

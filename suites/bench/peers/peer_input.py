@@ -8,9 +8,12 @@ new files.
 from __future__ import annotations
 
 import os
+import time
+from collections.abc import Callable, Iterator
 from enum import StrEnum
 from itertools import pairwise
 from pathlib import Path
+from typing import NamedTuple
 
 import msgspec
 import numpy as np
@@ -86,3 +89,35 @@ def _table(log: InputLog, columns: Columns) -> pa.Table:
     value = np.concatenate([partition.value for partition in log.partitions])
     key = pa.array(indices) if columns is Columns.NUMBER else pa.array(log.keys).take(pa.array(indices))
     return pa.table({"key": key, "value": pa.array(value)})
+
+
+class Arrival(NamedTuple):
+    """A part that arrived: its running number, when (in seconds since 1970), and how many records with it so far."""
+
+    number: int
+    time_s: float
+    records: int
+
+
+def arrive(
+    source: PeerInput, folder: Path, interval_s: float, seconds: float, watch: Callable[[], object]
+) -> list[Arrival]:
+    """Let parts arrive for some time, and call `watch` whenever there is nothing else to do.
+
+    When a part came later than planned because this process had no turn, its true time counts.
+    """
+    arrivals: list[Arrival] = []
+    records = 0
+    for index in _paced(interval_s, seconds, watch):
+        records += source.link(folder, index)
+        arrivals.append(Arrival(index, time.time(), records))
+    return arrivals
+
+
+def _paced(interval_s: float, seconds: float, watch: Callable[[], object]) -> Iterator[int]:
+    begin = time.monotonic()
+    for index in range(round(seconds / interval_s)):
+        while time.monotonic() < begin + index * interval_s:
+            watch()
+            time.sleep(max(0.0, min(0.02, begin + index * interval_s - time.monotonic())))
+        yield index

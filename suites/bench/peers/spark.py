@@ -18,11 +18,10 @@ from typing import Any
 
 import msgspec
 
-from holdfast.suites.bench.peers.arrivals import Arrival, arrive
 from holdfast.suites.bench.peers.cache import PeerCache
 from holdfast.suites.bench.peers.children import Child
 from holdfast.suites.bench.peers.peer import SETTLED_AFTER_S, SLICE_S, Demand, Latency, Throughput
-from holdfast.suites.bench.peers.peer_input import Columns, write_flights
+from holdfast.suites.bench.peers.peer_input import Arrival, Columns, arrive, write_flights
 from holdfast.suites.bench.peers.progress import Sample, Spent, rates_of
 
 SPARK = "pyspark==4.3.0"

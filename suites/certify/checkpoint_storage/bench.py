@@ -15,13 +15,14 @@ from holdfast.harness.spi.storage import (
     StorageDescription,
 )
 from holdfast.suites.certify.check import Violation
-from holdfast.suites.certify.checkpoint_storage.target import INLINE_THRESHOLD
 from holdfast.suites.certify.outside import storage_performer
 from holdfast.suites.certify.outside.bench import OutsideBench, differs, shortened
-from holdfast.suites.certify.outside.target import Target
+from holdfast.suites.certify.plug import Target
 
 JOB = "job"
 INLINE = "inline"
+INLINE_THRESHOLD = "execution.checkpointing.data-inline-threshold"
+"""Option of a storage that keeps small files in their references; here it keeps none, unless a check is about it."""
 
 
 class Bench(OutsideBench):

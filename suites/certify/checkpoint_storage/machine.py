@@ -1,8 +1,9 @@
-"""Random programs of two coordinators and a second job on one place, beside a model."""
+"""Random programs of two coordinators and a second job on one place, beside a model of the kit's own."""
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from collections.abc import Hashable
+from typing import Any, ClassVar, NamedTuple
 
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, precondition, rule
@@ -12,9 +13,47 @@ from holdfast.harness.spi.errors import Fenced
 from holdfast.harness.spi.storage import CheckpointOutputStream, CheckpointStorage, Scope
 from holdfast.suites.certify.check import Check
 from holdfast.suites.certify.checkpoint_storage.bench import Bench
-from holdfast.suites.certify.checkpoint_storage.model import Model, Stored
 from holdfast.suites.certify.outside.bench import bytes_of
 from holdfast.suites.certify.programs import run_machine
+
+
+class Stored(NamedTuple):
+    """A file that was committed. `path`: as its reference has it."""
+
+    path: str
+    content: bytes
+    token: bytes
+    epoch: int
+
+
+class Model:
+    """What must be there.
+
+    Attributes:
+        epoch: that has claimed last.
+        files: by scope, checkpoint where it is exclusive, and name.
+        published: by checkpoint, its epoch and its metadata.
+    """
+
+    def __init__(self) -> None:
+        self.epoch = 0
+        self.files: dict[Hashable, Stored] = {}
+        self.published: dict[int, tuple[int, bytes]] = {}
+
+    @staticmethod
+    def key(scope: Scope, checkpoint: int, name: str) -> Hashable:
+        """One for each file that can be there at a time."""
+        return (scope, checkpoint if scope is Scope.EXCLUSIVE else None, name)
+
+    def drop(self, checkpoint: int) -> None:
+        self.published.pop(checkpoint, None)
+        for key in [key for key in self.files if isinstance(key, tuple) and key[1] == checkpoint]:
+            del self.files[key]
+
+    def paths(self, folder: str) -> list[str]:
+        prefix = f"{folder}/" if folder else ""
+        return sorted(each.path for each in self.files.values() if each.path.startswith(prefix))
+
 
 STEPS = 30
 EXAMPLES = {"memory": 400, "file": 400}

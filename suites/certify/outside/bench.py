@@ -12,13 +12,12 @@ import numpy as np
 
 from holdfast.harness.spi.errors import Transient
 from holdfast.suites.certify.answers import Answers
-from holdfast.suites.certify.check import CannotTry, Violation
-from holdfast.suites.certify.closing import raised_by_closing
+from holdfast.suites.certify.check import CannotTry, Violation, raised_by_closing
 from holdfast.suites.certify.outside.location import Location, location_below
 from holdfast.suites.certify.outside.messages import Act, Outcome, Report, Setting
 from holdfast.suites.certify.outside.relay import Relay
-from holdfast.suites.certify.outside.target import Target
 from holdfast.suites.certify.outside.victims import Stopped, Victims
+from holdfast.suites.certify.plug import Target
 
 ENDPOINT = "s3.endpoint"
 """Option that says where requests go: the kit puts its relay there."""
@@ -193,6 +192,14 @@ class OutsideBench:
         if self._relay is None:
             self._relay = Relay(self.options[ENDPOINT])
         return self._relay
+
+    def persistently(self, call: Callable[..., Result], *arguments: object) -> Result:
+        """What a call returns that is repeated once behind Transient."""
+        try:
+            return call(*arguments)
+        except Transient:
+            self.hit("tried-again")
+            return call(*arguments)
 
     # ---------------------------------------------------------------- what is expected
     def refuses(

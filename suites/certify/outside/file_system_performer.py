@@ -6,7 +6,7 @@ from typing import cast
 
 from holdfast.harness.spi.file_system import FileSystem, FileSystemContext, file_system_factory
 from holdfast.suites.certify.outside.messages import Act, Outcome, Setting
-from holdfast.suites.certify.outside.target import Contract
+from holdfast.suites.certify.plug import Contract
 
 CONTRACT = Contract("file system", FileSystem, file_system_factory)
 

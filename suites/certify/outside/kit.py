@@ -7,13 +7,13 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import Any, ClassVar, Generic, TypeVar
 
-from holdfast.harness.engine.site import hanging
+from holdfast.harness.engine.site.interruption import note_hanging
 from holdfast.harness.spi.kit import KitCheck
 from holdfast.suites.certify import plug
 from holdfast.suites.certify.check import Check, CheckVerdict
 from holdfast.suites.certify.judge import CHECK_LIMIT_S, judge_on, overdue
 from holdfast.suites.certify.outside.bench import OutsideBench
-from holdfast.suites.certify.outside.target import Factory, Target
+from holdfast.suites.certify.plug import Contract, Factory, Target, target_of
 
 BenchT = TypeVar("BenchT", bound=OutsideBench)
 AT_ONCE = {"hdfs": 4}
@@ -36,7 +36,7 @@ def _side_by_side(
                 yield verdict.result(CHECK_LIMIT_S)
             except TimeoutError:
                 hangs = True
-                hanging.note(check.id)
+                note_hanging(check.id)
                 yield overdue(check, "the check")
     finally:
         pool.shutdown(wait=not hangs, cancel_futures=True)
@@ -47,18 +47,22 @@ class OutsideKit(Generic[BenchT]):
     Args:
         checks: all that there are.
         bench: makes the world of a check: of a target, a rule and a seed.
-        target_of: what is certified, as `outside.target.target_of` makes it of a contract.
+        contract: that is certified.
     """
 
     def __init__(
         self,
         checks: tuple[Check[BenchT], ...],
         bench: Callable[[Target, str, int], BenchT],
-        target_of: Callable[[Factory | str, str, Mapping[str, str] | None], Target],
+        contract: Contract,
     ) -> None:
         self.checks = checks
-        self.target_of = target_of
         self._bench = bench
+        self._contract = contract
+
+    def target_of(self, factory: Factory | str, uri: str = "", options: Mapping[str, str] | None = None) -> Target:
+        """See `outside.target.target_of`."""
+        return target_of(self._contract, factory, uri, options)
 
     def certify(
         self, target: Target, checks: Iterable[Check[BenchT]] | None = None, seed: int = 0

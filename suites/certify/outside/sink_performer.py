@@ -9,7 +9,7 @@ import msgspec
 
 from holdfast.harness.spi.sink import Committable, Row, Sink, SinkContext, SinkFactory, SinkWriter
 from holdfast.suites.certify.outside.messages import Act, Outcome, Setting
-from holdfast.suites.certify.outside.target import Contract
+from holdfast.suites.certify.plug import Contract
 
 OPERATOR = "sink"
 

@@ -6,7 +6,7 @@ from typing import cast
 
 from holdfast.harness.spi.storage import CheckpointStorage, Scope, StorageContext, storage_factory
 from holdfast.suites.certify.outside.messages import Act, Outcome, Setting
-from holdfast.suites.certify.outside.target import Contract
+from holdfast.suites.certify.plug import Contract
 
 CONTRACT = Contract("checkpoint storage", CheckpointStorage, storage_factory)
 

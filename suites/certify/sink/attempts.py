@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from holdfast.harness.spi.sink import Committable, Row, Sink, SinkWriter
-from holdfast.suites.certify.check import Violation
-from holdfast.suites.certify.excerpt import excerpt
+from holdfast.suites.certify.check import Violation, excerpt
 from holdfast.suites.certify.sink.place import Place
 
 MOST_CONTENT = 64 << 10

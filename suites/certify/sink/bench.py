@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Sequence
 
 from holdfast.harness.spi.sink import Row, SinkFactory, SinkFlag, SinkWriter
-from holdfast.suites.certify.connected import HERE, Connected
-from holdfast.suites.certify.excerpt import excerpt, unlike
+from holdfast.suites.certify.check import excerpt, unlike
+from holdfast.suites.certify.connector_kit import HERE, Connected
 from holdfast.suites.certify.outside.sink_performer import OPERATOR
 from holdfast.suites.certify.sink.jobs import Job
 from holdfast.suites.certify.sink.place import Place

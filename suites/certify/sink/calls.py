@@ -10,11 +10,10 @@ from itertools import pairwise
 
 from holdfast.harness.spi.errors import Fenced, Transient
 from holdfast.harness.spi.sink import OutcomeKind, Row, SinkFlag
-from holdfast.suites.certify.check import Violation
-from holdfast.suites.certify.drawing import Step
-from holdfast.suites.certify.excerpt import excerpt
-from holdfast.suites.certify.fault_points import Crashed
+from holdfast.suites.certify.check import Violation, excerpt
+from holdfast.suites.certify.connector_kit import Crashed
 from holdfast.suites.certify.outside.sink_performer import OPERATOR
+from holdfast.suites.certify.programs import Step
 from holdfast.suites.certify.sink.attempts import Attempt, Promise
 from holdfast.suites.certify.sink.bench import LATE, Bench
 from holdfast.suites.certify.sink.jobs import DONE, Job

@@ -9,9 +9,8 @@ from itertools import chain
 
 from holdfast.harness.spi.errors import Transient
 from holdfast.harness.spi.sink import Committable, Outcome, OutcomeKind, Row, Sink, SinkFlag, SinkWriter
-from holdfast.suites.certify.check import Violation
-from holdfast.suites.certify.drawing import filled
-from holdfast.suites.certify.excerpt import excerpt
+from holdfast.suites.certify.check import Violation, excerpt
+from holdfast.suites.certify.programs import filled
 from holdfast.suites.certify.sink.attempts import Attempt, Promise
 from holdfast.suites.certify.sink.place import Place
 

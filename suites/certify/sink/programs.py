@@ -12,7 +12,7 @@ from typing import NamedTuple
 from holdfast.harness.sim.streams import Stream
 from holdfast.harness.spi.sink import DeliveryGuarantee, SinkFlag
 from holdfast.suites.certify.check import CannotTry, Check
-from holdfast.suites.certify.drawing import MANY, Program, play_apart, play_drawn, program_of
+from holdfast.suites.certify.programs import MANY, Program, play_apart, play_drawn, program_of
 from holdfast.suites.certify.sink.bench import Bench
 from holdfast.suites.certify.sink.calls import Calls
 

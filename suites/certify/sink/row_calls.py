@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from holdfast.harness.spi.sink import Row, SinkFlag
-from holdfast.suites.certify.drawing import LENGTHS, MOST_BYTES, SHORT, filled, text
+from holdfast.suites.certify.programs import LENGTHS, MOST_BYTES, SHORT, filled, text
 from holdfast.suites.certify.sink.bench import Bench
 from holdfast.suites.certify.sink.jobs import Job
 

@@ -22,10 +22,8 @@ from holdfast.harness.spi.source import (
     SplitEnumerator,
 )
 from holdfast.suites.certify.answers import Answers
-from holdfast.suites.certify.check import CannotTry, Violation
-from holdfast.suites.certify.closing import raised_by_closing
-from holdfast.suites.certify.connected import HERE, Connected, folder_of
-from holdfast.suites.certify.fault_points import FaultPoints
+from holdfast.suites.certify.check import CannotTry, Violation, raised_by_closing
+from holdfast.suites.certify.connector_kit import HERE, Connected, FaultPoints, folder_of
 
 Record = tuple[bytes, int]
 SHOWN_BYTES = 80

@@ -11,7 +11,7 @@ from hypothesis.stateful import RuleBasedStateMachine, precondition, rule
 from holdfast.harness.spi.errors import Transient
 from holdfast.harness.spi.source import SourceFlag
 from holdfast.suites.certify.check import Check
-from holdfast.suites.certify.fault_points import Crashed
+from holdfast.suites.certify.connector_kit import Crashed
 from holdfast.suites.certify.programs import run_machine
 from holdfast.suites.certify.source.bench import Bench
 

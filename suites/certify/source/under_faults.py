@@ -1,27 +1,37 @@
-"""Jobs of the reference runtime that read the source that is certified, and die in the middle (RULES E2E, REC, RSC)."""
+"""The kit of sources as the command line finds it, with jobs of the reference runtime that read the source and die.
+
+They run on `reference+source=FACTORY`, judged by oracles that see input and output alone (RULES E2E, REC, RSC).
+"""
 
 from __future__ import annotations
 
 import os
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence, Set
 from typing import NamedTuple
 
 from holdfast.faults.input import poison
 from holdfast.faults.process import kill
 from holdfast.fixtures.feeders import FEEDERS
+from holdfast.harness.engine.cases.case_run import run_case
+from holdfast.harness.engine.cases.case_status import case_not_run
+from holdfast.harness.engine.site.machine import lacking
 from holdfast.harness.lease import Lease
-from holdfast.harness.model.case import Case, Decision, Tier
+from holdfast.harness.model.case import Case, Decision, Tier, Window
 from holdfast.harness.model.job import Job
 from holdfast.harness.model.jobs import FORWARD, KEYED_SUM, REBALANCE, TUMBLING_SUM, bounded
+from holdfast.harness.model.journal import CaseResult
 from holdfast.harness.model.plan import ExpectedEnd, Plan
+from holdfast.harness.model.rule import Subject
+from holdfast.harness.model.status import Status
 from holdfast.harness.model.target import COORDINATOR
-from holdfast.harness.model.window import Window
+from holdfast.harness.spi.kit import KitCheck
 from holdfast.harness.spi.source import Source, SourceContext, SourceFlag
 from holdfast.harness.spi.surroundings import python_path
-from holdfast.suites.certify.connected import Connected, folder_of
-from holdfast.suites.certify.plug import loaded
+from holdfast.suites.certify.connector_kit import Connected, RegisteredConnectorKit, folder_of
+from holdfast.suites.certify.plug import always, listed, loaded, plugged_in
+from holdfast.suites.certify.source import CHECKS, WHOLE
 from holdfast.suites.conformance.plans import EVERYWHERE, FAILOVER, RESTART, WORKERS, gate, plan
 from holdfast.suites.conformance.rescaling import QUIET, rescaled
 
@@ -33,7 +43,7 @@ PROBE_LIMIT_S = 60.0
 ONCE = ("row-repeated", "input-missing")
 SUMS = ("row-wrong", "input-missing")
 WINDOWS = ("window-missing", "window-wrong")
-WHOLE = {FAILOVER: "full"}
+FULL_FAILOVER = {FAILOVER: "full"}
 DEATHS = (
     kill(WORKERS[0], after_checkpoint=1),
     kill(COORDINATOR, after_checkpoint=2),
@@ -45,7 +55,7 @@ BEHIND_THE_SNAPSHOT = tuple(
         kill(WORKERS[1], after_checkpoint=after, gate=gate("acknowledge", WORKERS[1], "sink")),
         kill(COORDINATOR, after_checkpoint=after + 2, gate=gate("publish-metadata", COORDINATOR)),
         job=FORWARD,
-        options=WHOLE,
+        options=FULL_FAILOVER,
         records=SPLITS,
     )
     for after in (1, 2)
@@ -67,9 +77,9 @@ CASES = (
         decides=(Decision("E2E-05", "EXACT", ONCE, WRONG + "SplitsGivenTwice"),),
         windows=(Window.RESTORED_STATE,),
         plan=[
-            plan(*DEATHS, job=FORWARD, options=WHOLE, records=SPLITS),
+            plan(*DEATHS, job=FORWARD, options=FULL_FAILOVER, records=SPLITS),
             plan(*DEATHS, job=REBALANCE, records=SPLITS),
-            plan(*DEATHS, job=FORWARD, options=WHOLE, records=BUSY),
+            plan(*DEATHS, job=FORWARD, options=FULL_FAILOVER, records=BUSY),
         ],
         tiers=EVERYWHERE,
     ),
@@ -196,3 +206,105 @@ def _seen_elsewhere(factory: str, uri: str) -> Trial:
     except subprocess.TimeoutExpired:
         return Trial(why_not=f"another process that looks does not end within {PROBE_LIMIT_S:g} s", known=False)
     return Trial(Tier.SIM if found.returncode else Tier.PROCESS)
+
+
+def tried_under_faults(
+    system: str,
+    cases: Sequence[Case],
+    checks: Set[str],
+    *,
+    seed: int,
+    supplied: Sequence[str],
+    why_not: str,
+    known: bool = True,
+    not_for: Mapping[str, str] = {},
+    tier: Tier = Tier.PROCESS,
+) -> Iterator[KitCheck]:
+    """Each case as a check.
+
+    Args:
+        system: as of `plugged_in`.
+        cases: each decides one rule.
+        checks: ids of those that are run; empty: all.
+        seed: of the runs.
+        supplied: what of the judgement rests on its author's word.
+        why_not: why none can be tried; empty: each is.
+        known: whether that is so; else each is inconclusive.
+        not_for: by id of a case, why it alone does not apply.
+        tier: that those run on which have it; others run on the simulator.
+    """
+    untried = why_not or lacking(tier)
+    for case in cases:
+        if checks and _id(case) not in checks:
+            continue
+        on = _tier(case, tier)
+        if reason := untried or not_for.get(case.id, ""):
+            status = Status.NOT_APPLICABLE if known else Status.INCONCLUSIVE
+            result = case_not_run(case, on, status, reason)
+        else:
+            with Lease("kit") as folder:
+                result = run_case(system, case, on, first_seed=seed or 1, folder=folder)
+        yield _told(case, result, tuple(supplied), on)
+
+
+def listed_cases(cases: Sequence[Case]) -> tuple[KitCheck, ...]:
+    """As the command line knows them before they run."""
+    return tuple(
+        KitCheck(_id(case), case.purpose, case.decides[0].rule, Status.UNTESTED, tier=_tier(case, Tier.PROCESS))
+        for case in cases
+    )
+
+
+def _tier(case: Case, wanted: Tier) -> Tier:
+    return wanted if wanted in case.tiers else Tier.SIM
+
+
+def _id(case: Case) -> str:
+    return f"{case.decides[0].rule}/{case.id.partition('/')[2]}"
+
+
+def _told(case: Case, result: CaseResult, supplied: tuple[str, ...], tier: Tier) -> KitCheck:
+    rule = case.decides[0].rule
+    return KitCheck(
+        _id(case),
+        case.purpose,
+        rule,
+        result.status,
+        result.reason,
+        tuple(result.rule_reasons.values()) if result.status is Status.FAIL else (),
+        supplied,
+        tier=tier,
+    )
+
+
+class SourceKit(RegisteredConnectorKit):
+    """Sources."""
+
+    whole = WHOLE
+    subject = Subject.SOURCE
+    rules = frozenset(check.rule for check in CHECKS)
+    checks = listed(CHECKS)
+    floor = (*always("E2E-01/claim"), frozenset({"E2E-05/program", "E2E-05/at-most-once"}))
+    checks_under_faults = listed_cases(CASES)
+
+    def under_faults(
+        self,
+        factory: str,
+        checks: Set[str],
+        seed: int = 0,
+        location: str = "",
+        options: Mapping[str, str] | None = None,
+    ) -> Iterator[KitCheck]:
+        connected = Connected(location, options or {})
+        tried = trial(factory, connected)
+        return tried_under_faults(
+            plugged_in("source", factory, location),
+            CASES,
+            checks,
+            seed=seed,
+            supplied=WHOLE.supplied_by_author(factory, connected),
+            why_not=tried.why_not,
+            known=tried.known,
+            not_for={} if tried.why_not else not_for(factory, connected),
+            tier=tried.tier,
+        )

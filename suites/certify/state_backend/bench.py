@@ -9,8 +9,7 @@ from typing import Any
 
 import msgspec
 
-from holdfast.fixtures.storages.fault_points import FaultPoints, StorageFault
-from holdfast.fixtures.storages.in_memory import InMemoryStorage, Place
+from holdfast.fixtures.storages.in_memory import FaultPoints, InMemoryStorage, Place, StorageFault
 from holdfast.harness.lease import Lease
 from holdfast.harness.model.events import FileReference
 from holdfast.harness.spi.state import (
@@ -24,15 +23,14 @@ from holdfast.harness.spi.state import (
 )
 from holdfast.harness.spi.storage import Scope, StorageContext
 from holdfast.suites.certify.answers import Answers
-from holdfast.suites.certify.check import CannotTry, Violation
-from holdfast.suites.certify.closing import raised_by_closing
+from holdfast.suites.certify.check import CannotTry, Violation, raised_by_closing
 from holdfast.suites.certify.state_backend.live import Live, Taken, states_for
 from holdfast.suites.certify.state_backend.model import Model
-from holdfast.suites.certify.state_backend.registry import Registry
-from holdfast.suites.certify.state_backend.world import World
+from holdfast.suites.certify.state_backend.world import Registry, World
 
 MAX_PARALLELISM = 16
 GROUPS = range(4, 8)
+GROUP = GROUPS.start
 AMPLE_BYTES = 1 << 22
 LEAST_FILLING_BYTES = 64
 EPOCH = 1

@@ -5,7 +5,7 @@ from __future__ import annotations
 from concurrent.futures import CancelledError
 from functools import partial
 
-from holdfast.fixtures.storages.fault_points import StorageFault
+from holdfast.fixtures.storages.in_memory import StorageFault
 from holdfast.harness.spi.errors import Full, Transient
 from holdfast.harness.spi.state import Flag, SnapshotKind
 from holdfast.suites.certify.check import Violation

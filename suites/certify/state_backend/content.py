@@ -7,7 +7,7 @@ from hashlib import shake_128
 from typing import NamedTuple
 
 from holdfast.harness.spi.state import StateKind
-from holdfast.suites.certify.drawing import LENGTHS, text
+from holdfast.suites.certify.programs import LENGTHS, text
 from holdfast.suites.certify.state_backend.model import element
 
 NAMES = ("s", "s1", "s10", "s2", "S", "s.1", "s-1", "s_1", "s01", "\u00e9", "e\u0301", "s" * 64, "10", "9")

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from functools import partial
 
-from holdfast.fixtures.storages.fault_points import StorageFault
+from holdfast.fixtures.storages.in_memory import StorageFault
 from holdfast.harness.spi.errors import Damaged, Transient
 from holdfast.harness.spi.state import KeyedStateBackend, Manifest, StateDescriptor, StateKind
 from holdfast.suites.certify.check import Violation

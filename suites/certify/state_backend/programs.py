@@ -12,7 +12,7 @@ from typing import NamedTuple
 from holdfast.harness.sim.streams import Stream
 from holdfast.harness.spi.state import Flag
 from holdfast.suites.certify.check import Check
-from holdfast.suites.certify.drawing import MANY, Program, play_apart, play_drawn, program_of
+from holdfast.suites.certify.programs import MANY, Program, play_apart, play_drawn, program_of
 from holdfast.suites.certify.state_backend.bench import Bench
 from holdfast.suites.certify.state_backend.calls import Calls
 from holdfast.suites.certify.state_backend.world import LITTLE_PATIENCE_S

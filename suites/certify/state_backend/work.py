@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from holdfast.harness.spi.errors import Full
 from holdfast.harness.spi.state import Flag, StateDescriptor, StateKind, Timer
-from holdfast.suites.certify.drawing import LENGTHS, MANY, NUMBERS, Step
+from holdfast.suites.certify.programs import LENGTHS, MANY, NUMBERS, Step
 from holdfast.suites.certify.state_backend.bench import Bench
 from holdfast.suites.certify.state_backend.checks.limits import LARGEST_TRIED
 from holdfast.suites.certify.state_backend.content import (

@@ -14,9 +14,7 @@ from holdfast.suites.conformance.flink import (
     links,
     objects,
     recoveries,
-    restarts,
     shapes,
-    storing,
     submissions,
 )
 
@@ -24,10 +22,10 @@ CASES = (
     *jars.CASES,
     *recoveries.CASES,
     *checkpoints.CASES,
-    *restarts.CASES,
+    *recoveries.RESTART_CASES,
     *ends.CASES,
     *links.CASES,
-    *storing.CASES,
+    *checkpoints.STORING_CASES,
     *submissions.CASES,
     *connected.CASES,
     *objects.CASES,

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from holdfast.harness.model.case import Case, Decision, Plans, Tier
+from holdfast.harness.model.case import Case, Decision, Plans, Tier, Window
 from holdfast.harness.model.plan import FaultSpec, Schedule
 from holdfast.harness.model.target import Role, Target
-from holdfast.harness.model.window import Window
 from holdfast.suites.conformance.flink.twins import KILLED, NEEDS, RESTORED, STRUCK_TWICE, control, flink
 from holdfast.suites.conformance.plans import CHECKPOINTING, TOLERANT, WORKERS, case, with_needs
 from holdfast.suites.conformance.processes import DECIDED, ON_THE_SIMULATOR

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from holdfast.faults.process import kill, pause
-from holdfast.faults.savepoint import move_savepoint, savepoint, stop
-from holdfast.faults.user import command, rescale
-from holdfast.harness.model.case import Tier
+from holdfast.faults.user import command, move_savepoint, rescale, savepoint, stop
+from holdfast.harness.model.case import Tier, Window
 from holdfast.harness.model.plan import ExpectedEnd, FaultSpec
-from holdfast.harness.model.window import Window
 from holdfast.suites.conformance import rescaling, rescaling_in_place, retention, savepoints, state_backends
 from holdfast.suites.conformance.flink import twins
 from holdfast.suites.conformance.flink.twins import IN_FILES, INTERVAL, KEPT, RESTORED, control, failing, flink, twin

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from holdfast.faults.process import kill
 from holdfast.harness.model import profile
-from holdfast.harness.model.case import Case, Decision, Tier
+from holdfast.harness.model.case import Case, Decision, Tier, Window
 from holdfast.harness.model.plan import FaultSpec, Plan, Schedule
 from holdfast.harness.model.target import STORAGE
-from holdfast.harness.model.window import Window
 from holdfast.suites.conformance import storage
 from holdfast.suites.conformance.flink import twins
 from holdfast.suites.conformance.flink.connected import EACH_ROW, OUTPUT, late

@@ -1,4 +1,4 @@
-"""What comes of failures of Flink's TaskManagers (RULES REC, E2E, UNA)."""
+"""What comes of failures of Flink's TaskManagers, and whether and when jobs restart (RULES REC, E2E, UNA, RST)."""
 
 from __future__ import annotations
 
@@ -14,23 +14,35 @@ from holdfast.harness.model.target import COORDINATOR
 from holdfast.suites.conformance import (
     asynchronous,
     barriers,
-    claims,
-    delivery,
     failed_checkpoints,
     operators,
     recovery,
+    restart,
+    sources,
     storage,
-    unaligned,
+    transactions,
+    triggering,
 )
 from holdfast.suites.conformance.flink import twins
-from holdfast.suites.conformance.flink.twins import KILLED, RESTORED, STRUCK_TWICE, WRONG_SUMS, control, flink, twin
+from holdfast.suites.conformance.flink.twins import (
+    FIXED_DELAY,
+    INTERVAL,
+    KILLED,
+    RESTORED,
+    STRUCK_TWICE,
+    WRONG_SUMS,
+    control,
+    failing,
+    flink,
+    twin,
+)
 from holdfast.suites.conformance.plans import CHECKPOINTING, EXACT_SUMS, RESTART, WORKERS, case, with_needs
 from holdfast.suites.conformance.processes import DECIDED, ON_THE_SIMULATOR
 
 KILLED_AT_ONCE = kill(WORKERS[0], after_checkpoint=3)
 SELDOM = {**twins.IN_FILES, f"{CHECKPOINTING}.interval": "500 ms"}
 """No other checkpoint completes between what is damaged and the death of who reads it."""
-[CLAIMED] = (case for case in claims.CASES if case.id == "claims/tested")
+[CLAIMED] = (case for case in sources.CLAIM_CASES if case.id == "claims/tested")
 """On the first of its plans records that are read twice are seen as rows that repeat."""
 
 CASES = with_needs(
@@ -40,11 +52,11 @@ CASES = with_needs(
          method=KILLED,
          passes="Each committed row is what the oracle's model holds at its counts, the last ones hold the whole "
                 "input, and what was visible once stays."),
-    twin(delivery.CASES, "flink/delivery-at-least-once", flink(*STRUCK_TWICE, options=twins.AT_LEAST_ONCE),
+    twin(transactions.DELIVERY_CASES, "flink/delivery-at-least-once", flink(*STRUCK_TWICE, options=twins.AT_LEAST_ONCE),
          "NOLOSS/input-lost", "NOLOSS/extra-not-a-repeat", method=KILLED + " The mode is at-least-once.",
          windows=RESTORED),
-    twin(unaligned.CASES, "flink/unaligned-crash-sweep", flink(*STRUCK_TWICE, options=twins.UNALIGNED), *EXACT_SUMS,
-         method=KILLED + " Checkpoints are unaligned.", windows=RESTORED),
+    twin(barriers.UNALIGNED_CASES, "flink/unaligned-crash-sweep", flink(*STRUCK_TWICE, options=twins.UNALIGNED),
+         *EXACT_SUMS, method=KILLED + " Checkpoints are unaligned.", windows=RESTORED),
     twin(recovery.CASES, "flink/recovery-before-first-checkpoint",
          flink(kill(WORKERS[0], at_event="job_switched"), options={f"{CHECKPOINTING}.interval": "4 s"}, records=60),
          "RESTORE/not-initial", method="SIGKILL hits a TaskManager before any checkpoint is complete."),
@@ -63,7 +75,7 @@ CASES = with_needs(
          windows=RESTORED),
     twin(asynchronous.CASES, "flink/asynchronous-switched-off",
          flink(*STRUCK_TWICE, options={"state.backend.async": "false"}), *WRONG_SUMS, method=KILLED, windows=RESTORED),
-    twin(unaligned.CASES, "flink/unaligned-switch-and-crash",
+    twin(barriers.UNALIGNED_CASES, "flink/unaligned-switch-and-crash",
          flink(*STRUCK_TWICE, options={**twins.UNALIGNED, f"{CHECKPOINTING}.aligned-checkpoint-timeout": "1 ms"}),
          *WRONG_SUMS, method=KILLED + " Alignment may take a millisecond.", windows=RESTORED),
     twin(failed_checkpoints.CASES, "flink/failed-checkpoints-coordinator-crash",
@@ -97,13 +109,64 @@ CASES = with_needs(
          "LOUD/started-empty", *WRONG_SUMS,
          method="A file of state of the newest checkpoint is cut as SIGKILL hits a TaskManager, and mended later.",
          windows=RESTORED, mutant_plan=recovery.MISSING),
-    twin(claims.CASES, "flink/claims-tested", flink(*STRUCK_TWICE), "EXACT/row-repeated", "EXACT/input-missing",
+    twin(sources.CLAIM_CASES, "flink/claims-tested", flink(*STRUCK_TWICE), "EXACT/row-repeated", "EXACT/input-missing",
          method=KILLED + " The job claims exactly-once.", windows=RESTORED, mutant_plan=CLAIMED.plan_for(1)),
-    twin(unaligned.CASES, "flink/unaligned-buffer-debloating",
-         flink(pause(WORKERS[1], 1_000, after_checkpoint=2), options={**twins.UNALIGNED, **unaligned.DEBLOATED}),
+    twin(barriers.UNALIGNED_CASES, "flink/unaligned-buffer-debloating",
+         flink(pause(WORKERS[1], 1_000, after_checkpoint=2), options={**twins.UNALIGNED, **barriers.DEBLOATED}),
          *EXACT_SUMS, method="A TaskManager stands still behind buffers that follow the throughput."),
     control("keeps-in-field", flink(*STRUCK_TWICE), "EXACT/row-wrong", "EXACT/counts-stepped-back",
             purpose="that keeps its sums in a field, where no checkpoint holds them"),
     control("writes-at-once", flink(*STRUCK_TWICE), "EXACT/row-repeated", "EXACT/counts-stepped-back",
             purpose="whose rows are visible before their checkpoint is complete"),
+)  # fmt: skip
+
+
+NEVER_MENDED = poison(after_checkpoint=2)
+"""The last record of a partition fails its operator, whenever it comes."""
+POISONED = "The last record of a partition fails the sum whenever it comes."
+
+RESTART_CASES = with_needs(
+    twin(restart.CASES, "flink/restart-poison",
+         failing({**INTERVAL, **FIXED_DELAY, f"{RESTART}.fixed-delay.attempts": "3"}, NEVER_MENDED),
+         "COUNT/restarted-beyond-policy", "COUNT/failed-too-early", method=POISONED + " Three restarts are allowed."),
+    twin(restart.CASES, "flink/restart-fixed-delay-allows",
+         flink(*STRUCK_TWICE, options={f"{RESTART}.fixed-delay.attempts": "2", f"{RESTART}.fixed-delay.delay": "1 s"}),
+         "COUNT/failed-too-early", "COUNT/delay-too-short",
+         method=KILLED + " Two restarts are allowed, each after a second."),
+    twin(restart.CASES, "flink/restart-failure-rate-ends",
+         failing({**INTERVAL, f"{RESTART}.type": "failure-rate",
+                  f"{RESTART}.failure-rate.max-failures-per-interval": "2",
+                  f"{RESTART}.failure-rate.failure-rate-interval": "1 min", f"{RESTART}.failure-rate.delay": "200 ms"},
+                 NEVER_MENDED),
+         "COUNT/restarted-beyond-policy", method=POISONED + " Two failures a minute are allowed."),
+    twin(restart.CASES, "flink/restart-failure-rate-allows",
+         flink(*STRUCK_TWICE,
+               options={f"{RESTART}.type": "failure-rate", f"{RESTART}.failure-rate.max-failures-per-interval": "2",
+                        f"{RESTART}.failure-rate.failure-rate-interval": "5 min",
+                        f"{RESTART}.failure-rate.delay": "500 ms"}),
+         "COUNT/failed-too-early", "COUNT/delay-too-short",
+         method=KILLED + " Two failures in five minutes are allowed."),
+    twin(restart.CASES, "flink/restart-none",
+         failing({**INTERVAL, f"{RESTART}.type": "none"}, kill(WORKERS[0], after_checkpoint=2)),
+         "COUNT/restarted-after-none", method="SIGKILL hits a TaskManager under the strategy none."),
+    twin(restart.CASES, "flink/restart-default", replace(flink(*STRUCK_TWICE), options=INTERVAL),
+         "COUNT/failed-too-early", method=KILLED + " No strategy is named."),
+    twin(restart.CASES, "flink/restart-exponential-ends",
+         failing({**INTERVAL, f"{RESTART}.type": "exponential-delay",
+                  f"{RESTART}.exponential-delay.initial-backoff": "100 ms",
+                  f"{RESTART}.exponential-delay.max-backoff": "1 s",
+                  f"{RESTART}.exponential-delay.attempts-before-reset-backoff": "3"},
+                 NEVER_MENDED),
+         "COUNT/restarted-beyond-policy", method=POISONED + " Three restarts in a row are allowed."),
+    twin(restart.CASES, "flink/restart-unrecoverable",
+         flink(poison(unrecoverable=True, after_checkpoint=2), expected_end=ExpectedEnd.FAILED),
+         "COUNT/restarted-after-unrecoverable",
+         method="The last record of a partition fails the sum with an error that suppresses restarts.",
+         mutant_plan=restart.UNRECOVERABLE[0]),
+    twin(triggering.CASES, "flink/triggering-without-interval", failing({}, kill(WORKERS[0], at_event="job_switched")),
+         "PACE/triggered-without-interval",
+         method="SIGKILL hits a TaskManager of a job for which no interval is configured."),
+    twin(restart.CASES, "flink/restart-nothing-configured", failing({}, kill(WORKERS[0], at_event="job_switched")),
+         "COUNT/restarted-without-strategy",
+         method="SIGKILL hits a TaskManager of a job without checkpoints, for which nothing is configured."),
 )  # fmt: skip

@@ -10,7 +10,7 @@ from holdfast.harness.model.job import Contract, Edge, Job, Partitioning, Vertex
 from holdfast.harness.model.jobs import BROADCAST, DIAMOND, JOIN, REDUCED, STEPS, TUMBLING_SUM, TWO_PIPELINES
 from holdfast.harness.model.plan import ExpectedEnd
 from holdfast.harness.model.target import Role, Target
-from holdfast.suites.conformance import finishing, operators, regions, rescaling, timers
+from holdfast.suites.conformance import finishing, operators, recovery, rescaling
 from holdfast.suites.conformance.finishing import HALF
 from holdfast.suites.conformance.flink import twins
 from holdfast.suites.conformance.flink.twins import KILLED, RESTORED, STRUCK_TWICE, control, flink, twin
@@ -43,9 +43,9 @@ CASES = with_needs(
          method="The input of a job ends that holds rows back until finish() is called."),
     twin(finishing.CASES, "flink/finishing-checkpoints-go-on", flink(job=HALF, options=APART),
          "FINAL/refused-after-finish", method="The input of one of two sources ends, and checkpoints are to go on."),
-    twin(timers.CASES, "flink/timers-event-time", flink(*STRUCK_TWICE, job=TUMBLING_SUM), "WINDOW/window-missing",
-         "WINDOW/window-repeated", "WINDOW/window-wrong", method=KILLED + " The job has windows of event time.",
-         windows=RESTORED),
+    twin(operators.TIMER_CASES, "flink/timers-event-time", flink(*STRUCK_TWICE, job=TUMBLING_SUM),
+         "WINDOW/window-missing", "WINDOW/window-repeated", "WINDOW/window-wrong",
+         method=KILLED + " The job has windows of event time.", windows=RESTORED),
     control("keeps-in-field", flink(*STRUCK_TWICE, job=TUMBLING_SUM), "WINDOW/window-wrong",
             purpose="that keeps the sums of its windows in a field", name="windows"),
     twin(operators.CASES, "flink/operators-crashes",
@@ -55,9 +55,9 @@ CASES = with_needs(
          method=KILLED + " Inputs are joined, broadcast, copied, filtered and united.", windows=RESTORED),
     control("keeps-in-field", flink(*STRUCK_TWICE, job=JOIN, options=APART, workload=FEW_KEYS), *EXACT_SUMS,
             purpose="that keeps what it joins in a field", name="join"),
-    twin(regions.CASES, "flink/regions-same-results", TWO_REGIONS, "EXACT/row-repeated", "EXACT/input-missing",
+    twin(recovery.REGION_CASES, "flink/regions-same-results", TWO_REGIONS, "EXACT/row-repeated", "EXACT/input-missing",
          method=APART_FAILING + " Both strategies are tried.", windows=RESTORED),
-    twin(regions.CASES, "flink/regions-only-affected", TWO_REGIONS[0], "REGION/unaffected-restarted",
+    twin(recovery.REGION_CASES, "flink/regions-only-affected", TWO_REGIONS[0], "REGION/unaffected-restarted",
          "REGION/region-torn", method=APART_FAILING, windows=RESTORED),
     twin(rescaling.CASES, "flink/rescaling-in-flight-beside-forward",
          flink(slow_task(Target(Role.TASK, 4), 8, 4_000), command("cancel", after_checkpoint=3),

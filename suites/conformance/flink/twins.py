@@ -9,11 +9,10 @@ from msgspec.structs import replace
 
 from holdfast.faults.process import kill
 from holdfast.harness.model.capability import Capability
-from holdfast.harness.model.case import Case, Decision, Plans, Tier
+from holdfast.harness.model.case import Case, Decision, Plans, Tier, Window
 from holdfast.harness.model.job import Job
 from holdfast.harness.model.jobs import KEYED_SUM
 from holdfast.harness.model.plan import Bounds, ExpectedEnd, FaultSpec, Plan, WorkloadSpec
-from holdfast.harness.model.window import Window
 from holdfast.suites.conformance.plans import CHECKPOINTING, RESTART, WORKERS, case
 
 INTERVAL = {f"{CHECKPOINTING}.interval": "100 ms"}

@@ -13,7 +13,7 @@ import pytest
 
 from holdfast.faults.process import pause
 from holdfast.fixtures import systems
-from holdfast.harness.engine.artefacts.plan_file import read_plan_file, write_plan
+from holdfast.harness.engine.artefacts.json_files import read_plan_file, write_plan
 from holdfast.harness.model.plan import Bounds, Plan
 from holdfast.harness.model.target import COORDINATOR
 from holdfast.suites.conformance.plans import WORKERS, plan

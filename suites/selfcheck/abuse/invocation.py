@@ -13,7 +13,7 @@ from uuid import uuid4
 
 import msgspec
 
-from holdfast.harness.adapter.process_stat import process_stat
+from holdfast.harness.adapter.process import process_stat
 from holdfast.harness.label import variables_of
 from holdfast.harness.spi.surroundings import PASSED_ON
 

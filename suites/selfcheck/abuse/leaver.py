@@ -7,10 +7,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from holdfast.fixtures.systems.reference import ReferenceSystem
-from holdfast.harness.model.capability import Claims
+from holdfast.harness.model.capability import Claims, Evidence
 from holdfast.harness.model.case import Tier
 from holdfast.harness.model.events import Event
-from holdfast.harness.model.evidence import Evidence
 from holdfast.harness.model.plan import Plan
 from holdfast.harness.model.records import InputLog
 from holdfast.harness.spi.controls import Controls

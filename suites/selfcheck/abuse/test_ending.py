@@ -13,7 +13,7 @@ from jinja2 import Environment
 
 from holdfast.harness import cli
 from holdfast.harness.commands.progress import CaseProgress
-from holdfast.harness.engine.artefacts.journal_file import read_journal
+from holdfast.harness.engine.artefacts.json_files import read_journal
 from holdfast.harness.engine.artefacts.stored_run import part_folders
 from holdfast.harness.engine.cases.case_run import CaseRun, run_once
 from holdfast.harness.engine.certification import journal as journal_module
@@ -30,7 +30,7 @@ from holdfast.harness.model.journal import Title
 from holdfast.reports import html
 from holdfast.suites.selfcheck.abuse import ending_late
 from holdfast.suites.selfcheck.abuse.conftest import Invoke
-from holdfast.suites.selfcheck.engine.observers import Silent
+from holdfast.suites.selfcheck.engine.scripted import Silent
 
 AFTER_ONE_S, AFTER_TWO_S = 10.0, 3.0
 """On a machine that does nothing else; later where somebody waited meanwhile, up to half of what is waited in vain."""

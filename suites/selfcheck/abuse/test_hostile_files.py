@@ -18,7 +18,7 @@ import pytest
 
 from holdfast.fixtures.systems.json_lines.introduction import introduced
 from holdfast.fixtures.systems.json_lines.messages import Garbage, decode
-from holdfast.fixtures.systems.json_lines.stored_table import TABLES, TableFiles, records_held
+from holdfast.fixtures.systems.json_lines.store import TABLES, TableFiles, records_held
 from holdfast.harness.cli import execute
 from holdfast.harness.engine.artefacts import history_files, record_files
 from holdfast.harness.engine.artefacts.record_files import read_inputs
@@ -29,8 +29,8 @@ from holdfast.harness.engine.errors import UsageError
 from holdfast.harness.model.events import AnyEvent
 from holdfast.harness.spi import outside_files
 from holdfast.harness.spi.outside_files import DOCUMENT_BYTES, WRITTEN_BYTES, OutsideFileError, read_outside
+from holdfast.suites.selfcheck.abuse.mutations.driving import MOST_MEGABYTES, grown_megabytes
 from holdfast.suites.selfcheck.abuse.mutations.kinds import KINDS, mend_digests
-from holdfast.suites.selfcheck.abuse.mutations.memory import MOST_MEGABYTES, grown_megabytes
 
 NESTED = 100_000
 MANY_ROWS = 24_000_000

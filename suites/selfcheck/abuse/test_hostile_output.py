@@ -17,7 +17,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from holdfast.fixtures.host.kept_file import keep
-from holdfast.fixtures.pipelines.input.sample import read_sample
+from holdfast.fixtures.pipelines.input.incoming import read_sample
 from holdfast.fixtures.pipelines.output.delta_table import DeltaTable
 from holdfast.fixtures.pipelines.output.file_formats import FileRows
 from holdfast.fixtures.pipelines.output.files import LocalFiles
@@ -28,12 +28,11 @@ from holdfast.fixtures.systems.flink.log import LogTail
 from holdfast.fixtures.systems.flink.stored import StoredCheckpoints
 from holdfast.fixtures.systems.json_lines.store import STATE, Store
 from holdfast.fixtures.systems.json_lines.workers import Workers
-from holdfast.fixtures.systems.structured_streaming.batch_answer import _table
-from holdfast.fixtures.tables.row_files import RowFiles
-from holdfast.fixtures.tables.sqlite_table import SqliteTable
+from holdfast.fixtures.systems.structured_streaming.results import _table
+from holdfast.fixtures.tables.readers import RowFiles, SqliteTable
 from holdfast.harness.adapter.damaged_file import FLIP
 from holdfast.harness.adapter.recorder import Recorder
-from holdfast.suites.selfcheck.abuse.mutations.memory import MOST_MEGABYTES, grown_megabytes
+from holdfast.suites.selfcheck.abuse.mutations.driving import MOST_MEGABYTES, grown_megabytes
 from holdfast.suites.selfcheck.abuse.test_hostile_files import LAID, sparse
 
 READERS: Mapping[str, tuple[str, Callable[[Path], object]]] = {

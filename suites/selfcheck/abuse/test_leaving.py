@@ -8,8 +8,7 @@ import pytest
 
 from holdfast.faults.process import kill
 from holdfast.harness.cli import execute
-from holdfast.harness.engine.artefacts.journal_file import read_journal
-from holdfast.harness.engine.artefacts.plan_file import write_plan
+from holdfast.harness.engine.artefacts.json_files import read_journal, write_plan
 from holdfast.harness.model.journal import Status
 from holdfast.suites.conformance.plans import WORKERS, plan
 from holdfast.suites.selfcheck.abuse.leaver import IN_A_RUN, MOMENTS

@@ -19,8 +19,8 @@ from holdfast import suites
 from holdfast.harness.cli import execute
 from holdfast.harness.engine.artefacts.files import write_atomically
 from holdfast.harness.engine.artefacts.history_files import MANIFEST, OUTPUTS, RUN
+from holdfast.harness.engine.artefacts.json_files import read_plan_file
 from holdfast.harness.engine.artefacts.owner import OURS, Owner
-from holdfast.harness.engine.artefacts.plan_file import read_plan_file
 from holdfast.harness.engine.artefacts.stored_run import open_run_folder, store_run
 from holdfast.harness.engine.cases.results import broken_result
 from holdfast.harness.engine.certification.begun import begun_now, identity_of, read_begun, write_begun

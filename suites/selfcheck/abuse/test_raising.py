@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from holdfast.harness import cli
-from holdfast.harness.engine.artefacts.journal_file import read_journal
-from holdfast.harness.engine.artefacts.plan_file import write_plan
+from holdfast.harness.engine.artefacts.json_files import read_journal, write_plan
 from holdfast.harness.model.journal import Journal, Status, Title
 from holdfast.suites.conformance.plans import plan
 
@@ -20,7 +19,7 @@ from errno import ENOSPC
 from holdfast.fixtures.systems.reference import ReferenceSystem
 from holdfast.harness.model.capability import Claims
 from holdfast.harness.model.events import JobSubmitted
-from holdfast.harness.model.plural import plural
+from holdfast.harness.model.sentence import plural
 from holdfast.harness.model.records import Output
 from holdfast.harness.spi.system import Recording
 

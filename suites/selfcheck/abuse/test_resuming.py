@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from holdfast.harness import cli
-from holdfast.harness.commands import sweep
+from holdfast.harness.commands import resume
 from holdfast.harness.engine.artefacts.files import make_folder
-from holdfast.harness.engine.artefacts.journal_file import read_journal
+from holdfast.harness.engine.artefacts.json_files import read_journal
 from holdfast.harness.engine.artefacts.owner import claim, owner_lives
 from holdfast.harness.engine.certification.begun import FILE, Begun, begun_now, read_begun, working_in, write_begun
 from holdfast.harness.engine.certification.request import Request
@@ -94,7 +94,7 @@ def test_a_killed_kit_is_reported_and_goes_on(
     """Its checks were on disk, and nothing read them; its temporary folder stayed for ever."""
     folder = killed(invoke, tmp_path / "out", "--state-backend", "hashmap", "--area", "SBK")
     (left,) = tmp_path.glob("holdfast-kit-*")
-    monkeypatch.setattr(sweep, "sweep_services", tuple)
+    monkeypatch.setattr(resume, "sweep_services", tuple)
     with Lease("kit") as living:
         assert cli.execute(["sweep", str(tmp_path / "out")]) == 0
         assert living.is_dir()

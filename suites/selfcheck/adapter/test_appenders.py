@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from holdfast.fixtures.pipelines.input.fed_records import FedRecords
-from holdfast.fixtures.pipelines.input.feeder import InputFiles
+from holdfast.fixtures.pipelines.input.feeder import FedRecords, InputFiles
 from holdfast.fixtures.pipelines.input.incoming import Incoming
 from holdfast.fixtures.reference.drivers.processes.file_log import FileAppender, write_log
 from holdfast.fixtures.systems.flink.connectors import Files

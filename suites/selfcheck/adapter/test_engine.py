@@ -1,10 +1,11 @@
-"""The base of engines: what is wrong is one sentence, what happens is recorded, and nothing is left."""
+"""The base of engines and its child processes: what is wrong is one sentence, and nothing is left."""
 
 from __future__ import annotations
 
 import os
 import signal
-from collections.abc import Sequence
+import sys
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import Any
@@ -12,14 +13,17 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
+from holdfast.fixtures.workloads.synthetic import Synthetic
+from holdfast.harness.adapter import process
+from holdfast.harness.adapter.child import Child
 from holdfast.harness.adapter.engine import EngineDeployment
-from holdfast.harness.adapter.process_stat import children_by_parent
+from holdfast.harness.adapter.process import children_by_parent
 from holdfast.harness.adapter.reader import Reader
 from holdfast.harness.engine.cases.case_run import run_case
 from holdfast.harness.engine.executor.run import run_plan
 from holdfast.harness.engine.site import registry
 from holdfast.harness.label import NAME, end_labelled
-from holdfast.harness.model.capability import Capability
+from holdfast.harness.model.capability import Capability, Evidence
 from holdfast.harness.model.case import Case, Tier
 from holdfast.harness.model.events import (
     ConnectionsRefused,
@@ -29,36 +33,118 @@ from holdfast.harness.model.events import (
     ProgramReady,
     StateFound,
 )
-from holdfast.harness.model.evidence import Evidence
 from holdfast.harness.model.jobs import FORWARD
 from holdfast.harness.model.journal import Status
-from holdfast.harness.model.plan import Topology
-from holdfast.harness.model.records import FoldRow
+from holdfast.harness.model.plan import Bounds, Plan, Topology
+from holdfast.harness.model.records import FoldRow, InputLog
 from holdfast.harness.model.target import STORAGE, Role, Target
 from holdfast.harness.model.verdict import Outcome
-from holdfast.harness.spi.controls.link import LinkImpairment
+from holdfast.harness.spi.controls.network import LinkImpairment
 from holdfast.harness.spi.controls.process import MembershipControl, ProcessControl
 from holdfast.harness.spi.outside_files import read_outside
 from holdfast.harness.spi.system import DiedAtOnce, OptionUse, Recording
 from holdfast.suites.certify.scaffolds.system.right import Engine
-from holdfast.suites.conformance.engines import CASES
-from holdfast.suites.selfcheck.adapter.engines import (
-    LIMIT_MS,
-    PLAN,
-    TWO,
-    CannotBegin,
-    DiesAtOnce,
-    Gives3Positions,
-    NeverReady,
-    SaysReady,
-    deployed,
-    driven,
-    records,
-)
-from holdfast.suites.selfcheck.services.listener import as_stranger
+from holdfast.suites.conformance.programs import ENGINE_CASES, engines
+from holdfast.suites.selfcheck.services.listener import as_stranger, becomes
+from holdfast.suites.selfcheck.services.spawning import paused, spawns, states, stop_pending
 from holdfast.suites.selfcheck.started import Started
 
+PLAN: Plan = replace(engines(), bounds=Bounds(settle_ms=300))
+TWO: Plan = replace(PLAN, topology=Topology(parallelism=2))
+LIMIT_MS = 60_000
+
+
+class Gives3Positions(Engine):
+    def positions(self) -> Sequence[int]:
+        return [0, 0, 0]
+
+
+class DiesAtOnce(Engine):
+    def command(self, worker: int) -> Sequence[str]:
+        return [sys.executable, "-c", "raise SystemExit('no room')"]
+
+
+class SaysReady(Engine):
+    """It is ready when it says so, on a line that holds more than that."""
+
+    ready_line = "state RUNNING"
+
+    def command(self, worker: int) -> Sequence[str]:
+        program = "import os, sys; print('now in state RUNNING', flush=True); os.execv(sys.executable, sys.argv[1:])"
+        return [sys.executable, "-c", program, *super().command(worker)]
+
+
+class NeverReady(SaysReady):
+    ready_line = "state WALKING"
+
+
+class CannotBegin(Engine):
+    """What did not begin is not ended."""
+
+    def begin(self) -> None:
+        raise OSError("port 80 is taken: free it.")
+
+
+def records(count: int = 400) -> InputLog:
+    """A log of two partitions, a tenth of it there from the start."""
+    return Synthetic().generate({"records": count, "preloaded_percent": 10, "records_per_second": 500, "keys": 4}, 1)
+
+
+def deployed(engine: Engine, folder: Path, plan: Plan = PLAN, inputs: InputLog | None = None) -> EngineDeployment:
+    folder.mkdir(exist_ok=True)
+    deployment = engine.deploy(plan, inputs or records(), Tier.PROCESS, folder)
+    assert isinstance(deployment, EngineDeployment)
+    return deployment
+
+
+def driven(engine: Engine, folder: Path, plan: Plan = PLAN) -> Recording:
+    """Run an engine until its input is drained."""
+    with closing(deployed(engine, folder, plan)) as deployment:
+        deployment.feed_markers()
+        while not deployment.drained():
+            assert deployment.now_ms < LIMIT_MS, "the input was not drained"
+            deployment.advance(deployment.now_ms + 20)
+        return deployment.stop(audit=False)
+
+
 pytestmark = pytest.mark.tier("process")
+
+
+@pytest.fixture
+def fifo(tmp_path: Path) -> Path:
+    return tmp_path / "fifo"
+
+
+@pytest.fixture
+def child(tmp_path: Path, fifo: Path) -> Iterator[Child]:
+    """One that waits for a child of its own to begin."""
+    made = Child(spawns(fifo), tmp_path, tmp_path / "log")
+    try:
+        assert becomes(lambda: states(made.pid) == ["D", "S"]), made.log()
+        yield made
+    finally:
+        made.close()
+
+
+def test_one_that_is_starting_a_child_stands_still_with_it(child: Child, fifo: Path) -> None:
+    with paused(child.pid, fifo, child.pause):
+        assert becomes(lambda: states(child.pid) == ["T", "T"])
+        child.resume()
+        assert becomes(lambda: states(child.pid) == ["S", "S"])
+
+
+def test_a_pause_that_does_not_come_about_fails_and_is_undone(
+    child: Child, fifo: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(process, "STANDSTILL_LIMIT_S", 0.2)
+    with pytest.raises(OSError, match=r"process \d+ does not stand still 0\.2 s after SIGSTOP\."):
+        child.pause()
+    child.resume()
+    assert not stop_pending(child.pid)
+    with os.fdopen(os.open(fifo, os.O_RDWR)):
+        assert becomes(lambda: states(child.pid) == ["S", "S"])
+
+
 FIRST, SECOND = Target(Role.WORKER, 0), Target(Role.WORKER, 1)
 
 
@@ -207,7 +293,7 @@ def test_plans_that_do_not_fit_are_refused_in_one_sentence() -> None:
 
 
 @pytest.mark.nightly
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case.id)
+@pytest.mark.parametrize("case", ENGINE_CASES, ids=lambda case: case.id)
 def test_the_right_engine_passes_what_engines_are_asked(case: Case, tmp_path: Path) -> None:
     found = run_case(Engine().name, case, Tier.PROCESS, folder=tmp_path)
     assert found.status is Status.PASS, found.reason

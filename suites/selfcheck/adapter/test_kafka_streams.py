@@ -11,7 +11,7 @@ from holdfast.harness.engine.cases.case_run import run_case
 from holdfast.harness.engine.site.services import services
 from holdfast.harness.model.case import Case, Tier
 from holdfast.harness.model.journal import Status
-from holdfast.suites.conformance.engines import CASES, KILLED
+from holdfast.suites.conformance.programs import ENGINE_CASES, KILLED_ENGINES
 
 pytestmark = [pytest.mark.tier("process"), pytest.mark.nightly, pytest.mark.timeout(2_400)]
 
@@ -20,11 +20,11 @@ pytestmark = [pytest.mark.tier("process"), pytest.mark.nightly, pytest.mark.time
 def _with_kafka_streams() -> None:
     system = KafkaStreams()
     system.attach(services)
-    if reason := system.objection(KILLED, Tier.PROCESS):
+    if reason := system.objection(KILLED_ENGINES, Tier.PROCESS):
         pytest.skip(reason)
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case.id)
+@pytest.mark.parametrize("case", ENGINE_CASES, ids=lambda case: case.id)
 def test_it_passes(case: Case, tmp_path: Path) -> None:
     found = run_case("kafka-streams", case, Tier.PROCESS, folder=tmp_path)
     assert found.status is Status.PASS, found.reason
@@ -32,6 +32,6 @@ def test_it_passes(case: Case, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("variant", [each for each in VARIANTS if each])
 def test_a_wrong_topology_is_refuted(variant: str, tmp_path: Path) -> None:
-    found = run_case(f"kafka-streams+{variant}", CASES[0], Tier.PROCESS, folder=tmp_path)
+    found = run_case(f"kafka-streams+{variant}", ENGINE_CASES[0], Tier.PROCESS, folder=tmp_path)
     assert found.status is Status.FAIL, found.reason
     assert found.rules["E2E-02"] is Status.FAIL

@@ -15,7 +15,7 @@ from holdfast.harness.adapter.engine import _declared
 from holdfast.harness.adapter.links import BLACK_HOLE, CUT, LIMIT, SLOW, Links, LinksOfTargets
 from holdfast.harness.adapter.relay_process import RelayProcess
 from holdfast.harness.model.target import STORAGE, Role, Target
-from holdfast.harness.spi.controls.link import BACKWARD, BOTH, FORWARD
+from holdfast.harness.spi.controls.network import BACKWARD, BOTH, FORWARD
 from holdfast.suites.selfcheck.services.listener import answers, as_stranger, becomes, listening
 
 pytestmark = pytest.mark.tier("process")

@@ -193,7 +193,7 @@ IMPLEMENTATIONS: Mapping[str, tuple[Recognised, Mapping[str, str]]] = {
         stamps_events,
         {
             "harness/adapter/recorder.py": "the one",
-            "fixtures/reference/drivers/simulated/event_log.py": "the simulator's: one order of all nodes",
+            "fixtures/reference/drivers/simulated/events.py": "the simulator's: one order of all nodes",
             "fixtures/reference/drivers/audit.py": "of the audit: the simulator takes them as they are",
         },
     ),
@@ -208,14 +208,14 @@ IMPLEMENTATIONS: Mapping[str, tuple[Recognised, Mapping[str, str]]] = {
         calls("Window"),
         {
             "harness/adapter/log_feeder.py": "of an engine, by what it has persisted",
-            "fixtures/systems/json_lines/program_input.py": "of a program, by what it answers",
+            "fixtures/systems/json_lines/life.py": "of a program, by what it answers",
         },
     ),
     "producer into a topic": (
         calls("Producer"),
         {
             "fixtures/services/topics.py": "the one of the harness",
-            "fixtures/reference/connectors/kafka_committer.py": "of the sink of the reference, which is on trial",
+            "fixtures/reference/connectors/kafka_output.py": "of the sink of the reference, which is on trial",
         },
     ),
     "owner of a reader": (
@@ -241,7 +241,7 @@ IMPLEMENTATIONS: Mapping[str, tuple[Recognised, Mapping[str, str]]] = {
             "harness/adapter/child.py": "the one",
             "fixtures/reference/drivers/processes/spawner.py": "of the zygote, which outlives its thread",
             "fixtures/services/processes/installation.py": "of a tool that installs, which ends by itself",
-            "fixtures/images/debian.py": "of a tool that makes images, which ends by itself",
+            "fixtures/images/builder.py": "of a tool that makes images, which ends by itself",
         },
     ),
     "death with the one that started it": (mentions("prctl"), {"harness/adapter/launch.py": "the one"}),
@@ -308,7 +308,7 @@ IMPLEMENTATIONS: Mapping[str, tuple[Recognised, Mapping[str, str]]] = {
         defines_method("alive", "kill", "pause", "resume"),
         {
             "harness/adapter/controls.py": "the one",
-            "fixtures/reference/drivers/simulated/controls/processes.py": "the simulator's",
+            "fixtures/reference/drivers/simulated/controls/mechanisms.py": "the simulator's",
         },
     ),
     "who records deaths": (
@@ -329,7 +329,7 @@ IMPLEMENTATIONS: Mapping[str, tuple[Recognised, Mapping[str, str]]] = {
     "armed gates": (
         calls("GateReached"),
         {
-            "harness/adapter/gates.py": "the one that counts",
+            "harness/adapter/controls.py": "the one that counts",
             "fixtures/systems/structured_streaming/gates.py": "the relay in front of the store counts requests",
             "fixtures/reference/drivers/simulated/host.py": "of the simulator",
             "fixtures/reference/drivers/processes/supervisor.py": "a process of the reference counts its own effects",
@@ -366,9 +366,9 @@ IMPLEMENTATIONS: Mapping[str, tuple[Recognised, Mapping[str, str]]] = {
             "fixtures/services/session.py": "the one of services",
             "fixtures/services/container.py": "what those in containers have besides",
             "fixtures/services/processes/own_process.py": "what those that are processes have besides",
-            "fixtures/reference/drivers/spark/session.py": "a driver program of the reference, which asks for runs",
+            "fixtures/reference/drivers/spark/cluster.py": "a driver program of the reference, which asks for runs",
             "fixtures/systems/structured_streaming/session.py": "a driver program of queries, which is told in lines",
-            "fixtures/reference/operators/session_sum.py": "a window of a job",
+            "fixtures/reference/operators/window_sums.py": "a window of a job",
         },
     ),
     "names of nodes that are ours": (names_the_harness, {"harness/adapter/recorder.py": "the one"}),

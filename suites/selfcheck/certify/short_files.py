@@ -1,14 +1,21 @@
-"""Files in a folder with a limit that an option sets; other processes import them by name."""
+"""File systems that other processes import by name: with a limit by an option, and on simulated disks."""
 
 from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import count
+from threading import RLock
+from types import SimpleNamespace
+from typing import Any
 
 from msgspec.structs import replace
 
 from holdfast.fixtures.mutants.file_systems.files import CountsWithoutALock
 from holdfast.fixtures.mutants.file_systems.in_folder import InFolder
 from holdfast.fixtures.storages.file_system import FileMedium, FileUpload
-from holdfast.fixtures.storages.on_medium import storage_on
-from holdfast.fixtures.storages.options import number, require_known
+from holdfast.fixtures.storages.on_disk import DiskFiles
+from holdfast.fixtures.storages.on_medium import number, require_known, storage_on
+from holdfast.harness.sim.disk import SimulatedDisk
 from holdfast.harness.spi.errors import Full
 from holdfast.harness.spi.file_system import FileSystemContext, FileSystemDescription
 
@@ -49,3 +56,36 @@ def _files(context: FileSystemContext) -> FileMedium:
 
 short_storage = storage_on(_files)
 """A right checkpoint storage on such files."""
+
+
+_CALLS = ("read", "exists", "below", "create", "append", "sync", "rename", "remove")
+_disks: dict[str, Any] = {}
+_lock = RLock()
+_numbers = count()
+
+
+def simulated_files(context: FileSystemContext) -> DiskFiles:
+    """The files of one folder of the disk that has this name.
+
+    Raises:
+        ValueError: an option or the URI is not understood.
+    """
+    require_known(context.options, {})
+    if not context.uri.startswith("simulated://"):
+        raise ValueError(f"place {context.uri!r} is no simulated disk: write simulated://name.")
+    with _lock:
+        disk = _disks.setdefault(context.uri.rstrip("/"), _one_by_one(SimulatedDisk()))
+        return DiskFiles(disk, f"process-{next(_numbers)}", context.folder)
+
+
+def _one_by_one(disk: SimulatedDisk) -> Any:
+    """The calls of a disk, each at once whichever thread makes it, as those of a simulated run are."""
+
+    def locked(call: Callable[..., Any]) -> Callable[..., Any]:
+        def taken(*arguments: Any) -> Any:
+            with _lock:
+                return call(*arguments)
+
+        return taken
+
+    return SimpleNamespace(**{name: locked(getattr(disk, name)) for name in _CALLS})

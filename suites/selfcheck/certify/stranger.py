@@ -1,15 +1,17 @@
-"""A backend as somebody else writes it, by the contract alone: rows in SQLite, and snapshots as one file of JSON lines.
+"""Backends as somebody else writes them, by the contract alone: what those of these tests do alike, and one on SQLite.
 
-It shares nothing with the backends of ours, and leaves out timers and TTL.
+They share nothing with the backends of ours, and leave out timers and TTL. A snapshot is one file, in which each key
+group has its place. That of SQLite has lines of JSON.
 """
 
 from __future__ import annotations
 
 import sqlite3
 from base64 import b64decode, b64encode
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import CancelledError
 from contextlib import suppress
+from typing import ClassVar, Generic, TypeVar
 from zlib import crc32
 
 import msgspec
@@ -23,25 +25,196 @@ from holdfast.harness.spi.state import (
     Flag,
     Manifest,
     Reduce,
+    Snapshot,
     SnapshotKind,
     StateContext,
     StateDescriptor,
     StateEntry,
     StateHandle,
     StateKind,
+    StateTable,
     TimerService,
 )
 from holdfast.harness.spi.storage import CheckpointStreamFactory, Scope
 
 Row = tuple[str, int, bytes, bytes, bytes]
 _WHERE = "state = ? AND kg = ? AND ns = ?"
-_FORMAT = "rows-1"
-_LONGEST = {"max_key_bytes": 64, "max_value_bytes": 4_096, "max_namespace_bytes": 16}
 
 
-class Table:
-    """One state."""
+class Stranger:
+    """Its life, its states, and the way of its snapshots to a storage and back."""
 
+    name: ClassVar[str]
+    flags: ClassVar[frozenset[Flag]]
+    longest: ClassVar[Mapping[str, int]]
+    """Of keys, values and namespaces, as its description has them."""
+
+    def __init__(self, context: StateContext) -> None:
+        if context.options:
+            raise ValueError(f"unknown option {min(context.options)}")
+        self.context = context
+        self.states: dict[str, StateDescriptor] = {}
+        self.tables: dict[str, StateTable] = {}
+        self.closed = False
+        self.phase = "fresh"
+        self.newest = 0
+
+    def new_table(self, descriptor: StateDescriptor, reduce: Reduce | None) -> StateTable:
+        raise NotImplementedError
+
+    def new_snapshot(self, checkpoint: int) -> Snapshot:
+        raise NotImplementedError
+
+    def load(self, contents: Mapping[int, bytes]) -> None:
+        """Take over what snapshots have of each key group: all of it, or nothing."""
+        raise NotImplementedError
+
+    def describe(self) -> Description:
+        return Description(name=self.name, flags=self.flags, **self.longest)
+
+    def restore(self, parts: Sequence[Manifest], streams: CheckpointStreamFactory, *, claimed: bool) -> None:
+        self.begin_restore()
+        for part in parts:
+            if part.format != self.name or part.max_parallelism != self.context.max_parallelism:
+                raise Incompatible(f"{part.format} of max_parallelism {part.max_parallelism}")
+        groups = self.context.key_groups if parts else ()
+        self.load({group: self._content(parts, group, streams) for group in groups})
+        self.states = {state.name: state for part in parts for state in part.descriptors}
+        self.newest = max((part.checkpoint for part in parts), default=0)
+        self.phase = "restored"
+
+    def restore_entries(self, descriptors: Sequence[StateDescriptor], entries: Iterable[StateEntry]) -> None:
+        raise RuntimeError("no canonical form")
+
+    def table(
+        self, descriptor: StateDescriptor, reduce: Reduce | None = None, convert: Convert | None = None
+    ) -> StateTable:
+        self.require(None)
+        name = descriptor.name
+        if descriptor.ttl_ms is not None or "timers" in descriptor.kind:
+            raise ValueError(f"{name}: neither time to live nor timers")
+        known = self.states.setdefault(name, descriptor)
+        if known != descriptor:
+            raise (RuntimeError if name in self.tables else Incompatible)(f"{name} is {known}")
+        if name not in self.tables:
+            self.tables[name] = self.new_table(descriptor, reduce)
+        return self.tables[name]
+
+    def timers(self, descriptor: StateDescriptor) -> TimerService:
+        raise ValueError("no timers")
+
+    def snapshot(self, checkpoint: int, kind: SnapshotKind = SnapshotKind.CHECKPOINT) -> Snapshot:
+        self.require(None)
+        if checkpoint <= self.newest:
+            raise RuntimeError(f"checkpoint {checkpoint} is not above {self.newest}")
+        self.newest = checkpoint
+        return self.new_snapshot(checkpoint)
+
+    def confirmed(self, checkpoint: int) -> None:
+        self.require(None)
+
+    def aborted(self, checkpoint: int) -> None:
+        self.require(None)
+
+    def require(self, key_group: int | None) -> None:
+        if self.closed or self.phase == "restoring":
+            raise RuntimeError("closed, or not restored")
+        if key_group is not None and key_group not in self.context.key_groups:
+            raise RuntimeError(f"key group {key_group} is another's")
+
+    def require_short(self, namespace: bytes, pairs: Iterable[tuple[bytes, bytes]]) -> None:
+        for key, value in pairs:
+            for (limit, allowed), content in zip(self.longest.items(), (key, value, namespace), strict=True):
+                if len(content) > allowed:
+                    raise Full(limit, allowed, len(content))
+
+    def require_room(self, needed: int) -> None:
+        if needed > self.context.memory_bytes:
+            raise Full("memory_bytes", self.context.memory_bytes, needed)
+
+    def while_open(self, pairs: Iterable[tuple[bytes, bytes]]) -> Iterator[tuple[bytes, bytes]]:
+        for pair in pairs:
+            self.require(None)
+            yield pair
+
+    def begin_restore(self) -> None:
+        if self.closed or self.tables or self.phase == "restored":
+            raise RuntimeError("a restore comes first, and once")
+        self.phase = "restoring"
+
+    def _content(self, parts: Sequence[Manifest], group: int, streams: CheckpointStreamFactory) -> bytes:
+        holding = [part for part in parts if part.first_key_group <= group < part.end_key_group]
+        if len(holding) != 1:
+            raise Damaged(f"key group {group} is in {len(holding)} parts")
+        [handle] = holding[0].handles
+        if handle.reference is None:
+            raise Damaged("a placeholder")
+        place = handle.key_groups[group]
+        content = b"".join(streams.read(handle.reference, place.offset, place.length))
+        if crc32(content) != place.checksum:
+            raise Damaged(f"key group {group} is not what was written")
+        return content
+
+
+StrangerT = TypeVar("StrangerT", bound=Stranger)
+
+
+class StrangerSnapshot(Generic[StrangerT]):
+    def __init__(self, backend: StrangerT, checkpoint: int) -> None:
+        self.backend, self.checkpoint = backend, checkpoint
+        self.states = [backend.states[name] for name in sorted(backend.states)]
+        self.released = False
+
+    def contents(self) -> Mapping[int, bytes]:
+        """By key group."""
+        raise NotImplementedError
+
+    def upload(self, streams: CheckpointStreamFactory, cancelled: Cancelled) -> Manifest:
+        self.require_held()
+        context = self.backend.context
+        name = f"{self.backend.name}-{context.operator}-{context.subtask}-{context.attempt}-{self.checkpoint}"
+        contents = self.contents()
+        if cancelled():
+            raise CancelledError
+        stream = streams.create(Scope.EXCLUSIVE, name, f"{context.job}/{name}".encode())
+        places: dict[int, Extent] = {}
+        offset = 0
+        try:
+            for group, content in contents.items():
+                stream.write(content)
+                places[group] = Extent(offset, len(content), crc32(content))
+                offset += len(content)
+            handle = StateHandle(name, Scope.EXCLUSIVE, stream.commit(), places)
+        except Exception:
+            with suppress(OSError):
+                stream.cancel()
+            raise
+        return Manifest(
+            format=self.backend.name,
+            checkpoint=self.checkpoint,
+            subtask=context.subtask,
+            first_key_group=context.key_groups.start,
+            end_key_group=context.key_groups.stop,
+            max_parallelism=context.max_parallelism,
+            handles=(handle,),
+            descriptors=tuple(self.states),
+        )
+
+    def descriptors(self) -> Sequence[StateDescriptor]:
+        return self.states
+
+    def entries(self) -> Iterator[StateEntry]:
+        raise RuntimeError("no canonical form")
+
+    def release(self) -> None:
+        self.released = True
+
+    def require_held(self) -> None:
+        if self.released or self.backend.closed:
+            raise RuntimeError("this snapshot was released")
+
+
+class RowsTable:
     def __init__(self, rows: Rows, descriptor: StateDescriptor, reduce: Reduce | None) -> None:
         self.rows, self.name, self.kind, self.reduce = rows, descriptor.name, descriptor.kind, reduce
 
@@ -53,12 +226,8 @@ class Table:
 
     def put(self, key_group: int, namespace: bytes, pairs: Sequence[tuple[bytes, bytes]], *, now_ms: int) -> None:
         place = self._place(key_group, namespace)
-        with self.rows.database:
-            self.rows.database.executemany(
-                "INSERT OR REPLACE INTO cells VALUES (?, ?, ?, ?, ?)",
-                [(*place, key, self._checked(namespace, key, value)) for key, value in pairs],
-            )
-            self.rows.require_room()
+        self.rows.require_short(namespace, pairs)
+        self.rows.insert("INSERT OR REPLACE", [(*place, key, value) for key, value in pairs])
 
     def merge(self, key_group: int, namespace: bytes, pairs: Sequence[tuple[bytes, bytes]], *, now_ms: int) -> None:
         found: dict[bytes, bytes | None] = {}
@@ -100,187 +269,80 @@ class Table:
             raise RuntimeError(f"state {self.name!r} does not merge")
         return self.reduce(old, new)
 
-    def _checked(self, namespace: bytes, key: bytes, value: bytes) -> bytes:
-        for (limit, allowed), content in zip(_LONGEST.items(), (key, value, namespace), strict=True):
-            if len(content) > allowed:
-                raise Full(limit, allowed, len(content))
-        return value
 
+class Rows(Stranger):
+    """A backend on SQLite, in memory."""
 
-class RowsSnapshot:
-    """All rows as they were."""
-
-    def __init__(self, rows: Rows, checkpoint: int) -> None:
-        self._rows, self._checkpoint = rows, checkpoint
-        self._content: list[Row] | None = rows.database.execute("SELECT * FROM cells ORDER BY kg").fetchall()
-        self._states = [rows.states[name] for name in sorted(rows.states)]
-
-    def upload(self, streams: CheckpointStreamFactory, cancelled: Cancelled) -> Manifest:
-        context = self._rows.context
-        name = f"rows-{context.operator}-{context.subtask}-{context.attempt}-{self._checkpoint}"
-        lines = {group: b"".join(_line(row) for row in self._open() if row[1] == group) for group in context.key_groups}
-        if cancelled():
-            raise CancelledError
-        stream = streams.create(Scope.EXCLUSIVE, name, f"{context.job}/{name}".encode())
-        places: dict[int, Extent] = {}
-        offset = 0
-        try:
-            for group, content in lines.items():
-                stream.write(content)
-                places[group] = Extent(offset, len(content), crc32(content))
-                offset += len(content)
-            handle = StateHandle(name, Scope.EXCLUSIVE, stream.commit(), places)
-        except Exception:
-            with suppress(OSError):
-                stream.cancel()
-            raise
-        return Manifest(
-            format=_FORMAT,
-            checkpoint=self._checkpoint,
-            subtask=context.subtask,
-            first_key_group=context.key_groups.start,
-            end_key_group=context.key_groups.stop,
-            max_parallelism=context.max_parallelism,
-            handles=(handle,),
-            descriptors=tuple(self._states),
-        )
-
-    def descriptors(self) -> Sequence[StateDescriptor]:
-        return self._states
-
-    def entries(self) -> Iterator[StateEntry]:
-        return iter(sorted(StateEntry(*row) for row in self._open()))
-
-    def release(self) -> None:
-        self._content = None
-
-    def _open(self) -> list[Row]:
-        if self._content is None or self._rows.closed:
-            raise RuntimeError("this snapshot was released")
-        return self._content
-
-
-class Rows:
-    """The backend."""
+    name = "rows"
+    flags = frozenset({Flag.CANONICAL, Flag.MERGE, Flag.ASYNC_SNAPSHOT})
+    longest = {"max_key_bytes": 64, "max_value_bytes": 4_096, "max_namespace_bytes": 16}
 
     def __init__(self, context: StateContext) -> None:
-        if context.options:
-            raise ValueError(f"unknown option {min(context.options)}")
-        self.context = context
+        super().__init__(context)
         self.database = sqlite3.connect(":memory:")
         self.database.execute(
             "CREATE TABLE cells (state TEXT, kg INT, ns BLOB, key BLOB, value BLOB, PRIMARY KEY (state, kg, ns, key))"
         )
-        self.states: dict[str, StateDescriptor] = {}
-        self.closed = False
-        self._tables: dict[str, Table] = {}
-        self._state = "fresh"
-        self._newest = 0
 
-    def describe(self) -> Description:
-        flags = frozenset({Flag.CANONICAL, Flag.MERGE, Flag.ASYNC_SNAPSHOT})
-        return Description(name="rows", flags=flags, max_key_bytes=64, max_value_bytes=4_096, max_namespace_bytes=16)
+    def new_table(self, descriptor: StateDescriptor, reduce: Reduce | None) -> StateTable:
+        return RowsTable(self, descriptor, reduce)
 
-    def restore(self, parts: Sequence[Manifest], streams: CheckpointStreamFactory, *, claimed: bool) -> None:
-        self._begin_restore()
-        for part in parts:
-            if part.format != _FORMAT:
-                raise Incompatible(f"{part.format} is not {_FORMAT}")
-            if part.max_parallelism != self.context.max_parallelism:
-                raise Incompatible(f"max_parallelism {part.max_parallelism} is not {self.context.max_parallelism}")
-        rows = [row for group in self.context.key_groups for row in self._read(parts, group, streams)] if parts else []
-        self._take_over([state for part in parts for state in part.descriptors], rows)
-        self._newest = max((part.checkpoint for part in parts), default=0)
+    def new_snapshot(self, checkpoint: int) -> Snapshot:
+        return RowsSnapshot(self, checkpoint)
+
+    def load(self, contents: Mapping[int, bytes]) -> None:
+        lines = ((group, line) for group, content in contents.items() for line in content.splitlines())
+        self.insert("INSERT", [_row(group, line) for group, line in lines])
 
     def restore_entries(self, descriptors: Sequence[StateDescriptor], entries: Iterable[StateEntry]) -> None:
-        self._begin_restore()
-        names = {each.name for each in descriptors}
+        self.begin_restore()
+        self.states = {each.name: each for each in descriptors}
         rows: list[Row] = []
         for entry in entries:
-            if entry.state not in names:
+            if entry.state not in self.states:
                 raise Damaged(f"{entry.state} has no descriptor")
             if entry.key_group in self.context.key_groups:
                 rows.append((entry.state, entry.key_group, entry.namespace, entry.key, entry.value))
-        self._take_over(descriptors, rows)
+        self.insert("INSERT", rows)
+        self.phase = "restored"
 
-    def table(self, descriptor: StateDescriptor, reduce: Reduce | None = None, convert: Convert | None = None) -> Table:
-        self.require(None)
-        if descriptor.ttl_ms is not None or "timers" in descriptor.kind:
-            raise ValueError(f"{descriptor.name}: neither time to live nor timers")
-        known = self.states.get(descriptor.name)
-        if known != descriptor and descriptor.name in self._tables:
-            raise RuntimeError(f"{descriptor.name} is registered as {known}")
-        if known is not None and known != descriptor:
-            raise Incompatible(f"{descriptor.name} was stored as {known}")
-        self.states[descriptor.name] = descriptor
-        return self._tables.setdefault(descriptor.name, Table(self, descriptor, reduce))
-
-    def timers(self, descriptor: StateDescriptor) -> TimerService:
-        raise ValueError("no timers")
-
-    def snapshot(self, checkpoint: int, kind: SnapshotKind = SnapshotKind.CHECKPOINT) -> RowsSnapshot:
-        self.require(None)
-        if checkpoint <= self._newest:
-            raise RuntimeError(f"checkpoint {checkpoint} is not above {self._newest}")
-        self._newest = checkpoint
-        return RowsSnapshot(self, checkpoint)
-
-    def confirmed(self, checkpoint: int) -> None:
-        self.require(None)
-
-    def aborted(self, checkpoint: int) -> None:
-        self.require(None)
+    def insert(self, statement: str, rows: Sequence[Row]) -> None:
+        query = "SELECT total(length(ns) + length(key) + length(value) + 32) FROM cells"
+        with self.database:
+            self.database.executemany(f"{statement} INTO cells VALUES (?, ?, ?, ?, ?)", rows)
+            self.require_room(int(self.database.execute(query).fetchone()[0]))
 
     def close(self) -> None:
         self.closed = True
         self.database.close()
 
-    def require(self, key_group: int | None) -> None:
-        if self.closed or self._state == "restoring":
-            raise RuntimeError("closed, or not restored")
-        if key_group is not None and key_group not in self.context.key_groups:
-            raise RuntimeError(f"key group {key_group} is another's")
 
-    def while_open(self, pairs: Iterable[tuple[bytes, bytes]]) -> Iterator[tuple[bytes, bytes]]:
-        for pair in pairs:
-            self.require(None)
-            yield pair
+class RowsSnapshot(StrangerSnapshot[Rows]):
+    """All rows as they were."""
 
-    def require_room(self) -> None:
-        query = "SELECT total(length(ns) + length(key) + length(value) + 32) FROM cells"
-        needed = int(self.database.execute(query).fetchone()[0])
-        if needed > self.context.memory_bytes:
-            raise Full("memory_bytes", self.context.memory_bytes, needed)
+    def __init__(self, backend: Rows, checkpoint: int) -> None:
+        super().__init__(backend, checkpoint)
+        self.rows: list[Row] = backend.database.execute("SELECT * FROM cells ORDER BY kg").fetchall()
 
-    def _begin_restore(self) -> None:
-        if self.closed or self._tables or self._state == "restored":
-            raise RuntimeError("a restore comes first, and once")
-        self._state = "restoring"
+    def contents(self) -> Mapping[int, bytes]:
+        groups = self.backend.context.key_groups
+        return {group: b"".join(_line(row) for row in self.rows if row[1] == group) for group in groups}
 
-    def _take_over(self, states: Sequence[StateDescriptor], rows: list[Row]) -> None:
-        with self.database:
-            self.database.executemany("INSERT INTO cells VALUES (?, ?, ?, ?, ?)", rows)
-            self.require_room()
-        self.states = {each.name: each for each in states}
-        self._state = "restored"
+    def entries(self) -> Iterator[StateEntry]:
+        self.require_held()
+        return iter(sorted(StateEntry(*row) for row in self.rows))
 
-    def _read(self, parts: Sequence[Manifest], group: int, streams: CheckpointStreamFactory) -> Iterator[Row]:
-        holding = [part for part in parts if part.first_key_group <= group < part.end_key_group]
-        if len(holding) != 1:
-            raise Damaged(f"key group {group} is in {len(holding)} parts")
-        [handle] = holding[0].handles
-        if handle.reference is None:
-            raise Damaged("a placeholder")
-        place = handle.key_groups[group]
-        content = b"".join(streams.read(handle.reference, place.offset, place.length))
-        if crc32(content) != place.checksum:
-            raise Damaged(f"key group {group} is not what was written")
-        for line in content.splitlines():
-            state, *fields = msgspec.json.decode(line, type=tuple[str, str, str, str])
-            namespace, key, value = map(b64decode, fields)
-            yield state, group, namespace, key, value
+    def release(self) -> None:
+        super().release()
+        self.rows = []
 
 
 def _line(row: Row) -> bytes:
     state, _, *fields = row
     return msgspec.json.encode([state, *(b64encode(each).decode() for each in fields)]) + b"\n"
+
+
+def _row(group: int, line: bytes) -> Row:
+    state, *fields = msgspec.json.decode(line, type=tuple[str, str, str, str])
+    namespace, key, value = map(b64decode, fields)
+    return state, group, namespace, key, value

@@ -31,13 +31,13 @@ from holdfast.fixtures.sinks.memory import MemoryTable
 from holdfast.harness.model.status import Status
 from holdfast.suites.certify import checkpoint_storage, file_system
 from holdfast.suites.certify.check import Check, CheckVerdict
-from holdfast.suites.certify.checkpoint_storage.kit import judge as judge_storage
-from holdfast.suites.certify.file_system.kit import judge as judge_file_system
-from holdfast.suites.certify.restart_strategy.kit import judge as judge_strategy
-from holdfast.suites.certify.sink.kit import judge as judge_sink
-from holdfast.suites.certify.source.kit import judge as judge_source
-from holdfast.suites.certify.state_backend.kit import judge as judge_backend
-from holdfast.suites.certify.state_backend.kit import loaded as loaded_backend
+from holdfast.suites.certify.checkpoint_storage import judge as judge_storage
+from holdfast.suites.certify.file_system import judge as judge_file_system
+from holdfast.suites.certify.restart_strategy import judge as judge_strategy
+from holdfast.suites.certify.sink import judge as judge_sink
+from holdfast.suites.certify.source import judge as judge_source
+from holdfast.suites.certify.state_backend import judge as judge_backend
+from holdfast.suites.certify.state_backend import loaded as loaded_backend
 from holdfast.suites.selfcheck.certify import (
     test_file_systems,
     test_restart_strategies,
@@ -47,7 +47,7 @@ from holdfast.suites.selfcheck.certify import (
     test_wrong_backends,
     test_wrong_storages,
 )
-from holdfast.suites.selfcheck.certify.strange_mistakes import MISTAKES
+from holdfast.suites.selfcheck.certify.strange_storage import MISTAKES
 
 TIMES = 10
 ACCEPTED = frozenset({Status.PASS, Status.NOT_APPLICABLE})

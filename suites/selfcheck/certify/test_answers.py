@@ -10,11 +10,11 @@ import pytest
 from hypothesis import reject
 
 from holdfast.fixtures.backends.hashmap import HashMapBackend, HashMapSnapshot
-from holdfast.fixtures.backends.heap.cells import HeapCells
+from holdfast.fixtures.backends.heap import HeapCells
 from holdfast.fixtures.backends.table import CellTable
 from holdfast.fixtures.sinks.memory import MemoryReader, MemorySink, MemoryWriter
 from holdfast.fixtures.sources.log import LogSource
-from holdfast.fixtures.sources.reader import Reader
+from holdfast.fixtures.sources.splits import Reader
 from holdfast.harness.model.status import Status
 from holdfast.harness.spi.kit import KitCheck
 from holdfast.harness.spi.restart_strategy import Failure, RestartContext, RestartStrategy
@@ -24,11 +24,11 @@ from holdfast.harness.spi.state import Reduce, SnapshotKind, StateDescriptor
 from holdfast.suites.certify import restart_strategy, sink, source, state_backend
 from holdfast.suites.certify.check import CannotTry, CheckVerdict
 from holdfast.suites.certify.plug import shown
-from holdfast.suites.certify.restart_strategy.kit import judge as judge_strategy
+from holdfast.suites.certify.restart_strategy import judge as judge_strategy
 from holdfast.suites.certify.scaffolds.restart_strategy.right import Strategy
-from holdfast.suites.certify.sink.kit import judge as judge_sink
-from holdfast.suites.certify.source.kit import judge as judge_source
-from holdfast.suites.certify.state_backend.kit import judge as judge_backend
+from holdfast.suites.certify.sink import judge as judge_sink
+from holdfast.suites.certify.source import judge as judge_source
+from holdfast.suites.certify.state_backend import judge as judge_backend
 
 BACKEND_CHECKS = {check.id: check for check in state_backend.CHECKS}
 SINK_CHECKS = {check.id: check for check in sink.CHECKS}

@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 from holdfast.harness import cli
-from holdfast.harness.engine.artefacts.journal_file import read_journal
+from holdfast.harness.engine.artefacts.json_files import read_journal
 from holdfast.harness.engine.certification.kit_run import KitRequest, KitRun
 from holdfast.harness.engine.certification.kit_runner import CheckEnded
 from holdfast.harness.engine.site import registry

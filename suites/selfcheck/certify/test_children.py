@@ -17,11 +17,10 @@ import pytest
 
 from holdfast.fixtures.backends.hashmap import HashMapBackend, HashMapSnapshot
 from holdfast.fixtures.mutants.file_systems.in_folder import InFolder
-from holdfast.fixtures.reference.protocol.restart.fixed_delay import FixedDelay
+from holdfast.fixtures.reference.protocol.restart_strategies import FixedDelay
 from holdfast.fixtures.sinks.memory import MemorySink
 from holdfast.fixtures.sources.log import LogSource
-from holdfast.fixtures.storages.fault_points import FaultPoints
-from holdfast.fixtures.storages.in_memory import InMemoryStorage, Place
+from holdfast.fixtures.storages.in_memory import FaultPoints, InMemoryStorage, Place
 from holdfast.harness.model.status import Status
 from holdfast.harness.spi.file_system import FileSystemDescription
 from holdfast.harness.spi.restart_strategy import RestartStrategyDescription
@@ -31,16 +30,16 @@ from holdfast.harness.spi.state import SnapshotKind
 from holdfast.harness.spi.storage import StorageContext
 from holdfast.suites.certify import checkpoint_storage, file_system, restart_strategy, sink, source
 from holdfast.suites.certify.check import Check, CheckVerdict
-from holdfast.suites.certify.checkpoint_storage.kit import judge as judge_checkpoint_storage
-from holdfast.suites.certify.children import children
-from holdfast.suites.certify.file_system.kit import judge as judge_file_system
-from holdfast.suites.certify.restart_strategy.kit import judge as judge_restart_strategy
-from holdfast.suites.certify.sink.kit import judge as judge_sink
-from holdfast.suites.certify.source.kit import judge as judge_source
+from holdfast.suites.certify.checkpoint_storage import judge as judge_checkpoint_storage
+from holdfast.suites.certify.file_system import judge as judge_file_system
+from holdfast.suites.certify.leaks import children
+from holdfast.suites.certify.restart_strategy import judge as judge_restart_strategy
+from holdfast.suites.certify.sink import judge as judge_sink
+from holdfast.suites.certify.source import judge as judge_source
+from holdfast.suites.certify.state_backend import judge
 from holdfast.suites.certify.state_backend.bench import Bench
-from holdfast.suites.certify.state_backend.checks.filling import fill
 from holdfast.suites.certify.state_backend.checks.increments import checkpointed
-from holdfast.suites.certify.state_backend.kit import judge
+from holdfast.suites.certify.state_backend.live import fill
 
 SLEEPS = [sys.executable, "-c", "import time; time.sleep(600)"]
 FOREVER = Event()

@@ -1,4 +1,4 @@
-"""`holdfast certify --state-backend`: a line for each rule, a certificate, and an exit code that says which it is."""
+"""`holdfast certify --state-backend` and `--checkpoint-storage`: rules, certificate, and exit code."""
 
 from __future__ import annotations
 
@@ -10,10 +10,12 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from holdfast.fixtures.backends.cell import Cell, Stored
+from holdfast.fixtures.backends import blocks
 from holdfast.fixtures.backends.hashmap import HashMapBackend, HashMapSnapshot
-from holdfast.fixtures.backends.heap import blocks
-from holdfast.fixtures.backends.key_group_cover import require_cover
+from holdfast.fixtures.backends.snapshot_files import require_cover
+from holdfast.fixtures.backends.table import Cell, Stored
+from holdfast.fixtures.mutants.checkpoint_storages.streams import Overwrites
+from holdfast.fixtures.storages.memory import MAX_STATE
 from holdfast.harness import cli
 from holdfast.harness.engine.certification.kit_run import KitRequest, KitRun
 from holdfast.harness.model.journal import Journal, Status, Title
@@ -49,7 +51,7 @@ class InlineBackend(HashMapBackend):
 
 
 def certified(arguments: Sequence[str], folder: Path) -> tuple[int, Journal]:
-    code = cli.execute(["certify", "--state-backend", *arguments, "--out", str(folder)])
+    code = cli.execute(["certify", *arguments, "--out", str(folder)])
     return code, msgspec.json.decode((folder / "latest" / "results.json").read_bytes(), type=Journal)
 
 
@@ -60,7 +62,7 @@ def one_dated(folder: Path) -> Path:
 
 
 def test_a_right_backend_is_certified_rule_by_rule(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    code, journal = certified([HASHMAP], tmp_path)
+    code, journal = certified(["--state-backend", HASHMAP], tmp_path)
     shown = capsys.readouterr()
     lines = shown.out.splitlines()
     assert code == 0
@@ -78,7 +80,7 @@ def test_a_right_backend_is_certified_rule_by_rule(tmp_path: Path, capsys: pytes
 
 
 def test_a_wrong_one_is_refused_with_its_steps(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    code, journal = certified([WRONG, "--rule", "SBK-04"], tmp_path)
+    code, journal = certified(["--state-backend", WRONG, "--rule", "SBK-04"], tmp_path)
     out = capsys.readouterr().out
     assert (code, journal.certificate.title) == (1, Title.REFUSED)
     assert "SBK-04  FAIL            5 checks of 8\n" in out
@@ -99,7 +101,7 @@ def test_every_file_names_the_command_that_is_printed_and_it_works_from_there(
     (tmp_path / "my_backend.py").write_text(f"from {module} import {name}\n")
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(tmp_path)
-    code, journal = certified([f"my_backend:{name}", "--rule", "SBK-04"], Path("my reports"))
+    code, journal = certified(["--state-backend", f"my_backend:{name}", "--rule", "SBK-04"], Path("my reports"))
     printed = f"holdfast certify --state-backend my_backend:{name} --rule SBK-04"
     assert code == 1
     assert f"    again: {printed}\n" in capsys.readouterr().out
@@ -125,7 +127,7 @@ def test_a_command_about_a_name_that_is_known_everywhere_stays_where_it_is(tmp_p
 
 def test_what_was_not_met_is_inconclusive(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     code, journal = certified(
-        ["holdfast.suites.selfcheck.certify.test_command:InlineBackend", "--area", "ASY"], tmp_path
+        ["--state-backend", "holdfast.suites.selfcheck.certify.test_command:InlineBackend", "--area", "ASY"], tmp_path
     )
     assert (code, journal.certificate.title) == (2, Title.INCONCLUSIVE)
     assert "no run hit snapshot-overlapped-a-write" in capsys.readouterr().out
@@ -142,7 +144,7 @@ def test_an_interrupted_kit_says_so_and_passes_nothing(
             os.kill(os.getpid(), signal.SIGINT)
 
     monkeypatch.setattr(KitRun, "restore", restore)
-    code, journal = certified([HASHMAP, "--seed", "7"], tmp_path)
+    code, journal = certified(["--state-backend", HASHMAP, "--seed", "7"], tmp_path)
     assert (code, journal.interrupted, journal.seed) == (128 + signal.SIGINT, "SIGINT", 7)
     assert journal.certificate.title is Title.INCONCLUSIVE
     assert journal.cases[0].case == "SBK-01/many-keys"
@@ -152,20 +154,29 @@ def test_an_interrupted_kit_says_so_and_passes_nothing(
 
 
 @pytest.mark.parametrize(
-    ("arguments", "code", "sentence"),
+    ("arguments", "sentence"),
     [
-        (["reference", "--state-backend", HASHMAP], 3, "Both SYSTEM and --state-backend are given"),
-        (["--state-backend", "no.such:Backend"], 3, "'no.such:Backend' cannot be loaded"),
-        (["--state-backend", HASHMAP, "--rule", "BAR-01"], 3, "unknown rule of the kit for state-backend 'BAR-01'"),
-        (["--state-backend", HASHMAP, "--area", "BAR"], 3, "unknown area of the kit for state-backend 'BAR'"),
-        (["--state-backend", HASHMAP, "--jobs", "2"], 3, "--jobs is for a system; a kit runs each of its checks once"),
-        (["--state-backend", HASHMAP, "--budget", "1s"], 3, "--budget is for a system"),
+        (["reference", "--state-backend", HASHMAP], "Both SYSTEM and --state-backend are given"),
+        (["--state-backend", "no.such:Backend"], "'no.such:Backend' cannot be loaded"),
+        (["--state-backend", HASHMAP, "--rule", "BAR-01"], "unknown rule of the kit for state-backend 'BAR-01'"),
+        (["--state-backend", HASHMAP, "--area", "BAR"], "unknown area of the kit for state-backend 'BAR'"),
+        (["--state-backend", HASHMAP, "--jobs", "2"], "--jobs is for a system; a kit runs each of its checks once"),
+        (["--state-backend", HASHMAP, "--budget", "1s"], "--budget is for a system"),
+        (["--checkpoint-storage", "gfs://cell/path"], "'gfs://cell/path' has no known scheme; known: file://"),
+        (["--checkpoint-storage", "memory://a", "--location", "file:///b"], "leave out --location"),
+        (
+            ["--checkpoint-storage", "memory://a", "--state-backend", "b:C"],
+            "Both --state-backend and --checkpoint-storage are given",
+        ),
+        (["--checkpoint-storage", "memory://a", "--option", "wrong"], "--option is 'wrong'; write KEY=VALUE."),
+        (["--checkpoint-storage", "memory://a", "--rule", "SBK-01"], "unknown rule of the kit for checkpoint-storage"),
+        (["reference", "--location", "file:///b"], "are for --checkpoint-storage"),
     ],
 )
 def test_misuse_is_one_sentence(
-    arguments: list[str], code: int, sentence: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    arguments: list[str], sentence: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert cli.execute(["certify", *arguments, "--out", str(tmp_path)]) == code
+    assert cli.execute(["certify", *arguments, "--out", str(tmp_path)]) == 3
     error = capsys.readouterr().err
     lines = [line for line in error.splitlines() if "the report goes to" not in line]
     assert len(lines) == 1
@@ -176,5 +187,46 @@ def test_misuse_is_one_sentence(
 def test_rules_name_the_kit_that_decides_one(capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.execute(["rules", "SBK-03"]) == 0
     assert "holdfast certify --state-backend module:factory --rule SBK-03" in " ".join(capsys.readouterr().out.split())
+    assert cli.execute(["rules", "STO-05"]) == 0
+    wanted = "holdfast certify --checkpoint-storage module:factory --rule STO-05"
+    assert wanted in " ".join(capsys.readouterr().out.split())
     assert cli.execute(["rules", "BAR-03"]) == 0
     assert "--state-backend" not in capsys.readouterr().out
+
+
+OVERWRITING = f"{Overwrites.__module__}:Overwrites"
+
+
+def test_a_storage_is_found_by_its_uri(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    code, journal = certified(
+        ["--checkpoint-storage", "memory://command", "--rule", "STO-03", "--rule", "STO-10"], tmp_path
+    )
+    verdict, first, *_ = capsys.readouterr().out.splitlines()
+    assert (code, journal.subject, journal.certificate.title) == (0, "ST", Title.PARTIAL)
+    assert verdict == "PARTIAL on sim  checkpoint-storage memory://command, 6 checks"
+    assert first.split() == ["STO-03", "PASS", "3", "checks"]
+    statuses = {each.rule.id: each.status for each in journal.rules}
+    assert (statuses["STO-10"], statuses["STO-01"]) == (Status.PASS, Status.UNTESTED)
+
+
+def test_one_with_room_for_short_files_alone_is_certified(tmp_path: Path) -> None:
+    """Its only check of STO-06 that applies to everything wrote a longer file."""
+    code, journal = certified(
+        ["--checkpoint-storage", "memory://short-files", "--option", f"{MAX_STATE}=12000", "--rule", "STO-06"], tmp_path
+    )
+    assert (code, journal.certificate.title) == (0, Title.PARTIAL)
+
+
+def test_a_wrong_one_is_refused_and_the_line_repeats_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    place = (tmp_path / "place").as_uri()
+    option = "execution.checkpointing.write-buffer-size=100"
+    code, journal = certified(
+        ["--checkpoint-storage", OVERWRITING, "--location", place, "--option", option, "--rule", "STO-02"],
+        tmp_path / "out",
+    )
+    out = capsys.readouterr().out
+    assert (code, journal.certificate.title) == (1, Title.REFUSED)
+    assert "    STO-02/exclusive: commit exclusive 'name' again, token b'first' returned FileReference" in out
+    again = f"holdfast certify --checkpoint-storage {OVERWRITING} --location {place} --option {option} --rule STO-02"
+    assert f"    again: {again}\n" in out
+    assert not list((tmp_path / "place").iterdir())

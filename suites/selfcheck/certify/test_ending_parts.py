@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from holdfast.harness import cli
-from holdfast.harness.engine.artefacts.journal_file import read_journal
+from holdfast.harness.engine.artefacts.json_files import read_journal
 from holdfast.harness.engine.certification import apart_process, kit_run
 from holdfast.harness.engine.certification.kit_run import KitRequest, KitRun
 from holdfast.harness.engine.site.surroundings import part_surroundings

@@ -1,17 +1,33 @@
-"""What holds of every kit: its checks name rules, and a part to which hardly anything applies is not certified."""
+"""What holds of every kit: its checks name rules, its contracts are whole, and it says the same many times."""
 
 from __future__ import annotations
 
+import builtins
+import inspect
+import re
+from collections.abc import Iterator
+from importlib import import_module
+from pkgutil import iter_modules
+from types import FunctionType
+from typing import Any
+
+import msgspec
 import pytest
 
-from holdfast.harness.engine.certification.kit_journal import floor_of, kit_journal
-from holdfast.harness.engine.certification.subjects import parts_of, why_absent
+from holdfast.harness.engine.certification.kit_journal import floor_of, kit_journal, parts_of, why_absent
 from holdfast.harness.engine.site import registry
-from holdfast.harness.model.journal import Status
+from holdfast.harness.model.certificate import Title
+from holdfast.harness.model.events import FileReference
 from holdfast.harness.model.rule import Level
-from holdfast.harness.model.title import Title
+from holdfast.harness.model.status import Status
+from holdfast.harness.spi import errors, state, storage
 from holdfast.harness.spi.kit import KitCheck
+from holdfast.harness.spi.state import Extent, Manifest, StateDescriptor, StateHandle, StateKind
+from holdfast.harness.spi.state.operator_state import OperatorStateManifest
+from holdfast.harness.spi.storage import Scope
 from holdfast.harness.spi.system import Part
+from holdfast.suites.certify.check import Check, CheckVerdict
+from holdfast.suites.selfcheck.certify.ten_of_ten import Kit, tried
 
 OPTIONAL = {"state-backend": {"INC-08", "INC-09", "SBK-08", "SBK-11"}}
 """Rules that one may keep, and that have checks all the same."""
@@ -75,3 +91,86 @@ def test_a_group_of_which_nothing_applied_is_open_and_one_of_it_is_enough() -> N
     assert title(passed, absent, absent) is Title.INCONCLUSIVE
     assert title(passed, passed, absent) is not Title.INCONCLUSIVE
     assert title(passed, absent) is not Title.INCONCLUSIVE
+
+
+RAISED = re.compile(r"^ {4,}([A-Z]\w+(?:, [A-Z]\w+)*): ", re.MULTILINE)
+ERRORS = {*errors.__all__, "FileExistsError", "FileNotFoundError", "RuntimeError", "ValueError", "Exception"}
+"""The last is what a call hands on of what it was given."""
+
+
+def protocols() -> Iterator[type]:
+    of_state = (import_module(f"{state.__name__}.{found.name}") for found in iter_modules(state.__path__))
+    for module in (*of_state, storage):
+        for _, each in inspect.getmembers(module, inspect.isclass):
+            if each.__module__ == module.__name__ and getattr(each, "_is_protocol", False):
+                yield each
+
+
+def methods(protocol: type) -> Iterator[tuple[str, Any]]:
+    return ((name, each) for name, each in vars(protocol).items() if isinstance(each, FunctionType) and name[0] != "_")
+
+
+@pytest.mark.parametrize("protocol", list(protocols()), ids=lambda each: each.__name__)
+def test_each_method_has_a_contract(protocol: type) -> None:
+    assert protocol.__doc__
+    found = dict(methods(protocol))
+    assert found
+    for name, method in found.items():
+        assert method.__doc__, name
+        _, _, raises = method.__doc__.partition("Raises:")
+        named = {each for group in RAISED.findall(raises) for each in group.split(", ")}
+        assert named <= ERRORS, name
+
+
+def test_errors_are_caught_by_what_python_calls_them() -> None:
+    assert {each for each in errors.__all__ if issubclass(getattr(errors, each), OSError)} == {
+        "Transient",
+        "Full",
+        "Fenced",
+    }
+    assert not any(hasattr(builtins, each) for each in errors.__all__)
+    full = errors.Full("max_key_bytes", 3, 4)
+    assert (full.limit, full.allowed, full.needed) == ("max_key_bytes", 3, 4)
+    assert str(full) == "max_key_bytes is 3, and 4 is needed."
+
+
+def test_what_goes_into_metadata_survives_it() -> None:
+    handle = StateHandle("a", Scope.SHARED, FileReference("shared/a", 3, 7), {2: Extent(0, 3, 7)})
+    manifest = Manifest(
+        format="f-1",
+        checkpoint=1,
+        subtask=0,
+        first_key_group=0,
+        end_key_group=4,
+        max_parallelism=8,
+        handles=(handle, StateHandle("b", Scope.SHARED, None, {})),
+        descriptors=(StateDescriptor(name="s", kind=StateKind.VALUE),),
+        opaque=b"\xff",
+    )
+    operator = OperatorStateManifest(format="f-1", checkpoint=1, descriptors=(), handle=handle, elements={"s": ()})
+    for each in (manifest, operator):
+        assert msgspec.json.decode(msgspec.json.encode(each), type=type(each)) == each
+
+
+def nothing(bench: object) -> None:
+    """The verdict is that of the kit."""
+
+
+CHECK = Check[object]("REC-02/resumes", "It resumes.", nothing)
+
+
+def fails_from_seed_7(check: Check[object], subject: object, seed: int) -> CheckVerdict:
+    status = Status.FAIL if seed >= 7 else Status.PASS
+    return CheckVerdict(check, status, check.rule, f"{subject} with {seed}")
+
+
+def test_each_seed_is_tried_and_an_unexpected_one_is_told() -> None:
+    lines: list[str] = []
+    kit = Kit({CHECK.id: CHECK}, fails_from_seed_7, {"right": "R"}, [("wrong", "W", CHECK.id)])
+    assert tried(kit, range(6, 8), lines.append) == ("0 of 1", "0 of 1", 2)
+    assert [line for line in lines if "R with" in line] == [line for line in lines if line.startswith("right, seed 7")]
+    assert [line.partition(" in ")[0] for line in lines if " of 2" in line] == [
+        "right: 1 of 2",
+        f"wrong by {CHECK.id}: 1 of 2",
+    ]
+    assert tried(kit, range(3, 5), lines.append)[0] == "1 of 1"

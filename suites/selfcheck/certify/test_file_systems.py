@@ -13,17 +13,16 @@ from holdfast.fixtures.mutants.checkpoint_storages.on_memory import files_of_hal
 from holdfast.fixtures.mutants.file_systems import VARIANTS
 from holdfast.fixtures.mutants.file_systems.in_folder import InFolder, WithRecords
 from holdfast.fixtures.storages.memory import MAX_STATE
-from holdfast.fixtures.storages.options import MEBIBYTE
+from holdfast.fixtures.storages.on_medium import MEBIBYTE
 from holdfast.fixtures.storages.s3 import ENDPOINT, KEYS
-from holdfast.fixtures.storages.seal import SEAL_BYTES
+from holdfast.fixtures.storages.stored_files import SEAL_BYTES
 from holdfast.harness import cli
 from holdfast.harness.engine.site.program_share import fewer_programs
 from holdfast.harness.model.status import Status
 from holdfast.suites.certify import file_system
-from holdfast.suites.certify.file_system.kit import judge
+from holdfast.suites.certify.file_system import judge
 from holdfast.suites.certify.outside.kit import AT_ONCE
-from holdfast.suites.selfcheck.certify.short_files import LONGEST, ShortFiles, ShortFilesWithoutALock
-from holdfast.suites.selfcheck.certify.simulated_disks import simulated_files
+from holdfast.suites.selfcheck.certify.short_files import LONGEST, ShortFiles, ShortFilesWithoutALock, simulated_files
 from holdfast.suites.selfcheck.certify.written import refuting
 from holdfast.suites.selfcheck.object_stores import BUCKET, TIERS, object_store
 from holdfast.suites.spec import load_rules

@@ -4,8 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from holdfast.fixtures.storages.fault_points import Crashed, FaultPoints, StorageFault
-from holdfast.fixtures.storages.in_memory import InMemoryStorage, InMemoryStreams, Place
+from holdfast.fixtures.storages.in_memory import (
+    Crashed,
+    FaultPoints,
+    InMemoryStorage,
+    InMemoryStreams,
+    Place,
+    StorageFault,
+)
 from holdfast.harness.model.events import FileReference
 from holdfast.harness.spi.errors import Damaged, Fenced, Full, Transient
 from holdfast.harness.spi.storage import CheckpointStorage, Scope, StorageContext

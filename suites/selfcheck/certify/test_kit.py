@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from msgspec.structs import replace
@@ -15,9 +20,12 @@ from holdfast.harness.spi.state import Flag
 from holdfast.reports import exchange
 from holdfast.reports.exchange import Shown
 from holdfast.suites.certify import state_backend
-from holdfast.suites.certify.check import CannotTry, Check, CheckVerdict, Violation
+from holdfast.suites.certify.check import SHOWN, WHOLE, CannotTry, Check, CheckVerdict, Violation, excerpt, unlike
+from holdfast.suites.certify.outside.failing import Failing
+from holdfast.suites.certify.state_backend import judge
 from holdfast.suites.certify.state_backend.bench import Bench
-from holdfast.suites.certify.state_backend.kit import judge
+from holdfast.suites.certify.state_backend.live import Live
+from holdfast.suites.certify.state_backend.model import Model
 from holdfast.suites.certify.state_backend.programs import PROGRAMS, Theme, play
 
 # The certificate of the reference asks it, too.
@@ -229,3 +237,83 @@ def test_a_seed_decides_which_programs_are_drawn() -> None:
 @pytest.mark.nightly
 def test_long_programs() -> None:
     play(Bench(HashMapBackend, HashMapBackend), LONG)
+
+
+PAIRS = [(b"key-%03d" % number, b"value-%03d" % number) for number in range(100)]
+
+
+def test_what_is_short_is_shown_whole() -> None:
+    assert excerpt("x" * WHOLE) == "x" * WHOLE
+    assert unlike([1], [2]) == ("[1]", "[2]")
+
+
+def test_of_what_is_long_the_beginning_is_shown() -> None:
+    assert excerpt("x" * 500) == f"{'x' * SHOWN}... (500 characters)"
+
+
+@pytest.mark.parametrize("place", [0, 1, 50, 98, 99])
+def test_the_first_difference_is_seen_in_both(place: int) -> None:
+    wrong = [*PAIRS[:place], (PAIRS[place][0], b"wrong"), *PAIRS[place + 1 :]]
+    found, wanted = unlike(wrong, PAIRS)
+    assert "wrong" in found
+    assert f"value-{place:03d}" in wanted
+    assert f"key-{place:03d}" in found
+    assert f"key-{place:03d}" in wanted
+
+
+def test_one_that_ends_too_early_shows_its_end_and_what_is_missing() -> None:
+    found, wanted = unlike(PAIRS[:60], PAIRS)
+    assert found.partition(" (from")[0].endswith("b'value-059')]")
+    assert "key-060" in wanted
+
+
+def test_one_long_value_shows_the_bytes_that_differ() -> None:
+    found, wanted = unlike(b"a" * 5_000 + b"X" + b"a" * 5_000, b"a" * 10_001)
+    assert "aXa" in found
+    assert "X" not in wanted
+    assert max(len(found), len(wanted)) < SHOWN + 60
+
+
+def test_what_reads_alike_is_shown_from_its_beginning() -> None:
+    class Odd(str):
+        def __eq__(self, other: object) -> bool:
+            return False
+
+        __hash__ = str.__hash__
+
+    found, wanted = unlike(Odd("x" * 500), "x" * 500)
+    assert found == wanted
+    assert found.startswith("'xxx")
+
+
+def test_a_finding_of_a_backend_names_the_difference_and_not_only_what_is_equal() -> None:
+    nobody: Any = SimpleNamespace(rule="SBK-01")
+    live = Live(nobody, "life0", nobody, range(1), Model())
+    with pytest.raises(Violation, match=r"b'key-070', b'lost'.*; \.\.\..*b'key-070', b'value-070'.* is right\."):
+        live.same("get of s", [*PAIRS[:70], (b"key-070", b"lost"), *PAIRS[71:]], PAIRS)
+
+
+def test_what_a_database_has_not_committed_has_not_left(tmp_path: Path) -> None:
+    found = []
+    with closing(sqlite3.connect(tmp_path / "rows.db", isolation_level=None)) as connection:
+        connection.execute("create table rows (number integer)")
+        for number in range(20):
+            failing = Failing(number)
+            try:
+                with failing.during():
+                    connection.execute("begin immediate")
+                    connection.execute("insert into rows values (1)")
+                    connection.execute("commit")
+            except OSError:
+                found.append((failing.where, connection.in_transaction))
+            else:
+                break
+            if connection.in_transaction:
+                connection.execute("rollback")
+        assert connection.execute("select count(*) from rows").fetchone() == (2,)
+    assert found == [
+        ("before execute", False),
+        ("before execute", True),
+        ("before execute", True),
+        ("behind execute", False),
+    ]

@@ -9,26 +9,24 @@ import pytest
 from msgspec.structs import replace
 
 from holdfast.fixtures.backends.hashmap import HashMapBackend
-from holdfast.fixtures.backends.heap.cells import HeapCells
-from holdfast.fixtures.backends.heap.timer_service import HeapTimers
+from holdfast.fixtures.backends.heap import HeapCells, HeapTimers
 from holdfast.fixtures.backends.table import CellTable
 from holdfast.fixtures.mutants.sources.enumerators import with_enumerator
 from holdfast.fixtures.mutants.state_backends.tables import with_table, with_timers
-from holdfast.fixtures.reference.protocol.restart.fixed_delay import FixedDelay
+from holdfast.fixtures.reference.protocol.restart_strategies import FixedDelay
 from holdfast.fixtures.sinks.memory import MemorySink, MemoryWriter
 from holdfast.fixtures.sinks.transaction import Transaction, restored
-from holdfast.fixtures.sources.enumerator import Enumerator
-from holdfast.fixtures.sources.position import known_of
+from holdfast.fixtures.sources.splits import Enumerator, known_of
 from holdfast.harness.model.status import Status
 from holdfast.harness.spi.restart_strategy import Failure, RestartStrategyFactory
 from holdfast.harness.spi.sink import Committable, Outcome, Row, SinkFactory
 from holdfast.harness.spi.source import EnumeratorState, SourceFactory, SourceSplit
 from holdfast.harness.spi.state import KeyedStateBackendFactory, StateContext, Timer
 from holdfast.suites.certify import restart_strategy, sink, source, state_backend
-from holdfast.suites.certify.restart_strategy.kit import judge as judge_strategy
-from holdfast.suites.certify.sink.kit import judge as judge_sink
-from holdfast.suites.certify.source.kit import judge as judge_source
-from holdfast.suites.certify.state_backend.kit import judge as judge_backend
+from holdfast.suites.certify.restart_strategy import judge as judge_strategy
+from holdfast.suites.certify.sink import judge as judge_sink
+from holdfast.suites.certify.source import judge as judge_source
+from holdfast.suites.certify.state_backend import judge as judge_backend
 
 
 class ExpiryOf32Bits(CellTable[HeapCells]):

@@ -12,8 +12,7 @@ import pytest
 
 from holdfast.harness import cli
 from holdfast.harness.commands import apart
-from holdfast.harness.engine.artefacts.journal_file import read_journal
-from holdfast.harness.engine.artefacts.plan_file import write_plan
+from holdfast.harness.engine.artefacts.json_files import read_journal, write_plan
 from holdfast.harness.engine.site import registry
 from holdfast.harness.engine.site.foreign import NotHere, only_what_ships
 from holdfast.harness.engine.site.plan_code import strangers

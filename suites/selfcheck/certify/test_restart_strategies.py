@@ -9,10 +9,7 @@ import pytest
 from msgspec.structs import replace
 
 from holdfast.fixtures.mutants.restart_strategies import VARIANTS
-from holdfast.fixtures.reference.protocol.restart.exponential_delay import ExponentialDelay
-from holdfast.fixtures.reference.protocol.restart.failure_rate import FailureRate
-from holdfast.fixtures.reference.protocol.restart.fixed_delay import FixedDelay
-from holdfast.fixtures.reference.protocol.restart.no_restart import NoRestart
+from holdfast.fixtures.reference.protocol.restart_strategies import ExponentialDelay, FailureRate, FixedDelay, NoRestart
 from holdfast.harness import cli
 from holdfast.harness.model.journal import Journal, Title
 from holdfast.harness.model.status import Status
@@ -24,8 +21,7 @@ from holdfast.harness.spi.restart_strategy import (
 )
 from holdfast.suites.certify import restart_strategy
 from holdfast.suites.certify.check import CheckVerdict
-from holdfast.suites.certify.restart_strategy.checks import DIRECTED
-from holdfast.suites.certify.restart_strategy.kit import judge
+from holdfast.suites.certify.restart_strategy import DIRECTED, judge
 from holdfast.suites.selfcheck.certify.written import refuting
 
 RIGHT: tuple[RestartStrategyFactory, ...] = (NoRestart, FixedDelay, FailureRate, ExponentialDelay)

@@ -11,6 +11,7 @@ import pytest
 from msgspec.structs import replace
 
 from holdfast.fixtures.mutants.sinks import VARIANTS
+from holdfast.fixtures.sinks.database import SqliteSink, SqliteUpsertSink
 from holdfast.fixtures.sinks.files import FileSink
 from holdfast.fixtures.sinks.memory import (
     MemoryLog,
@@ -20,7 +21,6 @@ from holdfast.fixtures.sinks.memory import (
     MemoryTable,
     MemoryWriter,
 )
-from holdfast.fixtures.sinks.sqlite import SqliteSink, SqliteUpsertSink
 from holdfast.fixtures.sinks.transaction import Transaction
 from holdfast.harness import cli
 from holdfast.harness.model.journal import Journal, Title
@@ -37,10 +37,10 @@ from holdfast.harness.spi.sink import (
 )
 from holdfast.suites.certify import sink
 from holdfast.suites.certify.check import CheckVerdict
-from holdfast.suites.certify.connected import Connected
+from holdfast.suites.certify.connector_kit import Connected
 from holdfast.suites.certify.scaffolds.sink.wrong import WrongSink
+from holdfast.suites.certify.sink import judge
 from holdfast.suites.certify.sink.bench import Bench
-from holdfast.suites.certify.sink.kit import judge
 from holdfast.suites.certify.sink.programs import PROGRAMS as PROGRAM_CHECKS
 from holdfast.suites.selfcheck.certify.written import refuting, unshrunk
 

@@ -11,12 +11,9 @@ import pytest
 from msgspec.structs import replace
 
 from holdfast.fixtures.mutants.sources import VARIANTS
-from holdfast.fixtures.sources.files import FileSource
-from holdfast.fixtures.sources.log import LogReader, LogSource
-from holdfast.fixtures.sources.objects import ObjectSource
-from holdfast.fixtures.sources.position import Position
-from holdfast.fixtures.sources.queue import QueueSource
-from holdfast.fixtures.sources.reader import Reader
+from holdfast.fixtures.sources.files import FileSource, ObjectSource
+from holdfast.fixtures.sources.log import LogReader, LogSource, QueueSource
+from holdfast.fixtures.sources.splits import Position, Reader
 from holdfast.fixtures.sources.sqlite_queue import QueueTable
 from holdfast.harness import cli
 from holdfast.harness.model.journal import Journal, Title
@@ -26,7 +23,7 @@ from holdfast.harness.spi.source import SourceContext, SourceFactory, SourceFlag
 from holdfast.suites.certify import source
 from holdfast.suites.certify.check import CheckVerdict
 from holdfast.suites.certify.scaffolds.source.right import Source as Example
-from holdfast.suites.certify.source.kit import judge
+from holdfast.suites.certify.source import judge
 from holdfast.suites.selfcheck.certify.written import refuting, unshrunk
 
 RIGHT: tuple[SourceFactory, ...] = (LogSource, FileSource, ObjectSource, QueueSource, QueueTable)

@@ -12,18 +12,17 @@ import pytest
 from holdfast.fixtures.mutants.checkpoint_storages.on_memory import VARIANTS as IN_MEMORY
 from holdfast.fixtures.mutants.checkpoint_storages.on_s3 import VARIANTS as ON_S3
 from holdfast.fixtures.storages.memory import MAX_STATE
-from holdfast.fixtures.storages.options import MEBIBYTE
+from holdfast.fixtures.storages.on_medium import MEBIBYTE
 from holdfast.fixtures.storages.s3 import KEYS, _session, s3_files
-from holdfast.fixtures.storages.seal import SEAL_BYTES
+from holdfast.fixtures.storages.stored_files import SEAL_BYTES
 from holdfast.harness.engine.site.program_share import fewer_programs
 from holdfast.harness.model.status import Status
 from holdfast.harness.spi.file_system import FileSystemContext
 from holdfast.harness.spi.storage import CheckpointStorageFactory, StorageContext, storage_factory
 from holdfast.suites.certify import checkpoint_storage
-from holdfast.suites.certify.checkpoint_storage.kit import judge
+from holdfast.suites.certify.checkpoint_storage import judge
 from holdfast.suites.selfcheck.certify import short_files
-from holdfast.suites.selfcheck.certify.strange_mistakes import MISTAKES
-from holdfast.suites.selfcheck.certify.strange_storage import HoldsConnections, Rows
+from holdfast.suites.selfcheck.certify.strange_storage import MISTAKES, HoldsConnections, Rows
 
 if TYPE_CHECKING:
     from holdfast.fixtures.services.broker_and_store import BrokerAndStore

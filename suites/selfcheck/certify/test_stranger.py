@@ -9,7 +9,7 @@ import pytest
 from holdfast.fixtures.backends.hashmap import HashMapBackend
 from holdfast.harness.engine.site.program_share import fewer_programs
 from holdfast.harness.model.status import Status
-from holdfast.harness.spi.state import KeyedStateBackendFactory, StateEntry
+from holdfast.harness.spi.state import KeyedStateBackendFactory, Snapshot, StateEntry
 from holdfast.suites.certify import state_backend
 from holdfast.suites.selfcheck.certify.stranger import Rows, RowsSnapshot
 from holdfast.suites.selfcheck.certify.written import unshrunk
@@ -31,15 +31,13 @@ def test_a_list_that_would_outgrow_the_declared_limit_is_merged_no_further() -> 
 class Unsorted(Rows):
     """Its wrong twin: entries come as the database has them."""
 
-    def snapshot(self, *arguments):  # type: ignore[no-untyped-def]
-        made = super().snapshot(*arguments)
-        made.__class__ = _Unsorted
-        return made
+    def new_snapshot(self, checkpoint: int) -> Snapshot:
+        return _Unsorted(self, checkpoint)
 
 
 class _Unsorted(RowsSnapshot):
     def entries(self) -> Iterator[StateEntry]:
-        return (StateEntry(*row) for row in self._open())
+        return (StateEntry(*row) for row in self.rows)
 
 
 @pytest.mark.parametrize("rule", ["SBK-06", pytest.param("", marks=pytest.mark.nightly)], ids=["the rule", "all"])

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
 
-from holdfast.harness.engine.site import hanging
+from holdfast.harness.engine.site import interruption
 from holdfast.harness.model.status import Status
 from holdfast.suites.certify import judge, time_limit
 from holdfast.suites.certify.answers import Answers
@@ -60,7 +60,7 @@ def wait_to_close(monkeypatch: pytest.MonkeyPatch) -> Iterator[Wait]:
 
 
 def _ever(monkeypatch: pytest.MonkeyPatch) -> Iterator[Wait]:
-    monkeypatch.setattr(hanging, "_noted", [])
+    monkeypatch.setattr(interruption, "_hanging", [])
     over = threading.Event()
     yield over.wait
     over.set()
@@ -90,7 +90,7 @@ def test_a_call_that_does_not_return_is_no_answer(run: Callable[[Bench, Wait], N
     assert (verdict.status, verdict.rule) == (Status.INCONCLUSIVE, "SBK-01")
     assert verdict.reason == "what is called last does not return within 0.3 s"
     assert list(verdict.witness) == (["state.get('a')"] if run is stands else [])
-    assert set(hanging.noted()) == {"SBK-01/example"}
+    assert set(interruption.hanging()) == {"SBK-01/example"}
 
 
 def test_neither_is_one_that_cannot_be_made(wait: Wait) -> None:
@@ -116,7 +116,7 @@ def test_what_is_broken_stays_so_though_it_cannot_be_closed(wait_to_close: Wait)
 def long(monkeypatch: pytest.MonkeyPatch) -> None:
     """A limit before that of pytest. No alarm goes off but by `elapsed`."""
     monkeypatch.setattr(judge, "CHECK_LIMIT_S", 100.0)
-    monkeypatch.setattr(hanging, "_noted", [])
+    monkeypatch.setattr(interruption, "_hanging", [])
 
 
 def elapsed() -> None:
@@ -149,7 +149,7 @@ def draws_programs(bench: Bench) -> None:
 @pytest.mark.usefixtures("long")
 def test_what_goes_on_is_not_broken_off_however_long_it_takes(run: Callable[[Bench], None]) -> None:
     assert judged(run).text == "PASS SBK-01/example: An example."
-    assert hanging.noted() == ()
+    assert interruption.hanging() == ()
 
 
 @pytest.mark.usefixtures("long")
@@ -175,7 +175,7 @@ def test_of_checks_side_by_side_one_that_hangs_holds_up_no_other(wait: Wait, mon
 
     found = list(outside_kit._side_by_side(tried, checks, 2))
     assert [each.status for each in found] == [Status.INCONCLUSIVE, Status.PASS]
-    assert hanging.noted() == ("STO-01/hangs",)
+    assert interruption.hanging() == ("STO-01/hangs",)
 
 
 @pytest.mark.usefixtures("long")
@@ -187,7 +187,7 @@ def test_in_time_nothing_is_noted_and_an_alarm_of_somebody_else_is_as_it_was() -
         left_s, _ = signal.getitimer(signal.ITIMER_REAL)
     finally:
         signal.setitimer(signal.ITIMER_REAL, before_s)
-    assert (verdict.status, hanging.noted()) == (Status.PASS, ())
+    assert (verdict.status, interruption.hanging()) == (Status.PASS, ())
     assert signal.getsignal(signal.SIGALRM) is handler
     assert 900 < left_s <= 1_000
 
@@ -206,9 +206,9 @@ def test_elsewhere_than_in_the_main_thread_there_is_no_limit() -> None:
 HANGS = """
 import sys, threading
 from holdfast.harness.cli import main
-from holdfast.harness.engine.site import hanging
+from holdfast.harness.engine.site import interruption
 threading.Thread(target=threading.Event().wait).start()
-hanging.note("a check")
+interruption.note_hanging("a check")
 sys.argv = ["holdfast", "rules", "--nonsense"]
 main()
 """

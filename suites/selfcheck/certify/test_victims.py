@@ -13,7 +13,7 @@ from threading import Thread
 import pytest
 
 from holdfast.fixtures.sinks.files import FileSink
-from holdfast.harness.adapter.process_stat import process_stat
+from holdfast.harness.adapter.process import process_stat
 from holdfast.suites.certify.check import CannotTry, Violation
 from holdfast.suites.certify.checkpoint_storage.bench import Bench as StorageBench
 from holdfast.suites.certify.file_system.bench import Bench as FileSystemBench

@@ -8,25 +8,24 @@ from threading import Semaphore
 import pytest
 from msgspec.structs import replace
 
-from holdfast.fixtures.backends.cell import Cell, Stored
+from holdfast.fixtures.backends.blocks import Content
 from holdfast.fixtures.backends.changelog.backend import changelog
 from holdfast.fixtures.backends.hashmap import HashMapBackend
-from holdfast.fixtures.backends.heap.blocks import Content
-from holdfast.fixtures.backends.heap.cells import HeapCells, View
+from holdfast.fixtures.backends.heap import HeapCells, View
 from holdfast.fixtures.backends.named_files import Base, NamedFilesBackend, NamedFilesSnapshot
 from holdfast.fixtures.backends.rocksdb.backend import RocksDBBackend
+from holdfast.fixtures.backends.table import Cell, Stored
 from holdfast.fixtures.mutants.state_backends import VARIANTS
+from holdfast.fixtures.mutants.state_backends.beyond import StoresSeveralFiles
 from holdfast.fixtures.mutants.state_backends.holding import CopiesByNumber, TrustsItsFolder
 from holdfast.fixtures.mutants.state_backends.increments import with_snapshot
-from holdfast.fixtures.mutants.state_backends.many import StoresSeveralFiles
 from holdfast.fixtures.mutants.state_backends.restores import ConvertsWhatIsRead, ReplaysItsLog
 from holdfast.harness.model.status import Status
 from holdfast.harness.spi.state import KeyedStateBackendFactory, Manifest, SnapshotKind
 from holdfast.harness.spi.storage import CheckpointStreamFactory
 from holdfast.suites.certify import state_backend
 from holdfast.suites.certify.check import CheckVerdict
-from holdfast.suites.certify.state_backend import programs, world
-from holdfast.suites.certify.state_backend.kit import judge
+from holdfast.suites.certify.state_backend import judge, programs, world
 from holdfast.suites.selfcheck.certify.written import refuting, unshrunk
 
 CHECKS = {check.id: check for check in state_backend.CHECKS}

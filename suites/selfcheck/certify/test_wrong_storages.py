@@ -12,8 +12,8 @@ from holdfast.fixtures.mutants.checkpoint_storages.on_files import OnFiles, With
 from holdfast.harness.model.status import Status
 from holdfast.suites.certify import checkpoint_storage
 from holdfast.suites.certify.check import CheckVerdict
-from holdfast.suites.certify.checkpoint_storage.kit import judge
-from holdfast.suites.selfcheck.certify.strange_mistakes import MISTAKES
+from holdfast.suites.certify.checkpoint_storage import judge
+from holdfast.suites.selfcheck.certify.strange_storage import MISTAKES
 from holdfast.suites.selfcheck.certify.written import refuting
 
 CHECKS = {check.id: check for check in checkpoint_storage.CHECKS}

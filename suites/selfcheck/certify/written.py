@@ -14,7 +14,7 @@ import pytest
 
 from holdfast.harness import cli
 from holdfast.harness.model.journal import Journal, Status
-from holdfast.suites.certify import drawing
+from holdfast.suites.certify import programs
 from holdfast.suites.certify.check import CheckVerdict
 
 HOLDFAST = str(Path(sys.executable).with_name("holdfast"))
@@ -52,7 +52,7 @@ def statuses(journal: Journal, status: Status) -> set[str]:
 def unshrunk() -> Iterator[None]:
     """Drawn programs that fail stay as they were drawn: where it is enough that one fails, shrinking it costs most."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(drawing, "TRIES", 0)
+        patch.setattr(programs, "TRIES", 0)
         yield
 
 

@@ -1,7 +1,4 @@
-"""The keys of options are spelled in one module; whoever reads or sets an option names its constant there.
-
-Cases, tests and plan files may spell a key: it is what a user writes.
-"""
+"""The keys of options are spelled in one module, and every default is written down a second time, by hand."""
 
 from __future__ import annotations
 
@@ -11,8 +8,13 @@ from collections.abc import Iterator
 
 import pytest
 
-from holdfast.fixtures.reference.protocol.configuration.options import DEFAULTS, OPTIONS
+from holdfast.fixtures.reference.protocol.configuration.configuration import DEFAULTS, OPTIONS
+from holdfast.fixtures.reference.protocol.configuration.submission import configure, effective_configuration
 from holdfast.harness.model import profile
+from holdfast.harness.model.profile import FLINK_1_14, FLINK_2, PROFILE
+from holdfast.harness.oracles.configuration.configuration_model import ConfigurationModel
+from holdfast.suites.conformance.plans import submitted
+from holdfast.suites.conformance.samples import defaults, own_defaults
 from holdfast.suites.selfcheck.source_files import source_files
 from holdfast.suites.spec import load_rules
 
@@ -73,3 +75,19 @@ def test_a_backoff_that_never_grows_is_refused() -> None:
 
 def test_the_defaults_of_a_version_name_it() -> None:
     assert [defaults.profile for defaults in DEFAULTS.values()] == list(DEFAULTS)
+
+
+@pytest.mark.parametrize("version", [FLINK_1_14, FLINK_2])
+def test_every_default_is_the_one_that_is_written_down(version: str) -> None:
+    listed = {PROFILE: version, **defaults(version), **own_defaults()}
+    assert listed.keys() == profile.OPTIONS.keys()
+    plan = submitted({PROFILE: version})
+    reported = {setting.key: setting.value for setting in effective_configuration(configure(plan)).settings}
+    derived = {key: expected.value for key, expected in ConfigurationModel(plan).settings.items()}
+    assert reported == listed
+    assert derived == listed
+
+
+@pytest.mark.parametrize("version", [FLINK_1_14, FLINK_2])
+def test_no_option_of_ours_is_listed_as_one_of_flink(version: str) -> None:
+    assert defaults(version).keys() & {PROFILE, *own_defaults()} == set()

@@ -10,11 +10,11 @@ from typing import Any, cast
 
 import pytest
 
-from holdfast.fixtures.reference.connectors.kafka_sink import KafkaSink, PlainKafkaSink
-from holdfast.fixtures.reference.drivers.simulated.lane import Lane, Stop
+from holdfast.fixtures.reference.connectors.transaction_files import KafkaSink, PlainKafkaSink
+from holdfast.fixtures.reference.drivers.simulated.storage import Lane, Stop
 from holdfast.fixtures.reference.protocol.storage.files import WatchedFiles
+from holdfast.fixtures.reference.protocol.storage.operation import UNWATCHED, Watched
 from holdfast.fixtures.reference.protocol.storage.operation import Outcome as Ending
-from holdfast.fixtures.reference.protocol.storage.storage_world import UNWATCHED, Watched
 from holdfast.fixtures.sinks.files import FileSink, FilesOf
 from holdfast.fixtures.storages.file_system import FileMedium
 from holdfast.fixtures.storages.on_disk import DiskFiles

@@ -12,13 +12,12 @@ import numpy as np
 import pytest
 
 from holdfast.fixtures.reference.connectors.connected import object_files
-from holdfast.fixtures.reference.connectors.kafka_sink import KafkaSink, PlainKafkaSink
 from holdfast.fixtures.reference.connectors.rows import encode_rows, load_rows
 from holdfast.fixtures.reference.connectors.settings import Connectors
-from holdfast.fixtures.reference.connectors.transaction_files import as_one_row
+from holdfast.fixtures.reference.connectors.transaction_files import KafkaSink, PlainKafkaSink, as_one_row
 from holdfast.fixtures.reference.connectors.units import TopicUnits
 from holdfast.fixtures.reference.protocol.effects import AbortTransactions, Commit, Precommit
-from holdfast.fixtures.reference.protocol.effects.transactions import Promised
+from holdfast.fixtures.reference.protocol.effects.tasks import Promised
 from holdfast.fixtures.reference.protocol.storage.file_layout import COMMITTED
 from holdfast.fixtures.reference.protocol.storage.sink_system import Sinks
 from holdfast.fixtures.sinks.files import PREPARED, FilesOf
@@ -75,7 +74,7 @@ def rows_of(connectors: Connectors) -> FilesOf:
 
 
 def committer_of(connectors: Connectors, kind: str = "KafkaSink", job: Job = FORWARD) -> Sinking:
-    from holdfast.fixtures.reference.connectors.kafka_committer import KafkaCommitter
+    from holdfast.fixtures.reference.connectors.kafka_output import KafkaCommitter
 
     committer, files_of = KafkaCommitter(connectors, job, LIMIT_S), rows_of(connectors)
     world = TestWorld()

@@ -10,7 +10,7 @@ from holdfast.fixtures.reference.connectors.settings import QueueSettings
 from holdfast.harness.adapter.feeder import Feeder
 from holdfast.suites.selfcheck.connectors.inputs import TWO_PARTITIONS
 
-module = pytest.importorskip("holdfast.fixtures.reference.connectors.queue_appender")
+module = pytest.importorskip("holdfast.fixtures.reference.connectors.queue_log")
 SETTINGS = QueueSettings(run="run", host="h", port=1, user="u", password="p", partitions=2, ids=True)
 LIMIT_S = 120
 

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from holdfast.faults.storage import slow_storage
 from holdfast.fixtures.reference.drivers.processes.deployment import ProcessDeployment
-from holdfast.fixtures.reference.drivers.processes.run_services import RunServices
+from holdfast.fixtures.reference.drivers.processes.surroundings import RunServices
 from holdfast.fixtures.systems.reference import ReferenceSystem, variant_named
 from holdfast.harness.engine.executor.run import Run
 from holdfast.harness.model.case import Tier
@@ -32,7 +32,7 @@ from holdfast.harness.model.verdict import Outcome
 from holdfast.harness.spi.system import Deployment, GateReached
 from holdfast.suites.selfcheck.connectors.conftest import connectors_of
 from holdfast.suites.selfcheck.connectors.test_delivery_guarantee import exactly_once_clauses
-from holdfast.suites.selfcheck.replaced_runs import assert_passes, counting_run
+from holdfast.suites.selfcheck.replaced_runs import assert_passes, counting_run, named_clauses
 
 if TYPE_CHECKING:
     from holdfast.fixtures.services.stack import Stack
@@ -189,7 +189,7 @@ def test_statements_about_store_and_broker_are_compared_with_them(
     stack: Stack, variant: str, faults: tuple[FaultSpec, ...], clause: str, tmp_path: Path
 ) -> None:
     judged = run(Connected(stack, variant), plan(*faults), tmp_path)
-    named = {f"{verdict.oracle}/{anomaly.clause}" for verdict in judged.verdicts for anomaly in verdict.anomalies}
+    named = named_clauses(judged)
     assert clause in named
 
 

@@ -1,4 +1,4 @@
-"""Sinks behind the SPI in a process of the runtime: begun once, fenced, and committed as what wrote the rows."""
+"""Sinks behind the SPI: begun once, fenced, committed as what wrote the rows, and seen as changes of a table."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from holdfast.fixtures.reference.drivers.processes.run_context import OwnThread
 from holdfast.fixtures.reference.operators.plain import decode_rows, encode_rows
 from holdfast.fixtures.reference.protocol.configuration.submission import configure
 from holdfast.fixtures.reference.protocol.effects import AbortTransactions, Commit, CommitRefused, Precommit
-from holdfast.fixtures.reference.protocol.effects.transactions import Promised
+from holdfast.fixtures.reference.protocol.effects.tasks import Promised
 from holdfast.fixtures.reference.protocol.storage.file_layout import FileLayout
 from holdfast.fixtures.reference.protocol.storage.sink_system import SameThread, Sinks
-from holdfast.fixtures.reference.protocol.storage.task_storage import TaskStorage
+from holdfast.fixtures.reference.protocol.storage.storage import TaskStorage
 from holdfast.fixtures.sinks.memory import MemorySink, place_of
 from holdfast.harness.model.events import StorageFailed
 from holdfast.harness.model.job import Contract
@@ -274,3 +274,27 @@ def test_a_row_in_place_of_another_is_new_and_nothing_is_gone() -> None:
     table.look(rows(("a", "1"), ("b", "1")))
     assert table.look(rows(("a", "2"), ("b", "1"))) == (rows(("a", "2")), [])
     assert table.look(rows(("b", "1"))) == ([], ["a"])
+
+
+def table_rows(*texts: str) -> list[Row]:
+    return [Row(b"key", text.encode()) for text in texts]
+
+
+def test_new_rows_are_told_in_the_order_of_the_table() -> None:
+    changes = TableChanges(upserts=False)
+    assert changes.look(table_rows("1", "2")).appeared == table_rows("1", "2")
+    assert changes.look(table_rows("1", "2", "3", "4")).appeared == table_rows("3", "4")
+    assert changes.look(table_rows("1", "2", "3", "4")) == ([], [])
+
+
+def test_a_row_like_an_older_one_is_new_where_it_stands_last() -> None:
+    changes = TableChanges(upserts=False)
+    changes.look(table_rows("1", "2"))
+    assert changes.look(table_rows("1", "2", "1a", "2")).appeared == table_rows("1a", "2")
+
+
+def test_a_row_between_older_ones_is_new_and_one_that_is_gone_is_told() -> None:
+    changes = TableChanges(upserts=False)
+    changes.look(table_rows("1", "3"))
+    assert changes.look(table_rows("1", "2", "3")).appeared == table_rows("2")
+    assert changes.look(table_rows("1", "2")).gone == ["key"]

@@ -8,14 +8,13 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
+from holdfast.fixtures.reference.connectors.reading import read_back, written
 from holdfast.fixtures.reference.connectors.source_sessions import HeldReader, SourceSessions
-from holdfast.fixtures.reference.connectors.source_values import read_back, written
 from holdfast.fixtures.reference.protocol.checkpoints.completed_checkpoint_store import CompletedCheckpoint
 from holdfast.fixtures.reference.protocol.job.source_enumeration import HandedOut
 from holdfast.fixtures.reference.protocol.messages import HandOutSplits, SplitState, SubtaskState
 from holdfast.fixtures.sources.log import LogFeeder, LogSource
-from holdfast.fixtures.sources.position import Position
-from holdfast.fixtures.sources.reader import Reader
+from holdfast.fixtures.sources.splits import Position, Reader
 from holdfast.harness.model.events import SplitsAssigned, SplitsLeft
 from holdfast.harness.spi.errors import Damaged, Transient
 from holdfast.harness.spi.source import Batch, EnumeratorState, ReaderStatus, SourceContext, SourceRecord, SourceSplit

@@ -11,8 +11,7 @@ import msgspec
 from rich.console import Console
 from rich.progress import track
 
-from holdfast.fixtures.mutants.deviations.deviating import GENERIC, lacking
-from holdfast.fixtures.mutants.deviations.steps import STEPS
+from holdfast.fixtures.mutants.deviations.deviating import GENERIC, STEPS, lacking
 from holdfast.suites.selfcheck.deviations.search import Found, candidates, search
 
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from holdfast.harness.engine.executor.run import Run, run_plan
 from holdfast.harness.engine.site.registry import Toolbox
-from holdfast.harness.model.capability import Capability, Claims
+from holdfast.harness.model.capability import Capability, Claims, Evidence
 from holdfast.harness.model.case import Tier
 from holdfast.harness.model.events import (
     CheckpointCompleted,
@@ -24,18 +24,17 @@ from holdfast.harness.model.events import (
     JobStatus,
     JobSwitched,
 )
-from holdfast.harness.model.evidence import Evidence
 from holdfast.harness.model.history import History
 from holdfast.harness.model.jobs import KEYED_SUM
+from holdfast.harness.model.journal import CaseResult
 from holdfast.harness.model.plan import Bounds, FaultSpec, Gate, Plan, Schedule, WorkloadSpec
 from holdfast.harness.model.records import InputLog, Output, Partition
 from holdfast.harness.model.target import Role, Target
 from holdfast.harness.model.verdict import Anomaly, Outcome, Verdict
 from holdfast.harness.spi.controls import Controls
-from holdfast.harness.spi.controls.absence import TargetAbsent
-from holdfast.harness.spi.controls.gate import GateControl
-from holdfast.harness.spi.controls.link import BOTH, Detail, LinkControl
-from holdfast.harness.spi.controls.process import ProcessControl
+from holdfast.harness.spi.controls.job import GateControl
+from holdfast.harness.spi.controls.network import BOTH, Detail, LinkControl
+from holdfast.harness.spi.controls.process import ProcessControl, TargetAbsent
 from holdfast.harness.spi.system import WATCHED, Deployment, GateReached, OptionAccount, OptionUse, Recording
 
 LENGTHS = (3, 2)
@@ -404,3 +403,23 @@ def cut(duration_ms: int = 0, **schedule: object) -> FaultSpec:
 def played(system: ScriptedSystem, of_plan: Plan) -> tuple[Run, list[str]]:
     run = run_plan(of_plan, system, toolbox())
     return run, system.controls.calls
+
+
+class Silent:
+    """See request.Observer."""
+
+    def expect(self, cases: object, widths: object) -> None: ...
+
+    def begin(self, case: str, tier: Tier, demanded: int) -> None: ...
+
+    def ran(self, result: object, kept: object) -> None: ...
+
+    def shrinking(self, result: object) -> None: ...
+
+    def shrunk(self, result: object, small: object) -> None: ...
+
+    def end(self, result: CaseResult) -> None: ...
+
+    def expect_checks(self, kit: str, checks: object, alone_s: float) -> None: ...
+
+    def end_check(self, kit: str, check: object) -> None: ...

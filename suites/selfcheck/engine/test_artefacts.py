@@ -1,21 +1,25 @@
-"""Stored runs: what is written is what is read, and nothing can be cut or edited unseen."""
+"""Stored runs: what is written is what is read and fits its schema, and nothing can be cut or edited unseen."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import jsonschema
 import msgspec
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from holdfast.harness.commands.folders import point_latest
+from holdfast.fixtures.systems.json_lines.introduction import init_of
+from holdfast.fixtures.systems.json_lines.messages import Ack, Ready, Records, encode
+from holdfast.harness import cli
+from holdfast.harness.commands.reports import point_latest
 from holdfast.harness.engine.artefacts.history_files import read_history, write_history
-from holdfast.harness.engine.artefacts.journal_file import read_journal, write_journal
-from holdfast.harness.engine.artefacts.plan_file import read_plan_file
+from holdfast.harness.engine.artefacts.json_files import plan_digest, read_journal, read_plan_file, write_journal
 from holdfast.harness.engine.artefacts.record_files import read_inputs, write_inputs
 from holdfast.harness.engine.artefacts.stored_run import (
     HISTORY,
@@ -28,7 +32,7 @@ from holdfast.harness.engine.artefacts.stored_run import (
 from holdfast.harness.engine.errors import UsageError
 from holdfast.harness.engine.executor.run import run_plan
 from holdfast.harness.engine.executor.run_folder import WORK
-from holdfast.harness.engine.plans.digest import plan_digest
+from holdfast.harness.engine.site import registry
 from holdfast.harness.model.capability import EXACTLY_ONCE, Claims
 from holdfast.harness.model.case import Tier
 from holdfast.harness.model.events import (
@@ -301,3 +305,77 @@ def test_the_digest_of_a_plan_depends_on_its_content_alone() -> None:
     options = {"a": "1", "b": "2"}
     assert plan_digest(plan(options=options)) == plan_digest(plan(options=dict(reversed(options.items()))))
     assert plan_digest(plan(options=options)) != plan_digest(plan(options={**options, "b": "3"}))
+
+
+PLAN = Path(__file__).parents[1] / "alarms" / "copy-of-a-trigger.json"
+
+
+def validator(name: str, capsys: pytest.CaptureFixture[str]) -> jsonschema.Draft202012Validator:
+    capsys.readouterr()
+    assert cli.execute(["schema", name]) == 0
+    schema = json.loads(capsys.readouterr().out)
+    jsonschema.Draft202012Validator.check_schema(schema)
+    return jsonschema.Draft202012Validator(schema)
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run that was kept."""
+    folder = tmp_path_factory.mktemp("run")
+    assert cli.execute(["run", str(PLAN), "--tier", "sim", "--out", str(folder)]) == 0
+    [stored] = folder.iterdir()
+    return stored
+
+
+def one_of_each_kind(run: Path) -> dict[str, Any]:
+    """Events by kind: validation is slow."""
+    found: dict[str, Any] = {}
+    for file in sorted((run / "history").glob("*.jsonl")):
+        found |= {event["kind"]: event for event in map(json.loads, file.read_text().splitlines())}
+    return found
+
+
+def test_a_plan_is_valid(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    plan = validator("plan", capsys)
+    for file in (PLAN, run / "plan.json"):
+        content = json.loads(file.read_text())
+        plan.validate(content)
+    assert not plan.is_valid({**content, "wokload": {}})
+    assert not plan.is_valid({**content, "version": "1"})
+    assert not plan.is_valid({key: value for key, value in content.items() if key != "workload"})
+
+
+def test_results_are_valid(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    command = ["certify", "reference", "--rule", "TRG-02", "--tier", "sim", "--runs", "1", "--out", str(tmp_path)]
+    assert cli.execute(command) == 0
+    results = validator("results", capsys)
+    content = json.loads((tmp_path / "latest" / "results.json").read_text())
+    assert content["runs"]
+    results.validate(content)
+    assert not results.is_valid({**content, "runs": 7})
+
+
+def test_lines_of_a_history_are_valid(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    history = validator("history", capsys)
+    events = one_of_each_kind(run)
+    assert len(events) > 10
+    for event in events.values():
+        history.validate(event)
+    assert not history.is_valid({**event, "kind": "no_such_kind"})
+
+
+def test_messages_of_a_program_are_valid(capsys: pytest.CaptureFixture[str]) -> None:
+    adapter = validator("adapter", capsys)
+    for message in (init_of("/run/state", 2, 1 << 63), Records(1, 0, [("odd", 1), ("even", -2)])):
+        adapter.validate(json.loads(encode(message)))
+    for said in (Ready((0, 0)), Ack(1, 1)):
+        adapter.validate(json.loads(msgspec.json.encode(said)))
+    assert not adapter.is_valid({"type": "ack", "partition": 1})
+    assert not adapter.is_valid({"type": "ack", "partition": 1, "offset": "1"})
+    assert not adapter.is_valid({"type": "acknowledged", "partition": 1, "offset": 1})
+
+
+def test_an_unknown_format_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.execute(["schema", "sofa"]) == cli.WRONG_USAGE
+    assert capsys.readouterr().err == "holdfast: unknown format 'sofa'; known: adapter, history, plan, results.\n"
+    assert registry.formats() == ("adapter", "history", "plan", "results")

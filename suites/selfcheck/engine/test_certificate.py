@@ -14,8 +14,9 @@ from holdfast.harness.engine.certification.certify import Certification
 from holdfast.harness.engine.certification.request import Request
 from holdfast.harness.engine.site import registry
 from holdfast.harness.engine.site.interruption import Interruption
+from holdfast.harness.model.capability import Evidence
 from holdfast.harness.model.case import Decision, Tier
-from holdfast.harness.model.evidence import Evidence
+from holdfast.harness.model.certificate import Scope, heading
 from holdfast.harness.model.journal import (
     CaseResult,
     Certificate,
@@ -27,11 +28,9 @@ from holdfast.harness.model.journal import (
     Title,
 )
 from holdfast.harness.model.rule import Decidability, Level, Rule, Source, SourceKind, Subject
-from holdfast.harness.model.title import Scope, heading
 from holdfast.harness.model.verdict import Outcome, Verdict
-from holdfast.suites.selfcheck.engine.observers import Silent
 from holdfast.suites.selfcheck.engine.results import case, failing, missed, result, tally
-from holdfast.suites.selfcheck.engine.scripted import ScriptedOracle
+from holdfast.suites.selfcheck.engine.scripted import ScriptedOracle, Silent
 
 CASE = case()
 ORACLES = [ScriptedOracle("CUT")]

@@ -15,9 +15,9 @@ from msgspec.structs import replace
 from holdfast.fixtures.systems.reference import ReferenceSystem
 from holdfast.harness import cli
 from holdfast.harness.commands import console as consoles
-from holdfast.harness.commands.folders import free_folder, new_folder
+from holdfast.harness.commands.reports import free_folder, new_folder
+from holdfast.harness.engine.artefacts.json_files import write_plan
 from holdfast.harness.engine.artefacts.owner import OURS, Owner, claim, owner_lives, owner_of
-from holdfast.harness.engine.artefacts.plan_file import write_plan
 from holdfast.harness.engine.artefacts.stored_run import open_run_folder
 from holdfast.harness.engine.certification.run_store import RUNS
 from holdfast.harness.engine.errors import UsageError

@@ -1,4 +1,4 @@
-"""The swarm: the same plan from the same seed, valid by construction, and restricted to what a system declares."""
+"""The swarm: the same plan from the same seed, valid and within what a system declares; and how it is shrunk."""
 
 from __future__ import annotations
 
@@ -11,22 +11,25 @@ from types import MappingProxyType
 import msgspec
 import pytest
 
-from holdfast.harness.engine.artefacts.plan_file import read_plan
-from holdfast.harness.engine.plans.digest import plan_digest
+from holdfast.harness.engine.artefacts.json_files import plan_digest, read_plan
+from holdfast.harness.engine.exploration.shrink import attempted, shrink
 from holdfast.harness.engine.plans.validate import check_options, check_plan
 from holdfast.harness.engine.plans.words import FIRST_CHECKPOINT, RESTARTS, attack, window
 from holdfast.harness.engine.site import registry
-from holdfast.harness.engine.swarm.draw import draw_plan
-from holdfast.harness.engine.swarm.end import POLICIES
+from holdfast.harness.engine.swarm.draw import POLICIES, draw_plan
 from holdfast.harness.engine.swarm.mix import SWARM, mix_for
 from holdfast.harness.model import profile
 from holdfast.harness.model.capability import Capability
 from holdfast.harness.model.case import Tier
 from holdfast.harness.model.jobs import REGIONAL_JOBS
-from holdfast.harness.model.plan import ExpectedEnd
+from holdfast.harness.model.plan import ExpectedEnd, FaultSpec, Gate, Plan, Schedule, WorkloadSpec
+from holdfast.harness.model.target import Role, Target
+from holdfast.harness.model.verdict import Outcome
 from holdfast.harness.oracles.shared.stated_options import texts
+from holdfast.harness.sim.streams import Stream
 from holdfast.harness.spi.attack import Drawn
-from holdfast.suites.selfcheck.engine.scripted import ScriptedSystem
+from holdfast.suites.conformance import plans
+from holdfast.suites.selfcheck.engine.scripted import WORKER, Checkpoints, ScriptedOracle, ScriptedSystem, plan, toolbox
 
 SEEDS = range(1, 401)
 FAULTS = registry.toolbox().faults
@@ -124,16 +127,16 @@ def test_no_restart_is_struck_where_no_worker_can_be_killed() -> None:
 
 
 def test_a_plan_that_must_fail_ends_with_the_kill_that_its_policy_does_not_allow() -> None:
-    for plan in map(draw_plan, SEEDS):
-        if plan.expected_end is ExpectedEnd.FAILED:
-            allowed = next(int(value) for key, value in texts(plan).items() if "attempts" in key or "max-fail" in key)
-            assert sum(spec.kind == "kill" for spec in plan.faults) == allowed + 1
+    for drawn in map(draw_plan, SEEDS):
+        if drawn.expected_end is ExpectedEnd.FAILED:
+            allowed = next(int(value) for key, value in texts(drawn).items() if "attempts" in key or "max-fail" in key)
+            assert sum(spec.kind == "kill" for spec in drawn.faults) == allowed + 1
 
 
 def test_the_same_seed_is_the_same_plan_in_another_process_with_another_hash_seed() -> None:
     code = (
         "from holdfast.harness.engine.swarm.draw import draw_plan;"
-        "from holdfast.harness.engine.plans.digest import plan_digest;"
+        "from holdfast.harness.engine.artefacts.json_files import plan_digest;"
         "print(plan_digest(draw_plan(17)))"
     )
     said = [
@@ -168,3 +171,97 @@ def test_a_mix_is_data() -> None:
     )
     drawn = {spec.kind for seed in range(1, 50) for spec in draw_plan(seed, only_cuts).faults}
     assert drawn == {"cut"}
+
+
+def test_streams_are_pinned_so_that_stored_seeds_keep_their_meaning() -> None:
+    stream = Stream(7, "network")
+    assert [stream.below(1000) for _ in range(5)] == [880, 323, 222, 31, 20]
+
+
+def test_labels_and_seeds_are_independent() -> None:
+    draws = {(seed, label): Stream(seed, label).random() for seed in (1, 2, 12) for label in ("a", "2:a", "b")}
+    assert len(set(draws.values())) == len(draws)
+
+
+def test_a_fork_takes_nothing_from_its_parent() -> None:
+    parent, twin = Stream(3, "run"), Stream(3, "run")
+    parent.fork("disk").random()
+    assert parent.draws == 0
+    assert parent.random() == twin.random()
+    assert parent.fork("disk").random() == Stream(3, "run/disk").random()
+
+
+def test_every_method_counts_one_draw_and_stays_in_range() -> None:
+    stream = Stream(11, "ranges")
+    for _ in range(500):
+        assert 0.0 <= stream.random() < 1.0
+        assert 0 <= stream.below(3) < 3
+        assert 2 <= stream.between(2, 4) <= 4
+        assert stream.choice("xyz") in "xyz"
+        assert not stream.chance(0.0)
+    assert stream.draws == 2500
+    assert {stream.between(2, 4) for _ in range(200)} == {2, 3, 4}
+
+
+def test_weights_are_frequencies() -> None:
+    stream = Stream(5, "weights")
+    drawn = [stream.weighted({"often": 3, "never": 0, "seldom": 1}) for _ in range(2000)]
+    assert drawn.count("never") == 0
+    assert 1400 < drawn.count("often") < 1600
+
+
+def needs_a_late_kill(candidate: Plan) -> bool:
+    return any(spec.kind == "kill" and spec.schedule.after_checkpoint >= 2 for spec in candidate.faults) and (
+        int(candidate.workload.parameters.get("records", 0)) >= 7
+    )
+
+
+BIG = plan(
+    FaultSpec("cut", duration_ms=5, parameters={"delay_ms": 9}),
+    FaultSpec("kill", WORKER, Schedule(after_checkpoint=5, after_rows=3, gate=Gate("commit", WORKER, 3))),
+    FaultSpec("kill", WORKER, Schedule(at_event="rows_visible")),
+    options={"a": "1", "b": "2"},
+    workload=WorkloadSpec("tiny", {"records": 100, "skew": "zipf"}),
+)
+
+
+def test_it_leaves_what_reproduces_and_nothing_else() -> None:
+    small = shrink(BIG, needs_a_late_kill)
+    assert small.faults == (FaultSpec("kill", WORKER, Schedule(after_checkpoint=2)),)
+    assert small.options == {}
+    assert small.topology.parallelism == 1
+    assert small.workload.parameters == {"records": 7, "skew": "zipf"}
+
+
+def test_it_is_deterministic_and_bounded() -> None:
+    tried: list[int] = []
+    assert shrink(BIG, needs_a_late_kill) == shrink(BIG, needs_a_late_kill, progress=tried.append)
+    assert tried == list(range(1, len(tried) + 1))
+    stopped: list[int] = []
+    shrink(BIG, needs_a_late_kill, tries=4, progress=stopped.append)
+    assert stopped == [1, 2, 3, 4]
+
+
+def test_a_plan_that_nothing_smaller_reproduces_stays() -> None:
+    assert shrink(BIG, lambda candidate: False) == BIG
+
+
+def test_a_plan_that_cannot_run_is_none_to_look_at() -> None:
+    system = ScriptedSystem(Checkpoints())
+    tools = toolbox(ScriptedOracle("F", Outcome.FAIL))
+    assert attempted(plan(), system, tools) is not None
+    assert attempted(plan(FaultSpec("kill", WORKER, duration_ms=3)), system, tools) is None
+
+
+def test_drawn_plans_can_be_shrunk_to_nothing() -> None:
+    drawn = draw_plan(11)
+    small = shrink(drawn, lambda candidate: True, tries=1_000)
+    assert (small.faults, small.options, small.topology.parallelism) == ((), {}, 1)
+    assert set(small.workload.parameters.values()) == {0}
+
+
+def test_a_smaller_plan_that_breaks_the_harness_is_none() -> None:
+    """Without its partition the poison is one of nothing; that ended a certification before its report."""
+    poison = FaultSpec("poison", Target(Role.SOURCE_SYSTEM), parameters={"partition": 1, "offset": 0})
+    asked = plans.plan(poison, records={"records": 20, "partitions": 1})
+    assert attempted(asked, registry.system("reference"), registry.toolbox()) is None

@@ -1,4 +1,4 @@
-"""How the verdicts on a run, and what was not seen of it, become one outcome."""
+"""How the verdicts on a run, and what was not seen of it, become one outcome; that without faults must be a pass."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import Any
 import msgspec
 import pytest
 
-from holdfast.harness.engine.executor.markers import with_markers
-from holdfast.harness.engine.executor.run import run_plan
+from holdfast.harness.engine.executor.run import run_plan, with_markers
+from holdfast.harness.engine.exploration.mutation import objections_to_system
 from holdfast.harness.engine.site import machine
 from holdfast.harness.model.case import Tier
 from holdfast.harness.model.events import SnapshotTaken
@@ -173,3 +173,35 @@ def test_the_settle_window_is_as_patient(tmp_path: Path, monkeypatch: pytest.Mon
 def test_positions_of_the_fake_cover_its_workload() -> None:
     inputs = toolbox().workloads["tiny"].generate({}, 0)
     assert with_markers(inputs, KEYED_SUM).lengths() == LENGTHS
+
+
+PASS, FAIL, INCONCLUSIVE = Outcome.PASS, Outcome.FAIL, Outcome.INCONCLUSIVE
+EXACT, NOLOSS = ScriptedOracle("EXACT"), ScriptedOracle("NOLOSS")
+
+
+@pytest.mark.parametrize(
+    ("oracles", "objection"),
+    [
+        ([EXACT, NOLOSS], ""),
+        ([NOLOSS], ""),
+        ([EXACT, ScriptedOracle("NOLOSS", INCONCLUSIVE, checked=0)], ""),
+        ([EXACT, NOLOSS, ScriptedOracle("CUT", FAIL)], ""),
+        ([EXACT, ScriptedOracle("NOLOSS", FAIL)], "NOLOSS does not pass on scripted, so it is a plain bug"),
+        ([EXACT, ScriptedOracle("NOLOSS", INCONCLUSIVE)], "NOLOSS could not decide whether scripted is right: "),
+        ([EXACT, ScriptedOracle("NOLOSS", ZeroDivisionError())], "NOLOSS could not decide whether scripted is right: "),
+        ([ScriptedOracle("CUT")], "nothing judged what scripted committed"),
+        ([ScriptedOracle("EXACT", INCONCLUSIVE, checked=0)], "nothing judged what scripted committed"),
+    ],
+    ids=["both", "one", "one-idle", "other-oracle", "fails", "cannot-tell", "crashes", "none-applies", "all-idle"],
+)
+def test_the_output_without_faults_must_be_judged_and_right(oracles: list[ScriptedOracle], objection: str) -> None:
+    objections = objections_to_system(ScriptedSystem(Checkpoints()), plan(), toolbox(*oracles))
+    assert len(objections) == (1 if objection else 0)
+    assert objection in "".join(objections)
+
+
+def test_a_run_with_a_problem_shows_nothing_whatever_its_verdicts() -> None:
+    system = ScriptedSystem(Checkpoints())
+    system.dead_after_ms = 150
+    objections = objections_to_system(system, plan(), toolbox(EXACT, NOLOSS))
+    assert objections == ["without faults scripted could not be judged: the adapter answered garbage"]

@@ -7,19 +7,17 @@ from pathlib import Path
 
 import pytest
 
+from holdfast.fixtures.mutants.compose import code_of
 from holdfast.fixtures.mutants.variants import VARIANTS
-from holdfast.fixtures.mutants.written import code_of
 from holdfast.fixtures.reference.parts import Parts
 from holdfast.fixtures.reference.protocol.tasks.source_task import SourceTask
 from holdfast.fixtures.reference.protocol.tasks.worker import TaskKind
 from holdfast.harness.commands.rules import show_rules
-from holdfast.harness.engine.site import code, registry
-from holdfast.harness.engine.site.places import Found, places_of
-from holdfast.harness.engine.site.sources import Way, source_of
+from holdfast.harness.engine.site import registry
+from holdfast.harness.engine.site.places import Found, Way, documented, line_of, parsed, places_of, short
 from holdfast.harness.model.case import Decision
-from holdfast.harness.model.place import Part
-from holdfast.harness.model.rule import Rule
-from holdfast.harness.spi.code import Code
+from holdfast.harness.model.rule import Part, Rule
+from holdfast.harness.spi.system import Code
 
 DECISIONS: dict[str, list[tuple[str, Decision]]] = {}
 for _case in registry.cases():
@@ -73,11 +71,11 @@ def test_the_line_is_the_right_one(rule: Rule) -> None:
 def test_a_clause_that_is_counted_as_checked_is_no_more_than_described(counted: str, tmp_path: Path) -> None:
     file = tmp_path / "oracle.py"
     file.write_text(f'{counted}["clause"] += 1\ncompare("clause", 1, 2)\nelse_where["clause"] = 3\n', encoding="utf-8")
-    assert source_of(file).clauses == {(Way.DESCRIBED, "clause"): [1], (Way.GIVEN, "clause"): [2, 3]}
+    assert parsed(file).clauses == {(Way.DESCRIBED, "clause"): [1], (Way.GIVEN, "clause"): [2, 3]}
 
 
 def _is_in(written: Iterable[Code], folders: set[str]) -> bool:
-    return any(line for each in written if (line := code.line_of(each)) and folders & set(line.file.parts))
+    return any(line for each in written if (line := line_of(each)) and folders & set(line.file.parts))
 
 
 def test_a_variant_has_code_of_its_own_and_replaces_some_of_the_reference() -> None:
@@ -115,7 +113,7 @@ def test_a_docstring_that_names_a_rule_marks_the_place(tmp_path: Path, monkeypat
     )
     (package / "store.py").write_text(text, encoding="utf-8")
     monkeypatch.syspath_prepend(str(tmp_path))
-    found = code.documented("kept_rules")
+    found = documented("kept_rules")
     assert [(line.number, line.name) for line in found["STO-01"]] == [(2, "Store.keep")]
     assert [line.number for line in found["STO-02"]] == [5]
 
@@ -135,4 +133,4 @@ def test_the_command_says_where_there_is_nothing(tmp_path: Path, capsys: pytest.
 
 
 def test_a_path_is_given_from_the_folder_of_the_package() -> None:
-    assert code.short(Path(__file__)) == "suites/selfcheck/engine/test_places.py"
+    assert short(Path(__file__)) == "suites/selfcheck/engine/test_places.py"

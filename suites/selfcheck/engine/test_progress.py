@@ -1,8 +1,9 @@
-"""What a certification shows while it runs, in a log: areas that are over, what was refuted, and how much is left."""
+"""What a log shows of a certification and of images that are built: what is over, and how much is left."""
 
 from __future__ import annotations
 
 import io
+from collections.abc import Iterator
 from pathlib import Path
 from threading import Event
 from typing import cast
@@ -12,10 +13,12 @@ import pytest
 from rich.console import Console
 
 from holdfast.harness.commands import progress
+from holdfast.harness.commands.console import plain
 from holdfast.harness.commands.progress import OTHER_COSTS_COUNT_S, CaseProgress, TimeLeft
+from holdfast.harness.commands.services import LINE_EVERY_S, BuildProgress
 from holdfast.harness.engine.cases.case_status import case_not_run, case_result
+from holdfast.harness.engine.certification.limits import Width, first_widths
 from holdfast.harness.engine.certification.request import Request
-from holdfast.harness.engine.certification.width import Width, first_widths
 from holdfast.harness.engine.site import registry
 from holdfast.harness.model.case import Tier
 from holdfast.harness.model.status import Status
@@ -279,3 +282,68 @@ def test_a_budget_is_the_time_left() -> None:
     left = TimeLeft(budget_s=30.0)
     left.expect("area/one", Tier.SIM, 11)
     assert (left.estimate_s(10.0), left.estimate_s(31.0)) == (20.0, 0.0)
+
+
+class Log:
+    """A log file, with a clock that stands until it is moved."""
+
+    def __init__(self) -> None:
+        self.file = io.StringIO()
+        self.now_s = 100.0
+        self.progress = BuildProgress(plain(self.file, width=200), ["base", "spark"], lambda: self.now_s)
+
+    @property
+    def lines(self) -> list[str]:
+        return self.file.getvalue().splitlines()
+
+
+@pytest.fixture
+def build_log() -> Iterator[Log]:
+    made = Log()
+    with made.progress:
+        yield made
+
+
+def test_each_image_has_its_number_and_each_step_a_line_with_the_time(build_log: Log) -> None:
+    build_log.progress("base", "pull Debian trixie")
+    build_log.now_s += 5
+    build_log.progress("spark", "Step 1/9 : FROM base")
+    build_log.progress("spark", " ---> 0123")
+    build_log.now_s += 12
+    build_log.progress("spark", "Step 2/9 : RUN apt-get install")
+    assert build_log.lines == [
+        "image 1 of 2 base, 0 s: pull Debian trixie",
+        "image 2 of 2 spark, 0 s: step 1/9, FROM base",
+        "image 2 of 2 spark, 12 s: step 2/9, RUN apt-get install",
+    ]
+
+
+def test_a_build_that_shows_no_step_for_long_is_named_again(build_log: Log) -> None:
+    build_log.progress("spark", "Step 1/9 : RUN mvn")
+    build_log.now_s += LINE_EVERY_S - 1
+    build_log.progress("spark", "Downloaded half")
+    build_log.progress.remind()
+    assert len(build_log.lines) == 1
+    build_log.now_s += 1
+    build_log.progress.remind()
+    build_log.progress.remind()
+    assert build_log.lines[1:] == ["image 1 of 2 spark, 30 s: step 1/9, Downloaded half"]
+
+
+def test_what_is_over_is_not_named_again(build_log: Log) -> None:
+    build_log.progress("base", "import")
+    build_log.progress("base", "Successfully tagged holdfast-base:1")
+    build_log.now_s += 10 * LINE_EVERY_S
+    build_log.progress.remind()
+    assert len(build_log.lines) == 2
+
+
+def test_an_image_that_nobody_expected_is_counted(build_log: Log) -> None:
+    for name in ("base", "spark", "kafka"):
+        build_log.progress(name, "Step 1/2 : FROM base")
+    assert build_log.lines[-1].startswith("image 3 of 3 kafka")
+
+
+def test_words_of_a_build_are_no_markup(build_log: Log) -> None:
+    build_log.progress("base", "[bold]not markup[/bold]")
+    assert build_log.lines == ["image 1 of 2 base, 0 s: [bold]not markup[/bold]"]

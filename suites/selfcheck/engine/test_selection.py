@@ -1,4 +1,4 @@
-"""A quick certificate runs the cheapest cases that decide every rule; a thorough one runs all."""
+"""A quick certificate runs the cheapest cases that decide every rule; a thorough one runs all; how they compare."""
 
 from __future__ import annotations
 
@@ -11,10 +11,7 @@ import pytest
 from holdfast.harness.engine.cases.case import not_applicable
 from holdfast.harness.engine.cases.case_status import case_not_run, case_result
 from holdfast.harness.engine.cases.swarm_case import SWARM_ID, cases_for
-from holdfast.harness.engine.certification.certify import Certification
-from holdfast.harness.engine.certification.kit_run import KitQueue, KitRequest, KitRun
-from holdfast.harness.engine.certification.request import Request
-from holdfast.harness.engine.certification.selection import (
+from holdfast.harness.engine.certification.agenda import (
     DRAWN_PLANS,
     LEAST_S,
     Pair,
@@ -23,17 +20,21 @@ from holdfast.harness.engine.certification.selection import (
     left_out,
     select,
 )
-from holdfast.harness.engine.certification.subjects import parts_of
+from holdfast.harness.engine.certification.certify import Certification
+from holdfast.harness.engine.certification.kit_journal import parts_of
+from holdfast.harness.engine.certification.kit_run import KitQueue, KitRequest, KitRun
+from holdfast.harness.engine.certification.request import Request
 from holdfast.harness.engine.certification.worker import Assignment, CaseEnded
 from holdfast.harness.engine.site import registry
 from holdfast.harness.engine.site.interruption import Interruption
-from holdfast.harness.model.case import Case, Decision, Tier
+from holdfast.harness.model.case import Case, Decision, Tier, Window
+from holdfast.harness.model.certificate import LeftOut, Scope
 from holdfast.harness.model.journal import Journal, Status
-from holdfast.harness.model.title import LeftOut, Scope
 from holdfast.harness.model.verdict import Outcome
-from holdfast.harness.model.window import Window
-from holdfast.suites.selfcheck.engine.observers import Silent
+from holdfast.suites.selfcheck import blindness
+from holdfast.suites.selfcheck.blindness import Refusal, drawn, refusal, share, variants
 from holdfast.suites.selfcheck.engine.results import case
+from holdfast.suites.selfcheck.engine.scripted import Silent
 from holdfast.suites.spec.costs import load_costs
 
 SIM, PROCESS = Tier.SIM, Tier.PROCESS
@@ -280,3 +281,33 @@ def test_kits_run_between_written_cases_and_drawn_plans_the_longest_first() -> N
     case = Assignment("a/case", SIM, 1, 0)
     order = [key for key, _ in KitQueue(runs, str).between(iter([("written", case)]), iter([("drawn", case)]))]
     assert order == ["written", runs[1], runs[0], "drawn"]
+
+
+def test_variants_are_drawn_by_seed_and_each_once() -> None:
+    assert drawn(1, 60) == drawn(1, 60)
+    assert drawn(1, 60) != drawn(2, 60)
+    assert len(set(drawn(1, 60))) == 60
+    assert sorted(drawn(3, 10_000)) == variants()
+
+
+@pytest.mark.parametrize("variant", ["reference+A3", "reference+H7"])
+def test_a_variant_that_a_decision_names_is_refused_by_a_quick_certificate(variant: str) -> None:
+    assert refusal(variant).quick
+
+
+def test_what_the_choice_misses_is_found_by_the_rest_and_counts_as_missed(monkeypatch: pytest.MonkeyPatch) -> None:
+    variant = "reference+H7"
+    finder = refusal(variant).quick
+    cases = [each for each in registry.cases() if each.id in (finder, "barriers/alignment")]
+
+    def blind(pairs: list[tuple[Case, Tier]], costs: object) -> list[tuple[Case, Tier]]:
+        return [(case, tier) for case, tier in pairs if case.id != finder]
+
+    monkeypatch.setattr(blindness, "cases_for", lambda system: cases)
+    monkeypatch.setattr(blindness, "select", blind)
+    missed = refusal(variant)
+    assert missed == Refusal(variant, thorough=finder)
+    assert share([missed]) == 0.0
+    assert share([missed, Refusal("reference+A3", quick="a/case"), Refusal("reference+B1")]) == 0.5
+    assert share([Refusal("reference+B1")]) == 1.0
+    assert "MISSED" in str(missed)

@@ -9,8 +9,7 @@ import pytest
 
 from holdfast.harness.engine.errors import UsageError
 from holdfast.harness.engine.site import services
-from holdfast.harness.engine.site.access import location_of, login_of
-from holdfast.harness.engine.site.services import ACCESS_KEY, SECRET_KEY, site_of
+from holdfast.harness.engine.site.services import ACCESS_KEY, SECRET_KEY, location_of, login_of, site_of
 from holdfast.harness.spi.service import Login, Services, Site, StoreLocation
 
 

@@ -8,14 +8,12 @@ from typing import Any
 import msgspec
 import pytest
 
-from holdfast.harness.engine.artefacts.plan_file import read_plan
+from holdfast.harness.engine.artefacts.json_files import read_plan
 from holdfast.harness.engine.errors import NotApplicable, UsageError
-from holdfast.harness.engine.plans.sizes import check_sizes
-from holdfast.harness.engine.plans.validate import check_options, check_plan
-from holdfast.harness.model.capability import Capability
+from holdfast.harness.engine.plans.validate import check_options, check_plan, check_sizes
+from holdfast.harness.model.capability import Capability, Evidence
 from holdfast.harness.model.case import Tier
-from holdfast.harness.model.evidence import Evidence
-from holdfast.harness.model.lossy_jobs import ITERATION
+from holdfast.harness.model.jobs import ITERATION
 from holdfast.harness.model.plan import Plan
 from holdfast.harness.spi.system import WATCHED
 from holdfast.suites.selfcheck.engine.scripted import ScriptedSystem, plan, toolbox

@@ -13,11 +13,11 @@ from holdfast.harness.engine.cases.results import run_result
 from holdfast.harness.engine.cases.swarm_case import swarm_case
 from holdfast.harness.engine.cases.tally import Tally
 from holdfast.harness.engine.certification.certificate import certificate, rule_results
-from holdfast.harness.engine.executor.milestones import Milestones
+from holdfast.harness.engine.executor.conductor import Milestones
 from holdfast.harness.engine.executor.windows import windows_hit
 from holdfast.harness.engine.site import registry
 from holdfast.harness.model.capability import Claims
-from holdfast.harness.model.case import Tier
+from holdfast.harness.model.case import MEANINGS, REMEDIES, Tier, Window, missed_in_words
 from holdfast.harness.model.checkpoint import FailureReason
 from holdfast.harness.model.events import (
     AttemptStarted,
@@ -49,7 +49,6 @@ from holdfast.harness.model.journal import Status
 from holdfast.harness.model.plan import Gate, Schedule
 from holdfast.harness.model.records import InputLog, Output
 from holdfast.harness.model.verdict import Outcome
-from holdfast.harness.model.window import MEANINGS, REMEDIES, Window, missed_in_words
 from holdfast.suites.selfcheck.engine.results import case, missed, result, tally
 from holdfast.suites.selfcheck.engine.scripted import WORKER, Checkpoints, Item, ScriptedSystem, kill, plan, played
 

@@ -19,8 +19,8 @@ from holdfast.harness.engine.cases.case_run import ATTEMPTS, MOST_AGAIN
 from holdfast.harness.engine.cases.case_status import case_result
 from holdfast.harness.engine.certification import certify
 from holdfast.harness.engine.certification.certify import Certification
+from holdfast.harness.engine.certification.limits import FIRST, Width
 from holdfast.harness.engine.certification.request import Request
-from holdfast.harness.engine.certification.width import FIRST, Width
 from holdfast.harness.engine.certification.worker import Assignment, CaseEnded, WorkerSettings
 from holdfast.harness.engine.certification.worker_pool import WorkerPool, WorkQueue
 from holdfast.harness.engine.site import registry

@@ -1,4 +1,4 @@
-"""Faults of the link to a service, and of a service: what proves them, and what does not."""
+"""Faults of links, services, channels and messages: what proves them, and what does not."""
 
 from __future__ import annotations
 
@@ -9,21 +9,29 @@ from holdfast.harness.model.checkpoint import CheckpointOrigin
 from holdfast.harness.model.events import (
     AckOutcome,
     AckReceived,
+    BarrierReceived,
+    BarrierSent,
+    BatchProcessed,
+    BatchSent,
     CheckpointCompleted,
     CheckpointDrawn,
     CheckpointTriggered,
     CommitTried,
     Event,
     FailureCounted,
+    MessageDisturbed,
     NodeDied,
+    NotificationReceived,
     SnapshotTaken,
     SourceEmitted,
+    SplitsAssigned,
+    SplitsReceived,
     TransactionCommitted,
     TriggerReceived,
 )
 from holdfast.harness.model.plan import FaultSpec
 from holdfast.harness.model.target import COORDINATOR, SOURCE_SYSTEM, Role, Target
-from holdfast.suites.selfcheck.faults.scene import BY_KIND, at, landed
+from holdfast.suites.selfcheck.faults.scene import BY_KIND, WORKER, at, emitted, landed
 
 STORAGE, BROKER, CHANNEL = Target(Role.STORAGE), Target(Role.BROKER), Target(Role.CHANNEL)
 
@@ -198,3 +206,193 @@ def message(taken_ms: float, acknowledged_ms: float) -> list[Event]:
     taken = SnapshotTaken(subtask="sum[0]", checkpoint=1)
     acknowledged = AckReceived(checkpoint=1, subtask="sum[0]", outcome=AckOutcome.SUCCESS)
     return [at(taken_ms, "worker-0.0", taken), at(acknowledged_ms, "coordinator.0", acknowledged)]
+
+
+DATA_CHANNEL = Target(Role.CHANNEL, 1)
+NAME = "source[0]->sum[1]"
+
+
+def batch(position: int, sent_ms: float, received_ms: float | None, channel: str = NAME) -> list[Event]:
+    events = [at(sent_ms, "worker-0.0", BatchSent(channel=channel, position=position, records=1))]
+    if received_ms is not None:
+        events.append(at(received_ms, "worker-1.0", BatchProcessed(channel=channel, position=position, records=1)))
+    return events
+
+
+def barrier(checkpoint: int, sent_ms: float, received_ms: float) -> list[Event]:
+    return [
+        at(sent_ms, "worker-0.0", BarrierSent(channel=NAME, checkpoint=checkpoint)),
+        at(received_ms, "worker-1.0", BarrierReceived(channel=NAME, checkpoint=checkpoint)),
+    ]
+
+
+class TestCut:
+    spec = FaultSpec("cut", DATA_CHANNEL, duration_ms=100)
+
+    def test_what_was_sent_arrives_after_the_heal(self) -> None:
+        assert landed(self.spec, [*batch(0, 90, 91), *batch(1, 120, 201), *barrier(1, 130, 202)])
+
+    def test_what_was_sent_never_arrives(self) -> None:
+        assert landed(self.spec, batch(0, 120, None), end_ms=None) is False, "nothing tells how long it lasted"
+        assert landed(self.spec, [*batch(0, 120, None), emitted(250, "worker-0.0")], end_ms=None)
+
+    def test_a_channel_that_passes_everything_was_not_cut(self) -> None:
+        assert not landed(
+            self.spec,
+            [event for position in range(10) for event in batch(position, 100 + 10 * position, 101 + 10 * position)],
+        )
+
+    def test_a_barrier_that_passes_is_progress_too(self) -> None:
+        assert not landed(self.spec, [*batch(0, 120, 201), *barrier(1, 140, 141), *barrier(2, 160, 161)], end_ms=180)
+
+    def test_an_idle_channel_proves_nothing(self) -> None:
+        assert not landed(self.spec, [*batch(0, 90, 91), *batch(1, 120, None, "source[0]->sum[0]")])
+
+    def test_a_message_on_its_way_at_the_very_end_proves_nothing(self) -> None:
+        assert not landed(self.spec, batch(0, 199.5, 200.5))
+
+
+class TestSlowChannel:
+    spec = FaultSpec("slow", DATA_CHANNEL, duration_ms=100, parameters={"delay_ms": 40})
+
+    def test_messages_that_take_the_delay(self) -> None:
+        assert landed(self.spec, [*batch(0, 90, 91), *batch(1, 110, 150), *barrier(1, 120, 161)])
+
+    def test_messages_that_take_less(self) -> None:
+        assert not landed(self.spec, [*batch(0, 110, 149), *batch(1, 120, 130)])
+
+    def test_one_late_message_among_many_proves_nothing(self) -> None:
+        assert not landed(self.spec, [*batch(0, 110, 190), *batch(1, 120, 121), *batch(2, 130, 131)])
+
+    def test_what_the_heal_lets_pass_early_is_no_objection(self) -> None:
+        assert landed(self.spec, [*batch(0, 110, 150), *batch(1, 180, 201), *batch(2, 190, 201)])
+
+    def test_a_message_that_is_still_late_after_the_heal_counts(self) -> None:
+        assert landed(self.spec, batch(0, 190, 230))
+
+    def test_an_idle_channel_proves_nothing(self) -> None:
+        assert not landed(self.spec, batch(0, 90, 140))
+
+
+ACKS: dict[str, int | str] = {"message": "acknowledge"}
+
+
+def disturbed(way: str, *, time_ms: float = 110, delay_ms: int = 0, worker: int = 1, alone: bool = True) -> Event:
+    event = MessageDisturbed(
+        attempt=1,
+        message="acknowledge",
+        way=way,
+        worker=worker,
+        subtask="sum[1]",
+        checkpoint=3,
+        delay_ms=delay_ms,
+        with_connection=not alone,
+    )
+    return at(time_ms, "worker-1.0", event)
+
+
+def received(time_ms: float, *, checkpoint: int = 3, attempt: int = 1) -> Event:
+    outcome = AckOutcome.SUCCESS
+    return at(
+        time_ms,
+        "coordinator.0",
+        AckReceived(attempt=attempt, checkpoint=checkpoint, subtask="sum[1]", outcome=outcome),
+    )
+
+
+class TestDelayMessages:
+    spec = FaultSpec("delay-messages", COORDINATOR, parameters={**ACKS, "delay_ms": 20})
+
+    def test_it_came_when_the_delay_was_over_or_not_at_all(self) -> None:
+        assert landed(self.spec, [disturbed("delay", delay_ms=20), received(130)])
+        assert landed(self.spec, [disturbed("delay", delay_ms=20)])
+
+    def test_a_message_that_came_at_once_is_no_proof(self) -> None:
+        assert not landed(self.spec, [disturbed("delay", delay_ms=20), received(129)])
+
+    def test_what_was_done_before_or_by_another_fault_is_none(self) -> None:
+        assert not landed(self.spec, [disturbed("delay", delay_ms=20, time_ms=99)])
+        assert not landed(self.spec, [disturbed("delay", delay_ms=30)])
+        assert not landed(self.spec, [disturbed("lose")])
+
+
+class TestDoubleMessages:
+    spec = FaultSpec("double-messages", WORKER, parameters=ACKS)
+
+    def test_it_came_twice(self) -> None:
+        assert landed(self.spec, [disturbed("double"), received(111), received(112)])
+
+    def test_once_or_another_message_is_no_proof(self) -> None:
+        assert not landed(self.spec, [disturbed("double"), received(111)])
+        assert not landed(self.spec, [disturbed("double"), received(111), received(112, checkpoint=4)])
+        assert not landed(self.spec, [disturbed("double"), received(111), received(112, attempt=2)])
+
+    def test_the_connection_of_another_worker_is_another_one(self) -> None:
+        assert not landed(self.spec, [disturbed("double", worker=0), received(111), received(112)])
+
+
+class TestLoseMessages:
+    spec = FaultSpec("lose-messages", COORDINATOR, parameters=ACKS)
+
+    def test_it_never_came(self) -> None:
+        assert landed(self.spec, [disturbed("lose"), received(111, checkpoint=4)])
+
+    def test_a_message_that_came_all_the_same_is_no_proof(self) -> None:
+        assert not landed(self.spec, [disturbed("lose"), received(111)])
+
+    def test_what_went_with_its_connection_is_proved_by_whoever_broke_it(self) -> None:
+        assert landed(self.spec, [disturbed("lose", alone=False)])
+
+    def test_a_notice_of_abort_is_not_the_notice_of_completion(self) -> None:
+        spec = FaultSpec("lose-messages", COORDINATOR, parameters={"message": "complete"})
+        lost = at(
+            110,
+            "coordinator.0",
+            MessageDisturbed(attempt=1, message="complete", way="lose", worker=0, subtask="sink[0]", checkpoint=2),
+        )
+
+        def heard(completed: bool) -> Event:
+            notice = NotificationReceived(attempt=1, subtask="sink[0]", checkpoint=2, completed=completed)
+            return at(111, "worker-0.0", notice)
+
+        assert landed(spec, [lost, heard(completed=False)])
+        assert not landed(spec, [lost, heard(completed=True)])
+
+
+def assignment(way: str, delay_ms: int = 0) -> list[Event]:
+    """Splits are assigned at 109 ms, which a fault acts on; and again at 115 ms."""
+    sent = [SplitsAssigned(attempt=1, subtask="source[0]", splits=(0,)) for _ in range(2)]
+    event = MessageDisturbed(
+        attempt=1, message="assign-splits", way=way, worker=0, subtask="source[0]", delay_ms=delay_ms
+    )
+    return [at(109, "coordinator.0", sent[0]), at(110, "coordinator.0", event), at(115, "coordinator.0", sent[1])]
+
+
+def assigned(time_ms: float) -> Event:
+    return at(time_ms, "worker-0.0", SplitsReceived(attempt=1, subtask="source[0]", splits=(0,)))
+
+
+class TestMessagesThatAreSentAgain:
+    """What is sent again is another message: it hides no loss, and is no copy."""
+
+    def spec(self, kind: str) -> FaultSpec:
+        delay = {"delay_ms": 20} if kind == "delay-messages" else {}
+        return FaultSpec(kind, COORDINATOR, parameters={"message": "assign-splits", **delay})
+
+    def test_of_two_one_was_lost(self) -> None:
+        assert landed(self.spec("lose-messages"), [*assignment("lose"), assigned(116)])
+        assert not landed(self.spec("lose-messages"), [*assignment("lose"), assigned(111), assigned(116)])
+
+    def test_the_first_was_late_and_the_second_was_not(self) -> None:
+        late = assignment("delay", 20)
+        assert landed(self.spec("delay-messages"), [*late, assigned(116), assigned(130)])
+        assert not landed(self.spec("delay-messages"), [*late, assigned(111), assigned(116)])
+
+    def test_the_second_is_no_copy_of_the_first(self) -> None:
+        assert not landed(self.spec("double-messages"), [*assignment("double"), assigned(111), assigned(116)])
+        assert landed(self.spec("double-messages"), [*assignment("double"), *map(assigned, (111, 112, 116))])
+
+
+@pytest.mark.parametrize("kind", ["delay-messages", "double-messages", "lose-messages"])
+def test_without_a_record_of_the_sender_nothing_landed(kind: str) -> None:
+    assert not landed(FaultSpec(kind, COORDINATOR, parameters=ACKS), [received(111), received(112)])

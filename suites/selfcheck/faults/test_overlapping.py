@@ -1,22 +1,35 @@
-"""Faults that act at a time, on the simulator: each is healed on its own."""
+"""Faults that act at a time: each is healed on its own; those of clocks, and of parts of the input."""
 
 from __future__ import annotations
 
+from pathlib import Path
+
+import msgspec
 import pytest
 from msgspec.structs import replace
 
-from holdfast.fixtures.reference.connectors.arrival_clock import NORMAL_PERCENT
+from holdfast.fixtures.reference.connectors.source_log import NORMAL_PERCENT
+from holdfast.fixtures.reference.drivers.mechanisms import WrongClocks
+from holdfast.fixtures.reference.drivers.processes.shared_pages import Clocks
 from holdfast.fixtures.reference.drivers.simulated.deployment import SimulatedDeployment
-from holdfast.fixtures.reference.protocol.storage.storage_world import Failure
+from holdfast.fixtures.reference.drivers.targets import Targets
+from holdfast.fixtures.reference.protocol.clock import WallClock
+from holdfast.fixtures.reference.protocol.storage.operation import Failure
+from holdfast.harness.cli import execute
+from holdfast.harness.engine.artefacts.json_files import write_plan
 from holdfast.harness.engine.executor.run import run_plan
+from holdfast.harness.engine.plans.validate import check_plan
 from holdfast.harness.engine.site import registry
 from holdfast.harness.model.case import Tier
-from holdfast.harness.model.events import FaultHealed
-from holdfast.harness.model.plan import FaultSpec, Schedule
-from holdfast.harness.model.target import STORAGE, Role, Target
+from holdfast.harness.model.events import FaultHealed, NodeStarted
+from holdfast.harness.model.plan import FaultSpec, Plan, Schedule, WorkloadSpec
+from holdfast.harness.model.target import COORDINATOR, STORAGE, Role, Target
 from holdfast.harness.model.topology import network_channels
+from holdfast.harness.model.verdict import Outcome
+from holdfast.harness.spi.controls import NOBODY, Acting
+from holdfast.harness.spi.controls.process import ClockError
 from holdfast.suites.conformance.plans import plan
-from holdfast.suites.selfcheck.faults.scene import BY_KIND, MILLISECOND_NS
+from holdfast.suites.selfcheck.faults.scene import BY_KIND, MILLISECOND_NS, WORKER, at, emitted, landed
 
 CHANNEL = Target(Role.CHANNEL, 2)
 CHANNEL_NAME = network_channels(plan().job, plan().topology)[CHANNEL.index]
@@ -143,3 +156,109 @@ def test_each_is_recorded_as_healed_when_it_is() -> None:
     run = run_plan(plan(*faults), registry.system("reference"), registry.toolbox())
     lasted_ms = {event.fault: event.time_ns // MILLISECOND_NS - 40 for event in run.history.of(FaultHealed)}
     assert lasted_ms == {0: 100, 1: 400, 2: 400, 3: 100}
+
+
+HOUR_MS = 3_600_000
+AHEAD, FAST = ClockError(ahead_ms=HOUR_MS), ClockError(percent=1_000)
+
+
+@pytest.mark.parametrize("kind", ["jump-clock", "skew-clock"])
+@pytest.mark.parametrize(
+    ("time_ms", "node", "expected"),
+    [
+        (150, "worker-1.0", True),
+        (150, "worker-1.3", True),
+        (99, "worker-1.0", False),
+        (201, "worker-1.0", False),
+        (150, "worker-0.0", False),
+        (150, "coordinator.0", False),
+    ],
+)
+def test_a_life_of_the_process_does_something_meanwhile(kind: str, time_ms: float, node: str, expected: bool) -> None:
+    assert landed(FaultSpec(kind, WORKER), [emitted(time_ms, node)]) is expected
+
+
+def test_the_coordinator_has_a_clock_too() -> None:
+    assert landed(FaultSpec("jump-clock", COORDINATOR), [at(150, "coordinator.1", NodeStarted())])
+
+
+@pytest.mark.parametrize(
+    ("clock", "shows_ms"),
+    [
+        (WallClock(), 500),
+        (WallClock(300, -200), 300),
+        (WallClock(300, percent=1_000), 2_300),
+        (WallClock(300, percent=0), 300),
+    ],
+)
+def test_a_clock_shows_what_is_wrong_with_it(clock: WallClock, shows_ms: float) -> None:
+    assert clock.reading_ms(500) == pytest.approx(shows_ms)
+
+
+def test_other_processes_see_what_the_newest_error_makes_of_a_clock(tmp_path: Path) -> None:
+    processes, acting, times_ms = ["coordinator", "worker-0", "worker-1"], Acting(), iter((100.0, 200.0, 300.0))
+    ours, theirs, chosen = Clocks(tmp_path, processes), Clocks(tmp_path, processes), plan()
+    targets = Targets(chosen.job, chosen.topology, 2)
+    clocks = WrongClocks(targets, acting, lambda: next(times_ms), ours.set_clock)
+    acting.fault = 4
+    clocks.mislead(WORKER, AHEAD)
+    assert (theirs.of("worker-1"), theirs.by("worker-1")) == (WallClock(100, HOUR_MS), 4)
+    acting.fault = 5
+    clocks.mislead(WORKER, FAST)
+    assert (theirs.of("worker-1"), theirs.by("worker-1")) == (WallClock(200, percent=1_000), 5)
+    clocks.correct(WORKER, FAST)
+    assert (theirs.of("worker-1"), theirs.by("worker-1")) == (WallClock(300, HOUR_MS), 4)
+    acting.fault = 4
+    clocks.correct(WORKER, AHEAD)
+    assert theirs.of("worker-1") == theirs.of("coordinator") == WallClock()
+    assert theirs.by("worker-1") == NOBODY
+    assert clocks.right(WORKER, AHEAD)
+
+
+RECORDS = 20
+
+
+def asked(kind: str, records: int = RECORDS, partitions: int = 1, **parameters: int) -> Plan:
+    """A plan with a fault of its input."""
+    fault = FaultSpec(kind, Target(Role.SOURCE_SYSTEM), parameters=dict(parameters), duration_ms=50)
+    workload = WorkloadSpec("synthetic", {"records": records, "partitions": partitions})
+    return msgspec.structs.replace(plan(fault), workload=workload)
+
+
+@pytest.mark.parametrize(
+    ("kind", "parameters", "complaint"),
+    [
+        ("poison", {"partition": 7}, "partition is 7; allowed is 0 to 0: change it."),
+        ("poison", {"partition": -1}, "partition is -1; allowed is 0 to 0: change it."),
+        ("poison", {"offset": 20}, "offset is 20; allowed is -20 to 19: change it."),
+        ("poison", {"offset": -21}, "offset is -21; allowed is -20 to 19: change it."),
+        ("truncate", {"partition": 1}, "partition is 1; allowed is -1 to 0: change it."),
+        ("truncate", {"partition": -2}, "partition is -2; allowed is -1 to 0: change it."),
+    ],
+)
+def test_what_is_not_there_is_refused_in_one_sentence(
+    kind: str, parameters: dict[str, int], complaint: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The run ended with exit code 4, or another record was poisoned."""
+    write_plan(tmp_path / "plan.json", asked(kind, **parameters))
+    assert execute(["run", str(tmp_path / "plan.json"), "--tier", "sim", "--out", str(tmp_path / "out")]) == 3
+    said = capsys.readouterr()
+    assert said.err == f"holdfast: faults[0].parameters.{complaint}\n"
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize(
+    ("kind", "parameters"),
+    [("poison", {}), ("poison", {"offset": 19}), ("poison", {"offset": -20}), ("truncate", {"partition": -1})],
+)
+def test_what_is_there_is_accepted(kind: str, parameters: dict[str, int]) -> None:
+    check_plan(asked(kind, **parameters), registry.system("reference"), Tier.SIM, registry.toolbox())
+
+
+def test_a_poison_where_there_is_no_record_has_not_landed() -> None:
+    """It was a division by zero. The partition is there, so the plan is none to refuse."""
+    empty = asked("poison", records=1, partitions=2, partition=0)
+    check_plan(empty, registry.system("reference"), Tier.SIM, registry.toolbox())
+    run = run_plan(empty, registry.system("reference"), registry.toolbox())
+    assert run.outcome is Outcome.INCONCLUSIVE
+    assert run.reason.startswith("faults[0] (poison) ")

@@ -1,15 +1,21 @@
-"""Faults of processes: what proves them, and what does not."""
+"""Faults of processes: what proves a death, a successor, work done twice and a next version, and what does not."""
 
 from __future__ import annotations
 
 import pytest
+from msgspec.structs import replace
 
+from holdfast.faults.upgrade import upgrade
 from holdfast.harness.model.events import (
     AckOutcome,
     AckReceived,
     AckSent,
+    AttemptStarted,
     CheckpointCompleted,
+    CheckpointTriggered,
     Event,
+    JobStatus,
+    JobSwitched,
     NodeDied,
     NodeStarted,
     RowsVisible,
@@ -17,7 +23,7 @@ from holdfast.harness.model.events import (
     SplitsLeft,
 )
 from holdfast.harness.model.plan import FaultSpec, Gate, Schedule
-from holdfast.harness.model.target import Role, Target
+from holdfast.harness.model.target import COORDINATOR, Role, Target
 from holdfast.suites.selfcheck.faults.scene import WORKER, at, emitted, landed
 
 
@@ -148,3 +154,190 @@ class TestPause:
         life = at(1, "worker-1.0", NodeStarted())
         fed = [emitted(time, "source.0") for time in (120, 180)]
         assert landed(self.spec, [life, rows, *fed], end_ms=199) is expected
+
+
+SPEC = FaultSpec("supersede", Target(Role.COORDINATOR))
+FORMER, SUCCESSOR = "coordinator.0", "coordinator.1"
+
+
+def story(*events: Event, spec: FaultSpec = SPEC) -> bool | None:
+    return landed(spec, [at(0, FORMER, NodeStarted()), *events])
+
+
+def says(time_ms: float, node: str = FORMER) -> Event:
+    return at(time_ms, node, JobSwitched(status=JobStatus.RESTARTING))
+
+
+def test_it_came_back() -> None:
+    assert story(at(101, SUCCESSOR, NodeStarted()), says(201))
+
+
+def test_it_never_said_anything_again() -> None:
+    assert not story(at(101, SUCCESSOR, NodeStarted()), says(150, SUCCESSOR))
+
+
+def test_nobody_took_over() -> None:
+    assert not story(says(201))
+
+
+def test_it_was_dead_when_its_successor_began() -> None:
+    died = at(50, "harness.0", NodeDied(dead_node=FORMER, cause="kill"))
+    assert not story(died, at(101, SUCCESSOR, NodeStarted()), says(201))
+
+
+def test_its_successor_had_begun_before_the_fault() -> None:
+    assert not story(at(90, SUCCESSOR, NodeStarted()), says(201))
+
+
+@pytest.mark.parametrize(("completed_ms", "lands"), [(99, False), (102, True)])
+def test_where_it_must_stop_within_a_checkpoint(completed_ms: float, lands: bool) -> None:
+    """A successor may complete it."""
+    spec = replace(SPEC, parameters={"unfinished": 1})
+    begun = at(90, FORMER, CheckpointTriggered(checkpoint=1, participants=()))
+    done = at(completed_ms, FORMER if completed_ms < 100 else SUCCESSOR, CheckpointCompleted(checkpoint=1))
+    assert story(begun, done, at(101, SUCCESSOR, NodeStarted()), says(201), spec=spec) is lands
+
+
+REPLAY = FaultSpec("replay", COORDINATOR)
+
+
+def completed(checkpoint: int, time_ms: float, position: int) -> Event:
+    return at(time_ms, "coordinator.0", CheckpointCompleted(checkpoint=checkpoint, positions=(position,)))
+
+
+def test_a_checkpoint_that_completes_again_was_replayed() -> None:
+    assert landed(REPLAY, [completed(1, 50, 3), completed(2, 90, 5), completed(2, 150, 5)])
+
+
+def test_it_may_complete_for_the_first_time_while_the_job_is_stopped() -> None:
+    assert landed(REPLAY, [completed(1, 50, 3), completed(2, 110, 5), completed(2, 150, 5)])
+
+
+@pytest.mark.parametrize(
+    "events",
+    [
+        [completed(1, 50, 3), completed(2, 90, 5), completed(3, 150, 7)],
+        [completed(1, 50, 3), completed(1, 60, 3), completed(2, 150, 5)],
+    ],
+    ids=["only-new-ones", "before-the-fault"],
+)
+def test_otherwise_nothing_was(events: list[Event]) -> None:
+    assert not landed(REPLAY, events)
+
+
+@pytest.mark.parametrize(("visible_ms", "expected"), [(None, False), (40, False), (95, True), (160, False)])
+def test_an_empty_checkpoint_proves_nothing_unless_rows_came_of_it(visible_ms: float | None, expected: bool) -> None:
+    events = [completed(1, 50, 3), completed(2, 90, 3), completed(2, 150, 3)]
+    if visible_ms is not None:
+        events.append(at(visible_ms, "reader.0", RowsVisible(name="batch", poll=1, records=1, checksum=0)))
+    assert landed(REPLAY, events) is expected
+
+
+@pytest.mark.parametrize(("visible_ms", "expected"), [((), True), ((40,), False), ((40, 95), True), ((95,), True)])
+def test_input_of_which_no_row_came_proves_nothing_where_rows_come(
+    visible_ms: tuple[float, ...], expected: bool
+) -> None:
+    """A filter may leave nothing of a batch; a query that keeps all in its state shows no row for long."""
+    rows = [at(each, "reader.0", RowsVisible(name="batch", poll=1, records=1, checksum=0)) for each in visible_ms]
+    events = sorted(
+        [completed(1, 50, 3), completed(2, 90, 5), completed(2, 150, 5), *rows], key=lambda each: each.time_ns
+    )
+    assert landed(REPLAY, events) is expected
+
+
+@pytest.mark.parametrize(
+    ("before_ms", "behind_ms", "expected"),
+    [(900, 1_000, True), (1_000, 1_999, False), (0, 0, False), (None, 1_000, False), (900, None, False)],
+    ids=["passed-an-end", "within-one", "stood", "unknown-before", "unknown-behind"],
+)
+def test_where_windows_are_wanted_the_watermark_has_passed_the_end_of_one(
+    before_ms: int | None, behind_ms: int | None, expected: bool
+) -> None:
+    spec = FaultSpec("replay", COORDINATOR, parameters={"windows": 1})
+    times = [(1, 50, 3, before_ms), (2, 90, 5, behind_ms), (2, 150, 5, behind_ms)]
+    events = [
+        at(
+            time_ms,
+            "coordinator.0",
+            CheckpointCompleted(checkpoint=number, positions=(end,), watermark_ms=watermark_ms),
+        )
+        for number, time_ms, end, watermark_ms in times
+    ]
+    assert landed(spec, events) is expected
+
+
+def test_the_first_checkpoint_has_passed_no_window() -> None:
+    spec = FaultSpec("replay", COORDINATOR, parameters={"windows": 1})
+    twice = [CheckpointCompleted(checkpoint=1, positions=(3,), watermark_ms=5_000) for _ in range(2)]
+    assert not landed(
+        spec, [at(time_ms, "coordinator.0", each) for time_ms, each in zip((50, 150), twice, strict=True)]
+    )
+
+
+@pytest.mark.parametrize(("completed_ms", "unfinished"), [(90, False), (102, True), (None, True)])
+def test_a_kill_in_the_middle_of_a_checkpoint(completed_ms: float | None, unfinished: bool) -> None:
+    spec = FaultSpec("kill", COORDINATOR, parameters={"unfinished": 1})
+    events = [
+        completed(1, 50, 3),
+        at(80, "coordinator.0", CheckpointTriggered(checkpoint=2, participants=())),
+        at(101, "harness.0", NodeDied(dead_node="coordinator.0", cause="kill")),
+    ]
+    if completed_ms is not None:
+        events.append(completed(2, completed_ms, 5))
+    assert landed(spec, events) is unfinished
+
+
+def test_a_kill_before_the_first_checkpoint_is_in_none() -> None:
+    spec = FaultSpec("kill", COORDINATOR, parameters={"unfinished": 1})
+    assert not landed(spec, [at(101, "harness.0", NodeDied(dead_node="coordinator.0", cause="kill"))])
+
+
+STOPPED, REPLAYED = upgrade("stop"), upgrade("replay")
+BEGUN = (2, 130)
+
+
+def started(attempt: int, time_ms: float) -> Event:
+    return at(time_ms, "coordinator.1", AttemptStarted(attempt=attempt, restored_checkpoint=1))
+
+
+def completed_checkpoint(attempt: int, time_ms: float, checkpoint: int, position: int) -> Event:
+    return at(
+        time_ms,
+        "coordinator.1",
+        CheckpointCompleted(attempt=attempt, checkpoint=checkpoint, positions=(position,)),
+    )
+
+
+FIRST = [completed_checkpoint(1, 50, 1, 3), completed_checkpoint(1, 90, 2, 5)]
+
+
+@pytest.mark.parametrize("way", ["stop", "kill"])
+def test_the_next_version_completed_a_checkpoint(way: str) -> None:
+    assert landed(upgrade(way), [*FIRST, started(*BEGUN), completed_checkpoint(2, 150, 3, 7)])
+
+
+@pytest.mark.parametrize(
+    "events",
+    [
+        [],
+        [completed_checkpoint(1, 110, 3, 7)],
+        [started(*BEGUN)],
+        [completed_checkpoint(1, 110, 3, 7), started(*BEGUN)],
+        [started(2, 80), completed_checkpoint(2, 150, 3, 7)],
+    ],
+    ids=["nothing", "of-the-former", "none-of-the-next", "of-the-former-alone", "begun-before-the-fault"],
+)
+def test_nothing_of_the_next_version_proves_nothing(events: list[Event]) -> None:
+    assert not landed(STOPPED, [*FIRST, *events])
+
+
+@pytest.mark.parametrize(("checkpoint", "expected"), [(2, True), (3, False)])
+def test_where_that_is_the_way_it_did_a_checkpoint_again(checkpoint: int, expected: bool) -> None:
+    events = [*FIRST, started(*BEGUN), completed_checkpoint(2, 150, checkpoint, 5)]
+    assert landed(REPLAYED, events) is expected
+
+
+@pytest.mark.parametrize(("time_ms", "expected"), [(150, True), (95, False)])
+def test_one_that_fails_has_taken_its_place(time_ms: float, expected: bool) -> None:
+    failed = at(time_ms, "coordinator.1", JobSwitched(status=JobStatus.FAILED, reason="it does not start"))
+    assert landed(REPLAYED, [*FIRST, failed]) is expected

@@ -19,8 +19,8 @@ from holdfast.harness.engine.executor.judge import proved
 from holdfast.harness.engine.executor.run import Run, run_plan
 from holdfast.harness.engine.site import registry
 from holdfast.harness.model.case import Tier
+from holdfast.harness.model.consequence import FaultFate
 from holdfast.harness.model.events import Event, FaultInjected, FaultStruck, NodeDied
-from holdfast.harness.model.fault_fate import FaultFate
 from holdfast.harness.model.plan import FaultSpec, Plan, Schedule
 from holdfast.harness.model.target import Target
 from holdfast.harness.spi.fault import AnyFault

@@ -13,9 +13,9 @@ import pytest
 from msgspec.structs import replace
 
 from holdfast.faults import FAULTS
+from holdfast.harness.engine.artefacts.json_files import plan_digest
 from holdfast.harness.engine.errors import UsageError
 from holdfast.harness.engine.executor.run import run_plan
-from holdfast.harness.engine.plans.digest import plan_digest
 from holdfast.harness.engine.site import registry
 from holdfast.harness.engine.swarm.draw import draw_plan
 from holdfast.harness.engine.swarm.mix import SWARM, Mix

@@ -10,9 +10,8 @@ from typing import Any, cast
 import pytest
 from msgspec.structs import replace
 
-from holdfast.faults.savepoint import stop
 from holdfast.faults.storage import full_storage
-from holdfast.faults.user import command
+from holdfast.faults.user import command, stop
 from holdfast.fixtures.systems.flink import deployment, running_job, system
 from holdfast.fixtures.systems.flink.deployment import FlinkDeployment
 from holdfast.fixtures.systems.flink.jar_deployment import JarDeployment
@@ -37,8 +36,8 @@ from holdfast.harness.model.events import (
 )
 from holdfast.harness.model.plan import Bounds, FaultSpec
 from holdfast.harness.model.verdict import Outcome
-from holdfast.harness.spi.controls.absence import TargetAbsent
 from holdfast.harness.spi.controls.job import JobControl
+from holdfast.harness.spi.controls.process import TargetAbsent
 from holdfast.suites.conformance.flink import CASES
 from holdfast.suites.selfcheck.flink.scripted import NO_RECORDS, NoOutput, ScriptedRest, cluster, plan
 

@@ -1,4 +1,4 @@
-"""Lives of Flink's processes, and what is heard of them, as the harness records both."""
+"""Lives of Flink's processes, as the harness records them, and faults of the channels between them."""
 
 from __future__ import annotations
 
@@ -6,20 +6,25 @@ import itertools
 from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
-from typing import cast
+from typing import Any, cast
 
 import pytest
 
-from holdfast.fixtures.systems.flink import hearing
+from holdfast.fixtures.systems.flink import running_job
 from holdfast.fixtures.systems.flink.cluster import MASTER, Cluster
-from holdfast.fixtures.systems.flink.hearing import Hearing, Lives
+from holdfast.fixtures.systems.flink.links import MovingLinks, unreached
 from holdfast.fixtures.systems.flink.log import Line
 from holdfast.fixtures.systems.flink.master_log import MasterLog
+from holdfast.fixtures.systems.flink.running_job import Hearing, Lives
 from holdfast.fixtures.systems.flink.stored import StoredCheckpoints
 from holdfast.harness.adapter.controls import MemberProcesses
+from holdfast.harness.adapter.links import LinksOfTargets
 from holdfast.harness.adapter.recorder import HARNESS, Recorder
 from holdfast.harness.model.events import JobSwitched, NodeDied
 from holdfast.harness.model.target import COORDINATOR, Role, Target
+from holdfast.suites.conformance.flink.links import BETWEEN
+from holdfast.suites.conformance.flink.twins import flink
+from holdfast.suites.conformance.plans import WORKERS
 from holdfast.suites.selfcheck.flink.scripted import ScriptedLog, ScriptedProcess
 
 WORKER = Target(Role.WORKER, 0)
@@ -81,7 +86,7 @@ def test_a_stop_between_two_looks_at_the_clocks_moves_no_event(monkeypatch: pyte
         return taken_ns
 
     clocks = SimpleNamespace(time_ns=time_ns, monotonic_ns=lambda: began_ns + late_ns)
-    monkeypatch.setattr(hearing, "time", clocks)
+    monkeypatch.setattr(running_job, "time", clocks)
     log = ScriptedLog()
     cluster = cast("Cluster", SimpleNamespace(processes={MASTER: ScriptedProcess(MASTER, log)}, recovers=False))
     recorder = Recorder()
@@ -154,3 +159,123 @@ def test_a_job_that_is_over_needs_all_processes_and_no_worker() -> None:
     made.recorder.now_ms = 150.0  # type: ignore[misc]
     made.tend()
     assert processes.alive(WORKER)
+
+
+class Scripted:
+    """harness.adapter.links.Links, for which any order is a line."""
+
+    def __init__(self) -> None:
+        self.orders: list[tuple[Any, ...]] = []
+
+    def __getattr__(self, verb: str) -> Any:
+        return lambda *words: self.orders.append((verb, *words))
+
+
+def moving(relay: Any, host: Callable[[Target], int]) -> tuple[MovingLinks, LinksOfTargets]:
+    """Links that move, and how faults reach them."""
+    links = MovingLinks(relay, str, flink(), host)
+    return links, LinksOfTargets(lambda target: (links, str(target)))
+
+
+def test_it_is_undone_where_it_was_done_though_the_sender_runs_elsewhere_now() -> None:
+    relay, hosts = Scripted(), [2]
+    links, faults = moving(relay, lambda worker: hosts[0] + worker.index)
+    faults.cut(BETWEEN, "forward")
+    faults.slow(COORDINATOR, 20)
+    hosts[0] = 1
+    assert not faults.whole(BETWEEN, "cut", "forward")
+    faults.restore(BETWEEN, "cut", "forward")
+    assert faults.whole(BETWEEN, "cut", "forward")
+    links.heal()
+    third, coordinator = str(Target(Role.WORKER, 2)), str(COORDINATOR)
+    assert relay.orders == [
+        ("act", third, "cut", "backward"),
+        ("act", coordinator, "slow", 20),
+        ("restore", third, "cut", "backward"),
+        ("restore", coordinator, "slow", 20),
+    ]
+
+
+def test_equal_faults_that_overlap_are_undone_one_by_one() -> None:
+    relay, hosts = Scripted(), [2]
+    _, faults = moving(relay, lambda worker: hosts[0] + worker.index)
+    faults.cut(BETWEEN)
+    hosts[0] = 1
+    faults.cut(BETWEEN)
+    faults.restore(BETWEEN, "cut", "both")
+    assert not faults.whole(BETWEEN, "cut", "both")
+    faults.restore(BETWEEN, "cut", "both")
+    assert faults.whole(BETWEEN, "cut", "both")
+    places = [str(Target(Role.WORKER, index)) for index in (2, 1)]
+    acts = [("act", place, "cut", "both") for place in places]
+    assert relay.orders == [*acts, *(("restore", place, "cut", "both") for place in places)]
+
+
+def test_all_faults_are_undone_for_the_next_run() -> None:
+    relay = Scripted()
+    links, faults = moving(relay, lambda worker: worker.index)
+    faults.black_hole(BETWEEN)
+    faults.black_hole(BETWEEN)
+    links.heal()
+    assert [order[0] for order in relay.orders] == ["act", "act", "restore", "restore"]
+    assert faults.whole(BETWEEN, "black-hole")
+
+
+def test_of_equal_faults_that_which_acts_is_undone_before_that_which_waits() -> None:
+    relay, hosts = Scripted(), {0: 1, 1: 2}
+
+    def host(worker: Target) -> int:
+        if worker.index not in hosts:
+            raise OSError(f"{worker} runs nothing at the moment.")
+        return hosts[worker.index]
+
+    _, faults = moving(relay, host)
+    faults.slow(BETWEEN, 20)
+    hosts.clear()
+    faults.slow(BETWEEN, 20)
+    faults.restore(BETWEEN, "slow", 20)
+    assert [order[0] for order in relay.orders] == ["act", "restore"]
+    assert not faults.whole(BETWEEN, "slow", 20)
+
+
+def test_equal_faults_that_wait_are_forgotten_one_by_one() -> None:
+    def nobody(worker: Target) -> int:
+        raise OSError(f"{worker} runs nothing at the moment.")
+
+    _, faults = moving(Scripted(), nobody)
+    faults.cut(BETWEEN)
+    faults.cut(BETWEEN)
+    faults.restore(BETWEEN, "cut", "both")
+    assert not faults.whole(BETWEEN, "cut", "both")
+    faults.restore(BETWEEN, "cut", "both")
+    assert faults.whole(BETWEEN, "cut", "both")
+
+
+def test_it_waits_while_nobody_runs_the_sender_and_is_forgotten_when_it_is_undone_before() -> None:
+    relay, hosts = Scripted(), dict[int, int]()
+
+    def host(worker: Target) -> int:
+        try:
+            return hosts[worker.index]
+        except KeyError:
+            raise OSError(f"{worker} runs nothing at the moment.") from None
+
+    links, faults = moving(relay, host)
+    faults.slow(BETWEEN, 20)
+    faults.slow(BETWEEN, 30)
+    assert not faults.whole(BETWEEN, "slow", 20)
+    faults.restore(BETWEEN, "slow", 30)
+    assert relay.orders == []
+    hosts[0] = hosts[1] = 2
+    links.tend()
+    links.tend()
+    assert relay.orders == [("act", str(Target(Role.WORKER, 2)), "slow", 20)]
+    assert faults.whole(BETWEEN, "slow", 30)
+
+
+@pytest.mark.parametrize(("channel", "problem"), [(0, "within one"), (1, ""), (2, ""), (3, "within one")])
+def test_only_what_leaves_a_task_manager_is_relayed(channel: int, problem: str) -> None:
+    found = unreached(flink(), Target(Role.CHANNEL, channel))
+    assert problem in found
+    assert bool(found) is bool(problem)
+    assert not unreached(flink(), WORKERS[0])

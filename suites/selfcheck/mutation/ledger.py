@@ -7,14 +7,14 @@ mutants.jsonl       what became of each mutant
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable
+import tomllib
+from collections.abc import Callable, Iterable, Mapping
 from hashlib import blake2b
 from pathlib import Path
 
 import msgspec
 
-from holdfast.suites.selfcheck.mutation.baseline import Expected
-from holdfast.suites.selfcheck.mutation.trial import Tried
+from holdfast.suites.selfcheck.mutation.trial import Expected, Tried
 
 JUDGES = ("harness", "faults", "fixtures", "suites/conformance")
 """What decides what becomes of a mutant."""
@@ -80,3 +80,28 @@ def _digest(root: Path) -> str:
         for path in sorted((root / folder).rglob("*.py")):
             hasher.update(path.relative_to(root).as_posix().encode() + b"\0" + path.read_bytes())
     return hasher.hexdigest()
+
+
+FILE = Path(__file__).parent / "permitted.toml"
+KINDS = ("order", "jitter", "limit", "words", "cost", "redundant", "fault")
+"""Why something is permitted: no rule orders it; timing within the bounds; a bound that no plan reaches; texts for
+people; more or less work for the same result; a second guard behind another; what the harness does to a system."""
+
+
+class Permission(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Why a survivor is none to mend.
+
+    Attributes:
+        kind: one of KINDS.
+        rule: of the specification, such as `BAR-03`, that permits it; empty: no rule says anything about it.
+        why: one sentence.
+    """
+
+    kind: str
+    why: str
+    rule: str = ""
+
+
+def permitted() -> Mapping[str, Permission]:
+    """By identity."""
+    return msgspec.convert(tomllib.loads(FILE.read_text()), type=dict[str, Permission])

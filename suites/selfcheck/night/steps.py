@@ -40,7 +40,7 @@ GUIDES = (
     "certify-my-backend or my-tests",
     "certify-my-connector or read-a-verdict",
     "first-certificate or nightly-runs",
-    "test_readme",
+    "four_lines or ci_passes",
 )
 """In turn."""
 LONG_GUIDES = ("real-flink", "certify-my-pipeline", "certify-my-engine")
@@ -48,16 +48,16 @@ LONG_GUIDES = ("real-flink", "certify-my-pipeline", "certify-my-engine")
 guides: follow them by hand, `pytest suites/selfcheck/test_guides.py -m nightly -k real-flink`."""
 STEPS = (
     # README's two commands where the interpreter is a newer one, in turn.
-    Step("newer-python", 14, ("java",), '.ci/python "3.$((12 + DAY % 2))"'),
+    Step("newer-python", 15, ("java",), '.ci/python "3.$((12 + DAY % 2))"'),
     # Every rule, each variant of it, on every tier that there is.
-    Step("reference", 17, IN_CONTAINERS, 'holdfast certify reference --thorough --out "$NIGHT/reference"'),
+    Step("reference", 19, IN_CONTAINERS, 'holdfast certify reference --thorough --out "$NIGHT/reference"'),
     # What a reader follows, each from a clone of its own.
     Step(
         "guides",
         5,
         ("java",),
         f"guides=({' '.join(repr(names) for names in GUIDES)})\n"
-        "pytest -n 2 -v -m nightly suites/selfcheck/test_guides.py suites/selfcheck/test_readme.py "
+        "pytest -n 2 -v -m nightly suites/selfcheck/test_guides.py "
         '-k "${guides[$((DAY % ${#guides[@]}))]}"',
     ),
     # The cases of suites/conformance are those of the certificate above. Tests that need Flink, PostgreSQL or other
@@ -67,8 +67,8 @@ STEPS = (
         "tests",
         12,
         (*IN_CONTAINERS, "psql", "services", "flink", "go", "node", "spark_archive"),
-        f"{TESTS} {PART} {part(10)} suites/ -m nightly --ignore=suites/conformance --ignore=suites/chaos "
-        "--ignore=suites/selfcheck/test_guides.py --ignore=suites/selfcheck/test_readme.py",
+        f"{TESTS} {PART} {part(14)} suites/ -m nightly --ignore=suites/conformance --ignore=suites/chaos "
+        "--ignore=suites/selfcheck/test_guides.py",
     ),
     # The newest PySpark, which a user may have instead; containers have the Spark of their image all the same.
     Step(
@@ -79,7 +79,7 @@ STEPS = (
         '"$newest/bin/pip" install --quiet --upgrade --editable '
         "'.[spark-newest,avro,containers,tables,rocksdb,test]'\n"
         'DOCKER_HOST=unix:///none PATH="$newest/bin:$PATH" pytest -n 2 --verbose --holdfast-require-tier=spark '
-        f"{PART} {part(4)} suites/selfcheck/spark suites/selfcheck/structured_streaming "
+        f"{PART} {part(6)} suites/selfcheck/spark suites/selfcheck/structured_streaming "
         '-m "nightly or not nightly"',
     ),
     # Whatever day it is tried on, a mutant of the protocol is in one part. Of all that differ 92 % are refuted, of the

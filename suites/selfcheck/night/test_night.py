@@ -11,12 +11,11 @@ from pathlib import Path
 
 import pytest
 
-import holdfast.suites
 from holdfast.suites.selfcheck.certify.ten_of_ten import KITS
 from holdfast.suites.selfcheck.night.__main__ import main
 from holdfast.suites.selfcheck.night.steps import MOST_MINUTES, OTHER_KITS, STEPS, Step
+from holdfast.suites.selfcheck.source_files import ROOT
 
-ROOT = Path(holdfast.suites.__path__[0]).parent
 LONG = "sleep 300"
 RECORD = "steps.jsonl"
 

@@ -21,9 +21,9 @@ from holdfast.harness.engine.certification.begun import FILE as BEGUN
 from holdfast.harness.engine.nights.night_folder import read_night
 from holdfast.harness.engine.site import registry
 from holdfast.harness.model.case import Case, Tier
+from holdfast.harness.model.finding import Signature
 from holdfast.harness.model.journal import RunResult
 from holdfast.harness.model.night import Night, SystemNight
-from holdfast.harness.model.signature import Signature
 from holdfast.harness.spi.system import System
 
 DRAWN = 3

@@ -1,21 +1,131 @@
-"""Typed state above a backend: maps, timers and watermarks, as the next life finds them."""
+"""Keyed state above a backend: typed state, rows, timers, and the canonical form (RULES SAV-07)."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from itertools import count, permutations
 from typing import cast
+
+import pytest
 
 from holdfast.fixtures.backends.changelog.backend import ChangelogBackend
 from holdfast.fixtures.backends.hashmap import HashMapBackend
+from holdfast.fixtures.backends.named_files import NamedFilesBackend
+from holdfast.fixtures.reference.operators.batches import Dictionary
+from holdfast.fixtures.reference.operators.columnar_backend import ColumnarBackend
 from holdfast.fixtures.reference.operators.event_time import SplitWatermarks
-from holdfast.fixtures.reference.operators.key_group import key_group
-from holdfast.fixtures.reference.operators.keyed_table import KeyedTable
-from holdfast.fixtures.reference.operators.list_table import ListTable
-from holdfast.fixtures.reference.operators.map_table import MapTable, from_order, in_order
-from holdfast.fixtures.reference.operators.operator_timers import OperatorTimers
+from holdfast.fixtures.reference.operators.key_group import key_group, key_groups
+from holdfast.fixtures.reference.operators.keyed_state import (
+    NO_NAMESPACE,
+    SUMS,
+    KeyedTable,
+    ListTable,
+    MapTable,
+    OperatorTimers,
+    RowState,
+    from_order,
+    in_order,
+)
 from holdfast.fixtures.reference.operators.plain import IDLE_MS, NO_WATERMARK_MS
-from holdfast.fixtures.reference.protocol.storage.staged_streams import PreloadedStreams
-from holdfast.harness.spi.state import KeyedStateBackend, Manifest, StateDescriptor, StateKind
-from holdfast.suites.selfcheck.operators.test_row_state import GROUPS, backend, uploaded
+from holdfast.fixtures.reference.protocol.configuration.submission import configure
+from holdfast.fixtures.reference.protocol.execution_graph import graph_of
+from holdfast.fixtures.reference.protocol.messages import Savepoint
+from holdfast.fixtures.reference.protocol.storage.staged_streams import PreloadedStreams, StagedStreams
+from holdfast.fixtures.reference.protocol.tasks.state_handler import KeyedState, StateHandler
+from holdfast.harness.model.jobs import KEYED_SUM
+from holdfast.harness.model.plan import Plan, Topology, WorkloadSpec
+from holdfast.harness.model.records import FoldRow
+from holdfast.harness.spi.errors import Incompatible
+from holdfast.harness.spi.state import (
+    KeyedStateBackend,
+    Manifest,
+    SnapshotKind,
+    StateContext,
+    StateDescriptor,
+    StateEntry,
+    StateKind,
+)
+
+GROUPS = 16
+KEYS = [f"key-{number}" for number in range(40)]
+
+
+def backend(subtask: int = 0, parallelism: int = 1) -> HashMapBackend:
+    return HashMapBackend(
+        StateContext(
+            job="job",
+            operator="sum",
+            subtask=subtask,
+            attempt=1,
+            key_groups=key_groups(subtask, parallelism, GROUPS),
+            max_parallelism=GROUPS,
+            memory_bytes=1 << 20,
+        )
+    )
+
+
+def sums(kept: KeyedStateBackend, stored: range = range(GROUPS)) -> RowState:
+    return RowState(kept, "sums", stored, GROUPS)
+
+
+def row(key: str, value: int = 1) -> FoldRow:
+    return FoldRow(key, value, (value,), value)
+
+
+def uploaded(kept: KeyedStateBackend) -> tuple[Manifest, dict[str, bytes]]:
+    streams = StagedStreams(lambda scope, name: f"{scope}/{name}")
+    manifest = kept.snapshot(1).upload(streams, lambda: False)
+    return manifest, {path: bytes(file.content) for path, file in streams.files.items()}
+
+
+def test_rows_come_back_and_those_that_were_cleared_do_not() -> None:
+    kept = backend()
+    rows = sums(kept)
+    rows.put([row(key, 2) for key in KEYS])
+    rows.clear()
+    rows.put([row(key) for key in KEYS[:5]])
+    manifest, contents = uploaded(kept)
+    restored = backend()
+    restored.restore((manifest,), PreloadedStreams(contents), claimed=False)
+    assert sums(restored).rows == rows.rows == {key: row(key) for key in KEYS[:5]}
+
+
+def test_a_wider_job_finds_each_row_once() -> None:
+    kept = backend()
+    sums(kept).put([row(key) for key in KEYS])
+    manifest, contents = uploaded(kept)
+    found = []
+    for subtask in range(3):
+        part = backend(subtask, 3)
+        part.restore((manifest,), PreloadedStreams(contents), claimed=False)
+        found += list(sums(part, part.context.key_groups).rows)
+        assert all(key_group(key, GROUPS) in part.context.key_groups for key in sums(part, range(0)).rows)
+    assert sorted(found) == sorted(KEYS)
+
+
+def test_rows_that_are_none_are_refused() -> None:
+    kept = backend()
+    descriptor = StateDescriptor(name="sums", kind=StateKind.VALUE, key_format="utf-8", value_format="fold-row")
+    kept.table(descriptor).put(3, NO_NAMESPACE, [(b"key", b"nonsense")], now_ms=0)
+    with pytest.raises(ValueError, match="damaged"):
+        sums(kept)
+
+
+def test_other_state_of_that_name_is_refused() -> None:
+    kept = backend()
+    kept.table(StateDescriptor(name="sums", kind=StateKind.LIST)).put(3, NO_NAMESPACE, [(b"key", b"")], now_ms=0)
+    manifest, contents = uploaded(kept)
+    restored = backend()
+    restored.restore((manifest,), PreloadedStreams(contents), claimed=False)
+    with pytest.raises(Incompatible, match="sums"):
+        sums(restored)
+
+
+@pytest.mark.parametrize("parallelism", [1, 2, 3, 5, 16])
+def test_every_key_group_has_one_owner(parallelism: int) -> None:
+    owned = [group for subtask in range(parallelism) for group in key_groups(subtask, parallelism, GROUPS)]
+    assert owned == list(range(GROUPS))
+
 
 MAP = StateDescriptor(name="map", kind=StateKind.MAP)
 TIMERS = StateDescriptor(name="timers", kind=StateKind.EVENT_TIME_TIMERS)
@@ -90,12 +200,12 @@ class TestTimers:
         timers.register(["a"], 20)
         timers.delete("a", 20)
         timers.delete("b", 30)
-        assert timers.told() == ((), (), ())
+        assert timers.changes() == ((), (), ())
         timers.register(["a"], 20)
-        assert timers.told() == ((("a", 20),), (), ())
+        assert timers.changes() == ((("a", 20),), (), ())
         timers.delete("a", 20)
         timers.register(["a"], 20)
-        assert timers.told() == ((), (), ())
+        assert timers.changes() == ((), (), ())
 
 
 class TestWatermarks:
@@ -209,3 +319,99 @@ class TestLists:
         first = backend()
         self.made(first).add({"a": ["x", "y"]})
         assert self.made(restored(uploaded(first))).get("a") == ["x", "y"]
+
+
+PLAN = Plan(job=KEYED_SUM, workload=WorkloadSpec("synthetic", {}), topology=Topology(parallelism=1))
+GRAPH = graph_of(PLAN, configure(PLAN))
+CANONICAL_GROUPS = GRAPH.max_parallelism
+LANES = 2
+CANONICAL_KEYS = tuple(f"key-{number}" for number in range(20))
+ROWS = [FoldRow(key, 7 * number, (number + 1, 2), 1 << number) for number, key in enumerate(CANONICAL_KEYS)]
+DICTIONARY = Dictionary.of(CANONICAL_KEYS, GRAPH)
+CHECKPOINTS = count(10)
+"""Each is greater than those before it."""
+MAKERS: dict[str, Callable[[StateContext], KeyedState]] = {
+    "hashmap": HashMapBackend,
+    "named-files": NamedFilesBackend,
+    "columnar": lambda context: ColumnarBackend(context, DICTIONARY, LANES),
+}
+
+
+def context(groups: range = range(CANONICAL_GROUPS)) -> StateContext:
+    return StateContext(
+        job="job",
+        operator="sum",
+        subtask=0,
+        attempt=1,
+        key_groups=groups,
+        max_parallelism=CANONICAL_GROUPS,
+        memory_bytes=1 << 20,
+    )
+
+
+def handler(name: str, groups: range = range(CANONICAL_GROUPS)) -> StateHandler:
+    return StateHandler(MAKERS[name](context(groups)), context=context(groups))
+
+
+def taken(held: StateHandler, checkpoint: int) -> tuple[Manifest, dict[str, bytes]]:
+    """A savepoint of some state, and the contents of its files."""
+    snapshot = held.snapshot(checkpoint, Savepoint("savepoints/"))
+    assert snapshot is not None
+    streams = StagedStreams(lambda scope, name: name)
+    stored = snapshot.upload(streams, lambda: False)
+    assert stored.keyed is not None
+    return stored.keyed, {path: bytes(file.content) for path, file in streams.files.items()}
+
+
+def filled(name: str) -> StateHandler:
+    """A backend that holds the rows."""
+    first = handler("hashmap")
+    assert isinstance(first.keyed, HashMapBackend)
+    RowState(first.keyed, SUMS, (), CANONICAL_GROUPS).put(ROWS)
+    if name == "hashmap":
+        return first
+    manifest, contents = taken(first, 1)
+    other = handler(name)
+    other.restore((manifest,), (), PreloadedStreams(contents))
+    return other
+
+
+def entries(held: StateHandler) -> list[StateEntry]:
+    assert held.keyed is not None
+    return list(held.keyed.snapshot(next(CHECKPOINTS), SnapshotKind.SAVEPOINT).entries())
+
+
+@pytest.mark.parametrize(("writer", "reader"), list(permutations(MAKERS, 2)))
+def test_one_backend_restores_what_another_wrote(writer: str, reader: str) -> None:
+    written = filled(writer)
+    manifest, contents = taken(written, 4)
+    restored = handler(reader)
+    restored.restore((manifest,), (), PreloadedStreams(contents))
+    assert entries(restored) == entries(written)
+    assert len(entries(restored)) == len(ROWS)
+
+
+@pytest.mark.parametrize("reader", MAKERS)
+def test_a_subtask_restores_its_own_key_groups(reader: str) -> None:
+    manifest, contents = taken(filled("hashmap"), 4)
+    half = range(CANONICAL_GROUPS // 2)
+    restored = handler(reader, half)
+    restored.restore((manifest,), (), PreloadedStreams(contents))
+    own = sorted(key for key in CANONICAL_KEYS if key_group(key, CANONICAL_GROUPS) in half)
+    assert sorted(entry.key.decode() for entry in entries(restored)) == own
+    assert all(entry.namespace == NO_NAMESPACE for entry in entries(restored))
+
+
+def test_a_key_group_that_no_part_holds_is_refused() -> None:
+    half = handler("hashmap", range(CANONICAL_GROUPS // 2))
+    manifest, contents = taken(half, 4)
+    with pytest.raises(ValueError, match="belongs in one"):
+        handler("named-files").restore((manifest,), (), PreloadedStreams(contents))
+
+
+def test_a_changed_byte_is_noticed() -> None:
+    manifest, contents = taken(filled("hashmap"), 4)
+    (path,) = contents
+    contents[path] = contents[path][:-1] + bytes([contents[path][-1] ^ 1])
+    with pytest.raises(ValueError, match="not what was written"):
+        handler("named-files").restore((manifest,), (), PreloadedStreams(contents))

@@ -6,10 +6,9 @@ import pytest
 
 from holdfast.harness.model import events
 from holdfast.harness.model.events import AckSent, AttemptStarted, BatchProcessed, CheckpointCompleted, SnapshotTaken
-from holdfast.harness.model.history import History
+from holdfast.harness.model.history import History, of_the_job
 from holdfast.harness.model.job import Job
 from holdfast.harness.model.jobs import FORWARD, KEYED_SUM, WINDOW_SUM
-from holdfast.harness.model.succession import of_the_job
 from holdfast.harness.oracles.coordinator.trend import excess
 from holdfast.suites.selfcheck.oracles.builder import BY_NAME, HISTORIES, Line, at, in_real_time, injected, story
 from holdfast.suites.selfcheck.oracles.histories.chains import CHAINS

@@ -21,8 +21,8 @@ from holdfast.harness.model.events import (
     ObjectMended,
     TaskStarted,
 )
+from holdfast.harness.model.history import of_the_job
 from holdfast.harness.model.plan import FaultSpec, Gate, Schedule
-from holdfast.harness.model.succession import of_the_job
 from holdfast.harness.model.target import Role, Target
 from holdfast.harness.oracles.shared.exemptions import Exemptions, exemptions
 from holdfast.harness.spi.fault import Declaring

@@ -11,8 +11,7 @@ from holdfast.harness.model.capability import AT_MOST_ONCE
 from holdfast.harness.model.events import AttemptStarted
 from holdfast.harness.model.history import History, RunEnd
 from holdfast.harness.model.job import Edge, Partitioning
-from holdfast.harness.model.jobs import REBALANCE
-from holdfast.harness.model.lossy_jobs import ITERATION, over_sockets
+from holdfast.harness.model.jobs import ITERATION, REBALANCE, over_sockets
 from holdfast.harness.model.plan import ExpectedEnd
 from holdfast.harness.model.verdict import Outcome
 from holdfast.harness.oracles.iteration.feedback import FeedbackOracle

@@ -6,11 +6,10 @@ import pytest
 from msgspec.structs import replace
 
 from holdfast.harness.model import events
-from holdfast.harness.model.damage import Damage
 from holdfast.harness.model.history import History, RunEnd
 from holdfast.harness.model.plan import ExpectedEnd, FaultSpec
 from holdfast.harness.model.target import Role, Target
-from holdfast.harness.model.verdict import Outcome
+from holdfast.harness.model.verdict import Damage, Outcome
 from holdfast.harness.oracles.liveness.live import LiveOracle
 from holdfast.suites.selfcheck.oracles.builder import BY_NAME, MS, Line, at, injected, story
 

@@ -17,12 +17,12 @@ import pytest
 
 from holdfast.fixtures.pipelines.output.delta_table import DeltaTable
 from holdfast.fixtures.pipelines.output.iceberg_table import IcebergTable
-from holdfast.fixtures.pipelines.output.kept_rows import KeptRows
 from holdfast.fixtures.pipelines.output.lake_table import LakeTable, OwnFolder
 from holdfast.fixtures.pipelines.output.locations import DiskFolder
 from holdfast.fixtures.pipelines.output.outgoing import DeltaOutput, IcebergOutput
 from holdfast.fixtures.pipelines.output.pipeline_output import PipelineOutput
 from holdfast.fixtures.pipelines.output.reader import InLake
+from holdfast.fixtures.pipelines.output.stored_output import KeptRows
 from holdfast.fixtures.pipelines.output.table_output import TableLook
 from holdfast.fixtures.pipelines.rows.decoder import IdentityRows
 from holdfast.harness.adapter.recorder import Recorder

@@ -9,8 +9,7 @@ from typing import Any
 
 import pytest
 
-from holdfast.fixtures.pipelines.declaration import Declaration, declaration_of
-from holdfast.fixtures.pipelines.next_version import require_same_answer
+from holdfast.fixtures.pipelines.declaration import Declaration, declaration_of, require_same_answer
 from holdfast.harness.engine.site import registry
 from holdfast.harness.model.capability import Capability
 

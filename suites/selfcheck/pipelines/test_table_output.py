@@ -1,25 +1,33 @@
-"""A table as the committed reader sees it: what is added, replaced, put back, and gone."""
+"""Rows that pipelines commit, in tables, units and topics, against those that are expected."""
 
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import closing
+from datetime import UTC, date, datetime, timedelta, timezone
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import pyarrow as pa
 import pytest
 
-from holdfast.fixtures.pipelines.output.kept_rows import KeptRows
-from holdfast.fixtures.pipelines.output.outgoing import TableOutput
-from holdfast.fixtures.pipelines.output.pipeline_output import PipelineOutput
+from holdfast.fixtures.pipelines.answer.expected_answer import ExpectedRows
+from holdfast.fixtures.pipelines.output.outgoing import FileFormat, TableOutput
+from holdfast.fixtures.pipelines.output.pipeline_output import PipelineOutput, Seen, UnitVersions
 from holdfast.fixtures.pipelines.output.reader import InTable
+from holdfast.fixtures.pipelines.output.stored_output import KeptRows
 from holdfast.fixtures.pipelines.output.table_output import TableLook
+from holdfast.fixtures.pipelines.output.topic_output import TopicRows
 from holdfast.fixtures.pipelines.rows.decoder import IdentityRows
-from holdfast.fixtures.tables.sqlite_table import SqliteTable
+from holdfast.fixtures.pipelines.rows.row_form import form_of
+from holdfast.fixtures.tables.readers import SqliteTable
 from holdfast.harness.adapter.recorder import Recorder
 from holdfast.harness.model.capability import OutputMode
 from holdfast.harness.model.events import Event, RowsChanged, RowsVisible
+from holdfast.harness.model.records import NO_PARTITION
 
 URL = "sqlite:///any"
 KEYED = TableOutput(url=URL, table="orders", key=("partition", "offset"), version="seen")
@@ -181,3 +189,221 @@ def test_output_is_the_last_content_unless_it_is_appended_to(
         assert rows == expected
     finally:
         committed.close()
+
+
+NOON = datetime(2024, 1, 1, 12, tzinfo=UTC)
+
+
+def found(decoder: ExpectedRows, *rows: Mapping[str, Any]) -> list[tuple[int, int]]:
+    decoded = decoder.rows(pa.Table.from_pylist(list(rows)))
+    return [(row.partition, row.offset) for row in decoded]  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ([1, [2, None]], (1, (2, None))),
+        ({"a": 1, "b": {"c": [1]}}, {"b": {"c": (1,)}, "a": 1}),
+        (Decimal("1.50"), Decimal("1.5")),
+        (NOON, datetime(2024, 1, 1, 12)),
+        (NOON, NOON.astimezone(timezone(timedelta(hours=5)))),
+        (0.1 + 0.2, 0.3),
+        (float("nan"), float("nan")),
+        (np.int64(7), 7),
+        (b"a", bytearray(b"a")),
+    ],
+)
+def test_equal_values(one: object, other: object) -> None:
+    first, second = form_of({"": one}), form_of({"": other})
+    assert first.exact == second.exact
+    assert first.close_to(second.floats)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ([1, 2], [2, 1]),
+        ({"a": 1}, {"a": 2}),
+        ({"a": None}, {}),
+        (0.3, 0.3001),
+        (float("nan"), 0.0),
+        (NOON, NOON + timedelta(microseconds=1)),
+        ("1", 1),
+        ([], None),
+    ],
+)
+def test_values_that_differ(one: object, other: object) -> None:
+    first, second = form_of({"": one}), form_of({"": other})
+    assert first.exact != second.exact or not first.close_to(second.floats)
+
+
+def test_nested_rows_stand_for_their_places() -> None:
+    rows = [{"id": 1, "items": [{"sku": "a"}]}, {"id": 2, "items": []}]
+    assert found(ExpectedRows(rows), *reversed(rows)) == [(0, 1), (0, 0)]
+
+
+def test_a_row_that_nobody_expects_is_told_beside_the_nearest_missing_one() -> None:
+    decoder = ExpectedRows([{"key": "a", "sum": 1}, {"key": "b", "sum": 2}], explained=lambda row: " from somewhere")
+    assert found(decoder, {"key": "a", "sum": 1}, {"key": "b", "sum": 3}) == [(0, 0), (NO_PARTITION, 0)]
+    due = decoder.due()
+    assert due.named(0, 1) == "row (key='b', sum=2) from somewhere"
+    assert due.named(NO_PARTITION, 0) == (
+        "row (key='b', sum=3), where the nearest missing row has other values (sum 3 instead of 2) from somewhere"
+    )
+
+
+def test_a_row_that_only_markers_complete_may_be_there_once_and_need_not_be() -> None:
+    regular, marker = {"user": "a"}, {"user": "marker"}
+    absent = ExpectedRows([regular, marker], [regular], markers_due=False)
+    assert found(absent, regular) == [(0, 0)]
+    assert absent.due().lengths() == (1,)
+    twice = ExpectedRows([regular, marker], [regular], markers_due=False)
+    assert found(twice, marker, regular, marker) == [(0, 1), (0, 0), (0, 1)]
+    assert (twice.due().lengths(), twice.due().partitions[0].markers) == ((2,), 1)
+    other = ExpectedRows([regular, marker], [regular], markers_due=False)
+    assert found(other, {"user": "b"}) == [(NO_PARTITION, 0)]
+
+
+def test_a_regular_row_is_due_where_markers_are_not() -> None:
+    decoder = ExpectedRows([{"user": "a"}, {"user": "b"}], [{"user": "a"}, {"user": "b"}], markers_due=False)
+    assert found(decoder, {"user": "b"}) == [(0, 1)]
+    assert decoder.due().lengths() == (2,)
+
+
+def test_of_a_unique_key_only_its_columns_count() -> None:
+    decoder = ExpectedRows([{"id": 1}, {"id": 2}], columns=["id"])
+    assert found(decoder, {"id": 2, "sum": 5}, {"id": 2, "sum": 6}) == [(0, 1), (0, 1)]
+
+
+DAY = date(2024, 1, 1)
+
+
+@pytest.mark.parametrize(
+    ("expected", "written"),
+    [
+        (NOON, "2024-01-01T12:00:00.000Z"),
+        (NOON, "2024-01-01 12:00:00"),
+        (DAY, "2024-01-01"),
+        (Decimal("1.50"), 1.5),
+        (Decimal("12345678901234567890.5"), "12345678901234567890.5"),
+        (b"ab", "YWI="),
+        (3.0, 3),
+        ("7", 7),
+        ({"at": [NOON]}, {"at": ["2024-01-01T12:00:00Z"]}),
+    ],
+)
+def test_values_without_a_type_of_their_own_are_read_as_the_one_expected(expected: object, written: object) -> None:
+    assert found(ExpectedRows([{"a": expected}]), {"a": written}) == [(0, 0)]
+
+
+@pytest.mark.parametrize(
+    ("expected", "written"),
+    [
+        (NOON, "2024-01-01T12:00:01Z"),
+        (NOON, "noon"),
+        (DAY, "2024-01-02"),
+        (Decimal("1.50"), 1.51),
+        (b"ab", "ab"),
+        ("7", "07"),
+        (7, "7"),
+    ],
+)
+def test_what_is_read_as_the_type_expected_may_still_differ(expected: object, written: object) -> None:
+    assert found(ExpectedRows([{"a": expected}]), {"a": written}) == [(NO_PARTITION, 0)]
+
+
+def visible(name: str, poll: int) -> RowsVisible:
+    return RowsVisible(name=name, poll=poll, records=1, checksum=0)
+
+
+def changed_units(name: str, poll: int, records: int | None = 1) -> RowsChanged:
+    return RowsChanged(name=name, poll=poll, vanished=records is None, records=records)
+
+
+def versions(*events: Seen, replaceable: bool = True) -> UnitVersions:
+    made = UnitVersions(replaceable=replaceable)
+    for event in events:
+        made.add(event)
+    return made
+
+
+def held(made: UnitVersions) -> list[list[tuple[str, int]]]:
+    """By look."""
+    return [[(event.name, number) for number, event in found] for _, found in made.looks()]
+
+
+def test_the_last_content_of_each_unit_counts() -> None:
+    made = versions(visible("a", 1), visible("b", 1), changed_units("a", 2), visible("c", 3))
+    assert held(made) == [[("a", 0), ("b", 1)], [("b", 1), ("a", 2)], [("b", 1), ("a", 2), ("c", 3)]]
+    assert [(number, event.poll) for number, event in made.last()] == [(1, 1), (2, 2), (3, 3)]
+
+
+def test_a_unit_that_vanished_counts_again_when_it_is_back() -> None:
+    assert held(versions(visible("a", 1), changed_units("a", 2, None), changed_units("a", 3))) == [
+        [("a", 0)],
+        [],
+        [("a", 1)],
+    ]
+
+
+def test_where_nothing_may_be_replaced_what_was_seen_once_counts() -> None:
+    rewritten = RowsChanged(name="b", poll=3, vanished=False)
+    made = versions(visible("a", 1), changed_units("a", 2, None), rewritten, replaceable=False)
+    assert held(made) == [[("a", 0)]]
+
+
+def test_without_output_nothing_is_held() -> None:
+    assert versions().last() == []
+
+
+class Message:
+    """What a consumer hands over."""
+
+    def __init__(self, offset: int, value: bytes | None, key: bytes | None = None, partition: int = 0) -> None:
+        self._fields = {"offset": offset, "value": value, "key": key, "partition": partition}
+
+    def __getattr__(self, name: str) -> Any:
+        return lambda: self._fields[name]
+
+
+def kept(folder: Path, file_format: FileFormat, columns: tuple[str, ...], *messages: Message) -> list[Any]:
+    """By unit, its rows."""
+    rows = TopicRows("orders", file_format, columns, KeptRows(folder))
+    for unit in rows.group(messages):
+        rows.keep(unit)
+    return [pa.ipc.open_file(path.read_bytes()).read_all().to_pylist() for path in sorted(folder.iterdir())]
+
+
+def test_values_are_objects_of_any_shape(tmp_path: Path) -> None:
+    messages = (
+        Message(0, b'{"id":1,"order":{"items":[{"sku":"a","count":2}]}}'),
+        Message(1, None),
+        Message(2, b'{"id":2}'),
+        Message(0, b'{"id":3,"order":null}', partition=1),
+    )
+    nested = {"items": [{"sku": "a", "count": 2}]}
+    first = [{"id": 1, "order": nested}, {"id": 2, "order": None}]
+    assert kept(tmp_path, FileFormat.JSON, (), *messages) == [first, [{"id": 3, "order": None}]]
+
+
+def test_only_columns_that_are_judged_are_kept(tmp_path: Path) -> None:
+    assert kept(tmp_path, FileFormat.JSON, ("id",), Message(0, b'{"id":1,"x":2}')) == [[{"id": 1}]]
+
+
+def test_key_and_value_are_texts(tmp_path: Path) -> None:
+    messages = Message(0, b"one", b"a"), Message(1, b"two")
+    rows = [{"key": "a", "value": "one"}, {"key": None, "value": "two"}]
+    assert kept(tmp_path, FileFormat.TEXT, ("key", "value"), *messages) == [rows]
+
+
+@pytest.mark.parametrize(
+    ("value", "sentence"),
+    [
+        (b"\x00\x01", "orders-0-from-7: a message is not json of these columns"),
+        (b"[1]", "a row is \\[1\\], and no object"),
+        (b'{"sum":1}', "a row has none of the columns id, only sum"),
+    ],
+)
+def test_a_message_of_another_kind_is_a_problem(value: bytes, sentence: str, tmp_path: Path) -> None:
+    with pytest.raises(OSError, match=sentence):
+        kept(tmp_path, FileFormat.JSON, ("id",), Message(7, value))

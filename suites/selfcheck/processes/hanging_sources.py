@@ -7,7 +7,7 @@ import threading
 from collections.abc import Sequence
 
 from holdfast.fixtures.sources.files import FileSource
-from holdfast.fixtures.sources.position import Position
+from holdfast.fixtures.sources.splits import Position
 from holdfast.harness.spi.source import SourceContext
 
 

@@ -18,17 +18,16 @@ from holdfast.fixtures.reference.drivers.processes.channel import (
     OutputChannel,
     opening,
 )
-from holdfast.fixtures.reference.drivers.processes.connection import Connection
-from holdfast.fixtures.reference.drivers.processes.framing import (
+from holdfast.fixtures.reference.drivers.processes.connection import (
     LARGEST_PAYLOAD,
+    Connection,
     FrameError,
     FrameKind,
     FrameReader,
     header,
 )
-from holdfast.fixtures.reference.drivers.processes.hosted_task import LocalChannel
-from holdfast.fixtures.reference.operators.batches import Batch, from_arrow, to_arrow
-from holdfast.fixtures.reference.operators.partial_sums import PartialSums
+from holdfast.fixtures.reference.drivers.processes.worker_channels import LocalChannel
+from holdfast.fixtures.reference.operators.batches import Batch, PartialSums, from_arrow, to_arrow
 from holdfast.fixtures.reference.protocol.channels.buffers import InputBuffers, TaskInputs
 from holdfast.fixtures.reference.protocol.messages import Barrier, Element, Records
 from holdfast.harness.adapter.network.loop import Loop

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from holdfast.fixtures.reference.drivers.gates import DURING, DURING_GATES
 from holdfast.fixtures.reference.drivers.processes import deployment
 from holdfast.fixtures.reference.drivers.simulated.storage import StorageClient
-from holdfast.fixtures.reference.protocol.storage.storage_world import Failure
+from holdfast.fixtures.reference.protocol.storage.operation import Failure
 from holdfast.fixtures.storages.on_disk import DiskFiles
 from holdfast.fixtures.systems.reference import ReferenceSystem
 from holdfast.harness.engine.executor.run import run_plan

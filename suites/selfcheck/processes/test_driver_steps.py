@@ -10,7 +10,7 @@ import pytest
 from msgspec.structs import replace
 
 from holdfast.fixtures.reference.drivers.processes import deployment
-from holdfast.fixtures.reference.drivers.simulated.coordinator_host import CoordinatorHost
+from holdfast.fixtures.reference.drivers.simulated.host import CoordinatorHost
 from holdfast.fixtures.reference.drivers.simulated.source_reader import SourceReader
 from holdfast.fixtures.reference.protocol.effects import Fetch, PartitionEnded, Poll
 from holdfast.fixtures.systems.reference import ReferenceSystem

@@ -1,16 +1,27 @@
-"""Inputs of a task take turns, what cannot go on waits, and barriers overtake what they may."""
+"""Tasks in processes: inputs take turns, burdens keep them busy, and a recovery imports nothing."""
 
 from __future__ import annotations
 
+import subprocess
+import sys
+from pathlib import Path
+
 import pytest
 
-from holdfast.fixtures.reference.drivers.processes.hosted_task import HostedTask, LocalChannel
+from holdfast.fixtures.reference.drivers.mechanisms import BurdenedTasks
+from holdfast.fixtures.reference.drivers.processes.deployment import WARM
+from holdfast.fixtures.reference.drivers.processes.shared_pages import Burdens
+from holdfast.fixtures.reference.drivers.processes.worker_channels import HostedTask, LocalChannel
+from holdfast.fixtures.reference.drivers.targets import Targets
 from holdfast.fixtures.reference.operators.batches import size_bytes
 from holdfast.fixtures.reference.protocol.channels.buffers import OutputBuffers
 from holdfast.fixtures.reference.protocol.execution_graph import execution_graph
 from holdfast.fixtures.reference.protocol.messages import Barrier, Element, Records
 from holdfast.harness.model.jobs import REBALANCE
 from holdfast.harness.model.plan import Topology
+from holdfast.harness.model.target import Role, Target
+from holdfast.harness.spi.controls import NOBODY, Acting
+from holdfast.suites.conformance.plans import plan
 from holdfast.suites.selfcheck.processes.test_channel import CAPACITY, barrier, batch, full, nobody, records
 
 
@@ -131,3 +142,96 @@ def test_what_was_in_flight_is_taken_before_its_channel_is_there_and_uses_buffer
     assert [taken(task) for _ in range(CAPACITY)] == [(first, position) for position in range(1, CAPACITY + 1)]
     assert not full(channel)
     assert [taken(task) for _ in range(CAPACITY)] == [(first, position) for position in range(CAPACITY)]
+
+
+SUM, OTHER = Target(Role.TASK, 2), Target(Role.TASK, 3)
+PLAN = plan()
+TARGETS = Targets(PLAN.job, PLAN.topology, 2)
+
+
+@pytest.mark.parametrize(("healed", "left"), [(20, 700), (700, 20)])
+def test_one_burden_is_healed_and_the_other_goes_on(tmp_path: Path, healed: int, left: int) -> None:
+    acting, page, worker = Acting(), Burdens(tmp_path, PLAN), Burdens(tmp_path, PLAN)
+    tasks = BurdenedTasks(TARGETS, acting, page.burden)
+
+    def seen(task: Target) -> tuple[int, int]:
+        """How long a batch takes it by now, and for which fault."""
+        subtask = TARGETS.subtask(task)
+        return worker.get(subtask), worker.by(subtask)
+
+    for fault, delay_ms in enumerate((20, 700)):
+        acting.fault = fault
+        tasks.slow(SUM, delay_ms)
+        assert seen(SUM) == (delay_ms, fault)
+    tasks.slow(OTHER, 5)
+    by = {20: 0, 700: 1}
+    acting.fault = by[healed]
+    tasks.restore(SUM, healed)
+    assert (seen(SUM), seen(OTHER)) == ((left, by[left]), (5, 1))
+    assert tasks.whole(SUM, healed)
+    acting.fault = by[left]
+    assert not tasks.whole(SUM, left)
+    tasks.restore(SUM, left)
+    assert (seen(SUM), tasks.whole(SUM, left)) == ((0, NOBODY), True)
+    acting.fault = 1
+    assert not tasks.whole(OTHER, 5)
+
+
+def test_what_is_no_subtask_is_refused() -> None:
+    with pytest.raises(ValueError, match=r"this job has \d+ tasks"):
+        TARGETS.subtask(Target(Role.TASK, 99))
+    with pytest.raises(ValueError, match="this job has 2 workers"):
+        TARGETS.process(Target(Role.WORKER, 2))
+
+
+NODE = """
+import importlib
+import sys
+from pathlib import Path
+
+import msgspec
+
+from holdfast.fixtures.reference.drivers.processes.deployment import PRELOAD
+from holdfast.fixtures.reference.drivers.processes.file_log import write_log
+from holdfast.fixtures.reference.drivers.processes.run_context import RunContext, RunSettings
+from holdfast.fixtures.reference.operators.pass_through import ReadRun
+from holdfast.fixtures.reference.parts import Variant
+from holdfast.harness.adapter.network.sockets import Address
+from holdfast.fixtures.workloads.synthetic import Synthetic
+from holdfast.harness.model.jobs import KEYED_SUM, SLIDING_SUM
+from holdfast.harness.model.plan import Plan, WorkloadSpec
+
+for module in PRELOAD:
+    importlib.import_module(module)
+job = KEYED_SUM if sys.argv[2] == KEYED_SUM.name else SLIDING_SUM
+plan = Plan(job=job, workload=WorkloadSpec("synthetic"), options={"state.backend.type": sys.argv[3]})
+folder = Path(sys.argv[1])
+(folder / "log").mkdir()
+write_log(folder / "log", Synthetic().generate({}, 1))
+run = RunContext(RunSettings(plan, Variant(), str(folder), Address("", 0), (), {}, event_steps_ms=(10, 10)))
+imported = set(sys.modules)
+offset, key, value = run.log.read(0, 0, 10)
+operators = {name: run.operator(descriptor, run.graph, 1) for name, descriptor in run.graph.tasks.items()}
+batch = operators["source[0]"].process(run.representation.read(ReadRun(0, offset, key, value)))
+run.representation.from_arrow(run.representation.to_arrow(batch))
+for operator in operators.values():
+    operator.open()
+    operator.state.close()
+print(sorted(set(sys.modules) - imported))
+"""
+
+
+@pytest.mark.parametrize(
+    ("job", "backend"), [("keyed-sum", "hashmap"), ("keyed-sum", "rocksdb"), ("sliding-sum", "hashmap")]
+)
+def test_whatever_a_node_needs_is_imported_before_it_is_forked(job: str, backend: str, tmp_path: Path) -> None:
+    command = [sys.executable, "-c", NODE, str(tmp_path), job, backend]
+    answer = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    assert (answer.stdout, answer.stderr) == ("[]\n", "")
+
+
+def test_arrow_does_without_pandas_and_pandas_is_there_for_others() -> None:
+    pytest.importorskip("pandas")
+    code = f"import sys, {WARM}; print('pandas' in sys.modules); import pandas; print('pandas' in sys.modules)"
+    answer = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False)
+    assert (answer.stdout, answer.stderr) == ("False\nTrue\n", "")

@@ -1,4 +1,4 @@
-"""A sink of somebody else's takes the rows of the reference runtime, and is judged under faults."""
+"""Sinks and state backends of somebody else's in the reference runtime, judged under faults."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 from holdfast.faults.process import kill
 from holdfast.fixtures.reference.connectors.polled_table import PolledTable
 from holdfast.fixtures.reference.connectors.units import TableUnits
-from holdfast.fixtures.tables.row_files import OwnReader, RowFiles
+from holdfast.fixtures.tables.readers import OwnReader, RowFiles
 from holdfast.harness import cli
 from holdfast.harness.engine.errors import UsageError
 from holdfast.harness.engine.site import registry
@@ -18,16 +18,16 @@ from holdfast.harness.model.capability import Capability, Guarantee
 from holdfast.harness.model.case import Tier
 from holdfast.harness.model.events import RowsChanged, RowsVisible
 from holdfast.harness.model.job import Contract
-from holdfast.harness.model.jobs import FORWARD, KEYED_SUM
+from holdfast.harness.model.jobs import DELAYED_SUM, FORWARD, KEYED_SUM
 from holdfast.harness.model.target import COORDINATOR
 from holdfast.harness.model.verdict import Outcome
 from holdfast.suites.conformance.plans import AT_LEAST_ONCE, WORKERS, plan
-from holdfast.suites.conformance.tables import ANSWER_LOST, BY_KEY, LONGER, TABLE
-from holdfast.suites.selfcheck.replaced_runs import counting_run
+from holdfast.suites.conformance.transactions import ANSWER_LOST, BY_KEY, LONGER, TABLE
+from holdfast.suites.selfcheck.replaced_runs import counting_run, named_clauses
 
 FILES = "holdfast.fixtures.sinks.files:FileSink"
-UPSERTS = "holdfast.fixtures.sinks.sqlite:SqliteUpsertSink"
-OURS = "holdfast.suites.selfcheck.processes.unknown_sink:UnknownSink"
+UPSERTS = "holdfast.fixtures.sinks.database:SqliteUpsertSink"
+OURS = "holdfast.suites.selfcheck.processes.unknown_source:UnknownSink"
 REPLAYS = "holdfast.fixtures.mutants.sinks.commits:CommitsAgain"
 RESTARTED = (kill(WORKERS[0], after_checkpoint=1), kill(COORDINATOR, after_checkpoint=2))
 
@@ -96,7 +96,7 @@ def test_the_rules_of_transactions_are_decided_of_a_right_one(tmp_path: Path) ->
 def test_a_wrong_one_is_refuted(tmp_path: Path) -> None:
     replayed = plan(ANSWER_LOST, records=LONGER)
     run = counting_run(replayed, plugged(REPLAYS), Tier.PROCESS, tmp_path)
-    named = {f"{each.oracle}/{anomaly.clause}" for each in run.verdicts for anomaly in each.anomalies}
+    named = named_clauses(run)
     assert "EXACT/row-repeated" in named, run.reason
 
 
@@ -139,3 +139,26 @@ def test_a_reader_that_does_not_answer_is_waited_for(tmp_path: Path) -> None:
     assert (table.polls, table.blind_ns > 0) == (0, True)
     with pytest.raises(OSError, match="no answer"):
         table.poll(final=True)
+
+
+STRANGER = "holdfast.suites.certify.scaffolds.state_backend.right:Backend"
+
+
+@pytest.fixture
+def runtime() -> Any:
+    return registry.system(f"reference+state-backend={STRANGER}")
+
+
+@pytest.mark.tier("process")
+def test_a_right_one_is_exact_under_faults_and_no_option_is_wrong(runtime: Any, tmp_path: Path) -> None:
+    faults = (kill(WORKERS[0], after_checkpoint=1), kill(COORDINATOR, after_checkpoint=2))
+    run = counting_run(plan(*faults, job=KEYED_SUM), runtime, Tier.PROCESS, tmp_path)
+    verdicts = {verdict.oracle: verdict.outcome for verdict in run.verdicts}
+    assert Outcome.FAIL not in verdicts.values(), run.reason
+    assert (verdicts["EXACT"], verdicts["CONFIG"]) == (Outcome.PASS, Outcome.PASS)
+
+
+def test_a_job_that_needs_what_it_does_not_declare_is_not_applicable(runtime: Any) -> None:
+    objection = runtime.objection(plan(job=DELAYED_SUM), Tier.PROCESS)
+    assert objection.endswith(f"needs timers, which state backend {STRANGER} does not declare.")
+    assert runtime.objection(plan(job=KEYED_SUM), Tier.PROCESS) == ""

@@ -7,39 +7,43 @@ from typing import Any
 
 import pytest
 
-from holdfast.faults.input import surge
+from holdfast.faults.input import surge, truncate
 from holdfast.faults.process import kill
-from holdfast.faults.truncation import truncate
 from holdfast.faults.user import rescale
 from holdfast.harness.engine.cases.case_run import run_case
 from holdfast.harness.engine.errors import UsageError
 from holdfast.harness.engine.executor.run import Run, run_plan
 from holdfast.harness.engine.site import registry
 from holdfast.harness.model.capability import Capability, Guarantee
-from holdfast.harness.model.case import Case, Tier
+from holdfast.harness.model.case import Case, Tier, Window
 from holdfast.harness.model.jobs import FORWARD, IDLE_SPLITS, KEYED_SUM, TUMBLING_SUM, bounded
 from holdfast.harness.model.plan import ExpectedEnd, Topology
 from holdfast.harness.model.status import Status
 from holdfast.harness.model.target import COORDINATOR
 from holdfast.harness.model.verdict import Outcome
-from holdfast.harness.model.window import Window
 from holdfast.suites.certify import source as kit_of_sources
-from holdfast.suites.certify.connected import HERE
+from holdfast.suites.certify.connector_kit import HERE
 from holdfast.suites.certify.source import under_faults
-from holdfast.suites.certify.source.registered import SourceKit
-from holdfast.suites.certify.source.under_faults import BUSY, CASES, Trial, not_for, trial
-from holdfast.suites.certify.under_faults import tried_under_faults
+from holdfast.suites.certify.source.under_faults import (
+    BUSY,
+    CASES,
+    SourceKit,
+    Trial,
+    not_for,
+    trial,
+    tried_under_faults,
+)
 from holdfast.suites.conformance.plans import WORKERS, plan
 from holdfast.suites.selfcheck.processes import hanging_sources
-from holdfast.suites.selfcheck.replaced_runs import assert_passes, counting_run
+from holdfast.suites.selfcheck.replaced_runs import assert_passes, counting_run, named_clauses
 
 FILES = "holdfast.fixtures.sources.files:FileSource"
 QUEUE = "holdfast.fixtures.sources.sqlite_queue:QueueTable"
 OURS = "holdfast.suites.selfcheck.processes.unknown_source:UnknownSource"
-TAKING = "holdfast.suites.selfcheck.processes.taking_source:TakingQueue"
+TAKING = "holdfast.suites.selfcheck.processes.unknown_source:TakingQueue"
 MEMORY = "holdfast.fixtures.sources.log:LogSource"
-WRONG_LOGS = "holdfast.suites.selfcheck.processes.wrong_logs:"
-LOSING = "holdfast.fixtures.sources.queue:QueueSource@memory:///losing"
+WRONG_LOGS = "holdfast.suites.selfcheck.processes.unknown_source:"
+LOSING = "holdfast.fixtures.sources.log:QueueSource@memory:///losing"
 EARLIEST = "holdfast.fixtures.mutants.sources.enumerators:StartsAtTheEarliest"
 WRONG = "holdfast.fixtures.mutants.sources.plugged:"
 RESTARTED = (kill(WORKERS[0], after_checkpoint=1), kill(COORDINATOR, after_checkpoint=2))
@@ -267,7 +271,7 @@ def judged_by(run: Run) -> set[str]:
 )
 def test_a_wrong_one_of_these_is_refuted_by_where_it_stands(source: str, clause: str, tmp_path: Path) -> None:
     run = counting_run(plan(*RESTARTED, job=KEYED_SUM), plugged(WRONG_LOGS + source), Tier.SIM, tmp_path)
-    refuted = {f"{each.oracle}/{anomaly.clause}" for each in run.verdicts for anomaly in each.anomalies}
+    refuted = named_clauses(run)
     assert clause in refuted, refuted
 
 
@@ -280,7 +284,7 @@ def test_a_surge_on_the_simulator_lets_its_input_come_early(tmp_path: Path) -> N
 @pytest.mark.tier("process")
 def test_a_wrong_one_is_refuted(tmp_path: Path) -> None:
     run = counting_run(plan(*RESTARTED, job=FORWARD), plugged(WRONG + "SplitsGivenTwice"), Tier.PROCESS, tmp_path)
-    named = {f"{each.oracle}/{anomaly.clause}" for each in run.verdicts for anomaly in each.anomalies}
+    named = named_clauses(run)
     assert "EXACT/row-repeated" in named, run.reason
 
 

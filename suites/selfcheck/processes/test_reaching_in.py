@@ -15,15 +15,14 @@ import pytest
 
 from holdfast.faults.network import slow
 from holdfast.faults.process import kill
-from holdfast.fixtures.reference.drivers.processes.framing import LARGEST_PAYLOAD, FrameKind, header
+from holdfast.fixtures.reference.drivers.processes.connection import LARGEST_PAYLOAD, FrameKind, header
 from holdfast.fixtures.systems.reference import ReferenceSystem
-from holdfast.harness.adapter.process_stat import process_stat
+from holdfast.harness.adapter.process import process_stat
 from holdfast.harness.engine.cases.results import run_result
 from holdfast.harness.model.case import Tier
 from holdfast.harness.model.events import ConnectionsRefused
 from holdfast.harness.model.job import Job
-from holdfast.harness.model.jobs import REBALANCE
-from holdfast.harness.model.lossy_jobs import over_sockets
+from holdfast.harness.model.jobs import REBALANCE, over_sockets
 from holdfast.harness.model.plan import Bounds, Plan, Topology, WorkloadSpec
 from holdfast.harness.model.target import Role, Target
 from holdfast.suites.selfcheck.replaced_runs import assert_passes, counting_run

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from holdfast.fixtures.reference.drivers.processes.run_context import STATE, STORAGE
-from holdfast.fixtures.storages import seal
+from holdfast.fixtures.storages import stored_files
 from holdfast.fixtures.systems.reference import ReferenceSystem
 from holdfast.fixtures.workloads.synthetic import Synthetic
 from holdfast.harness.model.case import Tier
@@ -41,7 +41,7 @@ def test_tables_are_on_the_disks_of_workers_and_in_the_store(tmp_path: Path) -> 
         shared = [path.read_bytes() for path in tables if str(path.relative_to(tmp_path / STORAGE)) in written]
     assert local == {"worker-0.0", "worker-1.0"}
     assert shared
-    assert all(content[: -seal.SEAL_BYTES].endswith(TABLE) for content in shared)
+    assert all(content[: -stored_files.SEAL_BYTES].endswith(TABLE) for content in shared)
 
 
 @pytest.mark.nightly

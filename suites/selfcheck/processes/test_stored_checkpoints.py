@@ -1,12 +1,15 @@
-"""A damaged checkpoint is mended as long as somebody may read it, and does not come back when it was discarded."""
+"""Damaged checkpoints and files: they are put back as they were, and what was discarded does not come back."""
 
 from __future__ import annotations
 
+import stat
+from collections.abc import Callable
 from pathlib import Path
 from zlib import crc32
 
 import pytest
 
+from holdfast.fixtures.host.kept_file import KeptFile, keep
 from holdfast.fixtures.reference.drivers.processes.stored_checkpoints import StoredCheckpoints
 from holdfast.fixtures.reference.parts import own_storage
 from holdfast.fixtures.reference.protocol.effects import JobRecord
@@ -14,7 +17,7 @@ from holdfast.fixtures.reference.protocol.storage.file_layout import CHECKPOINTS
 from holdfast.fixtures.reference.protocol.storage.job_storage import encode_record
 from holdfast.fixtures.storages.file_system import FileMedium
 from holdfast.fixtures.storages.on_medium import MediumStorage
-from holdfast.fixtures.storages.seal import SEAL_BYTES, Seal, writer_of
+from holdfast.fixtures.storages.stored_files import SEAL_BYTES, Seal, writer_of
 from holdfast.harness.model.events import Event, ObjectDamaged, ObjectMended
 from holdfast.harness.spi.storage import Scope
 
@@ -183,3 +186,93 @@ def test_a_list_that_is_put_back_is_never_half_seen(tmp_path: Path, monkeypatch:
     assert sorted(path.name for path in (place / "_epochs").iterdir()) == ["3", "3.inherited"]
     (place / "chk-1/_metadata").write_bytes(content)
     assert claim(4).resolve("chk-1") == b"metadata"
+
+
+CONTENT = b"what a checkpoint holds"
+LEFT = (b"", CONTENT[:5], CONTENT[::-1], CONTENT * 3)
+MODE = 0o640
+MEND: tuple[Callable[[KeptFile], object], ...] = (KeptFile.put_back, KeptFile.make_again)
+
+
+def made(folder: Path) -> Path:
+    path = folder / "file"
+    path.write_bytes(CONTENT)
+    path.chmod(MODE)
+    return path
+
+
+def is_as_it_was(path: Path) -> bool:
+    return (path.read_bytes(), stat.S_IMODE(path.stat().st_mode)) == (CONTENT, MODE)
+
+
+@pytest.mark.parametrize("mend", MEND)
+@pytest.mark.parametrize("left", LEFT)
+def test_whatever_was_left_of_it(tmp_path: Path, left: bytes, mend: Callable[[KeptFile], object]) -> None:
+    path = made(tmp_path)
+    kept = keep(path)
+    kept.leave(left)
+    assert path.read_bytes() == left
+    mend(kept)
+    assert is_as_it_was(path)
+    assert [each.name for each in tmp_path.iterdir()] == ["file"]
+
+
+def test_one_that_was_removed(tmp_path: Path) -> None:
+    path = made(tmp_path)
+    kept = keep(path)
+    kept.leave(None)
+    assert not path.exists()
+    kept.make_again()
+    assert is_as_it_was(path)
+
+
+def test_one_that_somebody_else_has_removed_does_not_come_back(tmp_path: Path) -> None:
+    path = made(tmp_path)
+    kept = keep(path)
+    kept.leave(b"")
+    path.unlink()
+    assert not kept.put_back()
+    assert not path.exists()
+
+
+@pytest.mark.parametrize("mend", MEND)
+def test_it_keeps_its_other_names(tmp_path: Path, mend: Callable[[KeptFile], object]) -> None:
+    path, other = made(tmp_path), tmp_path / "other"
+    other.hardlink_to(path)
+    kept = keep(path)
+    kept.leave(b"less")
+    mend(kept)
+    assert is_as_it_was(path)
+    assert path.samefile(other)
+
+
+@pytest.mark.parametrize("left", [None, b"less"])
+def test_a_symbolic_link_stays_one(tmp_path: Path, left: bytes | None) -> None:
+    target, link = made(tmp_path), tmp_path / "link"
+    link.symlink_to("file")
+    kept = keep(link)
+    kept.leave(left)
+    kept.make_again()
+    assert str(link.readlink()) == "file"
+    assert is_as_it_was(target)
+
+
+def test_one_with_other_names_is_not_removed(tmp_path: Path) -> None:
+    path = made(tmp_path)
+    (tmp_path / "other").hardlink_to(path)
+    with pytest.raises(OSError, match="2 hard links"):
+        keep(path).leave(None)
+    assert is_as_it_was(path)
+
+
+def test_an_undo_that_restores_something_else_is_reported(tmp_path: Path) -> None:
+    path = made(tmp_path)
+    kept = keep(path)
+    kept.leave(b"")
+    path.chmod(0o600)
+    with pytest.raises(OSError, match="its mode is 0o600 and was 0o640"):
+        kept.put_back()
+    path.chmod(MODE)
+    (tmp_path / "other").hardlink_to(path)
+    with pytest.raises(OSError, match="number of hard links is 2 and was 1"):
+        kept.put_back()

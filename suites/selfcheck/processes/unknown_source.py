@@ -1,4 +1,4 @@
-"""A source whose format nobody here knows: one JSON document for each call of its own feeder."""
+"""Sources and sinks of somebody else's that processes name: unknown formats, no second reading, wrong splits."""
 
 from __future__ import annotations
 
@@ -7,6 +7,14 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from msgspec.structs import replace
+
+from holdfast.fixtures.mutants.sources.enumerators import HandsOutTwice, with_enumerator
+from holdfast.fixtures.mutants.sources.readers import ResumesOneLate, with_reader
+from holdfast.fixtures.sinks.files import FileSink
+from holdfast.fixtures.sources.log import LogSource
+from holdfast.fixtures.sources.splits import Position, Reader
+from holdfast.fixtures.sources.sqlite_queue import QueueTable
 from holdfast.harness.spi.source import (
     Batch,
     EnumeratorState,
@@ -31,8 +39,8 @@ class UnknownSource:
     def enumerator(self, restored: EnumeratorState | None) -> Enumerator:
         return Enumerator(self.folder, restored)
 
-    def reader(self, subtask: int) -> Reader:
-        return Reader(self.folder)
+    def reader(self, subtask: int) -> DocumentReader:
+        return DocumentReader(self.folder)
 
     def feeder(self) -> Feeder:
         return Feeder(self.folder)
@@ -74,7 +82,7 @@ class Enumerator:
     def close(self) -> None: ...
 
 
-class Reader:
+class DocumentReader:
     """Reads one document after the other."""
 
     def __init__(self, folder: Path) -> None:
@@ -129,3 +137,33 @@ class Feeder:
     def falsify_positions(self, job: str) -> None: ...
 
     def close(self) -> None: ...
+
+
+class UnknownSink(FileSink):
+    """Files that nobody is told of."""
+
+    description = replace(FileSink.description, name="unknown", committed_reader="")
+
+
+class TakingQueue(QueueTable):
+    """What is read is taken off the queue at once, whether a checkpoint holds it or not."""
+
+    description = replace(QueueTable.description, flags=QueueTable.description.flags - {SourceFlag.REPLAYABLE})
+
+    def read(self, position: Position, most: int) -> tuple[Sequence[SourceRecord], int]:
+        records, behind = super().read(position, most)
+        self.publish([Position(position.name, behind)])
+        return records, behind
+
+
+class RecordsNothing(Reader):
+    """No split is in a snapshot."""
+
+    def snapshot(self, checkpoint: int) -> Sequence[SourceSplit]:
+        super().snapshot(checkpoint)
+        return ()
+
+
+ResumesLate = with_reader(ResumesOneLate)
+GivesTwice = with_enumerator(HandsOutTwice, LogSource)
+ForgetsSplits = with_reader(RecordsNothing)

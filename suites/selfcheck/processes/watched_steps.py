@@ -13,11 +13,11 @@ from typing import Any
 import msgspec
 import pytest
 
-from holdfast.fixtures.reference.drivers.processes import source_reader as on_processes
+from holdfast.fixtures.reference.drivers.processes import worker_host as on_processes
 from holdfast.fixtures.reference.drivers.simulated import source_reader as in_simulator
 from holdfast.fixtures.reference.protocol.effects import Fetch, Fetched, FetchFailed, PartitionEnded, WorkerLost
 from holdfast.fixtures.reference.protocol.job.job_master import JobMaster
-from holdfast.fixtures.reference.protocol.job.worker_connections import WorkerConnections
+from holdfast.fixtures.reference.protocol.job.workers import WorkerConnections
 from holdfast.fixtures.reference.protocol.messages import TO_COORDINATOR
 from holdfast.fixtures.reference.protocol.tasks.worker import Worker
 from holdfast.suites.selfcheck.processes.watched_storage import prepared_folder

@@ -14,11 +14,10 @@ import msgspec
 from holdfast.harness.engine.certification.findings import findings
 from holdfast.harness.model import journal
 from holdfast.harness.model.case import Tier
-from holdfast.harness.model.fault_fate import FaultFate
+from holdfast.harness.model.certificate import LeftOut, Scope
+from holdfast.harness.model.consequence import FaultFate
 from holdfast.harness.model.finding import Command, Finding, Violation
-from holdfast.harness.model.place import Part, Place
-from holdfast.harness.model.rule import Level, Source, SourceKind
-from holdfast.harness.model.title import LeftOut, Scope
+from holdfast.harness.model.rule import Level, Part, Place, Source, SourceKind
 from holdfast.harness.model.verdict import Anomaly, Outcome, Verdict
 from holdfast.harness.oracles import ORACLES
 from holdfast.harness.spi.oracle import titles_of

@@ -7,9 +7,9 @@ from typing import Any
 import msgspec
 
 from holdfast.harness.model.case import Tier
+from holdfast.harness.model.finding import Signature
 from holdfast.harness.model.journal import Title
 from holdfast.harness.model.night import Night, NightFinding, RecoveryTimes, Reruns, RunCounts, SystemNight, WaivedUntil
-from holdfast.harness.model.signature import Signature
 from holdfast.harness.model.status import Status
 
 

@@ -7,15 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from holdfast.harness.model.case import Tier
-from holdfast.harness.model.checkpoint_history import (
-    CheckpointHistory,
-    ReportedCheckpoint,
-    ReportedRestore,
-    ReportedStatus,
-    SubtaskPart,
-)
-from holdfast.harness.model.damage import Damage
-from holdfast.harness.model.fault_fate import FaultFate
+from holdfast.harness.model.consequence import FaultFate
 from holdfast.harness.model.finding import Command, Finding, Violation
 from holdfast.harness.model.journal import (
     Band,
@@ -29,7 +21,14 @@ from holdfast.harness.model.journal import (
     Timeline,
 )
 from holdfast.harness.model.rule import Rule
-from holdfast.harness.model.verdict import Anomaly, Outcome, Verdict
+from holdfast.harness.model.run_details import (
+    CheckpointHistory,
+    ReportedCheckpoint,
+    ReportedRestore,
+    ReportedStatus,
+    SubtaskPart,
+)
+from holdfast.harness.model.verdict import Anomaly, Damage, Outcome, Verdict
 from holdfast.suites.spec import load_rules
 
 FOLDER = "2026-11-20-020004"

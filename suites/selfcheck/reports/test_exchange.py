@@ -14,8 +14,8 @@ import jsonschema
 import msgspec
 import pytest
 
-from holdfast.harness.model.appearance import ON_ITS_WORD
 from holdfast.harness.model.journal import Journal, Status
+from holdfast.harness.model.status import ON_ITS_WORD
 from holdfast.reports import exchange, text, view
 from holdfast.reports.allure import AllureReporter
 from holdfast.reports.ctrf import CtrfReporter

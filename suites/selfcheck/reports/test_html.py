@@ -12,10 +12,10 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from holdfast.harness.model.appearance import STATUS_WORDS
 from holdfast.harness.model.journal import Certificate, Journal, Timeline, Title
-from holdfast.harness.model.place import Part, Place
+from holdfast.harness.model.rule import Part, Place
 from holdfast.harness.model.run_details import RunDetails
+from holdfast.harness.model.status import STATUS_WORDS
 from holdfast.harness.model.units import duration
 from holdfast.reports import finding, text, view
 from holdfast.reports.html import HtmlReporter, page

@@ -1,10 +1,15 @@
-"""Pictures as SVG: whole, readable aloud, and nothing on top of each other that must be read."""
+"""Pictures as SVG: whole, readable aloud, and no text over another or cut off, whatever an oracle finds."""
 
 from __future__ import annotations
 
 import itertools
+import re
 import xml.etree.ElementTree as ElementTree
+from collections.abc import Iterator, Mapping
+from importlib import resources
+from itertools import combinations
 from pathlib import Path
+from typing import NamedTuple
 
 import msgspec
 import pytest
@@ -12,6 +17,7 @@ import pytest
 from holdfast import reports
 from holdfast.fixtures.reference.protocol.state_machines import STATE_MACHINES
 from holdfast.harness.commands.pictures import draw_system
+from holdfast.harness.engine.pictures.failure import pictures_of_failure
 from holdfast.harness.engine.pictures.of_runs import drawn_machine
 from holdfast.harness.model.picture import (
     ArrowKind,
@@ -37,9 +43,10 @@ from holdfast.harness.model.picture import (
 )
 from holdfast.harness.model.run_details import RunDetails
 from holdfast.harness.model.state_machine import StateMachine, Step
-from holdfast.reports import html
+from holdfast.reports import html, timeline
 from holdfast.reports.html import page
 from holdfast.reports.pictures.drawing import inline, standalone
+from holdfast.suites.selfcheck.oracles.builder import BY_NAME, EXHIBITS
 from holdfast.suites.selfcheck.reports import journals, sample
 from holdfast.suites.selfcheck.reports.test_html import Page
 
@@ -252,3 +259,157 @@ def test_the_gallery_is_what_is_drawn_now(tmp_path: Path) -> None:
     drawn, kept = read(tmp_path), read(GALLERY)
     assert sorted(drawn) == sorted(kept), AGAIN
     assert [name for name in drawn if drawn[name] != kept[name]] == [], AGAIN
+
+
+_GLYPHS = (("ijl'|.,:;!", 0.33), ("ftrI()[]-/ ", 0.4), ("mwMW%@…—", 1.0), ("ABCDEFGHJKLNOPQRSTUVXYZ→↓↑", 0.7))
+_OTHERS, _BOLD = 0.62, 1.12
+_UP, _DOWN = 0.76, 0.2
+"""Of the font size above and below the base line."""
+_TOUCH = 0.5
+
+
+class Box(NamedTuple):
+    """Of one text."""
+
+    words: str
+    left: float
+    top: float
+    right: float
+    bottom: float
+
+    def meets(self, other: Box) -> bool:
+        """Whether they lie over each other."""
+        across = min(self.right, other.right) - max(self.left, other.left)
+        return across > _TOUCH and min(self.bottom, other.bottom) - max(self.top, other.top) > _TOUCH
+
+
+class Style(NamedTuple):
+    """How texts of a class are written."""
+
+    size: float
+    bold: bool
+
+
+def styles(sheet: str, root: str) -> dict[str, Style]:
+    """By class, from a style sheet; the class "" is that of every text.
+
+    Args:
+        sheet: name of the style sheet.
+        root: class of the drawings that it is for.
+    """
+    written = resources.files("holdfast.reports").joinpath("templates", sheet).read_text(encoding="utf-8")
+    found = {"": Style(11.0, bold=False)}
+    for selectors, rules in re.findall(r"^([^{}@]+)\{([^{}]*)\}", written, re.MULTILINE):
+        size, weight = re.search(r"font-size: ([\d.]+)px", rules), re.search(r"font-weight: (\d+)", rules)
+        for selector in selectors.split(","):
+            name = selector.strip().removeprefix(f".{root} ")
+            if name.startswith(".") and " " not in name and (size or weight):
+                known = found.get(name[1:], found[""])
+                large = float(size[1]) if size else known.size
+                found[name[1:]] = Style(large, bold=int(weight[1]) >= 550 if weight else known.bold)
+    return found
+
+
+def width(words: str, style: Style) -> float:
+    """Of a text in pixels."""
+    ems = sum(next((wide for glyphs, wide in _GLYPHS if each in glyphs), _OTHERS) for each in words)
+    return ems * style.size * (_BOLD if style.bold else 1.0)
+
+
+def text_boxes(drawn: str, known: Mapping[str, Style]) -> list[Box]:
+    """Of all texts of a drawing."""
+    return list(_boxes(ElementTree.fromstring(drawn), known, 0.0, 0.0))
+
+
+def overlaps(drawn: str, known: Mapping[str, Style]) -> list[tuple[str, str]]:
+    """Pairs of texts that lie over each other."""
+    return [(one.words, other.words) for one, other in combinations(text_boxes(drawn, known), 2) if one.meets(other)]
+
+
+def cut_off(drawn: str, known: Mapping[str, Style]) -> list[str]:
+    """Texts that stick out of a drawing on the left or right."""
+    left, _, wide, _ = map(float, ElementTree.fromstring(drawn).get("viewBox", "").split())
+    found = text_boxes(drawn, known)
+    return [each.words for each in found if each.left < left - _TOUCH or each.right > left + wide + _TOUCH]
+
+
+def _boxes(node: ElementTree.Element, known: Mapping[str, Style], x: float, y: float) -> Iterator[Box]:
+    moved = re.fullmatch(r"translate\(([-\d.]+) ([-\d.]+)\)", node.get("transform", ""))
+    if moved:
+        x, y = x + float(moved[1]), y + float(moved[2])
+    if node.tag.endswith("}text") or node.tag == "text":
+        yield from _text(node, known, x, y)
+    for child in node:
+        yield from _boxes(child, known, x, y)
+
+
+def _text(node: ElementTree.Element, known: Mapping[str, Style], x: float, y: float) -> Iterator[Box]:
+    classes = node.get("class", "").split()
+    style = next((known[name] for name in classes if name in known), known[""])
+    lines = [each for each in node if each.tag.endswith("tspan")] or [node]
+    for line in lines:
+        words = "".join((line.text or "", *((child.tail or "") for child in line)))
+        wide = width(words, style)
+        left = x + float(line.get("x") or node.get("x") or 0)
+        left -= {"middle": wide / 2, "end": wide}.get(node.get("text-anchor", ""), 0.0)
+        y += float(line.get("dy") or 0)
+        base = y + float(line.get("y") or node.get("y") or 0)
+        if words.strip():
+            yield Box(words, left, base - _UP * style.size, left + wide, base + _DOWN * style.size)
+
+
+PICTURES = styles("pictures.css", "picture-svg") | styles("failure.css", "picture-svg")
+TIMELINE = styles("timeline.css", "timeline")
+DRAWN = sorted(Path(reports.__path__[0], "gallery").glob("*.svg"))
+
+
+def text(x: float, words: str, class_: str = "") -> str:
+    return f'<text x="{x}" y="20" class="{class_}">{words}</text>'
+
+
+def test_what_overlaps_is_found_and_what_keeps_apart_is_not() -> None:
+    plain = {"": Style(10.0, bold=False), "loud": Style(10.0, bold=True)}
+    assert width("aaaa", plain[""]) == pytest.approx(24.8)
+    assert overlaps(f"<svg>{text(0, 'aaaa')}{text(24, 'b')}</svg>", plain) == [("aaaa", "b")]
+    assert overlaps(f"<svg>{text(0, 'aaaa')}{text(26, 'b')}</svg>", plain) == []
+    assert overlaps(f"<svg>{text(0, 'aaaa', 'loud')}{text(26, 'b')}</svg>", plain) == [("aaaa", "b")]
+    assert cut_off(f'<svg viewBox="0 0 24 9">{text(0, "aaaa")}{text(-1, "b")}{text(0, "b")}</svg>', plain) == [
+        "aaaa",
+        "b",
+    ]
+    moved = f'<svg>{text(0, "aaaa")}<g transform="translate(0 -20)">{text(0, "b")}</g></svg>'
+    assert overlaps(moved, plain) == []
+
+
+def test_sizes_come_from_the_style_sheet() -> None:
+    assert PICTURES["name"] == Style(11.5, bold=True)
+    assert PICTURES["moment"] == Style(10.5, bold=False)
+
+
+@pytest.mark.parametrize("path", DRAWN, ids=lambda path: path.stem)
+def test_no_text_of_the_gallery_lies_over_another(path: Path) -> None:
+    drawn = path.read_text(encoding="utf-8")
+    assert (overlaps(drawn, PICTURES), cut_off(drawn, PICTURES)) == ([], [])
+
+
+@pytest.mark.parametrize("picture", ALL, ids=lambda picture: picture.name)
+def test_no_text_of_a_picture_lies_over_another(picture: object) -> None:
+    drawn = standalone(picture)  # type: ignore[arg-type]
+    assert (overlaps(drawn, PICTURES), cut_off(drawn, PICTURES)) == ([], [])
+
+
+@pytest.mark.parametrize("faults", range(6))
+def test_no_text_of_a_timeline_lies_over_another(faults: int) -> None:
+    drawn = timeline.standalone(sample.timeline(3, faults=faults), "A run", broken_ms=1_000.0)
+    assert (overlaps(drawn, TIMELINE), cut_off(drawn, TIMELINE)) == ([], [])
+
+
+@pytest.mark.parametrize("oracle", BY_NAME)
+def test_no_text_around_a_violation_lies_over_another(oracle: str) -> None:
+    for exhibit in EXHIBITS.values():
+        if exhibit.oracle == oracle and exhibit.bad:
+            history = exhibit.history()
+            for picture in pictures_of_failure(history, [BY_NAME[oracle].judge(history)]):
+                drawn = standalone(picture)
+                assert (overlaps(drawn, PICTURES), cut_off(drawn, PICTURES)) == ([], [])
+                assert len(inline(picture)) < 60_000

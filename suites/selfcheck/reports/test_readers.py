@@ -11,13 +11,12 @@ from itertools import pairwise
 import msgspec
 import pytest
 
-from holdfast.harness.engine.views.matrix import Certified, matrix
-from holdfast.harness.model.appearance import STATUS_WORDS
+from holdfast.harness.commands.matrix import Certified, matrix
 from holdfast.harness.model.run_details import RunDetails
-from holdfast.harness.model.status import Status
+from holdfast.harness.model.status import STATUS_WORDS, Status
 from holdfast.reports import html, pages, text
 from holdfast.reports import matrix as matrices
-from holdfast.reports.nights import overview, trend
+from holdfast.reports.nights import night_pages
 from holdfast.reports.nights.strips import BAR, LEAST_PART
 from holdfast.suites.selfcheck.contrast import LEAST, LEAST_OF_SHAPES, channels, contrast, mixed
 from holdfast.suites.selfcheck.reports import journals, sample
@@ -25,7 +24,7 @@ from holdfast.suites.selfcheck.reports.nights import finding, night, system, wai
 
 HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
 VOID = ("meta", "input", "br", "hr")
-SHEETS = {*html.STYLE_SHEETS, *trend.STYLE_SHEETS, *matrices.STYLE_SHEETS}
+SHEETS = {*html.STYLE_SHEETS, *night_pages.STYLE_SHEETS, *matrices.STYLE_SHEETS}
 PHONE = 320
 """How wide a narrow one is, in pixels."""
 STACKED = ("recovery", "summary")
@@ -48,7 +47,7 @@ def trend_page() -> str:
         night("2026-11-24", system(finding(), rules=first)),
         night("2026-11-25", system(finding(waived=waived()), rules=second)),
     ]
-    return trend.page(nights, {"2026-11-24"})
+    return night_pages.trend_page(nights, {"2026-11-24"})
 
 
 def matrix_page() -> str:
@@ -60,7 +59,7 @@ PAGES = {
     "certificate": certificate,
     "parts": lambda: html.page(journals.with_parts()),
     "systems": lambda: html.page(journals.side_by_side()),
-    "night": lambda: overview.page(night("2026-11-25", system(finding(), finding("A/b", waived=waived())))),
+    "night": lambda: night_pages.night_page(night("2026-11-25", system(finding(), finding("A/b", waived=waived())))),
     "trend": trend_page,
     "matrix": matrix_page,
 }
@@ -222,7 +221,7 @@ def text_of(element: Element) -> str:
 
 def test_one_rule_of_many_is_seen_in_a_bar() -> None:
     rules = {f"BAR-{number:03}": Status.FAIL if number == 7 else Status.PASS for number in range(118)}
-    page = Tree(trend.page([night("2026-11-24", system(rules=rules))], set())).root
+    page = Tree(night_pages.trend_page([night("2026-11-24", system(rules=rules))], set())).root
     (bars,) = with_class("bars", page)
     heights = {each.attributes["class"]: float(each.attributes["height"]) for each in bars.all("rect")}
     assert heights["fill-fail"] == LEAST_PART

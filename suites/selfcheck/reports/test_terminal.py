@@ -9,8 +9,8 @@ import msgspec
 import pytest
 from rich.console import Console
 
+from holdfast.harness.model.certificate import Scope
 from holdfast.harness.model.journal import Journal, Status, Title, Usage
-from holdfast.harness.model.title import Scope
 from holdfast.reports import verdict, view
 from holdfast.reports.terminal import LISTED_FINDINGS, SHOWN_FINDINGS, render_summary
 from holdfast.suites.selfcheck.reports import journals

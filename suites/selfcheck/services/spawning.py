@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from threading import Thread
 
-from holdfast.harness.adapter.process_stat import children_by_parent, process_stat
+from holdfast.harness.adapter.process import children_by_parent, process_stat
 from holdfast.suites.selfcheck.services.listener import becomes
 
 _LIMIT_S = 10.0

@@ -9,7 +9,7 @@ import pytest
 
 from holdfast.fixtures.services.container import Container
 from holdfast.fixtures.services.container_life import ContainerLife
-from holdfast.harness.adapter import process_stat
+from holdfast.harness.adapter import process
 
 
 class Draining:
@@ -47,7 +47,7 @@ def test_a_number_of_another_space_of_pids_is_told_from_a_container(
     numbers: list[int], first: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It would have been killed in place of the container's process."""
-    assert process_stat.numbers_of(os.getpid())[0] == os.getpid()
-    assert not process_stat.is_first(os.getpid())
-    monkeypatch.setattr(process_stat, "numbers_of", lambda _: numbers)
-    assert process_stat.is_first(1) == first
+    assert process.numbers_of(os.getpid())[0] == os.getpid()
+    assert not process.is_first(os.getpid())
+    monkeypatch.setattr(process, "numbers_of", lambda _: numbers)
+    assert process.is_first(1) == first

@@ -12,7 +12,7 @@ from holdfast.fixtures.services.processes.installation import missing
 from holdfast.fixtures.services.processes.own_process import Session
 from holdfast.fixtures.services.site import HDFS
 from holdfast.fixtures.storages.hdfs import TIMEOUT, HdfsMedium, hdfs_files
-from holdfast.fixtures.storages.medium import put
+from holdfast.fixtures.storages.stored_files import put
 from holdfast.harness.spi.errors import Transient
 from holdfast.harness.spi.file_system import FileSystemContext, Upload
 from holdfast.suites.selfcheck.services.hdfs import Hdfs

@@ -1,15 +1,21 @@
-"""The Spark of this machine: its home, and an archive of classes that fits it or is not asked for."""
+"""One Spark for this machine and for the images: its home, versions and jars, and why a job of it failed."""
 
 from __future__ import annotations
 
 import os
 import subprocess
+import tomllib
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from shlex import split
+from typing import Any
 
 import pytest
+from packaging.requirements import Requirement
 
 from holdfast.fixtures.host import installed_spark
+from holdfast.fixtures.images.recipe import all_versions
+from holdfast.fixtures.services.spark_jobs import sentence_of
 from holdfast.harness.spi.surroundings import tool_of_java
 
 
@@ -63,3 +69,110 @@ def test_java_takes_the_archive_for_the_class_path_of_a_home_and_for_no_other(tm
     java = tool_of_java("java", os.environ)
     command = [java, *options, "-Xshare:on", "-cp", f"{first}:{jars}/*", "-version"]
     assert (subprocess.run(command, capture_output=True).returncode == 0) is fits
+
+
+PROJECT = Path(__file__).resolve().parents[3] / "pyproject.toml"
+OF_SPARK = "org.apache.spark:"
+PACKAGES, JARS = "packages", "jars"
+PROTOBUF, ARROW = "protobuf==7.36.2", "pyarrow==25.0.1"
+CONNECTOR = f"{OF_SPARK}spark-sql-kafka-0-10_2.13"
+
+
+def requirements(*extras: str) -> list[str]:
+    """What is installed with some extras, beside what is always installed."""
+    project = tomllib.loads(PROJECT.read_text())["project"]
+    optional = project["optional-dependencies"]
+    return [*project["dependencies"], *(each for name in extras for each in optional[name])]
+
+
+def disagreements(required: Iterable[str], versions: Mapping[str, Any]) -> Iterator[str]:
+    """What one place says and another does not, by the name of the package or jar.
+
+    Args:
+        required: of the host, as requirements of Python.
+        versions: as in versions.toml.
+    """
+    image = dict(each.split("==") for each in versions["spark"][PACKAGES])
+    needed = [Requirement(each) for each in required]
+    for each in needed:
+        if each.name in image and not each.specifier.contains(image[each.name]):
+            yield each.name
+    spark = image["pyspark"]
+    if f"=={spark}" not in {str(each.specifier) for each in needed if each.name == "pyspark"}:
+        yield "one pyspark"
+    for jar in versions["spark"][JARS]:
+        if jar.startswith(OF_SPARK) and not jar.endswith(f":{spark}"):
+            yield jar
+    minor = spark.rpartition(".")[0]
+    if versions["spark_tables"]["spark"] != minor:
+        yield "spark_tables"
+    for jar in versions["spark_tables"][JARS]:
+        if "-runtime-" in jar and f"-runtime-{minor}_" not in jar:
+            yield jar
+
+
+def test_host_and_image_have_one_spark() -> None:
+    assert list(disagreements(requirements("spark", "services"), all_versions())) == []
+
+
+def test_the_image_has_what_the_extra_has() -> None:
+    image = {each.partition("==")[0] for each in all_versions()["spark"][PACKAGES]}
+    extra = set(requirements("spark")) - set(requirements())
+    assert {Requirement(each).name for each in extra} <= image
+
+
+def test_a_newer_spark_is_an_extra_of_its_own() -> None:
+    assert list(disagreements(requirements("spark-newest"), all_versions())) == ["pyspark", "one pyspark"]
+
+
+@pytest.mark.parametrize(
+    ("table", "field", "before", "after", "found"),
+    [
+        ("spark", PACKAGES, ARROW, "pyarrow==26.0.1", ["pyarrow"]),
+        ("spark", PACKAGES, PROTOBUF, "protobuf==8.1.0", ["protobuf"]),
+        ("spark", JARS, f"{CONNECTOR}:4.0.0", f"{CONNECTOR}:4.0.1", [f"{CONNECTOR}:4.0.1"]),
+        ("spark_tables", "spark", "4.0", "4.1", ["spark_tables"]),
+    ],
+)
+def test_each_disagreement_is_found(table: str, field: str, before: str, after: str, found: list[str]) -> None:
+    versions = all_versions()
+    held = versions[table][field]
+    changed = held.replace(before, after) if isinstance(held, str) else [each.replace(before, after) for each in held]
+    assert changed != held
+    versions[table][field] = changed
+    assert list(disagreements(requirements("spark", "services"), versions)) == found
+
+
+def test_another_spark_of_the_host_is_found() -> None:
+    host = [each.replace("pyspark==4.0.0", "pyspark>=4.0,<5") for each in requirements("spark")]
+    assert list(disagreements(host, all_versions())) == ["one pyspark"]
+
+
+ABORTED = "Job aborted due to stage failure: ResultStage 0 has failed the maximum allowable number of times: 1.\n"
+
+
+@pytest.mark.parametrize(
+    ("reason", "sentence"),
+    [
+        (
+            ABORTED + 'java.io.IOException: Cannot run program "python9": error=2\n\tat java.base/ProcessBuilder.start',
+            'java.io.IOException: Cannot run program "python9": error=2',
+        ),
+        (
+            ABORTED
+            + "org.apache.spark.SparkException: \nError from python worker:\n  python3: No module named pyspark\n"
+            "PYTHONPATH was:\n  /opt/spark\norg.apache.spark.SparkException: EOFException",
+            "python3: No module named pyspark",
+        ),
+        (
+            ABORTED + "org.apache.spark.api.python.PythonException: Traceback (most recent call last):\n  File x\n"
+            "pyspark.errors.PySparkRuntimeError: [PYTHON_VERSION_MISMATCH] Python in worker is 3.9.\n\n\tat org",
+            "pyspark.errors.PySparkRuntimeError: [PYTHON_VERSION_MISMATCH] Python in worker is 3.9.",
+        ),
+        ("Job was cancelled", "Job was cancelled"),
+        ("", "no reason given"),
+    ],
+    ids=["no-program", "no-module", "traceback", "one-line", "nothing"],
+)
+def test_the_line_that_says_most(reason: str, sentence: str) -> None:
+    assert sentence_of(reason) == sentence

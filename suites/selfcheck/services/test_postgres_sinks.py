@@ -19,10 +19,10 @@ from holdfast.harness.model.plan import Plan
 from holdfast.harness.model.status import Status
 from holdfast.harness.model.verdict import Outcome
 from holdfast.harness.spi.sink import SinkContext
-from holdfast.suites.certify.connected import Connected
-from holdfast.suites.certify.sink.kit import CHECKS, certify, loaded
+from holdfast.suites.certify.connector_kit import Connected
+from holdfast.suites.certify.sink import CHECKS, certify, loaded
 from holdfast.suites.conformance.plans import CHECKPOINTING
-from holdfast.suites.conformance.tables import COMMITTED_AGAIN, REPEATED
+from holdfast.suites.conformance.transactions import COMMITTED_AGAIN, REPEATED
 from holdfast.suites.selfcheck.marks import unless
 
 ABSENT = missing_database()

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from holdfast.fixtures.services.processes.queue_broker import QueueBrokerProcess, missing_queues
+from holdfast.fixtures.services.processes.brokers import QueueBrokerProcess, missing_queues
 from holdfast.harness.adapter.feeder import Feeder
 from holdfast.harness.engine.executor.run import run_plan
 from holdfast.harness.engine.site import registry
@@ -20,8 +20,9 @@ from holdfast.harness.model.records import InputLog, Partition
 from holdfast.harness.model.target import SOURCE_SYSTEM
 from holdfast.harness.model.verdict import Outcome
 from holdfast.suites.conformance.plans import plan
-from holdfast.suites.conformance.queues import EXACTLY, ONE, QUEUES, READ_AGAIN
+from holdfast.suites.conformance.sources import EXACTLY, ONE, QUEUES, READ_AGAIN
 from holdfast.suites.selfcheck.marks import unless
+from holdfast.suites.selfcheck.replaced_runs import named_clauses
 
 ABSENT = missing_queues()
 pytestmark = [
@@ -47,7 +48,7 @@ def queue(broker: QueueBrokerProcess, request: pytest.FixtureRequest) -> Iterato
     """The settings of a queue that holds all records."""
     import numpy as np
 
-    from holdfast.fixtures.reference.connectors.queue_appender import QueueAppender
+    from holdfast.fixtures.reference.connectors.queue_log import QueueAppender
     from holdfast.fixtures.reference.connectors.settings import QueueSettings
 
     numbers = np.arange(RECORDS)
@@ -87,7 +88,7 @@ WRONG = {
 def test_a_wrong_reader_is_refuted(variant: str, tmp_path: Path) -> None:
     plan, clauses = WRONG[variant]
     run = run_plan(plan, registry.system(f"reference+{variant}"), registry.toolbox(), Tier.PROCESS, tmp_path)
-    assert {f"{each.oracle}/{anomaly.clause}" for each in run.verdicts for anomaly in each.anomalies} & clauses
+    assert named_clauses(run) & clauses
 
 
 @pytest.mark.parametrize("kind", ["outage", "cut", "black-hole", "reset"])

@@ -30,9 +30,9 @@ from holdfast.fixtures.services.ports import LOOPBACK, free_port  # noqa: E402
 from holdfast.fixtures.services.processes.own_process import Session  # noqa: E402
 from holdfast.fixtures.services.processes.stack import StoreProcess  # noqa: E402
 from holdfast.suites.selfcheck.marks import unless  # noqa: E402
-from holdfast.suites.selfcheck.services.authority import Authority  # noqa: E402
 from holdfast.suites.selfcheck.services.secured_broker import (  # noqa: E402
     PASSWORD,
+    Authority,
     CertificateBroker,
     PasswordBroker,
     SecuredBroker,
@@ -82,8 +82,8 @@ def test_topics_are_fed_and_read_there(broker: SecuredBroker, tmp_path: Path) ->
     from confluent_kafka import Producer
     from confluent_kafka.admin import AdminClient
 
-    from holdfast.fixtures.pipelines.output.kept_rows import KeptRows
     from holdfast.fixtures.pipelines.output.outgoing import TopicOutput
+    from holdfast.fixtures.pipelines.output.stored_output import KeptRows
     from holdfast.fixtures.pipelines.output.topic_output import TopicLook
     from holdfast.fixtures.services.topics import delete_topics, make_topics
 

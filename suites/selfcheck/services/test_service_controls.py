@@ -14,8 +14,8 @@ from holdfast.harness.adapter.recorder import HARNESS, Recorder
 from holdfast.harness.model.events import Event, FaultStruck, NodeDied
 from holdfast.harness.model.target import Role, Target
 from holdfast.harness.spi.controls import Controls
-from holdfast.harness.spi.controls.link import LinkImpairment
-from holdfast.harness.spi.controls.service import ServiceControl
+from holdfast.harness.spi.controls.network import LinkImpairment
+from holdfast.harness.spi.controls.storage import ServiceControl
 
 BROKER, STORAGE = Target(Role.BROKER), Target(Role.STORAGE)
 FAULT = 3

@@ -21,6 +21,7 @@ from holdfast.harness.model.verdict import Outcome
 from holdfast.harness.spi.service import Site
 from holdfast.suites.chaos.structured_streaming import CASES, CLAIMS_TOO_MUCH
 from holdfast.suites.selfcheck.marks import unless
+from holdfast.suites.selfcheck.replaced_runs import named_clauses
 
 ABSENT = wrong_spark() or missing(KAFKA, OBJECT_STORE, SPARK_CONNECTORS)
 pytestmark = [
@@ -62,7 +63,7 @@ def test_from_kafka_to_kafka_nothing_is_lost(services: SiteServices, tmp_path: P
 
 def test_exactly_once_is_refuted_for_its_sink(services: SiteServices, tmp_path: Path) -> None:
     judged = run(services, "chaos/spark-kafka-sink-control", CLAIMS_TOO_MUCH, tmp_path)
-    clauses = {f"{verdict.oracle}/{each.clause}" for verdict in judged.verdicts for each in verdict.anomalies}
+    clauses = named_clauses(judged)
     assert judged.outcome is Outcome.FAIL
     assert "EXACT/row-repeated" in clauses
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from holdfast.harness import cli
-from holdfast.harness.engine.artefacts.plan_file import write_plan
+from holdfast.harness.engine.artefacts.json_files import write_plan
 from holdfast.harness.engine.site.services import ACCESS_KEY, SECRET_KEY
 from holdfast.harness.engine.swarm.draw import draw_plan
 from holdfast.suites.selfcheck.soon import ends_within

@@ -15,19 +15,16 @@ from holdfast.harness.spi.controls.process import ProcessControl
 
 pytest.importorskip("pyspark")
 
-from holdfast.fixtures.reference.drivers.spark.arrival import arrive
-from holdfast.fixtures.reference.drivers.spark.cluster import LocalCluster
+from holdfast.fixtures.reference.drivers.spark.cluster import LocalCluster, Session, local_session
 from holdfast.fixtures.reference.drivers.spark.deployment import SparkDeployment
-from holdfast.fixtures.reference.drivers.spark.messages import NodeArrived
-from holdfast.fixtures.reference.drivers.spark.session import Session, local_session
+from holdfast.fixtures.reference.drivers.spark.messages import NodeArrived, arrive
 from holdfast.fixtures.reference.parts import Variant
 from holdfast.fixtures.reference.protocol.configuration.submission import configure
 from holdfast.fixtures.services.spark_jobs import python_error
 from holdfast.fixtures.workloads.synthetic import Synthetic
 from holdfast.harness import label, lease
 from holdfast.harness.adapter.network.sockets import address_of
-from holdfast.harness.adapter.process import Process
-from holdfast.harness.adapter.process_stat import descendants
+from holdfast.harness.adapter.process import Process, descendants
 from holdfast.harness.model.events import CheckpointCompleted
 from holdfast.suites.selfcheck.processes.test_deployment import living
 from holdfast.suites.selfcheck.spark.plans import WORKER, plan
@@ -129,7 +126,7 @@ HARNESS = """
 import sys
 from pathlib import Path
 from holdfast.fixtures.reference.drivers.spark.cluster import LocalCluster
-from holdfast.fixtures.reference.drivers.spark.session import Session
+from holdfast.fixtures.reference.drivers.spark.cluster import Session
 from holdfast.suites.selfcheck.spark.test_ends import advance_to_a_checkpoint, deploy
 cluster = LocalCluster(2)
 deployment = deploy(Path(sys.argv[1]), Session(cluster))

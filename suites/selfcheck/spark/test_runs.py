@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -25,7 +28,7 @@ from holdfast.harness.model.events import (
 from holdfast.harness.model.plan import ExpectedEnd, FaultSpec, Gate, Plan, Topology
 from holdfast.harness.model.target import COORDINATOR, STORAGE, Role, Target
 from holdfast.harness.model.verdict import Outcome
-from holdfast.suites.selfcheck.replaced_runs import assert_passes
+from holdfast.suites.selfcheck.replaced_runs import assert_passes, named_clauses
 from holdfast.suites.selfcheck.spark.plans import OTHER_WORKER, WORKER, after, plan, run
 
 pytestmark = pytest.mark.tier("spark")
@@ -141,7 +144,7 @@ def test_mutants_are_refuted_on_spark_too(tmp_path: Path, variant: str, fault: F
 @pytest.mark.share(2)
 def test_statements_about_the_storage_are_compared_with_it(tmp_path: Path, variant: str, clause: str) -> None:
     judged = run(plan(), tmp_path, variant)
-    named = {f"{verdict.oracle}/{anomaly.clause}" for verdict in judged.verdicts for anomaly in verdict.anomalies}
+    named = named_clauses(judged)
     assert clause in named
 
 
@@ -156,3 +159,24 @@ def test_statements_about_the_storage_are_compared_with_it(tmp_path: Path, varia
 def test_what_local_spark_cannot_do_is_not_applicable(chosen: Plan, sentence: str) -> None:
     with pytest.raises(NotApplicable, match=sentence):
         check_plan(chosen, ReferenceSystem(), Tier.SPARK, toolbox())
+
+
+LIMIT_S = 600
+
+
+@pytest.mark.nightly
+@pytest.mark.timeout(LIMIT_S)
+def test_a_certification_on_spark_leaves_no_temporary_file(tmp_path: Path) -> None:
+    """Libraries that Java unpacks were left, ten for each certificate."""
+    temporary = tmp_path / "temporary"
+    temporary.mkdir()
+    present = os.environ
+    environment = {
+        **present, "TMPDIR": str(temporary), "JAVA_TOOL_OPTIONS": f"-Djava.io.tmpdir={temporary} -XX:-UsePerfData"
+    }  # fmt: skip
+    command = [sys.executable, "-m", "holdfast.harness.cli", "certify", "reference", "--tier", "spark", "--area", "REC"]
+    done = subprocess.run(
+        [*command, "--out", str(tmp_path / "out")], env=environment, capture_output=True, text=True, timeout=LIMIT_S
+    )
+    assert "PARTIAL on spark  reference" in done.stdout, done.stdout[-4000:] + done.stderr[-4000:]
+    assert [path.name for path in temporary.iterdir()] == []

@@ -14,10 +14,10 @@ import msgspec
 import pytest
 
 from holdfast.fixtures.reference.drivers.processes import control
-from holdfast.fixtures.reference.drivers.processes.event_log import read_log
-from holdfast.fixtures.reference.drivers.processes.framing import FrameKind, header
+from holdfast.fixtures.reference.drivers.processes.connection import FrameKind, header
+from holdfast.fixtures.reference.drivers.processes.life import read_log
+from holdfast.fixtures.reference.drivers.spark.cluster import Session
 from holdfast.fixtures.reference.drivers.spark.messages import BeginRun, NodeArrived
-from holdfast.fixtures.reference.drivers.spark.session import Session
 from holdfast.fixtures.reference.drivers.spark.stage_supervisor import EXECUTOR, PYTHON_WORKER, StageSupervisor
 from holdfast.harness.adapter.network.acceptor import TOKEN_BYTES
 from holdfast.harness.adapter.network.sockets import LOOPBACK, Address, call

@@ -9,7 +9,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from holdfast.fixtures.pipelines.rows.our_records import EVENT_START_MS
+from holdfast.fixtures.pipelines.rows.row_form import EVENT_START_MS
 
 
 def log_entry(path: Path, *lines: object) -> None:

@@ -11,13 +11,19 @@ import pyarrow.parquet as pq
 import pytest
 
 from holdfast.fixtures.pipelines.output.files import LocalFiles, name_in
-from holdfast.fixtures.pipelines.output.folder_output import FolderOutput
-from holdfast.fixtures.pipelines.output.kept_rows import KeptRows
-from holdfast.fixtures.pipelines.output.layouts import AnyFiles, Folders, Layout, Partitions, SinkLog
+from holdfast.fixtures.pipelines.output.folder_output import (
+    AnyFiles,
+    FolderOutput,
+    Folders,
+    Layout,
+    Partitions,
+    SinkLog,
+)
 from holdfast.fixtures.pipelines.output.locations import DiskFolder
 from holdfast.fixtures.pipelines.output.outgoing import PARQUET_FILES, Commit, FileFormat, FilesOutput
 from holdfast.fixtures.pipelines.output.pipeline_output import PipelineOutput
 from holdfast.fixtures.pipelines.output.reader import InFolder
+from holdfast.fixtures.pipelines.output.stored_output import KeptRows
 from holdfast.fixtures.pipelines.rows.decoder import IdentityRows
 from holdfast.harness.adapter.polled_output import Watch
 from holdfast.harness.adapter.recorder import READER, Recorder

@@ -1,9 +1,10 @@
-"""What a module declares of its records and of its output, and the sentence that refuses what cannot be used."""
+"""What a module declares, what the doctor shows of it, and options: what cannot be used is refused in one sentence."""
 
 from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from decimal import Decimal
 from pathlib import Path
@@ -13,17 +14,24 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from holdfast.fixtures.host import installed_spark
 from holdfast.fixtures.pipelines.answer.expected_answer import checked, declared_rows
 from holdfast.fixtures.pipelines.declaration import Declaration, declaration_of
-from holdfast.fixtures.pipelines.input.fed_records import FedRecords, line_of
-from holdfast.fixtures.pipelines.input.feeder import fed_by_files
-from holdfast.fixtures.systems.structured_streaming.driver import imported
-from holdfast.fixtures.systems.structured_streaming.said_error import innermost, missing_package, sentence_of
+from holdfast.fixtures.pipelines.input.feeder import FedRecords, fed_by_files, line_of
+from holdfast.fixtures.systems.structured_streaming import options
+from holdfast.fixtures.systems.structured_streaming.driver import imported, innermost, missing_package, sentence_of
+from holdfast.fixtures.systems.structured_streaming.system import StructuredStreaming
 from holdfast.fixtures.workloads.synthetic import Synthetic
-from holdfast.harness.engine.executor.markers import with_markers
-from holdfast.harness.model.capability import AT_LEAST_ONCE
+from holdfast.harness.engine.errors import UsageError
+from holdfast.harness.engine.executor.run import with_markers
+from holdfast.harness.engine.site import registry
+from holdfast.harness.model.capability import AT_LEAST_ONCE, Guarantee
 from holdfast.harness.model.events import RowsVisible
-from holdfast.harness.model.jobs import FORWARD
+from holdfast.harness.model.job import Job
+from holdfast.harness.model.jobs import FORWARD, KEYED_SUM
+from holdfast.harness.model.plan import Plan, Topology, WorkloadSpec
+from holdfast.harness.spi.system import Described, OptionUse
+from holdfast.suites.selfcheck.structured_streaming import pipelines
 
 BUILD = "def build(spark, endpoints): pass\n"
 ORDERS = BUILD + "SCHEMA = 'order_id string, at timestamp'\n"
@@ -288,3 +296,102 @@ orders.NoRate: there is no exchange rate for EUR
     assert sentence_of(ValueError("a path is missing")) == "ValueError: a path is missing"
     java = "An error occurred while calling o1.start.\n: java.io.IOException: no disk\n\tat a.B.c(B.java:1)\n\tat d.E"
     assert sentence_of(OSError(java)) == "OSError: java.io.IOException: no disk"
+
+
+@pytest.fixture
+def described() -> Described:
+    system = registry.system(f"spark+{pipelines.__name__}.never_written")
+    assert isinstance(system, Described)
+    return system
+
+
+def test_the_claim(described: Described, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(installed_spark, "archived", lambda: True)
+    assert described.described() == [("claims", "exactly-once")]
+
+
+def test_the_command_that_archives_classes_where_they_are_not(
+    described: Described, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(installed_spark, "archived", lambda: False)
+    name, words = described.described()[-1]
+    assert name == "start"
+    assert words.endswith(installed_spark.COMMAND)
+
+
+PROVIDER = "spark.sql.streaming.stateStore.providerClass"
+
+
+def plan(given: Mapping[str, str] = {}, job: Job = KEYED_SUM, parallelism: int = 2) -> Plan:
+    workload = WorkloadSpec("synthetic")
+    return Plan(system="spark", job=job, topology=Topology(parallelism), workload=workload, options=dict(given))
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "use"),
+    [
+        ("execution.checkpointing.interval", "500 ms", OptionUse.EQUIVALENT),
+        ("execution.checkpointing.mode", "EXACTLY_ONCE", OptionUse.EQUIVALENT),
+        ("execution.checkpointing.mode", "AT_LEAST_ONCE", OptionUse.UNSUPPORTED),
+        ("execution.checkpointing.num-retained", "3", OptionUse.EQUIVALENT),
+        ("execution.checkpointing.incremental", "true", OptionUse.EQUIVALENT),
+        ("state.backend.type", "rocksdb", OptionUse.EQUIVALENT),
+        (PROVIDER, "some.Provider", OptionUse.APPLIED),
+        ("restart-strategy.type", "fixed-delay", OptionUse.UNSUPPORTED),
+        ("execution.checkpointing.timeout", "10 s", OptionUse.UNSUPPORTED),
+    ],
+)
+def test_every_option_is_accounted_for(key: str, value: str, use: OptionUse) -> None:
+    [account] = StructuredStreaming().account(plan({key: value}))
+    assert (account.key, account.use) == (key, use)
+    assert bool(account.equivalent) is (use is OptionUse.EQUIVALENT)
+
+
+def test_a_stateless_pipeline_has_no_state_backend() -> None:
+    [account] = StructuredStreaming().account(plan({"state.backend.type": "rocksdb"}, FORWARD))
+    assert account.use is OptionUse.UNSUPPORTED
+
+
+def test_equivalents_become_keys_of_spark() -> None:
+    given = {
+        "state.backend.type": "rocksdb",
+        "execution.checkpointing.incremental": "true",
+        "execution.checkpointing.num-retained": "7",
+        "spark.sql.streaming.noDataMicroBatches.enabled": "false",
+    }
+    assert options.configuration(given) == {
+        PROVIDER: "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider",
+        "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled": "true",
+        "spark.sql.streaming.minBatchesToRetain": "7",
+        "spark.sql.streaming.noDataMicroBatches.enabled": "false",
+    }
+
+
+@pytest.mark.parametrize(
+    ("given", "sentence"),
+    [
+        ({"state.backend.type": "forst"}, "state.backend.type is 'forst': use one of hashmap, rocksdb."),
+        ({"execution.checkpointing.num-retained": "0"}, "num-retained is '0': use a whole number from 1."),
+        ({"execution.checkpointing.incremental": "yes"}, "incremental is 'yes': use true or false."),
+        ({"execution.checkpointing.interval": "soon"}, "'soon' is not a duration"),
+    ],
+)
+def test_a_value_that_cannot_be_used_is_refused(given: dict[str, str], sentence: str) -> None:
+    with pytest.raises(ValueError, match=sentence):
+        StructuredStreaming().account(plan(given))
+
+
+def test_another_width_is_refused() -> None:
+    with pytest.raises(ValueError, match="parallelism is 3: a session has 2 workers, use 2"):
+        StructuredStreaming().account(plan(parallelism=3))
+
+
+def test_the_file_sink_promises_no_order() -> None:
+    system = StructuredStreaming()
+    assert Guarantee.KEY_ORDER in system.claims(plan()).output
+    assert system.claims(plan(job=FORWARD)).output == {Guarantee.NO_LOSS, Guarantee.NO_DUPLICATE}
+
+
+def test_an_unknown_variant_is_refused() -> None:
+    with pytest.raises(UsageError, match="there is no variant 'appends': known are appends-in-foreach-batch"):
+        registry.system("spark+appends")

@@ -15,9 +15,8 @@ from holdfast.harness.engine.plans.validate import check_options, check_plan
 from holdfast.harness.engine.site import registry, services
 from holdfast.harness.engine.swarm.draw import draw_plan
 from holdfast.harness.engine.swarm.mix import mix_for
-from holdfast.harness.model.capability import Capability
+from holdfast.harness.model.capability import Capability, Evidence
 from holdfast.harness.model.case import Tier
-from holdfast.harness.model.evidence import Evidence
 from holdfast.harness.model.job import Contract
 from holdfast.harness.model.plan import Plan
 from holdfast.harness.spi.controls.job import UPGRADES

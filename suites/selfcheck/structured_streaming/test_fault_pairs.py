@@ -19,7 +19,7 @@ from holdfast.harness.model.plan import Bounds, ExpectedEnd, FaultSpec, Plan, Sc
 from holdfast.harness.model.target import COORDINATOR, SOURCE_SYSTEM
 from holdfast.harness.model.verdict import Outcome
 from holdfast.suites.selfcheck.marks import on
-from holdfast.suites.selfcheck.replaced_runs import assert_passes, counting_run
+from holdfast.suites.selfcheck.replaced_runs import assert_passes, counting_run, named_clauses
 from holdfast.suites.selfcheck.structured_streaming import pipelines
 
 IN_A_MICRO_BATCH = Schedule(after_checkpoint=1, at_event="checkpoint_triggered")
@@ -64,10 +64,6 @@ def from_a_topic(tier: Tier) -> Plan:
     return PLAN if tier is Tier.CONTAINERS else replace(PLAN, options=PLAN.options | TOPIC)
 
 
-def clauses(run: Run) -> set[str]:
-    return {f"{verdict.oracle}/{each.clause}" for verdict in run.verdicts for each in verdict.anomalies}
-
-
 @pytest.mark.parametrize("tier", ON_BOTH)
 @pytest.mark.parametrize("name", ["", "overwritten_batches"], ids=["file-sink", "overwritten-batches"])
 def test_a_second_driver_leaves_output_right_that_has_a_fence_or_is_overwritten(
@@ -83,7 +79,7 @@ def test_a_second_driver_leaves_output_right_that_has_a_fence_or_is_overwritten(
 def test_a_second_driver_repeats_what_is_appended(tier: Tier, tmp_path: Path) -> None:
     run = executed("appended_always", tmp_path, SUPERSEDED, tier=tier)
     assert run.outcome is Outcome.FAIL
-    assert clauses(run) == {"EXACT/row-repeated"}
+    assert named_clauses(run) == {"EXACT/row-repeated"}
 
 
 @pytest.mark.parametrize("tier", FROM_A_TOPIC)
@@ -102,7 +98,7 @@ def test_a_query_stops_where_records_are_gone_that_it_has_not_read(name: str, ti
         failed = [event for event in run.history.of(JobSwitched) if event.status is JobStatus.FAILED]
         assert "data may have been lost" in failed[-1].reason
     else:
-        assert clauses(run) == {"LIVE/end-not-reached"}
+        assert named_clauses(run) == {"LIVE/end-not-reached"}
 
 
 @pytest.mark.parametrize("tier", ON_BOTH)
@@ -124,4 +120,4 @@ def test_a_query_does_not_go_on_without_its_state(tier: Tier, tmp_path: Path) ->
 def test_one_that_begins_anew_loses_records(tmp_path: Path) -> None:
     run = executed("begins_anew", tmp_path, CUT_OFFSETS, KILLED)
     assert run.outcome is Outcome.FAIL
-    assert "EXACT/input-missing" in clauses(run)
+    assert "EXACT/input-missing" in named_clauses(run)

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from holdfast.fixtures.pipelines.output.kept_rows import KeptRows
 from holdfast.fixtures.pipelines.output.outgoing import TableOutput
+from holdfast.fixtures.pipelines.output.stored_output import KeptRows
 from holdfast.fixtures.pipelines.output.table_output import TableLook
 from holdfast.fixtures.services.processes.database import missing_database
 from holdfast.fixtures.systems.structured_streaming.endpoints import Endpoints

@@ -1,18 +1,26 @@
-"""A query whose next version takes its place: what it does, and what is said where that does not go on."""
+"""A driver program or query that another takes the place of: when it goes on, how it ends, and what is said."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
+from holdfast.fixtures.pipelines.answer.expectation import UNORDERED, Expectation
+from holdfast.fixtures.pipelines.declaration import Declaration
+from holdfast.fixtures.pipelines.output.outgoing import Commit, FilesOutput, Outgoing, TableOutput, TopicOutput
 from holdfast.fixtures.systems.structured_streaming.endpoints import Endpoints
-from holdfast.fixtures.systems.structured_streaming.failures import FAILURES_IN_A_ROW
+from holdfast.fixtures.systems.structured_streaming.lives import QUIET_MS, Superseded
 from holdfast.fixtures.systems.structured_streaming.messages import Ended, Progressed, Start, Started, Stop
-from holdfast.fixtures.systems.structured_streaming.query import Query, Stage
+from holdfast.fixtures.systems.structured_streaming.pipeline import bears_late_writes
+from holdfast.fixtures.systems.structured_streaming.query import FAILURES_IN_A_ROW, Query, Stage
+from holdfast.fixtures.systems.structured_streaming.session import Session
 from holdfast.harness.adapter.recorder import Recorder
-from holdfast.harness.model.events import CheckpointCompleted, Event, JobStatus, JobSwitched
+from holdfast.harness.model.capability import AT_LEAST_ONCE, Guarantee
+from holdfast.harness.model.events import CheckpointCompleted, Event, JobStatus, JobSwitched, NodeDied
+from holdfast.harness.model.job import Contract
 
 CHECKPOINT = "file:///checkpoint"
 FIRST = Start("query", "/team/orders.py", Endpoints("in", "out", CHECKPOINT, 1, 1))
@@ -146,3 +154,131 @@ def test_one_that_commits_elsewhere_does_not_go_on(commits: bool) -> None:
     if failure:
         assert failure.startswith("the next version (orders_v2.py) does not go on from this checkpoint: ")
         assert failure.endswith(f"none is in {CHECKPOINT}")
+
+
+FORMER, EXECUTOR = "coordinator.0", "worker[0].0"
+
+
+class Clocked(Recorder):
+    """With a clock that is set by hand."""
+
+    now_ms = 0.0
+
+
+class Stopped:
+    """The life of a driver program that stands still."""
+
+    def __init__(self) -> None:
+        self.dead = False
+        self.goes_on = False
+        self.sent: list[object] = []
+        self.says: list[object] = []
+
+    def resume(self) -> None:
+        self.goes_on = True
+
+    def send(self, command: object) -> None:
+        self.sent.append(command)
+
+    def hear(self) -> list[object]:
+        said, self.says = self.says, []
+        return said
+
+    def end(self) -> None:
+        self.dead = True
+
+
+def superseded(begun: int = 4) -> tuple[Superseded, Any, Clocked]:
+    session: Any = Stopped()
+    recorder = Clocked()
+    return Superseded(session, "query.1", FORMER, [EXECUTOR], begun, recorder), session, recorder
+
+
+def recorded(recorder: Recorder) -> list[Event]:
+    return [event for events in recorder.nodes.values() for event in events]
+
+
+@pytest.mark.parametrize(
+    ("committed", "now_ms", "goes_on"),
+    [
+        (None, 0, False),
+        (3, QUIET_MS, False),  # Its successor has not done yet what it stands in.
+        (4, QUIET_MS - 1, False),
+        (4, QUIET_MS, True),
+        (5, 0, True),
+    ],
+)
+def test_it_goes_on_behind_its_successor(committed: int | None, now_ms: float, goes_on: bool) -> None:
+    former, session, recorder = superseded(begun=4)
+    former.tend(9)
+    assert not session.goes_on, "it was not released"
+    former.release()
+    former.tend(committed)
+    recorder.now_ms = now_ms
+    former.tend(committed)
+    assert session.goes_on is goes_on
+    assert session.sent == [Stop("query.1", idle=True)] * goes_on
+
+
+def test_a_commit_that_is_taken_back_holds_it_up_again() -> None:
+    former, session, recorder = superseded(begun=4)
+    former.release()
+    former.tend(4)
+    former.tend(3)
+    recorder.now_ms = QUIET_MS
+    former.tend(4)
+    assert not session.goes_on
+
+
+@pytest.mark.parametrize(("error", "status"), [("refused", JobStatus.FAILED), ("", JobStatus.CANCELED)])
+def test_what_it_says_last_is_said_of_itself(error: str, status: JobStatus) -> None:
+    former, session, recorder = superseded()
+    former.release()
+    session.says = [Ended("query.2", "of another query"), Ended("query.1", error)]
+    contended = not former.over
+    former.tend(5)
+    assert (contended, former.over) == (True, True)
+    switched, *died = recorded(recorder)
+    assert isinstance(switched, JobSwitched)
+    assert (switched.node, switched.status) == (FORMER, status)
+    assert [event.dead_node for event in died if isinstance(event, NodeDied)] == [EXECUTOR, FORMER]
+    former.close()
+    assert len(recorded(recorder)) == 3
+
+
+def test_one_that_dies_by_itself_is_over() -> None:
+    former, session, recorder = superseded()
+    session.dead = True
+    former.tend(None)
+    assert former.over
+    assert {event.cause for event in recorded(recorder) if isinstance(event, NodeDied)} == {"exit"}
+
+
+def test_a_session_leaves_its_life_to_another() -> None:
+    host: Any = SimpleNamespace()
+    session = Session(host)
+    program: Any = SimpleNamespace(dead=False)
+    executor: Any = SimpleNamespace(paused=False)
+    session.program, session.version, session.executors, session.lives = program, "4.0.0", {1: executor}, 3
+    former = session.leave()
+    assert (former.program, former.version, former.executors, former.lives) == (program, "4.0.0", {1: executor}, 3)
+    assert (session.dead, session.version, session.executors, session.lives) == (True, "", {}, 3)
+
+
+@pytest.mark.parametrize(
+    ("outgoing", "claimed", "contract", "bears"),
+    [
+        (FilesOutput(commit=Commit.SINK_LOG), UNORDERED, Contract.WINDOW, True),
+        (FilesOutput(commit=Commit.OVERWRITE_PER_BATCH), UNORDERED, Contract.RECORDS, True),
+        (FilesOutput(), UNORDERED, Contract.RECORDS, False),
+        (FilesOutput(commit=Commit.SUCCESS_FILE), UNORDERED, Contract.RECORDS, False),
+        (FilesOutput(commit=Commit.OVERWRITE_PARTITIONS), UNORDERED, Contract.RECORDS, False),
+        (TopicOutput(), AT_LEAST_ONCE, Contract.RECORDS, True),
+        (TopicOutput(), AT_LEAST_ONCE, Contract.FOLD, False),
+        (TableOutput(url="sqlite:///{output}/x.db", table="x", key=("id",)), AT_LEAST_ONCE, Contract.RECORDS, False),
+    ],
+)
+def test_which_output_bears_late_writes(
+    outgoing: Outgoing, claimed: frozenset[Guarantee], contract: Contract, bears: bool
+) -> None:
+    assert bears_late_writes(Declaration("module", Expectation(contract, claimed), outgoing)) is bears

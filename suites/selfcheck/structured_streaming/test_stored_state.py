@@ -11,12 +11,11 @@ import pytest
 
 from holdfast.fixtures.host.installed_spark import quick_java
 from holdfast.fixtures.pipelines.declaration import Declaration
-from holdfast.fixtures.pipelines.input.fed_records import FedRecords
-from holdfast.fixtures.pipelines.input.feeder import InputFiles, fed_by_files
+from holdfast.fixtures.pipelines.input.feeder import FedRecords, InputFiles, fed_by_files
 from holdfast.fixtures.pipelines.input.incoming import Incoming
 from holdfast.fixtures.pipelines.loading import load
 from holdfast.fixtures.pipelines.output.files import LocalFiles
-from holdfast.fixtures.pipelines.rows.our_records import FIRST_WINDOW
+from holdfast.fixtures.pipelines.rows.row_form import FIRST_WINDOW
 from holdfast.fixtures.systems.structured_streaming import options
 from holdfast.fixtures.systems.structured_streaming.checkpoint_log import FIRST_CHECKPOINT, CheckpointLog, FileNotes
 from holdfast.fixtures.systems.structured_streaming.endpoints import Endpoints
@@ -93,7 +92,7 @@ def run(
 
 
 def read(spark: SparkSession, command: ReadState) -> StateRead:
-    from holdfast.fixtures.systems.structured_streaming.stored_state import read_state
+    from holdfast.fixtures.systems.structured_streaming.driver_results import read_state
 
     session = spark.newSession()
     for key, value in command.configuration.items():

@@ -10,7 +10,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from holdfast.fixtures.systems.json_lines.stored_table import TableFiles
+from holdfast.fixtures.systems.json_lines.store import TableFiles
 from holdfast.harness.adapter.child import wait_for
 from holdfast.harness.adapter.committed_output import CommittedOutput
 from holdfast.harness.adapter.polled_output import Watch

@@ -1,15 +1,27 @@
-"""The feeder sends what has arrived, within its window, and again what was not answered for."""
+"""A program's input, acknowledgement gates and store: what is sent again, counted once, and put back."""
 
 from __future__ import annotations
 
-from itertools import pairwise
+from itertools import count, pairwise
+from pathlib import Path
+from unittest.mock import create_autospec
 
 import numpy as np
+import pytest
 
+from holdfast.fixtures.reference.connectors.source_log import ArrivalClock
+from holdfast.fixtures.systems.json_lines.gates import ACKNOWLEDGE, Gates
+from holdfast.fixtures.systems.json_lines.life import BATCH_RECORDS, ProgramInput
 from holdfast.fixtures.systems.json_lines.messages import Ack
-from holdfast.fixtures.systems.json_lines.program_input import BATCH_RECORDS, ProgramInput
+from holdfast.fixtures.systems.json_lines.store import STATE, Store
+from holdfast.fixtures.systems.json_lines.workers import Workers
+from holdfast.harness.adapter.damaged_file import TRUNCATE
 from holdfast.harness.adapter.feeder import PATIENCE_MS, WINDOW_RECORDS, WINDOW_SHARE
+from holdfast.harness.adapter.recorder import HARNESS, Recorder
+from holdfast.harness.model.events import ObjectMended, RecoveryFailed
+from holdfast.harness.model.plan import Gate
 from holdfast.harness.model.records import InputLog, Partition
+from holdfast.harness.model.target import Role, Target
 
 
 def feeder(count: int, preloaded: int, starts_ms: int = 0, records_per_second: int = 0) -> ProgramInput:
@@ -115,3 +127,99 @@ def test_it_is_drained_when_everything_is_answered_for() -> None:
     source.take(Ack(0, 9), 0)
     source.take(Ack(0, 2), 0)
     assert source.drained
+
+
+WORKER = Target(Role.WORKER)
+FIRST, SECOND, THIRD = (Ack(0, offset) for offset in range(3))
+
+
+def test_what_one_gate_has_released_counts_for_another_once() -> None:
+    gates = Gates(count(1))
+    first, third = (gates.arm(Gate(ACKNOWLEDGE, WORKER, occurrence)) for occurrence in (1, 3))
+    assert gates.hold(FIRST, "worker-0.0")
+    assert gates.hold(SECOND, "worker-0.0")
+    passed = [answer for answer in gates.release(first) if not gates.hold(answer, "worker-0.0")]
+    assert passed == [FIRST, SECOND]
+    assert gates.hold(THIRD, "worker-0.0")
+    assert [reached.gate for reached in gates.reached()] == [first, third]
+
+
+def test_two_gates_may_wait_for_the_same_acknowledgement() -> None:
+    gates = Gates(count(1))
+    one, other = (gates.arm(Gate(ACKNOWLEDGE, WORKER)) for _ in range(2))
+    assert gates.hold(FIRST, "worker-0.0")
+    assert [gates.hold(answer, "worker-0.0") for answer in gates.release(one)] == [True]
+    assert gates.release(other) == [FIRST]
+    assert not gates.hold(FIRST, "worker-0.0")
+
+
+CONTENT = b"0123456789"
+
+
+class Stand:
+    def __init__(self, folder: Path) -> None:
+        self.file = folder / "store" / "table"
+        self.file.parent.mkdir()
+        self.file.write_bytes(CONTENT)
+        self.workers = create_autospec(Workers, instance=True)
+        self.workers.ready = self.workers.beginning = False
+        self.recorder = Recorder()
+        self.store = Store(self.file.parent, folder / "damages", self.recorder, self.workers)
+        self.store.damage(STATE, TRUNCATE)
+
+    def put_back(self) -> bool:
+        return self.file.read_bytes() == CONTENT
+
+
+@pytest.fixture
+def stand(tmp_path: Path) -> Stand:
+    return Stand(tmp_path)
+
+
+def test_it_is_killed_and_its_file_is_put_back_once_it_has_refused_that(stand: Stand) -> None:
+    stand.workers.kill.assert_called_once_with()
+    stand.store.mend()
+    assert not stand.put_back(), "nobody has read it"
+    assert stand.store.refuses("torn")
+    stand.store.tend()
+    assert stand.put_back()
+    kinds = [type(event) for event in stand.recorder.nodes[HARNESS]]
+    assert kinds[-2:] == [RecoveryFailed, ObjectMended]
+    assert not stand.store.refuses("torn")
+
+
+def test_a_life_that_begins_is_waited_for(stand: Stand) -> None:
+    """It may have read what was left, and may end of that a moment later."""
+    assert stand.store.refuses("torn")
+    stand.workers.beginning = True
+    stand.store.mend()
+    assert not stand.put_back()
+    assert stand.store.refuses("torn"), "it ends of that"
+    stand.workers.beginning = False
+    stand.store.tend()
+    assert stand.put_back()
+
+
+def test_one_that_starts_on_it_has_recovered(stand: Stand) -> None:
+    stand.workers.ready = True
+    stand.store.mend()
+    assert stand.store.mended()
+    assert not stand.put_back()
+    [mended] = [event for event in stand.recorder.nodes[HARNESS] if isinstance(event, ObjectMended)]
+    assert mended.length is None
+
+
+def test_a_surge_moves_what_comes_and_not_what_has_come() -> None:
+    clock = ArrivalClock()
+    clock.change(100, 300)
+    assert [clock.reading_ns(at) for at in (100, 110, 120)] == [100, 130, 160]
+    clock.change(120, 100)
+    assert [clock.reading_ns(at) for at in (120, 130)] == [160, 170]
+
+
+def test_a_time_is_reached_when_it_is_shown() -> None:
+    clock = ArrivalClock()
+    clock.change(100, 300)
+    for arrival in range(100, 200):
+        reached = clock.reached_ns(arrival)
+        assert clock.reading_ns(reached) >= arrival > clock.reading_ns(reached - 1)

@@ -17,7 +17,7 @@ import pytest
 
 import holdfast.fixtures.systems
 from holdfast.fixtures.systems.json_lines import life as life_of_a_program
-from holdfast.fixtures.systems.json_lines.gates import Gates
+from holdfast.fixtures.systems.json_lines.gates import Gates, Points
 from holdfast.fixtures.systems.json_lines.introduction import (
     SELF_TEST,
     Introduction,
@@ -25,15 +25,13 @@ from holdfast.fixtures.systems.json_lines.introduction import (
     init_of,
     introduced,
 )
-from holdfast.fixtures.systems.json_lines.life import Life, Run
+from holdfast.fixtures.systems.json_lines.life import Life, ProgramInput, Run
 from holdfast.fixtures.systems.json_lines.messages import Claim, Garbage, Hold, Message, Offer, Release, encode
-from holdfast.fixtures.systems.json_lines.points import Points
-from holdfast.fixtures.systems.json_lines.program_input import ProgramInput
 from holdfast.harness import cli
 from holdfast.harness.adapter.member import Nodes
 from holdfast.harness.adapter.recorder import Recorder
+from holdfast.harness.model.capability import Evidence
 from holdfast.harness.model.events import CheckpointCompleted, StateRestored
-from holdfast.harness.model.evidence import Evidence
 from holdfast.harness.model.plan import Gate
 from holdfast.harness.model.records import InputLog, Partition
 from holdfast.harness.model.target import Role, Target

@@ -19,8 +19,8 @@ from holdfast.harness.engine.cases.swarm_case import SWARM_ID, case_for
 from holdfast.harness.engine.certification.result_log import LoggedRun
 from holdfast.harness.engine.site import registry
 from holdfast.harness.engine.verification import sent
-from holdfast.harness.engine.verification.plans import Plans
 from holdfast.harness.engine.verification.recount import recount
+from holdfast.harness.engine.verification.replays import Plans
 from holdfast.harness.engine.verification.sent import Judged
 from holdfast.harness.engine.verification.statements import Kind, Statements
 from holdfast.harness.engine.verification.verify import exit_code

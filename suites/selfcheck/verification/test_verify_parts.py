@@ -148,7 +148,7 @@ def certify_untried(folder: Path) -> None:
 
     def change(content: Content) -> None:
         parts = content["subjects"][0]["parts"]
-        parts.append({**parts[0], "factory": "holdfast.fixtures.sinks.sqlite:SqliteUpsertSink", "report": ""})
+        parts.append({**parts[0], "factory": "holdfast.fixtures.sinks.database:SqliteUpsertSink", "report": ""})
         parts[-1].update(title="CERTIFIED", missing=[])
 
     edit_results(folder, change)

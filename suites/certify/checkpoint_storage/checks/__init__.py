@@ -5,35 +5,21 @@ from __future__ import annotations
 from holdfast.suites.certify.check import Check
 from holdfast.suites.certify.checkpoint_storage.bench import Bench
 from holdfast.suites.certify.checkpoint_storage.checks import (
-    contents,
-    crashes,
+    checkpoints,
     damage,
-    epochs,
-    errors,
-    failing,
-    jobs,
-    limits,
-    memories,
-    pointers,
+    failures,
+    files,
+    isolation,
     races,
-    scopes,
-    streams,
 )
 from holdfast.suites.certify.outside import places
 
 DIRECTED: tuple[Check[Bench], ...] = (
     *places.CHECKS,
-    *streams.CHECKS,
-    *contents.CHECKS,
-    *scopes.CHECKS,
-    *pointers.CHECKS,
-    *limits.CHECKS,
-    *errors.CHECKS,
-    *failing.CHECKS,
-    *epochs.CHECKS,
-    *jobs.CHECKS,
-    *memories.CHECKS,
+    *files.CHECKS,
+    *checkpoints.CHECKS,
+    *failures.CHECKS,
+    *isolation.CHECKS,
     *races.CHECKS,
     *damage.CHECKS,
-    *crashes.CHECKS,
 )

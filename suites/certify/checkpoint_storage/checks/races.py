@@ -10,10 +10,9 @@ from holdfast.harness.model.events import FileReference
 from holdfast.harness.spi.storage import CheckpointStorage, Scope
 from holdfast.suites.certify.check import CannotTry, Check, Violation
 from holdfast.suites.certify.checkpoint_storage.bench import Bench
-from holdfast.suites.certify.outside.at_once import at_once
 from holdfast.suites.certify.outside.bench import EXCLUSIVE, OUTLIVES_PROCESS, bytes_of
+from holdfast.suites.certify.outside.interleaving import MOST_LINES, Lines, at_once
 from holdfast.suites.certify.outside.messages import Act
-from holdfast.suites.certify.outside.standing import MOST_LINES, Lines
 
 MOST_STOPS = 40
 """Points at which a writer stands still; of more, evenly spread ones are taken."""

@@ -6,26 +6,16 @@ from holdfast.suites.certify.check import Check
 from holdfast.suites.certify.file_system.bench import Bench
 from holdfast.suites.certify.file_system.checks import (
     contents,
-    crashes,
-    errors,
-    exclusive,
-    failing,
-    folders,
-    listing,
+    failures,
+    publication,
     races,
-    uploads,
 )
 from holdfast.suites.certify.outside import places
 
 DIRECTED: tuple[Check[Bench], ...] = (
     *places.CHECKS,
     *contents.CHECKS,
-    *listing.CHECKS,
-    *exclusive.CHECKS,
-    *uploads.CHECKS,
-    *folders.CHECKS,
+    *publication.CHECKS,
     *races.CHECKS,
-    *crashes.CHECKS,
-    *errors.CHECKS,
-    *failing.CHECKS,
+    *failures.CHECKS,
 )

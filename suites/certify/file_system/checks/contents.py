@@ -1,11 +1,49 @@
-"""STO-07, ASY-03: what one writes any other reads, byte for byte, at once and behind a loss of power."""
+"""STO-07, ASY-03: files and listings are what was written, for everybody, at once and behind a loss of power."""
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
+
+from holdfast.harness.spi.file_system import FileSystem
 from holdfast.suites.certify.check import Check, Violation
 from holdfast.suites.certify.file_system.bench import Bench
 from holdfast.suites.certify.outside.bench import MEBIBYTE, OUTLIVES_PROCESS, bytes_of
 from holdfast.suites.certify.outside.messages import Act
+
+PATHS = ("a", "b/1", "b/10", "b/c/1", "b-c/1", "b.c", "bc/1", "c/d/e/f", "d-_.d", "d_d/1", "d-d/1", "dxd/1")
+MANY = 1_050
+"""More than one page of any store that is known."""
+WRITERS_FAR = 16
+"""Threads that write many files where each is a number of requests."""
+
+
+def folders(bench: Bench) -> None:
+    files = bench.files()
+    for path in reversed(PATHS):
+        bench.publish(files, path, b"content")
+    for reader in (files, bench.files()):
+        bench.require_paths(reader, "", PATHS)
+        for folder in ("b", "b/c", "b-c", "bc", "c", "c/d", "c/d/e", "d_d", "b/1", "a", "nothing", "b/c/d"):
+            bench.require_paths(reader, folder, [path for path in PATHS if path.startswith(f"{folder}/")])
+
+
+def many(bench: Bench) -> None:
+    files = bench.files()
+    paths = [f"many/{number:04d}" for number in range(MANY)]
+    bench.step(f"publish {MANY} files")
+    with ThreadPoolExecutor(WRITERS_FAR if bench.location.far else 1) as pool:
+        list(pool.map(lambda path: _publish(files, path), paths))
+    bench.require_paths(files, "many", paths)
+    bench.require_paths(bench.files(), "", paths)
+    bench.require_removed(files, paths)
+    bench.require_paths(bench.files(), "", [])
+
+
+def _publish(files: FileSystem, path: str) -> None:
+    upload = files.begin(path)
+    upload.write(b"x")
+    upload.publish()
+
 
 SIZES = (0, 1, 4_095, 4_096, 4_097, 100_000, MEBIBYTE, MEBIBYTE + 1, 5 * MEBIBYTE, 5 * MEBIBYTE + 1, 11 * MEBIBYTE)
 """Around the sizes of buffers and of the parts of uploads."""
@@ -122,4 +160,6 @@ CHECKS = (
           frozenset({OUTLIVES_PROCESS})),
     Check("ASY-03/synchronised", "What was published survives a loss of power.", durable,
           frozenset({OUTLIVES_PROCESS})),
+    Check("STO-07/listing", "A folder has the files below it, by whole segments, in order.", folders),
+    Check("STO-07/many", "A listing of many files is whole.", many),
 )  # fmt: skip

@@ -8,10 +8,9 @@ from functools import partial
 from holdfast.harness.spi.file_system import FileSystem
 from holdfast.suites.certify.check import CannotTry, Check, Violation
 from holdfast.suites.certify.file_system.bench import Bench, content_of
-from holdfast.suites.certify.outside.at_once import at_once
 from holdfast.suites.certify.outside.bench import EXCLUSIVE, OUTLIVES_PROCESS, bytes_of
+from holdfast.suites.certify.outside.interleaving import MOST_LINES, Lines, at_once
 from holdfast.suites.certify.outside.messages import Act
-from holdfast.suites.certify.outside.standing import MOST_LINES, Lines
 
 MOST_STOPS = 40
 """Points at which a writer stands still; of more, evenly spread ones are taken."""

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from holdfast.suites.certify.check import Check
 from holdfast.suites.certify.sink.bench import Bench
-from holdfast.suites.certify.sink.checks import claims, commits, crashes, elsewhere, standing_still
+from holdfast.suites.certify.sink.checks import claims, commits, overtaken
 
 DIRECTED: tuple[Check[Bench], ...] = (
     *commits.CHECKS,
-    *standing_still.CHECKS,
-    *elsewhere.CHECKS,
-    *crashes.CHECKS,
+    *overtaken.CHECKS,
+    *commits.CRASHES,
     *claims.CHECKS,
 )

@@ -6,7 +6,7 @@ from holdfast.harness.spi import SPI_VERSION
 from holdfast.harness.spi.sink import DeliveryGuarantee, SinkContext, SinkFlag
 from holdfast.suites.certify.check import Check, Violation
 from holdfast.suites.certify.sink.bench import Bench
-from holdfast.suites.certify.sink.readers import READERS
+from holdfast.suites.certify.sink.place import READERS
 
 
 def claim(bench: Bench) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from holdfast.suites.certify.check import Check
 from holdfast.suites.certify.source.bench import Bench
-from holdfast.suites.certify.source.checks import claims, lost_ends, many, order, positions, replays, splits
+from holdfast.suites.certify.source.checks import claims, lost_ends, order, positions, replays, splits
 
 DIRECTED: tuple[Check[Bench], ...] = (
     *claims.CHECKS,
@@ -12,6 +12,5 @@ DIRECTED: tuple[Check[Bench], ...] = (
     *replays.CHECKS,
     *order.CHECKS,
     *splits.CHECKS,
-    *many.CHECKS,
     *lost_ends.CHECKS,
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from holdfast.harness.spi.source import ReaderStatus, SourceFlag, SourceRecord
 from holdfast.suites.certify.check import CannotTry, Check, Violation
-from holdfast.suites.certify.drawing import AWKWARD
+from holdfast.suites.certify.programs import AWKWARD
 from holdfast.suites.certify.source.bench import Bench, Job
 from holdfast.suites.certify.source.checks.positions import REPLAYABLE, RESTORED, UNBOUNDED
 

@@ -6,8 +6,7 @@ from holdfast.harness.spi import SPI_VERSION
 from holdfast.harness.spi.state import Flag, Manifest, StateDescriptor, StateKind
 from holdfast.suites.certify.check import Check, Violation
 from holdfast.suites.certify.state_backend.bench import GROUPS, Bench, shared_paths
-from holdfast.suites.certify.state_backend.checks.filling import fill
-from holdfast.suites.certify.state_backend.live import Live
+from holdfast.suites.certify.state_backend.live import Live, fill
 
 
 def description(bench: Bench) -> None:

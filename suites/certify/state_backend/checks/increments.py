@@ -1,4 +1,7 @@
-"""INC: increments are small, rest on confirmed checkpoints alone, and neither lose nor leave a shared file."""
+"""INC: increments are small, rest on confirmed checkpoints alone, and neither lose nor leave a shared file.
+
+The checks of a changelog apply to whoever declares Flink's option of how many materializations may fail.
+"""
 
 from __future__ import annotations
 
@@ -7,14 +10,106 @@ from hashlib import shake_128
 
 from msgspec.structs import replace
 
+from holdfast.fixtures.storages.in_memory import StorageFault
+from holdfast.harness.spi.errors import Transient
 from holdfast.harness.spi.state import Flag, KeyedStateBackend, Manifest, SnapshotKind, StateContext
-from holdfast.suites.certify.check import Check, Violation
-from holdfast.suites.certify.state_backend.bench import GROUPS, Bench, Completed, paths_of, require_full
-from holdfast.suites.certify.state_backend.checks.filling import change_everything, fill
-from holdfast.suites.certify.state_backend.live import Live, Taken
+from holdfast.suites.certify.check import CannotTry, Check, Violation
+from holdfast.suites.certify.state_backend.bench import (
+    GROUP,
+    GROUPS,
+    Bench,
+    Completed,
+    paths_of,
+    require_full,
+    shared_paths,
+)
+from holdfast.suites.certify.state_backend.live import Live, Taken, change_everything, fill
 from holdfast.suites.certify.state_backend.model import Model
 
-GROUP = GROUPS.start
+GOLDEN_CHECKPOINTS = 24
+REPEATED = 50
+
+
+def golden_run(bench: Bench) -> None:
+    """As CP1 {1,2}, CP2 {1,2,3,4}, CP3 {123,4,5}, CP4 {123,456}, whenever and whatever the backend merges."""
+    live = bench.fresh()
+    needed: list[set[str]] = []
+    for number in range(GOLDEN_CHECKPOINTS):
+        value = b"%d" % number * REPEATED
+        for key_group in (GROUPS.start, GROUPS.stop - 1):  # Files whose ranges overlap are merged, and not only moved.
+            live.put("value", key_group, b"", [(b"%d" % (number % 5), value)])
+        taken = live.snapshot()
+        completed = bench.complete(live, taken, bench.upload(taken), retain=2)
+        taken.snapshot.release()
+        needed = [*needed[-1:], shared_paths(completed.parts[0])]
+        there = set(bench.storage().list_folder("shared"))
+        if there != set().union(*needed):
+            raise Violation(
+                "INC-04", f"behind checkpoint {completed.checkpoint}, {sorted(there)} are there; {needed} are needed."
+            )
+        if len(needed) == 2 and needed[0] & needed[1]:
+            bench.hit("a-file-of-two-checkpoints")
+        if len(needed) == 2 and needed[0] - needed[1]:
+            bench.hit("a-file-merged-away")
+        for each in bench.completed:
+            bench.restored(each, claimed=False).compare()
+    if not bench.windows["a-file-merged-away"]:
+        raise CannotTry(f"in {GOLDEN_CHECKPOINTS} checkpoints it merged no file")
+
+
+MAX_FAILURES = "state.changelog.max-failures-allowed"
+LOGGED_CHECKPOINTS = 30
+
+
+def replay(bench: Bench) -> None:
+    """Everything changes between any two checkpoints, and each of them is restored and goes on."""
+    _require_changelog(bench)
+    live = bench.fresh()
+    for number in range(9):
+        fill(live, b"%d" % (number % 2))
+        change_everything(live)
+        taken = live.snapshot()
+        completed = bench.complete(live, taken, bench.upload(taken))
+        taken.snapshot.release()
+        bench.restored(completed, claimed=False).compare(drain_timers=True)
+        if number % 3 == 2:
+            live = bench.restored(completed)
+    bench.check_leaks()
+
+
+def failed_materializations(bench: Bench) -> None:
+    """The first operation of each upload fails: that of a materialization costs no checkpoint, that of a log does."""
+    _require_changelog(bench)
+    for most in (1, 3):
+        backend = bench.backend(bench.factory, options={MAX_FAILURES: str(most)})
+        live = bench.adopt(backend, GROUPS, bench.fresh().model)
+        in_a_row = longest = 0
+        for number in range(LOGGED_CHECKPOINTS):
+            live.put("value", GROUPS[number % len(GROUPS)], b"", [(b"%d" % number, b"v")])
+            taken = live.snapshot()
+            storage = bench.storage({0: StorageFault.ERROR})
+            try:
+                manifest = bench.upload(taken, storage)
+                in_a_row += bool(storage.points.struck)
+                bench.hit("outlived-a-failed-materialization")
+            except Transient:
+                in_a_row = 0
+                manifest = bench.upload(taken)
+            longest = max(longest, in_a_row)
+            completed = bench.complete(live, taken, manifest)
+            taken.snapshot.release()
+            bench.restored(completed, claimed=False).compare()
+        if longest != most:
+            raise Violation(
+                "INC-09", f"{longest} failed materializations in a row were outlived; {MAX_FAILURES} is {most}."
+            )
+
+
+def _require_changelog(bench: Bench) -> None:
+    if MAX_FAILURES not in bench.description.options:
+        raise CannotTry(f"it is no changelog, for it has no option {MAX_FAILURES}")
+
+
 VALUES = 400
 VALUE_BYTES = 100
 SHARE = 2
@@ -195,4 +290,9 @@ CHECKS = (
     Check("INC-02/operators", "Operators whose names are alike never give one name to two files.", operators),
     Check("INC-02/names", "Lives from one checkpoint never give one name to two contents.", names,
           windows=("several-lives-from-one-checkpoint",)),
+    Check("INC-04/golden-run", "Of two retained checkpoints, exactly the files are there.", golden_run,
+          frozenset({Flag.INCREMENTAL}), ("a-file-of-two-checkpoints",)),
+    Check("INC-09/replay", "A restore holds what was materialized, and what was logged since, once.", replay),
+    Check("INC-09/failed-materializations", "As many materializations may fail in a row as the option says.",
+          failed_materializations, windows=("outlived-a-failed-materialization",)),
 )  # fmt: skip

@@ -12,7 +12,7 @@ from holdfast.harness.spi.errors import Transient
 from holdfast.harness.spi.state import Flag
 from holdfast.suites.certify.check import CannotTry, Check, Violation
 from holdfast.suites.certify.state_backend.bench import Bench
-from holdfast.suites.certify.state_backend.checks.filling import change_everything, fill
+from holdfast.suites.certify.state_backend.live import change_everything, fill
 
 
 def on_and_off(bench: Bench) -> None:

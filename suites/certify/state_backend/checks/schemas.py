@@ -10,11 +10,10 @@ from msgspec.structs import replace
 from holdfast.harness.spi.errors import Incompatible
 from holdfast.harness.spi.state import Convert, Flag, KeyedStateBackend, StateDescriptor, StateKind, StateTable
 from holdfast.suites.certify.check import Check, Violation
-from holdfast.suites.certify.state_backend.bench import EPOCH, GROUPS, MAX_PARALLELISM, Bench, Completed
+from holdfast.suites.certify.state_backend.bench import EPOCH, GROUP, GROUPS, MAX_PARALLELISM, Bench, Completed
 from holdfast.suites.certify.state_backend.live import TTL_MS
 from holdfast.suites.certify.state_backend.model import element
 
-GROUP = GROUPS.start
 STORED = StateDescriptor(name="kept", kind=StateKind.VALUE, key_format="int", value_format="text", version=2)
 STORED_KEYS = (b"a", b"empty", b"k")
 MIGRATES = frozenset({Flag.MIGRATES})

@@ -4,20 +4,46 @@ from __future__ import annotations
 
 import io
 import os
+import re
 import shutil
 import signal
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from pathlib import Path
 from types import FrameType
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import msgspec
 
 from holdfast.harness.cli import execute
 from holdfast.harness.sim.streams import Stream
 from holdfast.suites.selfcheck.abuse.mutations.kinds import REFUSED, Kind
-from holdfast.suites.selfcheck.abuse.mutations.memory import MOST_MEGABYTES, forget_peak, peak_megabytes
+
+MOST_MEGABYTES = 500
+_RESET_PEAK = "5"
+_SELF = Path("/proc/self")
+_PEAK = re.compile(r"VmHWM:\s+(\d+) kB")
+
+
+def forget_peak() -> float:
+    """Let the peak begin anew; megabytes that are held now."""
+    (_SELF / "clear_refs").write_text(_RESET_PEAK)
+    return peak_megabytes()
+
+
+def peak_megabytes() -> float:
+    """The most that was held since the peak began anew."""
+    found = _PEAK.search((_SELF / "status").read_text())
+    assert found is not None
+    return int(found[1]) / 1_024
+
+
+def grown_megabytes(call: Callable[[], object], answers: list[Any]) -> float:
+    """By how much the memory grew while something ran; what it returned is appended to `answers`."""
+    before = forget_peak()
+    answers.append(call())
+    return peak_megabytes() - before
+
 
 LIMIT_S = 20
 """No command that reads one run, or runs one small plan, takes a tenth of that."""

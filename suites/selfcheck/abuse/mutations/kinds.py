@@ -18,8 +18,8 @@ from holdfast.faults.process import kill
 from holdfast.harness.cli import execute
 from holdfast.harness.engine.artefacts.files import write_readable
 from holdfast.harness.engine.artefacts.history_files import INPUTS, MANIFEST, OUTPUTS, manifest_digest
+from holdfast.harness.engine.artefacts.json_files import write_plan
 from holdfast.harness.engine.artefacts.owner import OURS, Owner
-from holdfast.harness.engine.artefacts.plan_file import write_plan
 from holdfast.harness.engine.artefacts.stored_run import VERDICTS, open_run_folder, store_run
 from holdfast.harness.engine.certification import begun
 from holdfast.harness.engine.executor.run import run_plan

@@ -12,7 +12,7 @@ from holdfast.harness.model.job import RIGHT_WEIGHT, VertexKind
 from holdfast.harness.model.jobs import (
     BROADCAST, DIAMOND, INTERVAL_JOIN, JOIN, PIPELINE, RULED_SUM, SELF_JOIN, STEPS, UNION,
 )  # fmt: skip
-from holdfast.harness.model.lossy_jobs import ITERATION
+from holdfast.harness.model.jobs import ITERATION
 from holdfast.harness.model.plan import ExpectedEnd
 from holdfast.harness.model.records import FoldRow, WindowRow
 from holdfast.suites.selfcheck.oracles.builder import Line, exhibits, input_log
