@@ -273,9 +273,11 @@ def image_set(site: Site) -> ImageSet:
 
 
 def missing_parts() -> str:
-    """The names of what is not installed; empty: nothing is missing, or nobody can install anything."""
+    """The names of what is not installed, and is not optional; empty: nothing is missing, or nobody can install
+    anything."""
     provider = _installing()
-    return "" if provider is None else ", ".join(part.name for part in provider.parts() if not part.present)
+    parts = () if provider is None else provider.parts()
+    return ", ".join(part.name for part in parts if not (part.present or part.optional))
 
 
 def _installing() -> InstallsServices | None:

@@ -266,7 +266,7 @@ def program(text: str, folder: Path) -> str:
     ("absent", "words"),
     [
         ("", "services as plain processes are ready"),
-        ("kafka, hdfs", "services as plain processes lack kafka, hdfs: holdfast services install"),
+        ("kafka, flink", "services as plain processes lack kafka, flink: holdfast services install"),
     ],
 )
 def test_services_without_docker_are_there_or_named_with_what_brings_them(

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+import holdfast.suites
 from holdfast.fixtures.services.processes import installation
 from holdfast.fixtures.services.provider import SiteServices
 from holdfast.fixtures.services.site import HDFS
@@ -19,6 +20,7 @@ from holdfast.harness import cli
 from holdfast.harness.engine.errors import NotApplicable, UsageError
 from holdfast.harness.engine.plans.validate import check_plan
 from holdfast.harness.engine.site.registry import toolbox
+from holdfast.harness.engine.site.services import missing_parts
 from holdfast.harness.model.case import Tier
 from holdfast.harness.model.plan import FaultSpec, Plan
 from holdfast.harness.model.target import SOURCE_SYSTEM, STORAGE, Role, Target
@@ -33,7 +35,6 @@ KAFKA, OBJECT_STORE, SPARK, TABLES = (
 PARTS = (
     KAFKA,
     OBJECT_STORE,
-    HDFS,
     SPARK,
     TABLES,
     installation.DATABASE_DRIVER,
@@ -99,6 +100,22 @@ def test_an_older_version_comes_when_it_is_named(cache: Path, capsys: pytest.Cap
     assert cli.execute(["flink", "install", "1.20"]) == 0
     assert f"present  {older}" in capsys.readouterr().out
     assert not installation.missing(older)
+
+
+def test_what_only_tests_of_holdfast_start_comes_when_it_is_named(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "120")
+    assert cli.execute(["services", "install"]) == 0
+    by_name = f"{installation.COMMAND} {HDFS}"
+    assert installation.missing(HDFS) == f"{HDFS} is not installed on this machine: run {by_name}."
+    assert cli.execute(["services", "check"]) == 0
+    assert missing_parts() == ""
+    assert HDFS not in capsys.readouterr().out
+    assert cli.execute(["services", "install", HDFS]) == 0
+    assert installation.missing(HDFS) == ""
+    nightly = Path(holdfast.suites.__path__[0]).parent / ".ci" / "nightly"
+    assert by_name in nightly.read_text()
 
 
 @pytest.mark.parametrize("damage", ["change", "remove", "add"])
