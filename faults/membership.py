@@ -11,7 +11,7 @@ from holdfast.faults.landing import before_next, injection
 from holdfast.faults.process import checkpoint_unfinished, draw_pause_of_coordinator
 from holdfast.harness.model.capability import Capability
 from holdfast.harness.model.consequence import Consequence
-from holdfast.harness.model.events import LEFT, InputAcknowledged, NodeDied, NodeStarted
+from holdfast.harness.model.events import LEFT, AttemptStarted, Event, InputAcknowledged, NodeDied, NodeStarted
 from holdfast.harness.model.history import History
 from holdfast.harness.model.plan import FaultSpec, Schedule
 from holdfast.harness.model.target import COORDINATOR, Role, Target
@@ -88,7 +88,7 @@ class Supersede:
     kind = "supersede"
     roles = frozenset({Role.COORDINATOR})
     parameters: Mapping[str, tuple[type, str]] = {
-        "unfinished": (int, "1: it lands only where a checkpoint was triggered, and not complete when it stopped"),
+        "unfinished": (int, "1: it lands only where a checkpoint was triggered, and not complete when its successor began"),
     }
     colour = "#a6761d"
     control = SuccessionControl
@@ -130,10 +130,16 @@ class Supersede:
                 return False
             if successor.time_ns < injected.time_ns or died_ns.get(former.node, successor.time_ns) < successor.time_ns:
                 continue
-            if unfinished and not checkpoint_unfinished(history, successor):
+            if unfinished and not checkpoint_unfinished(history, _taking_over(history, successor)):
                 return False
             return any(event.node == former.node and event.time_ns > successor.time_ns for event in history.events)
         return False
+
+
+def _taking_over(history: History, successor: NodeStarted) -> Event:
+    """The first attempt of a successor; its own beginning where it has none. Before that it does no work again."""
+    attempts = history.of(AttemptStarted)
+    return next((each for each in attempts if each.node == successor.node), successor)
 
 
 def supersede(duration_ms: int, **when: Any) -> FaultSpec:

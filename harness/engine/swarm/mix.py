@@ -15,7 +15,8 @@ from holdfast.harness.model.case import Tier
 from holdfast.harness.model.job import demands
 from holdfast.harness.model.jobs import ENDLESS_JOBS, KEYED_JOBS, REGIONAL_JOBS
 from holdfast.harness.model.message_contract import ORDERED_CONNECTION, MessageContract
-from holdfast.harness.model.plan import Plan, Topology, WorkloadSpec
+from holdfast.harness.model.plan import FaultSpec, Gate, Plan, Schedule, Topology, WorkloadSpec
+from holdfast.harness.model.target import COORDINATOR
 from holdfast.harness.spi.attack import Attack, Drawn, Occasion, Precluding, Weights
 from holdfast.harness.spi.fault import AnyFault
 from holdfast.harness.spi.system import MessageContractAware, SuitsPlans, System, TierAware, declared
@@ -288,7 +289,7 @@ def mix_for(system: System, mix: Mix = SWARM, tier: Tier = Tier.SIM) -> Mix:
         parallelism={width: mix.parallelism[width] for width in mix.parallelism if width in widths}
         or {min(widths, default=1): 1},
         able=able,
-        gates=system.gates if Capability.GATES in able else frozenset(),
+        gates=system.gates if Capability.GATES in able and _accepts_gates(system, jobs, tier) else frozenset(),
         events=tuple(event for event in mix.events if event in _reported(system, tier)),
         checkpoints=Capability.CHECKPOINTS in able,
         acknowledges=acknowledges,
@@ -318,11 +319,19 @@ def _reported(system: System, tier: Tier) -> Collection[str]:
     return {kind for kind, evidence in evidence_of(system).items() if evidence is not Evidence.NONE}
 
 
-def _accepts(system: System, job: str, width: int, tier: Tier) -> bool:
+def _accepts_gates(system: System, jobs: Collection[str], tier: Tier) -> bool:
+    """Whether a fault of a plan with nothing but a job may wait at one of its gates; True where there is no job."""
+    kills = [FaultSpec("kill", COORDINATOR, Schedule(gate=Gate(effect, COORDINATOR))) for effect in system.gates]
+    return not jobs or any(
+        _accepts(system, job, width, tier, kill) for job in jobs for width in WIDTHS for kill in kills
+    )
+
+
+def _accepts(system: System, job: str, width: int, tier: Tier, *faults: FaultSpec) -> bool:
     shape = (ENDLESS_JOBS | REGIONAL_JOBS | KEYED_JOBS)[job]
     if demands(shape) - declared(system):
         return False
-    plan = Plan(system=system.name, job=shape, topology=Topology(width), workload=WorkloadSpec("synthetic"))
+    plan = Plan(system=system.name, job=shape, topology=Topology(width), workload=WorkloadSpec("synthetic"), faults=faults)
     try:
         account_of(system, plan)
         return not (isinstance(system, TierAware) and answer_of(system.objection, plan, tier, kind=str))

@@ -189,13 +189,14 @@ def test_its_successor_had_begun_before_the_fault() -> None:
     assert not story(at(90, SUCCESSOR, NodeStarted()), says(201))
 
 
-@pytest.mark.parametrize(("completed_ms", "lands"), [(99, False), (102, True)])
+@pytest.mark.parametrize(("completed_ms", "lands"), [(99, False), (103, False), (106, True)])
 def test_where_it_must_stop_within_a_checkpoint(completed_ms: float, lands: bool) -> None:
-    """A successor may complete it."""
+    """A successor may complete it, but one that begins from it has nothing to do again."""
     spec = replace(SPEC, parameters={"unfinished": 1})
     begun = at(90, FORMER, CheckpointTriggered(checkpoint=1, participants=()))
     done = at(completed_ms, FORMER if completed_ms < 100 else SUCCESSOR, CheckpointCompleted(checkpoint=1))
-    assert story(begun, done, at(101, SUCCESSOR, NodeStarted()), says(201), spec=spec) is lands
+    attempt = at(105, SUCCESSOR, AttemptStarted())
+    assert story(begun, done, at(101, SUCCESSOR, NodeStarted()), attempt, says(201), spec=spec) is lands
 
 
 REPLAY = FaultSpec("replay", COORDINATOR)

@@ -15,7 +15,7 @@ from holdfast.harness.engine.site import registry
 from holdfast.harness.model.case import Tier
 from holdfast.harness.model.events import JobStatus, JobSwitched, RecoveryFailed
 from holdfast.harness.model.jobs import FORWARD, KEYED_SUM
-from holdfast.harness.model.plan import Bounds, ExpectedEnd, FaultSpec, Plan, Schedule, WorkloadSpec
+from holdfast.harness.model.plan import Bounds, ExpectedEnd, FaultSpec, Gate, Plan, Schedule, WorkloadSpec
 from holdfast.harness.model.target import COORDINATOR, SOURCE_SYSTEM
 from holdfast.harness.model.verdict import Outcome
 from holdfast.suites.selfcheck.marks import on
@@ -42,6 +42,11 @@ CUT_OFFSETS = damage("metadata", "truncate", 500, after_checkpoint=2)
 CHANGED_COMMIT = damage("commit", "flip", 500, after_checkpoint=2)
 REMOVED_STATE = damage("state", "remove", 500, after_checkpoint=2)
 SUPERSEDED = FaultSpec("supersede", COORDINATOR, IN_A_MICRO_BATCH, 500, {"unfinished": 1})
+"""It stops anywhere in a micro-batch. What it writes later depends on where that was."""
+SUPERSEDED_BEFORE_COMMIT = replace(
+    SUPERSEDED, schedule=Schedule(after_checkpoint=1, gate=Gate("write-commit", COORDINATOR))
+)
+"""Its output is written, so that a second driver writes it again wherever the machine has time for that."""
 
 ON_BOTH = [on(tier) for tier in (Tier.SPARK, Tier.CONTAINERS)]
 ABSENT = wrong_spark() or missing(KAFKA, SPARK_CONNECTORS)
@@ -64,20 +69,32 @@ def from_a_topic(tier: Tier) -> Plan:
     return PLAN if tier is Tier.CONTAINERS else replace(PLAN, options=PLAN.options | TOPIC)
 
 
+def assert_bears_a_second_driver(run: Run) -> None:
+    assert_passes(run)
+    former = [event for event in run.history.of(JobSwitched) if event.node == "coordinator.0"]
+    assert former[-1].status in (JobStatus.FAILED, JobStatus.CANCELED)
+
 @pytest.mark.parametrize("tier", ON_BOTH)
 @pytest.mark.parametrize("name", ["", "overwritten_batches"], ids=["file-sink", "overwritten-batches"])
 def test_a_second_driver_leaves_output_right_that_has_a_fence_or_is_overwritten(
     name: str, tier: Tier, tmp_path: Path
 ) -> None:
-    run = executed(name, tmp_path, SUPERSEDED, tier=tier)
-    assert_passes(run)
-    former = [event for event in run.history.of(JobSwitched) if event.node == "coordinator.0"]
-    assert former[-1].status in (JobStatus.FAILED, JobStatus.CANCELED)
+    assert_bears_a_second_driver(executed(name, tmp_path, SUPERSEDED, tier=tier))
 
 
-@pytest.mark.parametrize("tier", ON_BOTH)
+@pytest.mark.parametrize("tier", FROM_A_TOPIC)
+@pytest.mark.parametrize("name", ["", "overwritten_batches"], ids=["file-sink", "overwritten-batches"])
+def test_a_second_driver_may_write_again_what_has_a_fence_or_is_overwritten(
+    name: str, tier: Tier, tmp_path: Path
+) -> None:
+    run = executed(name, tmp_path, SUPERSEDED_BEFORE_COMMIT, plan=from_a_topic(tier), tier=tier)
+    assert_bears_a_second_driver(run)
+
+
+@pytest.mark.parametrize("tier", FROM_A_TOPIC)
 def test_a_second_driver_repeats_what_is_appended(tier: Tier, tmp_path: Path) -> None:
-    run = executed("appended_always", tmp_path, SUPERSEDED, tier=tier)
+    run = executed("appended_always", tmp_path, SUPERSEDED_BEFORE_COMMIT, plan=from_a_topic(tier), tier=tier)
+    assert all(run.history.end.faults_landed), run.history.end.fault_troubles or run.reason
     assert run.outcome is Outcome.FAIL
     assert named_clauses(run) == {"EXACT/row-repeated"}
 
