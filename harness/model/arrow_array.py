@@ -16,21 +16,32 @@ _CODES = {pa.int64(): "q", pa.uint64(): "Q"}
 
 
 def arrow_array(values: Sequence[Any] | npt.NDArray[Any], kind: pa.DataType) -> pa.Array:
-    """A column as `pyarrow.array` makes it, which is called for what is not plainly of its type.
+    """A column as `pyarrow.array` makes it, which is called for what is not plainly of its type. That cuts off
+    fractions, which are refused here.
 
     Args:
         values: of the column.
         kind: texts, int64, uint64 or lists of these; of an array of NumPy also int32 and bool.
 
     Raises:
-        pyarrow.ArrowException: as of `pyarrow.array`: a value is of another type, or too large.
+        pyarrow.ArrowException: as of `pyarrow.array`: a value is of another type, or too large; or it is no whole
+            number.
         UnicodeEncodeError: a text cannot be written in UTF-8.
     """
     try:
         made = _of_numpy(values, kind) if isinstance(values, np.ndarray) else _of_values(values, kind)
     except (TypeError, OverflowError):
         made = None
-    return pa.array(values, kind) if made is None else made
+    return _of_anything(values, kind) if made is None else made
+
+
+def _of_anything(values: Sequence[Any] | npt.NDArray[Any], kind: pa.DataType) -> pa.Array:
+    made = pa.array(values, kind)
+    for given, stored in zip(values, made.to_pylist(), strict=True):
+        for number, kept in zip(given, stored, strict=True) if isinstance(stored, list) else [(given, stored)]:
+            if isinstance(kept, int) and kept != number:
+                raise pa.ArrowInvalid(f"{number} is no whole number, and {kind} has room for no other")
+    return made
 
 
 def _of_numpy(values: npt.NDArray[Any], kind: pa.DataType) -> pa.Array | None:

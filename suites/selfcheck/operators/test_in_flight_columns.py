@@ -6,6 +6,7 @@ import subprocess
 import sys
 import threading
 from collections import defaultdict
+from decimal import Decimal
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -201,6 +202,7 @@ def test_it_is_what_arrow_makes(values: Any, kind: pa.DataType) -> None:
         ([1], pa.string()),
         (["\ud800"], pa.string()),
         (np.array([1.5]), pa.int64()),
+        ([float("nan")], pa.int64()),
         (np.array([3.0, np.nan]), pa.int64()),
         (np.array([2**63 + 1], np.uint64), pa.int64()),
         (np.array([2**40]), pa.int32()),
@@ -210,6 +212,23 @@ def test_nothing_is_made_of_what_does_not_fit(values: Any, kind: pa.DataType) ->
     with pytest.raises((pa.ArrowException, OverflowError, UnicodeEncodeError)):
         pa.array(values, kind)
     with pytest.raises((pa.ArrowException, OverflowError, UnicodeEncodeError)):
+        arrow_array(values, kind)
+
+
+@pytest.mark.parametrize(
+    ("values", "kind"),
+    [
+        ([1, 1.5], pa.int64()),
+        ([1.5, None], pa.int64()),
+        ([0.5], pa.uint64()),
+        ([Decimal("1.5")], pa.int64()),
+        ([[1], [1.5, 2]], pa.list_(pa.int64())),
+        ([None, [1.5]], pa.list_(pa.int64())),
+    ],
+)
+def test_no_fraction_is_cut_off_as_arrow_does(values: Any, kind: pa.DataType) -> None:
+    assert pa.array(values, kind).to_pylist() != values
+    with pytest.raises(pa.ArrowInvalid, match="is no whole number"):
         arrow_array(values, kind)
 
 
