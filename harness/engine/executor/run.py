@@ -8,10 +8,9 @@ closed.
 
 from __future__ import annotations
 
-import gc
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext, suppress
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext, suppress
 from math import prod
 from pathlib import Path
 
@@ -28,6 +27,7 @@ from holdfast.harness.engine.executor.progress import Progress
 from holdfast.harness.engine.executor.stall_trace import NoStalls, StallTrace
 from holdfast.harness.engine.site.answers import account_of, claims_of, configuration_of, deployed, evidence_of
 from holdfast.harness.engine.site.foreign import foreign
+from holdfast.harness.engine.site.garbage import rare_collections
 from holdfast.harness.engine.site.registry import Toolbox
 from holdfast.harness.model import profile
 from holdfast.harness.model.capability import Capability, Claims, Evidence
@@ -72,26 +72,6 @@ def _marked(partition: Partition, code: int, count: int) -> Partition:
     key = np.concatenate((partition.key, np.full(count, code, partition.key.dtype)))
     value = np.concatenate((partition.value, np.full(count, MARKER_VALUE, partition.value.dtype)))
     return replace(partition, key=key, value=value, markers=partition.markers + count)
-
-
-ALLOCATIONS = 100_000
-"""Net allocations of containers between two looks at the youngest."""
-
-
-@contextmanager
-def rare_collections() -> Iterator[None]:
-    """Let the cyclic collector look that rarely, in the whole process, to the end of the block: a run on the simulator
-    keeps many objects and makes few that only it finds, so looking as often as by default takes a twentieth of the
-    time."""
-    youngest, *older = gc.get_threshold()
-    if not 0 < youngest < ALLOCATIONS:  # It is off, or as rare already.
-        yield
-        return
-    gc.set_threshold(ALLOCATIONS, *older)
-    try:
-        yield
-    finally:
-        gc.set_threshold(youngest, *older)
 
 
 REAL_SLICE_MS = 100

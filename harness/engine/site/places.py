@@ -20,6 +20,7 @@ from typing import NamedTuple
 from holdfast.harness.engine.errors import UsageError
 from holdfast.harness.engine.site import registry
 from holdfast.harness.engine.site.foreign import loading
+from holdfast.harness.engine.site.garbage import rare_collections
 from holdfast.harness.model.case import Case, Decision
 from holdfast.harness.model.rule import Part, Place
 from holdfast.harness.spi.system import Code, ShowsCode, SystemCode
@@ -85,6 +86,11 @@ class Source(NamedTuple):
 def parsed(file: Path) -> Source:
     """What stands in a file of Python."""
     content = file.read_text(encoding="utf-8")
+    with rare_collections():  # Its tree has no circles.
+        return _parsed(content, file.stem)
+
+
+def _parsed(content: str, name: str) -> Source:
     tree = ast.parse(content)
     nodes = _walked(tree)
     constants = [*_texts(nodes)]
@@ -98,7 +104,7 @@ def parsed(file: Path) -> Source:
             patterns.setdefault(_pattern(node), node.lineno)
         elif isinstance(node, ast.ImportFrom):
             imports.append(Imported(str(node.module), tuple(alias.name for alias in node.names)))
-    named = _docstrings(tree, file.stem) if RULE.search(content) else ()
+    named = _docstrings(tree, name) if RULE.search(content) else ()
     docstrings = tuple(each for each in named if RULE.search(each.text))
     return Source(texts, patterns, _clauses(nodes, constants), tuple(imports), _definitions(tree), docstrings)
 

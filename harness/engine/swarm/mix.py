@@ -331,7 +331,9 @@ def _accepts(system: System, job: str, width: int, tier: Tier, *faults: FaultSpe
     shape = (ENDLESS_JOBS | REGIONAL_JOBS | KEYED_JOBS)[job]
     if demands(shape) - declared(system):
         return False
-    plan = Plan(system=system.name, job=shape, topology=Topology(width), workload=WorkloadSpec("synthetic"), faults=faults)
+    plan = Plan(
+        system=system.name, job=shape, topology=Topology(width), workload=WorkloadSpec("synthetic"), faults=faults
+    )
     try:
         account_of(system, plan)
         return not (isinstance(system, TierAware) and answer_of(system.objection, plan, tier, kind=str))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import gc
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,7 +11,9 @@ from typing import Any
 import msgspec
 import pytest
 
-from holdfast.harness.engine.executor.run import ALLOCATIONS, rare_collections, run_plan
+from holdfast.harness.engine.executor.run import run_plan
+from holdfast.harness.engine.site import places
+from holdfast.harness.engine.site.garbage import ALLOCATIONS, rare_collections
 from holdfast.harness.model.capability import Capability
 from holdfast.harness.model.case import Tier
 from holdfast.harness.model.events import (
@@ -431,4 +434,18 @@ def test_only_a_simulated_run_has_it_rare(tier: Tier, seen: int) -> None:
     system.evidence = watched  # type: ignore[method-assign, assignment]
     run_plan(plan(), system, toolbox(), tier)
     assert set(thresholds) == {seen}
+    assert gc.get_threshold() == BEFORE
+
+
+def test_the_tree_of_a_source_file_has_it_rare(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file, parse, seen = tmp_path / "source.py", ast.parse, []
+    file.write_text("import gc\n")
+
+    def watched(content: str) -> ast.Module:
+        seen.append(gc.get_threshold())
+        return parse(content)
+
+    monkeypatch.setattr(ast, "parse", watched)
+    places.parsed(file)
+    assert seen == [(ALLOCATIONS, *BEFORE[1:])]
     assert gc.get_threshold() == BEFORE
