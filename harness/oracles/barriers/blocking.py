@@ -72,6 +72,8 @@ class Blocking:
 
     def _lives(self, event: events.Event, subtask: str) -> None:
         """Who has stopped in an attempt does nothing more in it."""
+        if not self._gone:  # As mostly: there is nothing to decide.
+            return
         self._checked["acts-after-stop"] += 1
         gone = self._gone.get(event.attempt)
         if gone and subtask in gone:
@@ -82,8 +84,7 @@ class Blocking:
 
     def _barrier(self, event: events.BarrierReceived | events.CancellationReceived) -> None:
         key = event.attempt, event.channel.partition("->")[2]
-        if self._gone:
-            self._lives(event, key[1])
+        self._lives(event, key[1])
         subtask = self._subtasks[key]
         if self._ending:
             self._settle(key)
@@ -100,14 +101,12 @@ class Blocking:
             subtask.done = max(subtask.done, ended)
 
     def _triggered(self, event: events.TriggerReceived) -> None:
-        if self._gone:
-            self._lives(event, event.subtask)
+        self._lives(event, event.subtask)
         if event.checkpoint <= self._subtasks[event.attempt, event.subtask].done:
             self._checked["stale-acted"] += 1
 
     def _notified(self, event: events.NotificationReceived) -> None:
-        if self._gone:
-            self._lives(event, event.subtask)
+        self._lives(event, event.subtask)
         if event.completed and not self._ending:
             return
         key = event.attempt, event.subtask
@@ -130,8 +129,7 @@ class Blocking:
         self._subtasks[event.attempt, event.channel.partition("->")[2]].blocked.pop(event.channel, None)
 
     def _snapshot(self, event: events.SnapshotTaken) -> None:
-        if self._gone:
-            self._lives(event, event.subtask)
+        self._lives(event, event.subtask)
         subtask = self._subtasks[event.attempt, event.subtask]
         if event.checkpoint > subtask.done:
             subtask.done = event.checkpoint
@@ -140,14 +138,12 @@ class Blocking:
             self._findings.violated("stale-acted", message, event)
 
     def _emitted(self, event: events.SourceEmitted) -> None:
-        if self._gone:
-            self._lives(event, event.subtask)
+        self._lives(event, event.subtask)
 
     def _processed(self, event: events.BatchProcessed) -> None:
         if self._gone or self._ending:
             receiver = event.channel.partition("->")[2]
-            if self._gone:
-                self._lives(event, receiver)
+            self._lives(event, receiver)
             self._settle((event.attempt, receiver))
 
     def _stopped(self, event: events.TaskStopped) -> None:
