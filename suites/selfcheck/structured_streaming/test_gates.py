@@ -12,14 +12,22 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
+from holdfast.fixtures.services.provider import SiteServices
 from holdfast.fixtures.services.site import OBJECT_STORE
+from holdfast.fixtures.systems.structured_streaming.controls import StreamingSuccession
 from holdfast.fixtures.systems.structured_streaming.gates import Gates
+from holdfast.fixtures.systems.structured_streaming.system import StructuredStreaming
 from holdfast.harness.adapter.links import Links
 from holdfast.harness.adapter.network.sockets import LOOPBACK
 from holdfast.harness.adapter.relay_process import RelayProcess
-from holdfast.harness.model.plan import Gate
+from holdfast.harness.model.capability import Capability
+from holdfast.harness.model.case import Tier
+from holdfast.harness.model.jobs import FORWARD
+from holdfast.harness.model.plan import FaultSpec, Gate, Plan, Schedule, WorkloadSpec
 from holdfast.harness.model.target import COORDINATOR, STORAGE
+from holdfast.harness.spi.service import Site
 from holdfast.suites.selfcheck.services.listener import becomes
 
 pytestmark = pytest.mark.tier("process")
@@ -119,6 +127,38 @@ def test_what_a_dead_driver_has_sent_never_arrives_and_the_next_one_meets_the_ot
     gates.release(1)
     assert answered(again) == 200
     assert Store.paths == [f"{COMMIT}0", f"{OFFSETS}1"]
+
+
+def test_a_driver_with_a_successor_loses_a_commit_and_nothing_else(gates: Gates, stack: Any) -> None:
+    superseded: list[bool] = []
+    query: Any = SimpleNamespace(supersede=lambda: superseded.append(True))
+    succession = StreamingSuccession(query, gates)
+    for number, effect in enumerate(("write-offsets", "write-commit")):
+        gates.arm(Gate(effect, COORDINATOR))
+        held = put(stack, f"{(OFFSETS, COMMIT)[number]}1")
+        assert reached(gates) == [number]
+        succession.supersede()
+        gates.release(number)
+        if effect == "write-offsets":
+            assert answered(held) == 200
+        else:
+            with pytest.raises((OSError, HTTPException)):
+                answered(held)
+    assert answered(put(stack, f"{COMMIT}1")) == 200, "it cannot send it once more"
+    assert superseded == [True, True]
+    assert Store.paths == [f"{OFFSETS}1", f"{COMMIT}1"]
+
+
+def test_only_a_driver_on_topics_is_held() -> None:
+    system = StructuredStreaming()
+    system.attach(lambda: SiteServices(Site()))
+    held = FaultSpec("supersede", COORDINATOR, Schedule(gate=Gate("write-commit", COORDINATOR)))
+    plan = Plan(system="spark", job=FORWARD, workload=WorkloadSpec("synthetic"), faults=(held,))
+    in_files = "waits at gate write-commit, and checkpoints are in files, which hold no write back"
+    assert in_files in system.objection(plan, Tier.SPARK)
+    for tier, options in ((Tier.SPARK, {"source.connector": "kafka"}), (Tier.CONTAINERS, {})):
+        assert in_files not in system.objection(replace(plan, options=options), tier)
+        assert Capability.GATES in system.capabilities[tier]
 
 
 def test_a_gate_that_is_released_before_it_is_reached_is_forgotten(gates: Gates, stack: Any) -> None:
