@@ -38,8 +38,9 @@ def arrow_array(values: Sequence[Any] | npt.NDArray[Any], kind: pa.DataType) -> 
 def _of_anything(values: Sequence[Any] | npt.NDArray[Any], kind: pa.DataType) -> pa.Array:
     made = pa.array(values, kind)
     for given, stored in zip(values, made.to_pylist(), strict=True):
-        for number, kept in zip(given, stored, strict=True) if isinstance(stored, list) else [(given, stored)]:
-            if isinstance(kept, int) and kept != number:
+        numbers, kept = (given, stored) if isinstance(stored, list) else ([given], [stored])
+        for number, whole in zip(numbers, kept, strict=True):
+            if isinstance(whole, int) and whole != number:
                 raise pa.ArrowInvalid(f"{number} is no whole number, and {kind} has room for no other")
     return made
 

@@ -438,7 +438,8 @@ def test_only_a_simulated_run_has_it_rare(tier: Tier, seen: int) -> None:
 
 
 def test_the_tree_of_a_source_file_has_it_rare(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    file, parse, seen = tmp_path / "source.py", ast.parse, []
+    file, parse = tmp_path / "source.py", ast.parse
+    seen: list[tuple[int, int, int]] = []
     file.write_text("import gc\n")
 
     def watched(content: str) -> ast.Module:
