@@ -24,9 +24,9 @@ from holdfast.harness.model.verdict import Verdict
 from holdfast.harness.oracles.asynchronous.snapshot_trace import Part, SnapshotTrace
 from holdfast.harness.oracles.asynchronous.stored_files import leaked_files
 from holdfast.harness.oracles.findings import Findings
+from holdfast.harness.oracles.ledger.submissions import Submissions
 from holdfast.harness.oracles.shared.exemptions import Exemptions, exemptions
 from holdfast.harness.oracles.shared.options import synchronous_snapshots
-from holdfast.harness.oracles.shared.submissions import Submissions
 
 FEWEST_PAGES = 1_000
 """State with so many keys as the input has is kept in this many pages at least, or each key on its own."""

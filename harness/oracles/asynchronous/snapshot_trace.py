@@ -25,9 +25,10 @@ from holdfast.harness.model.events import (
     TaskStopped,
 )
 from holdfast.harness.model.history import History
+from holdfast.harness.oracles.ledger.files import by_path
+from holdfast.harness.oracles.ledger.parts import PartId, by_part
 from holdfast.harness.oracles.shared.exemptions import Exemptions
 from holdfast.harness.oracles.shared.layout import widest_layout
-from holdfast.harness.oracles.shared.ledger import PartId, by_part, by_path
 
 LONG = 3
 """So many times the longest other pause: batches that come at random leave longer pauses now and then."""

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from holdfast.harness.model import events
 from holdfast.harness.model.history import History
+from holdfast.harness.oracles.ledger.checkpoints import by_checkpoint
+from holdfast.harness.oracles.ledger.parts import by_part, part_of
+from holdfast.harness.oracles.ledger.submissions import Submissions
 from holdfast.harness.oracles.shared.exemptions import Exemptions
-from holdfast.harness.oracles.shared.ledger import by_checkpoint, by_part, part_of
-from holdfast.harness.oracles.shared.submissions import Submissions
 
 SETTLED = 2
 """So many checkpoints must complete after a file was written: its own may be pending until the first, and what is to be

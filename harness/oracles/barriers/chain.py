@@ -10,9 +10,10 @@ from holdfast.harness.model import events
 from holdfast.harness.model.history import History
 from holdfast.harness.model.verdict import Verdict
 from holdfast.harness.oracles.findings import Findings, replay
+from holdfast.harness.oracles.ledger.checkpoints import by_checkpoint
+from holdfast.harness.oracles.ledger.parts import by_part, part_of
+from holdfast.harness.oracles.ledger.submissions import Submissions
 from holdfast.harness.oracles.shared.layout import Layout, Layouts, widest_layout
-from holdfast.harness.oracles.shared.ledger import by_checkpoint, by_part, part_of
-from holdfast.harness.oracles.shared.submissions import Submissions
 
 Crossing = events.BatchSent | events.BatchProcessed | events.BarrierSent | events.BarrierReceived
 

@@ -28,13 +28,13 @@ from holdfast.harness.model.verdict import Verdict
 from holdfast.harness.oracles.barriers.held_state import judge_held, judge_places
 from holdfast.harness.oracles.barriers.open_windows import CLAUSES, judge_open_windows
 from holdfast.harness.oracles.findings import Findings
+from holdfast.harness.oracles.ledger.checkpoints import CheckpointId, by_checkpoint
+from holdfast.harness.oracles.ledger.submissions import Submissions
 from holdfast.harness.oracles.shared.claimed_snapshots import claimed_snapshots, dropped_checkpoints
 from holdfast.harness.oracles.shared.exemptions import exemptions
 from holdfast.harness.oracles.shared.layout import Layouts
-from holdfast.harness.oracles.shared.ledger import CheckpointId, by_checkpoint
 from holdfast.harness.oracles.shared.lineage import is_plain
 from holdfast.harness.oracles.shared.state_fold import MODULUS, StateFold, held_by
-from holdfast.harness.oracles.shared.submissions import Submissions
 
 _JUDGED = ([VertexKind.KEYED_SUM], [VertexKind.DELAYED_SUM], [VertexKind.WINDOW_SUM])
 

@@ -17,8 +17,9 @@ from holdfast.harness.oracles.coordinator.observed_storage import PUBLISHED, jud
 from holdfast.harness.oracles.coordinator.splits import CLAUSES as OF_SPLITS
 from holdfast.harness.oracles.coordinator.splits import judge_assignments, judge_splits
 from holdfast.harness.oracles.findings import Findings
+from holdfast.harness.oracles.ledger.checkpoints import by_checkpoint
+from holdfast.harness.oracles.ledger.parts import by_part, part_of
 from holdfast.harness.oracles.shared.exemptions import Exemptions, exemptions
-from holdfast.harness.oracles.shared.ledger import by_checkpoint, by_part, part_of
 from holdfast.harness.oracles.shared.options import NS_PER_MS, milliseconds
 from holdfast.harness.oracles.shared.stated_options import texts
 

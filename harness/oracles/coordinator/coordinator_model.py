@@ -18,9 +18,9 @@ from holdfast.harness.model.events import (
     NotificationSent,
 )
 from holdfast.harness.model.history import History
+from holdfast.harness.oracles.ledger.submissions import Submissions
 from holdfast.harness.oracles.shared.layout import Layouts
 from holdfast.harness.oracles.shared.options import checkpoints_after_finish, number
-from holdfast.harness.oracles.shared.submissions import Submissions
 
 Notice = NotificationSent | NotificationReceived
 

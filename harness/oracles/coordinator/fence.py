@@ -8,7 +8,7 @@ from holdfast.harness.model import events
 from holdfast.harness.model.history import History, sayings_of_superseded
 from holdfast.harness.model.verdict import Verdict
 from holdfast.harness.oracles.findings import Findings
-from holdfast.harness.oracles.shared.ledger import by_part, part_of
+from holdfast.harness.oracles.ledger.parts import by_part, part_of
 
 _DEEDS = (events.AttemptStarted, events.FileWritten)
 """What a coordinator does to a job that others can see. A trigger counts if somebody hears it: the last that was drawn

@@ -13,8 +13,8 @@ from holdfast.harness.model.checkpoint import FailureReason
 from holdfast.harness.model.history import History
 from holdfast.harness.model.units import size_bytes
 from holdfast.harness.oracles.findings import Findings, replay
+from holdfast.harness.oracles.ledger.parts import by_part, part_of
 from holdfast.harness.oracles.shared.claimed_snapshots import claimed_snapshots
-from holdfast.harness.oracles.shared.ledger import by_part, part_of
 from holdfast.harness.oracles.shared.stated_options import texts
 
 CLAUSES: Mapping[str, str] = {

@@ -10,9 +10,9 @@ from holdfast.harness.model.history import History
 from holdfast.harness.model.verdict import Verdict
 from holdfast.harness.oracles.coordinator.observed_storage import NAMED, judge_named
 from holdfast.harness.oracles.findings import Findings, replay
+from holdfast.harness.oracles.ledger.files import by_path
 from holdfast.harness.oracles.shared.claimed_snapshots import claimed_snapshots, dropped_checkpoints
 from holdfast.harness.oracles.shared.exemptions import exemptions
-from holdfast.harness.oracles.shared.ledger import by_path
 from holdfast.harness.oracles.shared.options import number
 
 

@@ -15,11 +15,11 @@ from holdfast.harness.model import events
 from holdfast.harness.model.history import History
 from holdfast.harness.model.plan import ExpectedEnd
 from holdfast.harness.oracles.findings import Findings
+from holdfast.harness.oracles.ledger.checkpoints import CheckpointId, by_checkpoint
+from holdfast.harness.oracles.ledger.submissions import Submissions
 from holdfast.harness.oracles.shared.exemptions import exemptions
 from holdfast.harness.oracles.shared.layout import Layouts
-from holdfast.harness.oracles.shared.ledger import CheckpointId, by_checkpoint
 from holdfast.harness.oracles.shared.options import NS_PER_MS
-from holdfast.harness.oracles.shared.submissions import Submissions
 
 CLAUSES: Mapping[str, str] = {
     "split-lost": "a checkpoint completes that holds a listed split neither with a reader nor with the enumerator",

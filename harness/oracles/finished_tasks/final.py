@@ -26,11 +26,11 @@ from holdfast.harness.model.topology import subtasks
 from holdfast.harness.model.verdict import Verdict
 from holdfast.harness.oracles.findings import Findings
 from holdfast.harness.oracles.finished_tasks.way_to_the_end import judge_way_to_the_end
+from holdfast.harness.oracles.ledger.checkpoints import by_checkpoint
+from holdfast.harness.oracles.ledger.submissions import Submissions
 from holdfast.harness.oracles.output.fold_rows import judged
 from holdfast.harness.oracles.output.identity_rows import counted
 from holdfast.harness.oracles.output.loss import judge_lost_folds, judge_lost_identities
-from holdfast.harness.oracles.shared.ledger import by_checkpoint
-from holdfast.harness.oracles.shared.submissions import Submissions
 
 
 def judge_edited_graph(history: History, findings: Findings, clause: str) -> None:

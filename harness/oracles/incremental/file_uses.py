@@ -7,9 +7,10 @@ from typing import NamedTuple
 from holdfast.harness.model import events
 from holdfast.harness.model.history import History
 from holdfast.harness.oracles.findings import Findings, replay
+from holdfast.harness.oracles.ledger.checkpoints import by_checkpoint
+from holdfast.harness.oracles.ledger.parts import by_part, part_of
 from holdfast.harness.oracles.shared.claimed_snapshots import claimed_snapshots
 from holdfast.harness.oracles.shared.exemptions import exemptions
-from holdfast.harness.oracles.shared.ledger import by_checkpoint, by_part, part_of
 from holdfast.harness.oracles.shared.shared_files import shared_files
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from holdfast.harness.model import events
 from holdfast.harness.model.history import History
 from holdfast.harness.oracles.findings import Findings, replay
-from holdfast.harness.oracles.shared.ledger import by_part, part_of
+from holdfast.harness.oracles.ledger.parts import by_part, part_of
 from holdfast.harness.oracles.shared.options import flink_1_14
 
 REGISTERED = {

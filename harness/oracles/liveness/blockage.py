@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from holdfast.harness.model import events
 from holdfast.harness.model.history import History
-from holdfast.harness.oracles.shared.ledger import by_checkpoint
-from holdfast.harness.oracles.shared.submissions import Submissions
+from holdfast.harness.oracles.ledger.checkpoints import by_checkpoint
+from holdfast.harness.oracles.ledger.submissions import Submissions
 
 NAMED = 3
 

@@ -14,11 +14,11 @@ from holdfast.harness.model.sentence import plural
 from holdfast.harness.model.topology import channel_ends, process_of
 from holdfast.harness.model.verdict import Damage, Verdict
 from holdfast.harness.oracles.findings import Findings
+from holdfast.harness.oracles.ledger.submissions import Submissions
 from holdfast.harness.oracles.liveness.blockage import status_in_words, waiting_for
 from holdfast.harness.oracles.shared.exemptions import exemptions
 from holdfast.harness.oracles.shared.layout import newest_attempts
 from holdfast.harness.oracles.shared.stated_options import texts
-from holdfast.harness.oracles.shared.submissions import Submissions
 
 
 def own_deaths(history: History) -> Iterator[str]:

@@ -31,8 +31,8 @@ from holdfast.harness.model.events import (
     TransactionCommitted,
 )
 from holdfast.harness.oracles.findings import Findings
+from holdfast.harness.oracles.ledger.parts import PartId, by_part, part_of
 from holdfast.harness.oracles.liveness.last_state import LastState
-from holdfast.harness.oracles.shared.ledger import PartId, by_part, part_of
 from holdfast.harness.oracles.shared.options import (
     NS_PER_MS,
     checkpoints_after_finish,

@@ -15,11 +15,11 @@ from holdfast.harness.model.history import History
 from holdfast.harness.model.sentence import plural
 from holdfast.harness.model.verdict import Verdict
 from holdfast.harness.oracles.findings import Findings, replay
+from holdfast.harness.oracles.ledger.parts import part_of
 from holdfast.harness.oracles.observability.reported_checkpoint import Checkpoint, DueReport, Life
 from holdfast.harness.oracles.observability.subtask_times import overtaking_parts, subtask_times
 from holdfast.harness.oracles.shared.clocks import ROUNDING_MS, Clocks
 from holdfast.harness.oracles.shared.exemptions import exemptions
-from holdfast.harness.oracles.shared.ledger import part_of
 from holdfast.harness.oracles.shared.options import NS_PER_MS, alignment_timeout_ms
 from holdfast.harness.oracles.shared.shared_files import shared_files
 

@@ -14,7 +14,7 @@ from holdfast.harness.model.events import (
     TriggerReceived,
 )
 from holdfast.harness.model.history import History
-from holdfast.harness.oracles.shared.ledger import PartId, by_part, part_of
+from holdfast.harness.oracles.ledger.parts import PartId, by_part, part_of
 
 _SEQUENCE, _HELD_BYTES = attrgetter("sequence"), attrgetter("held_bytes")
 

@@ -13,8 +13,8 @@ from holdfast.harness.model.history import History
 from holdfast.harness.model.topology import process_of
 from holdfast.harness.model.verdict import Verdict
 from holdfast.harness.oracles.findings import Findings
+from holdfast.harness.oracles.ledger.submissions import Submissions
 from holdfast.harness.oracles.shared.stated_options import texts
-from holdfast.harness.oracles.shared.submissions import Submissions
 
 WRITE_LOCAL, READ_LOCAL, WRITE_STATE = "write-local", "read-local", "write-state"
 Copy = tuple[int, str, int]

@@ -24,12 +24,12 @@ from holdfast.harness.model.history import History
 from holdfast.harness.model.sentence import plural
 from holdfast.harness.model.submitted_jobs import topologies
 from holdfast.harness.oracles.findings import Findings
+from holdfast.harness.oracles.ledger.parts import by_part
+from holdfast.harness.oracles.ledger.submissions import Submissions
 from holdfast.harness.oracles.shared.layout import Layout, Layouts
-from holdfast.harness.oracles.shared.ledger import by_part
 from holdfast.harness.oracles.shared.options import at_least_once
 from holdfast.harness.oracles.shared.recorded import Recorded
 from holdfast.harness.oracles.shared.state_fold import MODULUS, held_by
-from holdfast.harness.oracles.shared.submissions import Submissions
 
 CLAUSES: Mapping[str, str] = {
     "rescaled-state-differs": "at another parallelism an operator starts with other state than was recorded",

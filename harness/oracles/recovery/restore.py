@@ -11,6 +11,7 @@ from holdfast.harness.model.job import VertexKind
 from holdfast.harness.model.sentence import plural
 from holdfast.harness.model.verdict import Verdict
 from holdfast.harness.oracles.findings import Findings
+from holdfast.harness.oracles.ledger.submissions import Submissions
 from holdfast.harness.oracles.recovery.moved_state import CLAUSES as MOVED
 from holdfast.harness.oracles.recovery.moved_state import judge_moves
 from holdfast.harness.oracles.recovery.operator_state import CLAUSES as OPERATOR_STATE
@@ -21,7 +22,6 @@ from holdfast.harness.oracles.shared.exemptions import exemptions
 from holdfast.harness.oracles.shared.layout import members
 from holdfast.harness.oracles.shared.options import gives_again
 from holdfast.harness.oracles.shared.recorded import Recorded
-from holdfast.harness.oracles.shared.submissions import Submissions
 
 
 class RestoreOracle:

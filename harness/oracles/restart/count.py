@@ -21,6 +21,7 @@ from holdfast.harness.model.history import History
 from holdfast.harness.model.topology import process_of
 from holdfast.harness.model.verdict import Verdict
 from holdfast.harness.oracles.findings import Findings, replay
+from holdfast.harness.oracles.ledger.submissions import Submissions
 from holdfast.harness.oracles.restart.failed_checkpoints import FailedCheckpoints
 from holdfast.harness.oracles.restart.failing_record import FailingRecords, judge_records
 from holdfast.harness.oracles.restart.restart_model import Exponential, Objection, RestartModel, Unknown, restart_model
@@ -32,7 +33,6 @@ from holdfast.harness.oracles.shared.coordinator_lives import followed_lives
 from holdfast.harness.oracles.shared.exemptions import Exemptions, exemptions
 from holdfast.harness.oracles.shared.layout import Layouts, members
 from holdfast.harness.oracles.shared.options import NS_PER_MS, milliseconds
-from holdfast.harness.oracles.shared.submissions import Submissions
 
 _OF_SILENCE: Mapping[str, str] = {
     "silence-not-noticed": "a worker of a running job is paused beyond the heartbeat timeout and is not declared dead"

@@ -10,9 +10,9 @@ from holdfast.harness.model import events
 from holdfast.harness.model.events import FileDeleted, FileWritten, StorageListed
 from holdfast.harness.model.history import History
 from holdfast.harness.oracles.findings import Findings
+from holdfast.harness.oracles.ledger.files import by_path
 from holdfast.harness.oracles.shared.claimed_snapshots import claimed_snapshots, dropped_checkpoints
 from holdfast.harness.oracles.shared.exemptions import Exemptions
-from holdfast.harness.oracles.shared.ledger import by_path
 from holdfast.harness.oracles.shared.shared_files import shared_files
 from holdfast.harness.oracles.shared.storage_looks import Look, settled, storage_looks, undisturbed_listing
 

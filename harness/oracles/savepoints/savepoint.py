@@ -15,13 +15,14 @@ from holdfast.harness.model.history import History
 from holdfast.harness.model.submitted_jobs import RENAMED, edited_edges, programs
 from holdfast.harness.model.verdict import Verdict
 from holdfast.harness.oracles.findings import Findings
+from holdfast.harness.oracles.ledger.checkpoints import by_checkpoint
+from holdfast.harness.oracles.ledger.files import by_path
+from holdfast.harness.oracles.ledger.submissions import Submissions
 from holdfast.harness.oracles.savepoints import claimed, stopped
 from holdfast.harness.oracles.shared.claimed_snapshots import claimed_snapshots
 from holdfast.harness.oracles.shared.exemptions import exemptions
-from holdfast.harness.oracles.shared.ledger import by_checkpoint, by_path
 from holdfast.harness.oracles.shared.origins import Origins
 from holdfast.harness.oracles.shared.stated_options import texts
-from holdfast.harness.oracles.shared.submissions import Submissions
 
 _OF_RESUMED: Mapping[str, str] = {
     "not-resumed": "a job that is given a savepoint, whose operators all its state belongs to, never runs",

@@ -10,10 +10,10 @@ from holdfast.harness.model.checkpoint import StopMode
 from holdfast.harness.model.consequence import Consequence
 from holdfast.harness.model.history import History
 from holdfast.harness.oracles.findings import Findings
+from holdfast.harness.oracles.ledger.checkpoints import by_checkpoint
+from holdfast.harness.oracles.ledger.submissions import Submissions
 from holdfast.harness.oracles.shared.exemptions import exemptions
-from holdfast.harness.oracles.shared.ledger import by_checkpoint
 from holdfast.harness.oracles.shared.stated_options import texts
-from holdfast.harness.oracles.shared.submissions import Submissions
 
 CLAUSES: Mapping[str, str] = {
     "emitted-behind-stop": "a job stops with a savepoint, and a subtask emits a batch after its part of it",

@@ -20,10 +20,10 @@ from holdfast.harness.model.events import (
 )
 from holdfast.harness.model.history import History
 from holdfast.harness.model.plan import Plan
+from holdfast.harness.oracles.ledger.files import by_path
+from holdfast.harness.oracles.ledger.submissions import Submissions
 from holdfast.harness.oracles.shared.exemptions import exemptions
-from holdfast.harness.oracles.shared.ledger import by_path
 from holdfast.harness.oracles.shared.stated_options import texts
-from holdfast.harness.oracles.shared.submissions import Submissions
 
 Identity = tuple[int, int]
 """The number of the job that took a checkpoint, and its id there."""

@@ -14,10 +14,10 @@ from holdfast.harness.model.consequence import ANY_FAILURE, Consequence
 from holdfast.harness.model.history import History, superseded
 from holdfast.harness.model.plan import FaultSpec
 from holdfast.harness.model.target import Role
-from holdfast.harness.oracles.shared.ledger import by_checkpoint
+from holdfast.harness.oracles.ledger.checkpoints import by_checkpoint
+from holdfast.harness.oracles.ledger.submissions import Submissions
 from holdfast.harness.oracles.shared.options import NS_PER_MS
 from holdfast.harness.oracles.shared.stalls import Stalls
-from holdfast.harness.oracles.shared.submissions import Submissions
 
 OfCheckpoint = (
     events.MetadataPublished | events.CheckpointCompleted | events.CheckpointAudited | events.SavepointCompleted

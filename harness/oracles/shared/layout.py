@@ -13,8 +13,8 @@ from holdfast.harness.model.history import History
 from holdfast.harness.model.job import STATEFUL, Job, Partitioning, VertexKind
 from holdfast.harness.model.plan import Topology
 from holdfast.harness.model.submitted_jobs import most_workers, programs, topologies, widths
+from holdfast.harness.oracles.ledger.submissions import Submissions
 from holdfast.harness.oracles.shared.options import chained
-from holdfast.harness.oracles.shared.submissions import Submissions
 
 
 class Rescales:

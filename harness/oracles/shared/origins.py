@@ -11,7 +11,7 @@ from holdfast.harness.model.events import (
     SavepointCompleted,
 )
 from holdfast.harness.model.history import History
-from holdfast.harness.oracles.shared.submissions import Submissions
+from holdfast.harness.oracles.ledger.submissions import Submissions
 
 
 class Origins:

@@ -7,7 +7,7 @@ from typing import Generic, TypeVar
 
 from holdfast.harness.model.events import ChannelStateTaken, Event, SnapshotTaken
 from holdfast.harness.model.history import History
-from holdfast.harness.oracles.shared.ledger import CheckpointId, by_checkpoint
+from holdfast.harness.oracles.ledger.checkpoints import CheckpointId, by_checkpoint
 from holdfast.harness.oracles.shared.origins import Origins
 
 Part = TypeVar("Part", SnapshotTaken, ChannelStateTaken)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from holdfast.harness.model import events
-from holdfast.harness.oracles.shared.ledger import CheckpointId
+from holdfast.harness.oracles.ledger.checkpoints import CheckpointId
 
 AGAIN = "#"
 """In the name of a unit, before the number of its appearance: NOREPEAT decides whether its rows are others."""

@@ -11,9 +11,9 @@ from typing import NamedTuple
 from holdfast.harness.model import events
 from holdfast.harness.model.history import History
 from holdfast.harness.oracles.findings import replay
+from holdfast.harness.oracles.ledger.checkpoints import CheckpointId, by_checkpoint
+from holdfast.harness.oracles.ledger.submissions import Submissions
 from holdfast.harness.oracles.shared.layout import Layouts, widest_layout
-from holdfast.harness.oracles.shared.ledger import CheckpointId, by_checkpoint
-from holdfast.harness.oracles.shared.submissions import Submissions
 from holdfast.harness.oracles.sinks.thrown_away import find_thrown_away
 from holdfast.harness.oracles.sinks.transaction import Transaction
 

@@ -29,7 +29,7 @@ from holdfast.harness.model.case import Tier
 from holdfast.harness.model.events import JobSubmitted, TaskStarted
 from holdfast.harness.model.plan import Plan
 from holdfast.harness.model.submitted_jobs import ADDED, kept_for_the_latest_plan
-from holdfast.harness.oracles.shared.submissions import Submissions
+from holdfast.harness.oracles.ledger.submissions import Submissions
 from holdfast.harness.spi.errors import UnusableSystem
 from holdfast.harness.spi.surroundings import class_path
 from holdfast.suites.conformance.plans import CHECKPOINTING, plan

@@ -28,6 +28,8 @@ DIRECTLY = re.compile(r"plan\.options\b")
 THE_COLLECTOR = "findings.py"
 SILENT = ("_trace.py", "_model.py")
 """How the files end that record or predict."""
+FOR_ALL = ("ledger", "shared")
+"""The folders of no area."""
 
 # --- where it lies ---
 
@@ -37,9 +39,11 @@ def test_every_oracle_lies_in_an_area_of_the_rules() -> None:
     assert folders - AREAS == BESIDE
 
 
-def test_every_folder_of_the_oracles_holds_one_or_is_shared() -> None:
+def test_every_folder_of_the_oracles_holds_one_or_serves_all() -> None:
     folders = {each.parent.name for each in HOME.glob("*/__init__.py")}
-    assert folders - {type(each).__module__.split(".")[-2] for each in oracles.ORACLES} == {"shared"}
+    assert folders - {type(each).__module__.split(".")[-2] for each in oracles.ORACLES} == {
+        each.rstrip("/") for each in FOR_ALL
+    }
 
 
 def test_the_readme_lists_every_oracle_by_area_name_and_title() -> None:
@@ -78,7 +82,7 @@ def strays(sources: Mapping[str, str]) -> set[str]:
     return {
         name
         for name in reporters(sources)
-        if name != THE_COLLECTOR and (name.endswith(SILENT) or name.startswith("shared/") or "/" not in name)
+        if name != THE_COLLECTOR and (name.endswith(SILENT) or name.partition("/")[0] in FOR_ALL or "/" not in name)
     }
 
 
