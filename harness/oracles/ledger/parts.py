@@ -31,7 +31,7 @@ by_part = Area(
         events.BarrierReceived: "all",
         events.BarrierSent: "all",
         events.SnapshotTaken: "first",
-        events.ChannelStateTaken: "things",
+        events.ChannelStateTaken: "first",
         events.SnapshotReleased: "first",
         events.AckSent: "first",
         events.AckReceived: "things",

@@ -14,6 +14,7 @@ from holdfast.harness.model.sentence import plural
 from holdfast.harness.model.topology import channel_ends, process_of
 from holdfast.harness.model.verdict import Damage, Verdict
 from holdfast.harness.oracles.findings import Findings
+from holdfast.harness.oracles.ledger.parts import by_part
 from holdfast.harness.oracles.ledger.submissions import Submissions
 from holdfast.harness.oracles.liveness.blockage import status_in_words, waiting_for
 from holdfast.harness.oracles.shared.exemptions import exemptions
@@ -196,15 +197,12 @@ def _judge_channels(history: History, findings: Findings) -> None:
     newest = max(completed | aborted, default=-1)
     dead = exemptions(history).dead
     stopped = {event.subtask for event in history.of(events.TaskStopped) if event.attempt == present[event.subtask]}
-    told = {
-        (event.subtask, event.checkpoint)
-        for event in history.of(events.NotificationReceived)
-        if event.attempt == present[event.subtask] and not event.completed
-    }
+    notices = by_part(history, events.NotificationReceived).all
     for event in stuck:
         receiver = channel_ends(event.channel)[1]
         # The checkpoint may be under way when the run is stopped, or the news of its end may be
-        over = event.checkpoint in completed or event.checkpoint < newest or (receiver, event.checkpoint) in told
+        over = event.checkpoint in completed or event.checkpoint < newest
+        over = over or any(not each.completed for each in notices.get((event.attempt, receiver, event.checkpoint), ()))
         if over and event.node not in dead and receiver not in stopped:
             findings.check("channel-left-blocked")
             message = f"{event.channel} stays blocked for checkpoint {event.checkpoint}, which is over"

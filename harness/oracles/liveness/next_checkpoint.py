@@ -31,7 +31,7 @@ from holdfast.harness.model.events import (
     TransactionCommitted,
 )
 from holdfast.harness.oracles.findings import Findings
-from holdfast.harness.oracles.ledger.parts import PartId, by_part, part_of
+from holdfast.harness.oracles.ledger.parts import by_part, part_of
 from holdfast.harness.oracles.liveness.last_state import LastState
 from holdfast.harness.oracles.shared.options import (
     NS_PER_MS,
@@ -133,17 +133,11 @@ def _judge_snapshots(state: LastState, findings: Findings) -> None:
     history = state.history
     answers: list[AckSent | DeclineSent] = [*history.of(AckSent), *history.of(DeclineSent)]
     findings.check("snapshot-not-acknowledged", len(answers))
+    completions = [notice for notice in history.of(NotificationReceived) if notice.completed]
     answered: dict[tuple[int, str], int] = {}
-    for answer in answers:
+    for answer in (*answers, *completions):
         key = answer.attempt, answer.subtask
         answered[key] = max(answered.get(key, 0), answer.checkpoint)
-    aborted_ns: dict[PartId, int] = {}
-    for notice in history.of(NotificationReceived):
-        key = notice.attempt, notice.subtask
-        if notice.completed:
-            answered[key] = max(answered.get(key, 0), notice.checkpoint)
-        else:
-            aborted_ns[*key, notice.checkpoint] = notice.time_ns
     for snapshot in history.of(SnapshotTaken):
         key = snapshot.attempt, snapshot.subtask
         if snapshot.checkpoint <= answered.get(key, 0):  # Nearly all are.
@@ -151,7 +145,9 @@ def _judge_snapshots(state: LastState, findings: Findings) -> None:
         task = state.task(snapshot.subtask)
         if task is None or task.attempt != snapshot.attempt:
             continue
-        until_ns = aborted_ns.get((*key, snapshot.checkpoint), history.end.ended_ns)
+        notices = by_part(history, NotificationReceived).all.get(part_of(snapshot), ())
+        aborted_ns = [notice.time_ns for notice in notices if not notice.completed]
+        until_ns = aborted_ns[0] if aborted_ns else history.end.ended_ns
         if until_ns - snapshot.time_ns < ANSWER_NS or not state.is_due(snapshot.time_ns):
             continue
         if _in_flight_is_known(state, snapshot):

@@ -14,7 +14,7 @@ from holdfast.harness.model.events import (
     TriggerReceived,
 )
 from holdfast.harness.model.history import History
-from holdfast.harness.oracles.ledger.parts import PartId, by_part, part_of
+from holdfast.harness.oracles.ledger.parts import PartId, by_part
 
 _SEQUENCE, _HELD_BYTES = attrgetter("sequence"), attrgetter("held_bytes")
 
@@ -63,5 +63,5 @@ def subtask_times(history: History) -> dict[PartId, Times]:
 
 def overtaking_parts(history: History) -> set[PartId]:
     """Those whose barriers overtook, with the snapshot, or later in the buffers of its outputs."""
-    parts = {part_of(taken) for taken in history.of(SnapshotTaken) if taken.unaligned}
-    return parts | {part_of(taken) for taken in history.of(ChannelStateTaken) if taken.channels}
+    parts = {part for part, taken in by_part(history, SnapshotTaken).first.items() if taken.unaligned}
+    return parts | {part for part, taken in by_part(history, ChannelStateTaken).first.items() if taken.channels}

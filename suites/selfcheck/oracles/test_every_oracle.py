@@ -41,9 +41,7 @@ def test_every_oracle_lies_in_an_area_of_the_rules() -> None:
 
 def test_every_folder_of_the_oracles_holds_one_or_serves_all() -> None:
     folders = {each.parent.name for each in HOME.glob("*/__init__.py")}
-    assert folders - {type(each).__module__.split(".")[-2] for each in oracles.ORACLES} == {
-        each.rstrip("/") for each in FOR_ALL
-    }
+    assert folders - {type(each).__module__.split(".")[-2] for each in oracles.ORACLES} == {*FOR_ALL}
 
 
 def test_the_readme_lists_every_oracle_by_area_name_and_title() -> None:

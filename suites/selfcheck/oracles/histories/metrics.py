@@ -11,27 +11,36 @@ from typing import Any
 from msgspec.structs import replace
 
 from holdfast.harness.model.events import (
-    AckOutcome, AckReceived, AckSent, AttemptStarted, BarrierReceived, CheckpointAborted, CheckpointCompleted,
-    CheckpointCounts, CheckpointStatistics, CheckpointStatus, CheckpointTriggered, CheckpointType, Event, FileReference,
-    JobStatus, JobSwitched, MetadataPublished, RestoreCompleted, RestoreStatistics, SnapshotTaken, SubtaskStatistics,
-    TriggerReceived,
+    AckOutcome, AckReceived, AckSent, AttemptStarted, BarrierReceived, ChannelStateTaken, CheckpointAborted,
+    CheckpointCompleted, CheckpointCounts, CheckpointStatistics, CheckpointStatus, CheckpointTriggered, CheckpointType,
+    Event, FileReference, JobStatus, JobSwitched, MetadataPublished, RestoreCompleted, RestoreStatistics,
+    SnapshotTaken, SubtaskStatistics, TriggerReceived,
 )  # fmt: skip
 from holdfast.harness.model.history import RunEnd
 from holdfast.suites.selfcheck.oracles.builder import Line, exhibits
+from holdfast.suites.selfcheck.oracles.lines import content, in_flight
 
 Report = CheckpointStatistics | SubtaskStatistics | RestoreStatistics | RestoreCompleted
 Change = Callable[[Report], Report | None]
+Beside = ChannelStateTaken | TriggerReceived
 PARTICIPANTS = ("source[0]", "source[1]", "sum[0]")
 INLINE_BYTES, FILE_BYTES, HELD_BYTES = 10, 100, 64
 ENDED = (CheckpointStatus.COMPLETED, CheckpointStatus.FAILED)
 
 
-class Script:
-    """Says what happens and, unless `change` says otherwise, reports it; a copy of each trigger of `copied` comes."""
+def honest(report: Report) -> Report:
+    return report
 
-    def __init__(self, change: Change, copied: str = "") -> None:
+
+class Script:
+    """Says what happens and, unless `change` says otherwise, reports it.
+
+    Beside each upload of a subtask comes what `beside` has of it, up to two lines.
+    """
+
+    def __init__(self, change: Change, *beside: Beside) -> None:
         self.change = change
-        self.copied = copied
+        self.beside = beside
         self.lines: list[Line] = []
         self.now_ms = 0
         self.last_end_ms: int | None = None
@@ -122,11 +131,10 @@ class Script:
         """Snapshot and ack of a subtask, three milliseconds apart."""
         self.say(SnapshotTaken(subtask=name, checkpoint=number))
         snapshot_ms = self.now_ms
-        self.wait(1)
-        if name == self.copied:
-            self.say(TriggerReceived(checkpoint=number, subtask=name))
-        else:
-            self.wait(1)
+        beside = [replace(event, checkpoint=number) for event in self.beside if event.subtask == name]
+        for event in beside:
+            self.say(event)
+        self.wait(2 - len(beside))
         acked_ms = self.say(AckSent(subtask=name, checkpoint=number, files=files, inline_bytes=INLINE_BYTES))
         heard_ms = self.say(AckReceived(subtask=name, checkpoint=number, outcome=AckOutcome.SUCCESS))
         full_bytes = INLINE_BYTES + sum(file.length for file in files)
@@ -136,9 +144,9 @@ class Script:
                                       delta_bytes=full_bytes, full_bytes=full_bytes))  # fmt: skip
 
 
-def reported(change: Change = lambda report: report, *, copied: str = "") -> list[Line]:
-    """Two checkpoints, one that is declined, a restart, and another one. Triggers of `copied` come twice."""
-    script = Script(change, copied)
+def reported(change: Change = honest, *beside: Beside) -> list[Line]:
+    """Two checkpoints, one that is declined, a restart, and another one."""
+    script = Script(change, *beside)
     script.attempt(None)
     script.checkpoint(1)
     script.wait(30)
@@ -160,6 +168,12 @@ def changed(number: int, of: CheckpointStatus | str, **wrong: Any) -> Change:
         return report
 
     return change
+
+
+def overtook(report: Report) -> Report:
+    """A completed checkpoint is said to have overtaken records."""
+    completed = isinstance(report, CheckpointStatistics) and report.status is CheckpointStatus.COMPLETED
+    return replace(report, checkpoint_type=CheckpointType.UNALIGNED_CHECKPOINT) if completed else report
 
 
 def late_by(milliseconds: float) -> Change:
@@ -251,6 +265,11 @@ near("duration-wrong", "a busy machine recorded late",
      reported(changed(2, CheckpointStatus.FAILED, duration_ms=40.0)),
      end=RunEnd(reached=True, real_time=True))  # fmt: skip
 
+OVERTAKEN = in_flight("sum[0]", content("source[0]->sum[0]", 0))
+
+bad("type-wrong", "overtaken is said to be aligned", reported(honest, OVERTAKEN))
+near("type-wrong", "barriers overtook records in front of one subtask", reported(overtook, OVERTAKEN))
+near("type-wrong", "tells again what was in flight", reported(overtook, OVERTAKEN, in_flight("sum[0]")))
 near("type-wrong", "all of it is new",
      reported(changed(1, CheckpointStatus.COMPLETED, full_bytes=3 * INLINE_BYTES + FILE_BYTES)))  # fmt: skip
 
@@ -265,6 +284,7 @@ near("held-bytes-wrong", "synchronous part is the longer", reported(changed(1, "
 
 near("part-duration-wrong", "synchronous part is the longer", reported(changed(1, "sum[0]", sync_ms=3.0, async_ms=0.0)))
 
-near("alignment-wrong", "copy of a trigger comes behind the snapshot", reported(copied="source[0]"))
+near("alignment-wrong", "copy of a trigger comes behind the snapshot",
+     reported(honest, TriggerReceived(subtask="source[0]", checkpoint=1)))  # fmt: skip
 
 near("idle-gap-wrong", "gap is counted from the end", reported())
