@@ -16,6 +16,7 @@ from holdfast.harness.model.history import History
 from holdfast.harness.model.plan import ExpectedEnd
 from holdfast.harness.oracles.findings import Findings
 from holdfast.harness.oracles.ledger.checkpoints import CheckpointId, by_checkpoint
+from holdfast.harness.oracles.ledger.parts import by_part
 from holdfast.harness.oracles.ledger.submissions import Submissions
 from holdfast.harness.oracles.shared.exemptions import exemptions
 from holdfast.harness.oracles.shared.layout import Layouts
@@ -73,19 +74,12 @@ def judge_assignments(history: History, findings: Findings) -> None:
 def _known_ns(history: History, received: events.SplitsReceived) -> int | None:
     """When, in nanoseconds, the enumerator knows what a reader has: a while later, and once it has taken a message
     that the reader sent since, as an acknowledgement is. None: it took none of those."""
-    usual_ns = received.time_ns + KNOWN_NS
-    acked = {
-        sent.checkpoint
-        for sent in history.of(events.AckSent)
-        if (sent.attempt, sent.subtask) == (received.attempt, received.subtask) and sent.time_ns > received.time_ns
-    }
-    if not acked:
+    usual_ns, reader = received.time_ns + KNOWN_NS, (received.attempt, received.subtask)
+    sent, taken = by_part(history, events.AckSent).first, by_part(history, events.AckReceived).first
+    later = [part for part, ack in sent.items() if part[:2] == reader and ack.time_ns > received.time_ns]
+    if not later:
         return usual_ns
-    taken_ns = [
-        taken.time_ns
-        for taken in history.of(events.AckReceived)
-        if (taken.attempt, taken.subtask) == (received.attempt, received.subtask) and taken.checkpoint in acked
-    ]
+    taken_ns = [taken[part].time_ns for part in later if part in taken]
     return max(usual_ns, min(taken_ns)) if taken_ns else None
 
 

@@ -7,6 +7,7 @@ whoever did it again, found it again or was told again has not done another thin
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence, Set
+from functools import partial
 from typing import Any, Generic, Literal, TypeVar
 
 from holdfast.harness.model.events import Event
@@ -16,6 +17,8 @@ Kind = TypeVar("Kind", bound=Event)
 Thing = TypeVar("Thing")
 Reading = Literal["things", "first", "all"]
 """What clauses may read of a field: whether there is an event of a thing, the first one, or all in their order."""
+ThingOf = Callable[[History, type[Event]], Callable[[Any], Thing]]
+"""How the events of a kind say what they are of."""
 
 
 class Entries(Generic[Thing, Kind]):
@@ -37,11 +40,7 @@ class Entries(Generic[Thing, Kind]):
         if self._all is None:
             found: dict[Thing, list[Kind]] = {}
             for thing, event in zip(map(self._thing_of, self._events), self._events, strict=True):
-                known = found.get(thing)
-                if known is None:
-                    found[thing] = [event]
-                else:
-                    known.append(event)
+                found.setdefault(thing, []).append(event)
             self._all = found
         return self._all
 
@@ -65,7 +64,7 @@ class Area(Generic[Thing]):
     """An area of the ledger. Called with a history and a kind of events, it gives the events of that kind.
 
     Args:
-        thing_of: how events of a kind say what they are of.
+        thing_of: what one is of.
         fields: the kinds of events that it holds, with the most that any clause reads of each. An order that no clause
             depends on is not promised.
 
@@ -73,19 +72,15 @@ class Area(Generic[Thing]):
         gathers: by kind, what gathers its events of a history when they are first asked for.
     """
 
-    def __init__(
-        self,
-        thing_of: Callable[[History, type[Event]], Callable[[Any], Thing]],
-        fields: Mapping[type[Event], Reading],
-    ) -> None:
+    def __init__(self, thing_of: ThingOf[Thing], fields: Mapping[type[Event], Reading]) -> None:
         self.fields = fields
-        self.gathers = {kind: _gathering(thing_of, kind) for kind in fields}
+        self.gathers: dict[type[Event], Callable[[History], Entries[Thing, Any]]] = {
+            kind: partial(_gathered, thing_of, kind) for kind in fields
+        }
 
     def __call__(self, history: History, kind: type[Kind]) -> Entries[Thing, Kind]:
         return history.derived(self.gathers[kind])
 
 
-def _gathering(
-    thing_of: Callable[[History, type[Event]], Callable[[Any], Thing]], kind: type[Event]
-) -> Callable[[History], Entries[Thing, Any]]:
-    return lambda history: Entries(history.of(kind), thing_of(history, kind))
+def _gathered(thing_of: ThingOf[Thing], kind: type[Event], history: History) -> Entries[Thing, Any]:
+    return Entries(history.of(kind), thing_of(history, kind))

@@ -34,7 +34,7 @@ by_part = Area(
         events.ChannelStateTaken: "first",
         events.SnapshotReleased: "first",
         events.AckSent: "first",
-        events.AckReceived: "things",
+        events.AckReceived: "first",
         events.NotificationReceived: "all",
     },
 )

@@ -111,6 +111,11 @@ splits.bad(
     SplitsLeft(checkpoint=1, vertex="other", splits=()), SplitsListed(splits=(0,1,2,3)), completed(),
 )  # fmt: skip
 
+splits.bad(
+    "split-assigned-again", "an ack of the reader is taken twice", attempt(), splits.ONE_ASSIGNED, splits.ONE_RECEIVED,
+    1, ack_sent("source[1]"), splits.ACK_TAKEN, splits.AGAIN * 4, splits.ACK_TAKEN,
+)  # fmt: skip
+
 # --- files -----------------------------------------------------------------------------------------------------------
 
 damage.reach_bad("file-missing", "deleted while its checkpoint is retained and again when it is dropped",
