@@ -171,7 +171,7 @@ near("snapshot-not-acknowledged", "the second waits for a barrier",
 near("snapshot-not-acknowledged", "the second is aborted at once",
      ANSWERED, of_each(BarrierReceived, *AROUND, checkpoint=2), snapshot(SUM, 2),
      heard(SUM, 2, completed=False))  # fmt: skip
-near("snapshot-not-acknowledged", "the second is aborted at once, and that is told again later",
+near("snapshot-not-acknowledged", "the second is aborted at once and again later",
      ANSWERED, of_each(BarrierReceived, *AROUND, checkpoint=2), snapshot(SUM, 2),
      heard(SUM, 2, completed=False), 200, heard(SUM, 2, completed=False))  # fmt: skip
 near("snapshot-not-acknowledged", "a later one completes",
