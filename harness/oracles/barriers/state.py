@@ -30,7 +30,7 @@ from holdfast.harness.oracles.barriers.open_windows import CLAUSES, judge_open_w
 from holdfast.harness.oracles.findings import Findings
 from holdfast.harness.oracles.ledger.checkpoints import CheckpointId, by_checkpoint
 from holdfast.harness.oracles.ledger.submissions import Submissions
-from holdfast.harness.oracles.shared.claimed_snapshots import claimed_snapshots, dropped_checkpoints
+from holdfast.harness.oracles.shared.claimed_snapshots import claimed_snapshots
 from holdfast.harness.oracles.shared.exemptions import exemptions
 from holdfast.harness.oracles.shared.layout import Layouts
 from holdfast.harness.oracles.shared.lineage import is_plain
@@ -91,14 +91,13 @@ class StateOracle:
 def _judge_reading(history: History, findings: Findings) -> None:
     if Guarantee.NO_LOSS not in history.claims.state:
         return
-    exempt, claimed, dropped = exemptions(history), claimed_snapshots(history), dropped_checkpoints(history)
+    exempt, claimed = exemptions(history), claimed_snapshots(history)
     checkpoint_of = history.derived(Submissions).checkpoint_of
     completed = by_checkpoint(history, CheckpointCompleted).first
     for audit in history.of(CheckpointAudited):
         done = completed.get(checkpoint_of(audit))
-        spoilt = exempt.hold(audit, *exempt.objects_of(audit)) or claimed.broke(history, audit)
-        spoilt = spoilt or dropped.before(history, audit)
-        if done is not None and not spoilt:
+        gone = claimed.broke(history, audit) or claimed.dropped(history, audit)
+        if done is not None and not gone and not exempt.hold(audit, *exempt.objects_of(audit)):
             findings.check("state-unreadable")
             if audit.problem:
                 message = f"checkpoint {audit.checkpoint} cannot be read back: {audit.problem}"

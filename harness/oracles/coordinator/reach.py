@@ -11,7 +11,7 @@ from holdfast.harness.model.verdict import Verdict
 from holdfast.harness.oracles.coordinator.observed_storage import NAMED, judge_named
 from holdfast.harness.oracles.findings import Findings, replay
 from holdfast.harness.oracles.ledger.files import by_path
-from holdfast.harness.oracles.shared.claimed_snapshots import claimed_snapshots, dropped_checkpoints
+from holdfast.harness.oracles.shared.claimed_snapshots import claimed_snapshots
 from holdfast.harness.oracles.shared.exemptions import exemptions
 from holdfast.harness.oracles.shared.options import number
 
@@ -68,7 +68,6 @@ class _Storage:
         self.deleted = by_path(history, events.FileDeleted).first
         self.claimed = claimed_snapshots(history)
         identity = self.claimed.identity
-        self.dropped = dropped_checkpoints(history).first
         self.completed = {identity(event, event.checkpoint) for event in history.of(events.CheckpointCompleted)}
         coordinators = {event.node for event in history.of(events.CheckpointCompleted)}
         self.workers = {event.node for event in history.of(events.AckSent)} - coordinators
@@ -79,7 +78,7 @@ class _Storage:
         """The files of one checkpoint."""
         checkpoint = metadata.checkpoint
         identity = self.claimed.identity(metadata, checkpoint)
-        dropped = self.dropped.get(identity)
+        dropped = self.claimed.first_drop(identity)
         withdrawn = None if identity in self.completed else self.deleted.get(metadata.path)
         for path in dict.fromkeys([metadata.path, *(file.path for file in metadata.files)]):
             findings.check("file-missing")

@@ -30,5 +30,6 @@ by_checkpoint = Area(
         events.SavepointCompleted: "first",
         events.CheckpointCompleted: "first",
         events.CheckpointAborted: "things",
+        events.CheckpointDropped: "first",
     },
 )

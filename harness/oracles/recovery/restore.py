@@ -17,7 +17,7 @@ from holdfast.harness.oracles.recovery.moved_state import judge_moves
 from holdfast.harness.oracles.recovery.operator_state import CLAUSES as OPERATOR_STATE
 from holdfast.harness.oracles.recovery.operator_state import differ, judge_operator_state
 from holdfast.harness.oracles.recovery.rescaled_restore import CLAUSES, RescaledRestores
-from holdfast.harness.oracles.shared.claimed_snapshots import claimed_snapshots, dropped_checkpoints
+from holdfast.harness.oracles.shared.claimed_snapshots import claimed_snapshots
 from holdfast.harness.oracles.shared.exemptions import exemptions
 from holdfast.harness.oracles.shared.layout import members
 from holdfast.harness.oracles.shared.options import gives_again
@@ -212,11 +212,10 @@ def _judge_audits(history: History, snapshots: Recorded[events.SnapshotTaken], f
     """Checkpoints restored once more by the harness, when they had completed and after the run."""
     exempt = exemptions(history)
     claimed = claimed_snapshots(history)
-    dropped = dropped_checkpoints(history)
     for audit in history.of(events.CheckpointAudited):
-        if exempt.hold(audit, *exempt.objects_of(audit)) or claimed.broke(history, audit):
+        if exempt.hold(audit, *exempt.objects_of(audit)):
             continue
-        if dropped.before(history, audit):
+        if claimed.broke(history, audit) or claimed.dropped(history, audit):
             continue
         findings.check("audit-failed")
         if audit.problem:

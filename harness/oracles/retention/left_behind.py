@@ -11,7 +11,7 @@ from holdfast.harness.model.events import FileDeleted, FileWritten, StorageListe
 from holdfast.harness.model.history import History
 from holdfast.harness.oracles.findings import Findings
 from holdfast.harness.oracles.ledger.files import by_path
-from holdfast.harness.oracles.shared.claimed_snapshots import claimed_snapshots, dropped_checkpoints
+from holdfast.harness.oracles.shared.claimed_snapshots import claimed_snapshots
 from holdfast.harness.oracles.shared.exemptions import Exemptions
 from holdfast.harness.oracles.shared.shared_files import shared_files
 from holdfast.harness.oracles.shared.storage_looks import Look, settled, storage_looks, undisturbed_listing
@@ -54,11 +54,11 @@ def judge_dropped_left(history: History, exempt: Exemptions, findings: Findings)
     if listing is None:
         return
     there = {file.path for file in listing.files}
-    identity, first = claimed_snapshots(history).identity, dropped_checkpoints(history).first
+    claimed = claimed_snapshots(history)
     published = {event.path: event for event in history.of(events.MetadataPublished)}
     named = Counter(path for event in published.values() for path in _paths(event))
     for metadata in published.values():
-        dropped = first.get(identity(metadata, metadata.checkpoint))
+        dropped = claimed.first_drop(claimed.identity(metadata, metadata.checkpoint))
         if dropped is None or not settled(history, dropped):
             continue
         own = [path for path in _paths(metadata) if named[path] == 1 and not exempt.ever_held(path)]

@@ -13,6 +13,7 @@ from holdfast.harness.model import events, profile
 from holdfast.harness.model.history import History
 from holdfast.harness.model.verdict import Verdict
 from holdfast.harness.oracles.findings import Findings, replay
+from holdfast.harness.oracles.ledger.checkpoints import by_checkpoint
 from holdfast.harness.oracles.retention.left_behind import DELETED, LEFT, judge_deleted, judge_dropped_left
 from holdfast.harness.oracles.shared.claimed_snapshots import claimed_snapshots
 from holdfast.harness.oracles.shared.exemptions import Exemptions, exemptions
@@ -81,11 +82,9 @@ class _Job:
         submitted: how it began.
         known: by id, its completed or published checkpoints that are not dropped, and what it has claimed.
         left: those that it left to the user.
-        ended: how it ended for good.
         restoring: an attempt that is not known to run yet.
         started: an attempt of it was.
         unknown: published checkpoints that its present coordinator does not know.
-        savepoints: those of its checkpoints that are the user's from the start, whatever its policy is.
     """
 
     def __init__(self) -> None:
@@ -93,15 +92,18 @@ class _Job:
         self.known: dict[int, RecoveryPoint] = {}
         self.unknown: dict[int, RecoveryPoint] = {}
         self.left: dict[int, events.CheckpointRetained] = {}
-        self.ended: events.JobSwitched | None = None
         self.over = False
         self.restoring: events.AttemptStarted | None = None
         self.started = False
-        self.savepoints: set[int] = set()
 
 
 class _Jobs:
-    """All jobs of a history; only their coordinators write these events, and their lives follow each other."""
+    """All jobs of a history; only their coordinators write these events, and their lives follow each other.
+
+    Attributes:
+        ends: by job, how it ended for good.
+        savepoints: those checkpoints that are the user's from the start, whatever the policy of their job is.
+    """
 
     def __init__(self, history: History, findings: Findings) -> None:
         self.findings = findings
@@ -113,6 +115,11 @@ class _Jobs:
         self.exempt = exemptions(history)
         self.jobs: dict[int, _Job] = {}
         self.files: dict[str, events.MetadataPublished] = {}
+        self.savepoints = by_checkpoint(history, events.SavepointCompleted).things
+        self.ends: dict[int, list[events.JobSwitched]] = {}
+        for switched in history.of(events.JobSwitched):
+            if switched.status in ENDS:
+                self.ends.setdefault(self.number(switched), []).append(switched)
         replay(
             history,
             {
@@ -120,7 +127,6 @@ class _Jobs:
                 events.JobSwitched: self._switched,
                 events.AttemptStarted: self._attempt_started,
                 events.MetadataPublished: self._published,
-                events.SavepointCompleted: self._savepoint_completed,
                 events.CheckpointCompleted: self._completed,
                 events.CheckpointAborted: self._aborted,
                 events.CheckpointDrawn: self._drawn,
@@ -140,8 +146,8 @@ class _Jobs:
     def close(self) -> None:
         """A job that is over, and whose last coordinator lives on, has done what its policy says. One that never began
         to run has taken over nothing that it was given."""
-        for job in self.jobs.values():
-            ended = job.ended
+        for number, job in self.jobs.items():
+            ended = self.ends[number][-1] if number in self.ends else None
             if ended is None or not job.started or ended.node in self.exempt.dead or self.history.end.problem:
                 continue
             for checkpoint, event in self._within_reach(job, ended.node):
@@ -182,8 +188,6 @@ class _Jobs:
         job.over = event.status in events.OVER
         if event.status is events.JobStatus.RUNNING:
             job.restoring = None
-        elif event.status in ENDS:
-            job.ended = event
 
     def _attempt_started(self, event: events.AttemptStarted) -> None:
         job, findings = self._job(event), self.findings
@@ -216,13 +220,9 @@ class _Jobs:
         for file in event.files:
             self.files[file.path] = event
 
-    def _savepoint_completed(self, event: events.SavepointCompleted) -> None:
-        self._job(event).savepoints.add(event.checkpoint)
-
     def _completed(self, event: events.CheckpointCompleted) -> None:
-        job = self._job(event)
-        if event.checkpoint not in job.savepoints:
-            job.known[event.checkpoint] = event
+        if (self.number(event), event.checkpoint) not in self.savepoints:
+            self._job(event).known[event.checkpoint] = event
 
     def _aborted(self, event: events.CheckpointAborted) -> None:
         known = self._job(event).known
@@ -263,7 +263,7 @@ class _Jobs:
     def _left(self, event: events.CheckpointRetained) -> None:
         job, status = self._job(event), self._end_of(event)
         job.left[event.checkpoint] = event
-        if status is None or event.checkpoint in job.savepoints:
+        if status is None or (self.number(event), event.checkpoint) in self.savepoints:
             return
         if status in self.kept:
             self.findings.check("discarded-wrongly")
@@ -273,13 +273,8 @@ class _Jobs:
 
     def _end_of(self, event: events.Event) -> events.JobStatus | None:
         """How the job of an event ended, whether that was told before it or afterwards."""
-        job = self.number(event)
-        ends = (
-            each.status
-            for each in self.history.of(events.JobSwitched)
-            if each.status in ENDS and self.number(each) == job
-        )
-        return next(ends, None)
+        ends = self.ends.get(self.number(event))
+        return ends[0].status if ends else None
 
     def _deleted(self, event: events.FileDeleted) -> None:
         metadata = self.files.get(event.path)

@@ -20,6 +20,7 @@ from holdfast.harness.model.events import (
 )
 from holdfast.harness.model.history import History
 from holdfast.harness.model.plan import Plan
+from holdfast.harness.oracles.ledger.checkpoints import by_checkpoint
 from holdfast.harness.oracles.ledger.files import by_path
 from holdfast.harness.oracles.ledger.submissions import Submissions
 from holdfast.harness.oracles.shared.exemptions import exemptions
@@ -55,6 +56,7 @@ class ClaimedSnapshots:
     def __init__(self, history: History) -> None:
         self.job_of = history.derived(Submissions).of
         self.by_job: dict[int, Claim] = {}
+        self._dropped = by_checkpoint(history, CheckpointDropped).first
         self._files: dict[Identity, frozenset[str]] = {}
         self._taken: dict[str, list[_Taken]] = {}
         if not claims(history.plan):
@@ -108,6 +110,21 @@ class ClaimedSnapshots:
             for each in taken
         )
 
+    def first_drop(self, identity: Identity) -> CheckpointDropped | None:
+        """What dropped a checkpoint first, its own job or one that has claimed it. Whether it may be dropped is for
+        REACH to judge, and what is left of it for RETAIN."""
+        job, checkpoint = identity
+        for owner in (job, *(each for each, claim in self.by_job.items() if claim.identity == identity)):
+            dropped = self._dropped.get((owner, checkpoint))
+            if dropped is not None:
+                return dropped
+        return None
+
+    def dropped(self, history: History, audit: CheckpointAudited) -> bool:
+        """Whether a checkpoint was dropped before it was audited: nobody needs to restore it any more."""
+        dropped = self.first_drop(self.identity(audit, audit.checkpoint))
+        return dropped is not None and history.position(dropped) < history.position(audit)
+
     def broke(self, history: History, audit: CheckpointAudited) -> bool:
         """Whether a checkpoint could not be whole any more when it was audited."""
         if not self._taken:
@@ -128,28 +145,3 @@ def claims(plan: Plan) -> bool:
 def claimed_snapshots(history: History) -> ClaimedSnapshots:
     """Worked out once, however many oracles ask."""
     return history.derived(ClaimedSnapshots)
-
-
-class DroppedCheckpoints:
-    """Checkpoints of a history that their job has dropped: nobody needs to restore one any more. Whether they may be
-    dropped is for REACH to judge, and what is left of them for RETAIN.
-
-    Attributes:
-        first: by checkpoint, the event that dropped it first.
-    """
-
-    def __init__(self, history: History) -> None:
-        self._identity = claimed_snapshots(history).identity
-        self.first: dict[Identity, CheckpointDropped] = {}
-        for event in history.of(CheckpointDropped):
-            self.first.setdefault(self._identity(event, event.checkpoint), event)
-
-    def before(self, history: History, audit: CheckpointAudited) -> bool:
-        """Whether a checkpoint was dropped before it was audited."""
-        dropped = self.first.get(self._identity(audit, audit.checkpoint))
-        return dropped is not None and history.position(dropped) < history.position(audit)
-
-
-def dropped_checkpoints(history: History) -> DroppedCheckpoints:
-    """Worked out once, however many oracles ask."""
-    return history.derived(DroppedCheckpoints)
