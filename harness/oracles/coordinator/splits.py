@@ -15,7 +15,7 @@ from holdfast.harness.model import events
 from holdfast.harness.model.history import History
 from holdfast.harness.model.plan import ExpectedEnd
 from holdfast.harness.oracles.findings import Findings
-from holdfast.harness.oracles.ledger.checkpoints import CheckpointId, by_checkpoint
+from holdfast.harness.oracles.ledger.checkpoints import CheckpointId, by_checkpoint, triggered_by
 from holdfast.harness.oracles.ledger.parts import by_part
 from holdfast.harness.oracles.ledger.submissions import Submissions
 from holdfast.harness.oracles.shared.exemptions import exemptions
@@ -96,33 +96,28 @@ def judge_splits(history: History, findings: Findings) -> None:
         if checkpoint in left and {each.subtask for each in snapshots} == set(layouts.of(completed).sources):
             held = Counter(split for snapshot in snapshots for split, _ in snapshot.positions)
             held.update(split for part in left[checkpoint] for split in part.splits)
-            due = _due(history, left[checkpoint][-1], checkpoint[0], parts)
+            due = _due(history, left[checkpoint][-1], checkpoint, parts)
             parts[checkpoint] = held
             _judge(completed, left[checkpoint], held, due, findings)
 
 
 def _due(
-    history: History, left: events.SplitsLeft, job: int, parts: dict[CheckpointId, Counter[int]]
+    history: History, left: events.SplitsLeft, checkpoint: CheckpointId, parts: dict[CheckpointId, Counter[int]]
 ) -> Collection[int]:
     """The splits that a checkpoint must hold: all of the input where nobody saw them listed."""
     listings = history.of(events.SplitsListed)
     if not listings:
         return range(len(history.inputs.partitions))
-    triggers = [
-        event.sequence
-        for event in history.of(events.CheckpointTriggered)
-        if (event.node, event.checkpoint) == (left.node, left.checkpoint)
-    ]
-    triggered = min(triggers, default=left.sequence)
+    taken = triggered_by(history, left.node, checkpoint) or left
     known = {
         split
         for listed in listings
-        if listed.node == left.node and listed.sequence < triggered
+        if listed.node == left.node and listed.sequence < taken.sequence
         for split in listed.splits
     }
     for started in history.of(events.AttemptStarted):
         if started.node == left.node and started.sequence < left.sequence and not started.subtasks:
-            known.update(parts.get((job, started.restored_checkpoint or 0), ()))
+            known.update(parts.get((checkpoint[0], started.restored_checkpoint or 0), ()))
     return known
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 from holdfast.harness.model import events
 from holdfast.harness.model.history import History
@@ -21,7 +21,7 @@ def _checkpoint_of(history: History, _kind: type[events.Event]) -> Callable[[Any
 by_checkpoint = Area(
     _checkpoint_of,
     {
-        events.CheckpointTriggered: "first",
+        events.CheckpointTriggered: "all",
         events.SavepointTriggered: "first",
         events.SnapshotTaken: "all",
         events.ChannelStateTaken: "all",
@@ -33,3 +33,24 @@ by_checkpoint = Area(
         events.CheckpointDropped: "first",
     },
 )
+
+
+class Span(NamedTuple):
+    """A checkpoint that one life of a coordinator saw from its beginning to its end."""
+
+    triggered: events.CheckpointTriggered
+    completed: events.CheckpointCompleted
+
+
+def triggered_by(history: History, node: str, checkpoint: CheckpointId) -> events.CheckpointTriggered | None:
+    """How one life of a coordinator began a checkpoint; what its predecessor could not store it may draw again."""
+    triggered = by_checkpoint(history, events.CheckpointTriggered).all.get(checkpoint, ())
+    return next((event for event in triggered if event.node == node), None)
+
+
+def spans(history: History) -> list[Span]:
+    """Those that completed, in the order in which they did."""
+    checkpoint_of = history.derived(Submissions).checkpoint_of
+    completed = history.of(events.CheckpointCompleted)
+    found = ((triggered_by(history, event.node, checkpoint_of(event)), event) for event in completed)
+    return [Span(triggered, event) for triggered, event in found if triggered is not None]

@@ -14,6 +14,7 @@ from holdfast.harness.model.sentence import plural
 from holdfast.harness.model.topology import channel_ends, process_of
 from holdfast.harness.model.verdict import Damage, Verdict
 from holdfast.harness.oracles.findings import Findings
+from holdfast.harness.oracles.ledger.checkpoints import spans
 from holdfast.harness.oracles.ledger.parts import by_part
 from holdfast.harness.oracles.ledger.submissions import Submissions
 from holdfast.harness.oracles.liveness.blockage import status_in_words, waiting_for
@@ -131,19 +132,14 @@ def _command_died(history: History) -> bool:
         if fates.get(event.fault) is FaultFate.WITHOUT_EFFECT
     ]
     coordinators = {event.node for event in history.of(events.AttemptStarted)}
-    triggered_ns = {(event.node, event.checkpoint): event.time_ns for event in history.of(events.CheckpointTriggered)}
-    completed = [
-        (event.node, triggered_ns.get((event.node, event.checkpoint), 0), event.time_ns)
-        for event in history.of(events.CheckpointCompleted)
-    ]
     for given in given_ns:
         # A successor may go on with the job while this one, which stood still, is still to learn of it.
         death = exempt.next_death(coordinators, given)
         if death is None:
             continue
         over_ns, node = death
-        own = [begun for by, begun, ended in completed if by == node and begun > given and ended < over_ns]
-        if len(own) < OWED_CHECKPOINTS:
+        own = [span for span in spans(history) if span.completed.node == node]
+        if sum(given < span.triggered.time_ns and span.completed.time_ns < over_ns for span in own) < OWED_CHECKPOINTS:
             return True
     return False
 

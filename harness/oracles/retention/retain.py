@@ -146,8 +146,8 @@ class _Jobs:
     def close(self) -> None:
         """A job that is over, and whose last coordinator lives on, has done what its policy says. One that never began
         to run has taken over nothing that it was given."""
-        for number, job in self.jobs.items():
-            ended = self.ends[number][-1] if number in self.ends else None
+        for key, job in self.jobs.items():
+            ended = self.ends[key][-1] if key in self.ends else None
             if ended is None or not job.started or ended.node in self.exempt.dead or self.history.end.problem:
                 continue
             for checkpoint, event in self._within_reach(job, ended.node):

@@ -18,6 +18,8 @@ from holdfast.harness.model.consequence import Consequence
 from holdfast.harness.model.history import History
 from holdfast.harness.model.verdict import Verdict
 from holdfast.harness.oracles.findings import Findings, replay
+from holdfast.harness.oracles.ledger.checkpoints import Span, by_checkpoint, spans
+from holdfast.harness.oracles.shared.claimed_snapshots import claimed_snapshots
 from holdfast.harness.oracles.shared.coordinator_lives import CoordinatorLives
 from holdfast.harness.oracles.shared.exemptions import Exemptions, exemptions
 from holdfast.harness.oracles.shared.options import NS_PER_MS, interval_ms, milliseconds, number, synchronous_snapshots
@@ -113,7 +115,8 @@ class _Pace(CoordinatorLives):
         self.interval_ns = interval_ms(plan) * NS_PER_MS
         self.timed = not exempt.coordinator_paused
         self.shared = shared_files(history).paths
-        self.files: dict[int, set[str]] = {}
+        self.identity = claimed_snapshots(history).identity
+        self.published = by_checkpoint(history, events.MetadataPublished).first
         super().__init__()
         replay(
             history,
@@ -128,7 +131,6 @@ class _Pace(CoordinatorLives):
                 events.CheckpointCompleted: self._ended,
                 events.CheckpointAborted: self._ended,
                 events.SavepointCompleted: self._ended,
-                events.MetadataPublished: self._published,
                 events.CheckpointDropped: self._dropped,
                 events.FileDeleted: self._deleted,
                 events.StorageFailed: self._not_deleted,
@@ -252,15 +254,12 @@ class _Pace(CoordinatorLives):
         self.pending.discard(event.checkpoint)
         self.requests.freed(event.time_ns)
 
-    def _published(self, event: events.MetadataPublished) -> None:
-        self._of(event)
-        self.files[event.checkpoint] = {file.path for file in event.files} - self.shared
-
     def _dropped(self, event: events.CheckpointDropped) -> None:
         self._of(event)
-        files = self.files.get(event.checkpoint)
+        published = self.published.get(self.identity(event, event.checkpoint))
+        files = {file.path for file in published.files} - self.shared if published else set()
         if files:
-            self.cleaning[event.checkpoint] = set(files)
+            self.cleaning[event.checkpoint] = files
             self.deletions.update(files)
 
     def _deleted(self, event: events.FileDeleted) -> None:
@@ -294,15 +293,15 @@ def _judge_share(history: History, exempt: Exemptions, findings: Findings) -> No
     interval_ns = milliseconds(plan, profile.INTERVAL, 0) * NS_PER_MS
     if not interval_ns or number(plan, profile.MAX_CONCURRENT, 1) != 1:
         return
-    windows = _windows(history)
-    long = [window for window in windows if window[1].time_ns - window[0].time_ns > interval_ns]
+    whole = spans(history)
+    long = [span for span in whole if span.completed.time_ns - span.triggered.time_ns > interval_ns]
     if not long:
         return
     _judge_flow(history, exempt, long, findings)
     pairs = [
-        (before[1].time_ns - before[0].time_ns, after[0].time_ns - before[1].time_ns)
-        for before, after in pairwise(windows)
-        if before[0].attempt == after[0].attempt and after[0].origin is CheckpointOrigin.PERIODIC
+        (before.completed.time_ns - before.triggered.time_ns, after.triggered.time_ns - before.completed.time_ns)
+        for before, after in pairwise(whole)
+        if before.triggered.attempt == after.triggered.attempt and after.triggered.origin is CheckpointOrigin.PERIODIC
     ]
     if not pause_ns or len(pairs) < FEWEST or exempt.coordinator_paused:
         return
@@ -311,22 +310,10 @@ def _judge_share(history: History, exempt: Exemptions, findings: Findings) -> No
     findings.check("share-too-high")
     if share > bound + SHARE_SLACK:
         message = f"checkpoints take {share:.0%} of the time, with a pause of {pause_ns // NS_PER_MS} ms {bound:.0%}"
-        findings.violated("share-too-high", message, windows[0][0], windows[-1][1])
+        findings.violated("share-too-high", message, whole[0].triggered, whole[-1].completed)
 
 
-def _windows(history: History) -> list[tuple[events.CheckpointTriggered, events.CheckpointCompleted]]:
-    """Trigger and completion of each checkpoint that one life of a coordinator saw from beginning to end."""
-    completed = {(event.node, event.checkpoint): event for event in history.of(events.CheckpointCompleted)}
-    found = ((event, completed.get((event.node, event.checkpoint))) for event in history.of(events.CheckpointTriggered))
-    return [(triggered, end) for triggered, end in found if end is not None]
-
-
-def _judge_flow(
-    history: History,
-    exempt: Exemptions,
-    long: list[tuple[events.CheckpointTriggered, events.CheckpointCompleted]],
-    findings: Findings,
-) -> None:
+def _judge_flow(history: History, exempt: Exemptions, long: list[Span], findings: Findings) -> None:
     """Records that were processed after a long checkpoint could have been processed during it, if all that happened was
     that storage was slow. In real time it must have been: else a busy machine made checkpoint and records late. What is
     processed behind the heal does not count: it may have been fed only then, as markers are. Nor does a checkpoint for
@@ -343,9 +330,9 @@ def _judge_flow(
         waits += [(event.time_ns, event.time_ns + event.delay_ms * NS_PER_MS) for event in slowed]
     arrivals = _Arrivals(history, times)
     long = [
-        (first, last)
-        for first, last in long
-        if last.time_ns < last_ns and not _half(first, last, waits) and not arrivals.explain(first, last)
+        span
+        for span in long
+        if span.completed.time_ns < last_ns and not _half(*span, waits) and not arrivals.explain(*span)
     ]
     if not long:
         return
@@ -357,7 +344,7 @@ def _judge_flow(
     ]
     if not any(begin < time_ns < end for begin, end in inner for time_ns in times):
         message = f"no record is processed during {len(long)} checkpoints that last longer than the interval"
-        findings.violated("records-stand-still", message, long[0][0], long[-1][1])
+        findings.violated("records-stand-still", message, long[0].triggered, long[-1].completed)
 
 
 class _Arrivals:

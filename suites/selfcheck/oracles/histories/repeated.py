@@ -5,12 +5,12 @@ from __future__ import annotations
 from holdfast.harness.model.capability import EXACTLY_ONCE, Claims
 from holdfast.harness.model.checkpoint import SavepointFormat, StopMode
 from holdfast.harness.model.events import (
-    ChannelStateRestored, DeclineSent, SavepointTriggered, SplitsLeft, SplitsListed,
+    ChannelStateRestored, CheckpointAudited, DeclineSent, SavepointTriggered, SplitsLeft, SplitsListed,
 )  # fmt: skip
 from holdfast.harness.model.jobs import FORWARD
 from holdfast.suites.selfcheck.oracles.builder import Line, at, exhibits
 from holdfast.suites.selfcheck.oracles.histories import (
-    damage, final, message, restore, savepoint, snapshot, splits, state,
+    damage, final, message, pace, restore, savepoint, snapshot, splits, state,
 )  # fmt: skip
 from holdfast.suites.selfcheck.oracles.histories.coord import ALL, BARRIER
 from holdfast.suites.selfcheck.oracles.legal import summary
@@ -66,6 +66,14 @@ damage.coord_bad("restored-not-latest", "goes back to the damaged and finds the 
 damage.state_near("state-extra", "completes again with other positions",
                   state.COMPLETED, audited(summary(state.A), summary(state.B)), completed(1, 2, 2),
                   claimed=Claims(state=EXACTLY_ONCE))  # fmt: skip
+
+damage.restore_near("audit-failed", "what cannot be restored was dropped before and is again later",
+                    restore.TAKEN, failure(), attempt(1), dropped(1), restore.STATE_IS_MISSING,
+                    CheckpointAudited(checkpoint=2), dropped(1))  # fmt: skip
+
+pace.bad("records-stand-still", "still during one that the next coordinator draws again",
+         pace.SLOW, pace.BATCH, pace.begun(1), died("coordinator", "killed"), attempt(), switched(RUNNING),
+         pace.begun(1), 300, completed(), pace.BATCH)  # fmt: skip
 
 final.bad("running-before-finished", "the checkpoint is triggered again with all",
           submitted(), final.ALL_START, triggered(3, *final.MAP_FINISHED), triggered(3, *final.ALL), completed(3),
