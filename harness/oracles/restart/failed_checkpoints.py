@@ -6,6 +6,8 @@ from holdfast.harness.model import events
 from holdfast.harness.model.checkpoint import FailureReason
 from holdfast.harness.model.history import History
 from holdfast.harness.oracles.findings import Findings, replay
+from holdfast.harness.oracles.ledger.checkpoints import by_checkpoint
+from holdfast.harness.oracles.ledger.submissions import Submissions
 from holdfast.harness.oracles.shared.coordinator_lives import CoordinatorLives
 from holdfast.harness.oracles.shared.options import flink_1_14, tolerable_failures
 
@@ -37,7 +39,8 @@ class FailedCheckpoints(CoordinatorLives):
         self.tolerable = tolerable_failures(history.plan)
         self.reasons = COUNTED if flink_1_14(history.plan) else COUNTED | ONLY_SINCE_1_15
         super().__init__()
-        self.savepoints = {event.checkpoint for event in history.of(events.SavepointTriggered)}
+        self.checkpoint_of = history.derived(Submissions).checkpoint_of
+        self.savepoints = by_checkpoint(history, events.SavepointTriggered).things
         replay(
             history,
             {
@@ -70,7 +73,7 @@ class FailedCheckpoints(CoordinatorLives):
             return
         if self.exceeded is not None:
             return
-        if event.checkpoint in self.savepoints:
+        if self.checkpoint_of(event) in self.savepoints:
             self.findings.check("failed-below-tolerable")  # A savepoint that fails does not count (CRD-10).
             return
         if event.reason not in self.reasons or event.checkpoint < self.last_success:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from holdfast.harness.model.checkpoint import CheckpointOrigin, FailureReason
-from holdfast.harness.model.events import AckOutcome, CheckpointRefused, DeclineReceived, RestartScheduled
+from holdfast.harness.model.checkpoint import CheckpointOrigin, FailureReason, SavepointFormat, StopMode
+from holdfast.harness.model.events import (
+    AckOutcome, CheckpointRefused, DeclineReceived, RestartScheduled, SavepointTriggered,
+)  # fmt: skip
 from holdfast.suites.selfcheck.oracles.builder import Line, exhibits
 from holdfast.suites.selfcheck.oracles.lines import (
-    RESTARTING, RUNNING, aborted, acked, attempt, completed, died, drawn, failure, switched,
+    NEXT_JOB, RESTARTING, RUNNING, aborted, acked, attempt, completed, died, drawn, failure, submitted, switched,
 )  # fmt: skip
 
 INTERVAL = {
@@ -67,6 +69,10 @@ bad("failed-below-tolerable", "expires while the job restarts and is tolerable",
     *FAILS_WHILE_THE_JOB_RESTARTS, SECOND_EXPIRES, FAILED_OVER[2])  # fmt: skip
 
 bad("tolerable-exceeded", "goes on with second", FIRST_EXPIRES, SECOND_EXPIRES, drawn(3))
+bad("tolerable-exceeded", "the job before had a savepoint of this number",
+    submitted(), SavepointTriggered(checkpoint=1, folder="sp-1", format=SavepointFormat.NATIVE, stop=StopMode.GO_ON),
+    submitted(job=1), attempt(number=NEXT_JOB + 1), switched(RUNNING), FIRST_EXPIRES, drawn(2),
+    options=INTERVAL)  # fmt: skip
 bad("tolerable-exceeded", "refused metadata counts in 2",
     aborted(1, FailureReason.FINALIZATION), drawn(2), options=INTERVAL)  # fmt: skip
 bad("tolerable-exceeded", "goes on behind late answers",
