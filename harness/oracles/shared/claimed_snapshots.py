@@ -20,14 +20,11 @@ from holdfast.harness.model.events import (
 )
 from holdfast.harness.model.history import History
 from holdfast.harness.model.plan import Plan
-from holdfast.harness.oracles.ledger.checkpoints import by_checkpoint
+from holdfast.harness.oracles.ledger.checkpoints import CheckpointId, by_checkpoint
 from holdfast.harness.oracles.ledger.files import by_path
 from holdfast.harness.oracles.ledger.submissions import Submissions
 from holdfast.harness.oracles.shared.exemptions import exemptions
 from holdfast.harness.oracles.shared.stated_options import texts
-
-Identity = tuple[int, int]
-"""The number of the job that took a checkpoint, and its id there."""
 
 
 class Claim(NamedTuple):
@@ -35,7 +32,7 @@ class Claim(NamedTuple):
 
     submitted: JobSubmitted
     snapshot: MetadataPublished | SavepointCompleted
-    identity: Identity
+    identity: CheckpointId
 
 
 class _Taken(NamedTuple):
@@ -57,7 +54,7 @@ class ClaimedSnapshots:
         self.job_of = history.derived(Submissions).of
         self.by_job: dict[int, Claim] = {}
         self._dropped = by_checkpoint(history, CheckpointDropped).first
-        self._files: dict[Identity, frozenset[str]] = {}
+        self._files: dict[CheckpointId, frozenset[str]] = {}
         self._taken: dict[str, list[_Taken]] = {}
         if not claims(history.plan):
             return
@@ -86,14 +83,14 @@ class ClaimedSnapshots:
         lives.update(event.node for event in history.of(CheckpointCompleted) if self.job_of(event) == job)
         return not lives.isdisjoint(exemptions(history).dead)
 
-    def identity(self, event: Event, checkpoint: int) -> Identity:
+    def identity(self, event: Event, checkpoint: int) -> CheckpointId:
         """Which checkpoint the job of an event means by an id."""
         job = self.job_of(event)
         claim = self.by_job.get(job)
         claimed = claim is not None and claim.snapshot.checkpoint == checkpoint
         return claim.identity if claim is not None and claimed else (job, checkpoint)
 
-    def took(self, path: str, identity: Identity, before: int | None = None) -> bool:
+    def took(self, path: str, identity: CheckpointId, before: int | None = None) -> bool:
         """Whether a file that a checkpoint names was deleted by a job that owned it by the claim of another one.
 
         Args:
@@ -110,7 +107,7 @@ class ClaimedSnapshots:
             for each in taken
         )
 
-    def first_drop(self, identity: Identity) -> CheckpointDropped | None:
+    def first_drop(self, identity: CheckpointId) -> CheckpointDropped | None:
         """What dropped a checkpoint first, its own job or one that has claimed it. Whether it may be dropped is for
         REACH to judge, and what is left of it for RETAIN."""
         job, checkpoint = identity
