@@ -18,6 +18,7 @@ from holdfast.harness.model.events import (
     NotificationSent,
 )
 from holdfast.harness.model.history import History
+from holdfast.harness.oracles.ledger.checkpoints import by_checkpoint
 from holdfast.harness.oracles.ledger.submissions import Submissions
 from holdfast.harness.oracles.shared.layout import Layouts
 from holdfast.harness.oracles.shared.options import checkpoints_after_finish, number
@@ -183,9 +184,8 @@ class CoordinatorModel:
         self.latest = NOTHING
         self.durable: set[int] = set()
         self.completions: dict[str, int] = {}
-        self.synchronous = {
-            event.checkpoint for event in history.of(events.SavepointTriggered) if event.stop.synchronous
-        }
+        asked = by_checkpoint(history, events.SavepointTriggered).first
+        self.synchronous = {savepoint for savepoint, event in asked.items() if event.stop.synchronous}
 
     def known(self, event: events.Event, checkpoint: int) -> Checkpoint | None:
         """What was recorded of a checkpoint of the job that an event belongs to; None: nothing."""
@@ -265,7 +265,7 @@ class CoordinatorModel:
         self._end(event)
         for older in self.pending:
             known = self.known(event, older)
-            if older in self.synchronous:
+            if (self._job_of(event), older) in self.synchronous:
                 continue
             if older < event.checkpoint and known is not None and known.full_ns is None:
                 self.to_subsume[older] = event

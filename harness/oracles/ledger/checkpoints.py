@@ -49,8 +49,9 @@ def triggered_by(history: History, node: str, checkpoint: CheckpointId) -> event
 
 
 def spans(history: History) -> list[Span]:
-    """Those that completed, in the order in which they did."""
+    """Those that completed, in the order in which they began."""
     checkpoint_of = history.derived(Submissions).checkpoint_of
     completed = history.of(events.CheckpointCompleted)
     found = ((triggered_by(history, event.node, checkpoint_of(event)), event) for event in completed)
-    return [Span(triggered, event) for triggered, event in found if triggered is not None]
+    paired = [Span(triggered, event) for triggered, event in found if triggered is not None]
+    return sorted(paired, key=lambda span: history.position(span.triggered))

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from holdfast.harness.model.checkpoint import CheckpointOrigin, FailureReason
-from holdfast.harness.model.events import AckOutcome, DeclineReceived, FileReference, MachineStalled, TriggerSent
+from holdfast.harness.model.checkpoint import CheckpointOrigin, FailureReason, SavepointFormat, StopMode
+from holdfast.harness.model.events import (
+    AckOutcome, DeclineReceived, FileReference, MachineStalled, SavepointTriggered, TriggerSent,
+)  # fmt: skip
 from holdfast.harness.model.history import RunEnd
 from holdfast.harness.model.jobs import FORWARD
 from holdfast.suites.selfcheck.oracles.builder import MS, Line, at, exhibits
@@ -59,6 +61,11 @@ near("wrong-reason", "declined as it was said",
      TOLD_OF_THE_ABORT, WHOLE[2])  # fmt: skip
 
 bad("not-subsumed", "older stays pending", triggered(1, *ALL), WHOLE[2], triggered(3, *ALL), options=TWO_AT_ONCE)
+bad("not-subsumed", "older stays pending and the job before had stopped with a savepoint of its number",
+    submitted(),
+    SavepointTriggered(checkpoint=1, folder="sp-1", format=SavepointFormat.CANONICAL, stop=StopMode.SUSPEND),
+    submitted(job=1), attempt(number=1_001), triggered(1, *ALL), WHOLE[2], triggered(3, *ALL),
+    options=TWO_AT_ONCE)  # fmt: skip
 near("not-subsumed", "older is subsumed",
      triggered(1, *ALL), triggered(2, *ALL), acked(2, *ALL), published(2), completed(2), aborted(1, "subsumed"),
      TOLD_OF_THE_ABORT, notified(2, *ALL), triggered(3, *ALL), options=TWO_AT_ONCE)  # fmt: skip
