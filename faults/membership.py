@@ -88,7 +88,10 @@ class Supersede:
     kind = "supersede"
     roles = frozenset({Role.COORDINATOR})
     parameters: Mapping[str, tuple[type, str]] = {
-        "unfinished": (int, "1: it lands only where a checkpoint was triggered, and not complete when its successor began"),
+        "unfinished": (
+            int,
+            "1: it lands only where a checkpoint was triggered, and not complete as its successor began",
+        ),
     }
     colour = "#a6761d"
     control = SuccessionControl

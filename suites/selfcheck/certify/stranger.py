@@ -70,7 +70,10 @@ class Stranger:
         raise NotImplementedError
 
     def describe(self) -> Description:
-        return Description(name=self.name, flags=self.flags, **self.longest)
+        key, value, namespace = self.longest.values()
+        return Description(
+            name=self.name, flags=self.flags, max_key_bytes=key, max_value_bytes=value, max_namespace_bytes=namespace
+        )
 
     def restore(self, parts: Sequence[Manifest], streams: CheckpointStreamFactory, *, claimed: bool) -> None:
         self.begin_restore()

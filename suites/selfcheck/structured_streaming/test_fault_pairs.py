@@ -74,6 +74,7 @@ def assert_bears_a_second_driver(run: Run) -> None:
     former = [event for event in run.history.of(JobSwitched) if event.node == "coordinator.0"]
     assert former[-1].status in (JobStatus.FAILED, JobStatus.CANCELED)
 
+
 @pytest.mark.parametrize("tier", ON_BOTH)
 @pytest.mark.parametrize("name", ["", "overwritten_batches"], ids=["file-sink", "overwritten-batches"])
 def test_a_second_driver_leaves_output_right_that_has_a_fence_or_is_overwritten(
