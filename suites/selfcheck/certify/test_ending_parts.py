@@ -40,13 +40,13 @@ def certified(part: str, out: Path) -> tuple[int, dict[Status, list[CaseResult]]
 @pytest.mark.parametrize(
     ("part", "what"),
     [
-        ("Exits", "ended its process with exit code 0 in snapshot (cell_backend.py:"),
-        ("Crashes", "ended its process by SIGSEGV in snapshot (cell_backend.py:"),
+        ("Exits", "ended its process with exit code 0 in snapshot (subtask_backend.py:"),
+        ("Crashes", "ended its process by SIGSEGV in snapshot (subtask_backend.py:"),
         ("Interrupts", "raised KeyboardInterrupt (ends.py:"),
         ("Leaves", "raised SystemExit: 0 (ends.py:"),
         ("Disturbs", "wrote into the connection of its process, or closed it"),
         ("DisturbsAtLength", "wrote into the connection of its process, or closed it"),
-        ("DisturbsInPart", "wrote into the connection of its process, or closed it in snapshot (cell_backend.py:"),
+        ("DisturbsInPart", "wrote into the connection of its process, or closed it in snapshot (subtask_backend.py:"),
     ],
 )
 @pytest.mark.share(3)
@@ -69,7 +69,7 @@ def test_a_part_that_hangs_is_lost_in_time(tmp_path: Path, monkeypatch: pytest.M
     code, checks = certified("Hangs", tmp_path)
     assert code == 2
     (lost,) = [each for each in checks[Status.INCONCLUSIVE] if "did not return" in each.reason][:1]
-    assert lost.reason.startswith(f"state-backend {ENDS}:Hangs did not return within 4 s in snapshot (cell_backend.py:")
+    assert lost.reason.startswith(f"state-backend {ENDS}:Hangs did not return within 4 s in snapshot (subtask_backend.py:")
     assert checks[Status.PASS]
 
 

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from confluent_kafka.admin import AdminClient, ScramCredentialInfo, ScramMechanism, UserScramCredentialUpsertion
 
 from holdfast.fixtures.services.ports import LOOPBACK, free_port
-from holdfast.fixtures.services.processes.brokers import KafkaProcess
+from holdfast.fixtures.services.processes.broker import KafkaProcess
 from holdfast.fixtures.services.processes.own_process import Session
 from holdfast.harness.spi.service import Login
 

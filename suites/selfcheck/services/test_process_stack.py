@@ -12,7 +12,7 @@ from typing import Any, cast
 import pytest
 
 from holdfast.fixtures.services.own_service import OwnService
-from holdfast.fixtures.services.processes.brokers import KafkaProcess
+from holdfast.fixtures.services.processes.broker import KafkaProcess
 from holdfast.fixtures.services.processes.installation import missing
 from holdfast.fixtures.services.processes.stack import ProcessStack, StoreProcess
 from holdfast.fixtures.services.site import KAFKA, OBJECT_STORE

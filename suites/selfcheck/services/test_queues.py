@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from holdfast.fixtures.services.processes.brokers import QueueBrokerProcess, missing_queues
+from holdfast.fixtures.services.processes.queue_broker import QueueBrokerProcess, missing_queues
 from holdfast.harness.adapter.feeder import Feeder
 from holdfast.harness.engine.executor.run import run_plan
 from holdfast.harness.engine.site import registry
