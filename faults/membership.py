@@ -133,7 +133,8 @@ class Supersede:
                 return False
             if successor.time_ns < injected.time_ns or died_ns.get(former.node, successor.time_ns) < successor.time_ns:
                 continue
-            if unfinished and not checkpoint_unfinished(history, _taking_over(history, successor)):
+            stages = (successor, _taking_over(history, successor))
+            if unfinished and not all(checkpoint_unfinished(history, stage) for stage in stages):
                 return False
             return any(event.node == former.node and event.time_ns > successor.time_ns for event in history.events)
         return False

@@ -16,7 +16,7 @@ from holdfast.harness.model.job import demands
 from holdfast.harness.model.jobs import ENDLESS_JOBS, KEYED_JOBS, REGIONAL_JOBS
 from holdfast.harness.model.message_contract import ORDERED_CONNECTION, MessageContract
 from holdfast.harness.model.plan import FaultSpec, Gate, Plan, Schedule, Topology, WorkloadSpec
-from holdfast.harness.model.target import COORDINATOR
+from holdfast.harness.model.target import COORDINATOR, Role, Target
 from holdfast.harness.spi.attack import Attack, Drawn, Occasion, Precluding, Weights
 from holdfast.harness.spi.fault import AnyFault
 from holdfast.harness.spi.system import MessageContractAware, SuitsPlans, System, TierAware, declared
@@ -321,7 +321,8 @@ def _reported(system: System, tier: Tier) -> Collection[str]:
 
 def _accepts_gates(system: System, jobs: Collection[str], tier: Tier) -> bool:
     """Whether a fault of a plan with nothing but a job may wait at one of its gates; True where there is no job."""
-    kills = [FaultSpec("kill", COORDINATOR, Schedule(gate=Gate(effect, COORDINATOR))) for effect in system.gates]
+    targets = COORDINATOR, Target(Role.WORKER)
+    kills = [FaultSpec("kill", each, Schedule(gate=Gate(effect, each))) for effect in system.gates for each in targets]
     return not jobs or any(
         _accepts(system, job, width, tier, kill) for job in jobs for width in WIDTHS for kill in kills
     )

@@ -18,7 +18,6 @@ from holdfast.harness.model.events import (
     NotificationSent,
 )
 from holdfast.harness.model.history import History
-from holdfast.harness.oracles.ledger.checkpoints import by_checkpoint
 from holdfast.harness.oracles.ledger.submissions import Submissions
 from holdfast.harness.oracles.shared.layout import Layouts
 from holdfast.harness.oracles.shared.options import checkpoints_after_finish, number
@@ -184,8 +183,9 @@ class CoordinatorModel:
         self.latest = NOTHING
         self.durable: set[int] = set()
         self.completions: dict[str, int] = {}
-        asked = by_checkpoint(history, events.SavepointTriggered).first
-        self.synchronous = {savepoint for savepoint, event in asked.items() if event.stop.synchronous}
+        checkpoint_of = history.derived(Submissions).checkpoint_of
+        asked = history.of(events.SavepointTriggered)
+        self.synchronous = {checkpoint_of(event) for event in asked if event.stop.synchronous}
 
     def known(self, event: events.Event, checkpoint: int) -> Checkpoint | None:
         """What was recorded of a checkpoint of the job that an event belongs to; None: nothing."""

@@ -22,7 +22,6 @@ by_checkpoint = Area(
     _checkpoint_of,
     {
         events.CheckpointTriggered: "all",
-        events.SavepointTriggered: "first",
         events.SnapshotTaken: "all",
         events.ChannelStateTaken: "all",
         events.SplitsLeft: "all",
@@ -43,7 +42,7 @@ class Span(NamedTuple):
 
 
 def triggered_by(history: History, node: str, checkpoint: CheckpointId) -> events.CheckpointTriggered | None:
-    """How one life of a coordinator began a checkpoint; what its predecessor could not store it may draw again."""
+    """How one life of a coordinator began a checkpoint. An id that another life drew again is another checkpoint."""
     triggered = by_checkpoint(history, events.CheckpointTriggered).all.get(checkpoint, ())
     return next((event for event in triggered if event.node == node), None)
 
@@ -51,7 +50,9 @@ def triggered_by(history: History, node: str, checkpoint: CheckpointId) -> event
 def spans(history: History) -> list[Span]:
     """Those that completed, in the order in which they began."""
     checkpoint_of = history.derived(Submissions).checkpoint_of
-    completed = history.of(events.CheckpointCompleted)
-    found = ((triggered_by(history, event.node, checkpoint_of(event)), event) for event in completed)
+    completed: dict[tuple[str, CheckpointId], events.CheckpointCompleted] = {}
+    for event in history.of(events.CheckpointCompleted):
+        completed.setdefault((event.node, checkpoint_of(event)), event)
+    found = ((triggered_by(history, *key), event) for key, event in completed.items())
     paired = [Span(triggered, event) for triggered, event in found if triggered is not None]
     return sorted(paired, key=lambda span: history.position(span.triggered))

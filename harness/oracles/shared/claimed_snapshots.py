@@ -53,11 +53,15 @@ class ClaimedSnapshots:
     def __init__(self, history: History) -> None:
         self.job_of = history.derived(Submissions).of
         self.by_job: dict[int, Claim] = {}
-        self._dropped = by_checkpoint(history, CheckpointDropped).first
+        self._dropped: dict[CheckpointId, CheckpointDropped] = {}
         self._files: dict[CheckpointId, frozenset[str]] = {}
         self._taken: dict[str, list[_Taken]] = {}
-        if not claims(history.plan):
-            return
+        if claims(history.plan):
+            self._follow(history)
+        for dropped in by_checkpoint(history, CheckpointDropped).first.values():
+            self._dropped.setdefault(self.identity(dropped, dropped.checkpoint), dropped)
+
+    def _follow(self, history: History) -> None:
         published: list[MetadataPublished | SavepointCompleted] = [
             *history.of(MetadataPublished), *history.of(SavepointCompleted)
         ]  # fmt: skip
@@ -110,12 +114,7 @@ class ClaimedSnapshots:
     def first_drop(self, identity: CheckpointId) -> CheckpointDropped | None:
         """What dropped a checkpoint first, its own job or one that has claimed it. Whether it may be dropped is for
         REACH to judge, and what is left of it for RETAIN."""
-        job, checkpoint = identity
-        for owner in (job, *(each for each, claim in self.by_job.items() if claim.identity == identity)):
-            dropped = self._dropped.get((owner, checkpoint))
-            if dropped is not None:
-                return dropped
-        return None
+        return self._dropped.get(identity)
 
     def dropped(self, history: History, audit: CheckpointAudited) -> bool:
         """Whether a checkpoint was dropped before it was audited: nobody needs to restore it any more."""

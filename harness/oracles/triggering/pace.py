@@ -18,7 +18,7 @@ from holdfast.harness.model.consequence import Consequence
 from holdfast.harness.model.history import History
 from holdfast.harness.model.verdict import Verdict
 from holdfast.harness.oracles.findings import Findings, replay
-from holdfast.harness.oracles.ledger.checkpoints import Span, by_checkpoint, spans
+from holdfast.harness.oracles.ledger.checkpoints import CheckpointId, Span, spans
 from holdfast.harness.oracles.shared.claimed_snapshots import claimed_snapshots
 from holdfast.harness.oracles.shared.coordinator_lives import CoordinatorLives
 from holdfast.harness.oracles.shared.exemptions import Exemptions, exemptions
@@ -116,7 +116,7 @@ class _Pace(CoordinatorLives):
         self.timed = not exempt.coordinator_paused
         self.shared = shared_files(history).paths
         self.identity = claimed_snapshots(history).identity
-        self.published = by_checkpoint(history, events.MetadataPublished).first
+        self.files: dict[CheckpointId, set[str]] = {}
         super().__init__()
         replay(
             history,
@@ -131,6 +131,7 @@ class _Pace(CoordinatorLives):
                 events.CheckpointCompleted: self._ended,
                 events.CheckpointAborted: self._ended,
                 events.SavepointCompleted: self._ended,
+                events.MetadataPublished: self._published,
                 events.CheckpointDropped: self._dropped,
                 events.FileDeleted: self._deleted,
                 events.StorageFailed: self._not_deleted,
@@ -254,12 +255,15 @@ class _Pace(CoordinatorLives):
         self.pending.discard(event.checkpoint)
         self.requests.freed(event.time_ns)
 
+    def _published(self, event: events.MetadataPublished) -> None:
+        self._of(event)
+        self.files[self.identity(event, event.checkpoint)] = {file.path for file in event.files} - self.shared
+
     def _dropped(self, event: events.CheckpointDropped) -> None:
         self._of(event)
-        published = self.published.get(self.identity(event, event.checkpoint))
-        files = {file.path for file in published.files} - self.shared if published else set()
+        files = self.files.get(self.identity(event, event.checkpoint))
         if files:
-            self.cleaning[event.checkpoint] = files
+            self.cleaning[event.checkpoint] = set(files)
             self.deletions.update(files)
 
     def _deleted(self, event: events.FileDeleted) -> None:

@@ -69,7 +69,9 @@ def test_a_part_that_hangs_is_lost_in_time(tmp_path: Path, monkeypatch: pytest.M
     code, checks = certified("Hangs", tmp_path)
     assert code == 2
     (lost,) = [each for each in checks[Status.INCONCLUSIVE] if "did not return" in each.reason][:1]
-    assert lost.reason.startswith(f"state-backend {ENDS}:Hangs did not return within 4 s in snapshot (subtask_backend.py:")
+    assert lost.reason.startswith(
+        f"state-backend {ENDS}:Hangs did not return within 4 s in snapshot (subtask_backend.py:"
+    )
     assert checks[Status.PASS]
 
 

@@ -199,6 +199,17 @@ def test_where_it_must_stop_within_a_checkpoint(completed_ms: float, lands: bool
     assert story(begun, done, at(101, SUCCESSOR, NodeStarted()), attempt, says(201), spec=spec) is lands
 
 
+def test_what_it_begins_beside_its_successor_is_not_what_it_stopped_within() -> None:
+    spec = replace(SPEC, parameters={"unfinished": 1})
+    before = (
+        at(80, FORMER, CheckpointTriggered(checkpoint=1, participants=())),
+        at(90, FORMER, CheckpointCompleted(checkpoint=1)),
+    )
+    late = at(103, FORMER, CheckpointTriggered(checkpoint=2, participants=()))
+    attempt = at(105, SUCCESSOR, AttemptStarted())
+    assert not story(*before, at(101, SUCCESSOR, NodeStarted()), late, attempt, says(201), spec=spec)
+
+
 REPLAY = FaultSpec("replay", COORDINATOR)
 
 

@@ -46,7 +46,7 @@ SUPERSEDED = FaultSpec("supersede", COORDINATOR, IN_A_MICRO_BATCH, 500, {"unfini
 SUPERSEDED_BEFORE_COMMIT = replace(
     SUPERSEDED, schedule=Schedule(after_checkpoint=1, gate=Gate("write-commit", COORDINATOR))
 )
-"""Its output is written, so that a second driver writes it again wherever the machine has time for that."""
+"""Its output is written, and a second driver does that micro-batch again."""
 
 ON_BOTH = [on(tier) for tier in (Tier.SPARK, Tier.CONTAINERS)]
 ABSENT = wrong_spark() or missing(KAFKA, SPARK_CONNECTORS)
