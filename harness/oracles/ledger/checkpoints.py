@@ -22,6 +22,7 @@ by_checkpoint = Area(
     _checkpoint_of,
     {
         events.CheckpointTriggered: "all",
+        events.SavepointTriggered: "first",
         events.SnapshotTaken: "all",
         events.ChannelStateTaken: "all",
         events.SplitsLeft: "all",
