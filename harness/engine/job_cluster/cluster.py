@@ -196,7 +196,7 @@ class Cluster:
 
         Args:
             identity: of the job.
-            body: of the request, see requirements.required.
+            body: of the request, see jobs.required.
 
         Raises:
             Unknown: there is no such job.

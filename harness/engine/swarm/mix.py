@@ -154,7 +154,7 @@ def _precluding(faults: tuple[AnyFault, ...]) -> Mapping[str, Precluding]:
 def _drawn(
     faults: tuple[AnyFault, ...], able: frozenset[str], shares: tuple[tuple[str, int], ...] | None
 ) -> Mapping[Occasion, Mapping[Attack, int]]:
-    """See Mix.drawn_attacks; by place, and those of the same place in the order in which the faults are registered.
+    """See Mix.drawn_attacks; by place, and those of the same place by name.
 
     Raises:
         UsageError: two attacks have one name.
@@ -166,7 +166,7 @@ def _drawn(
                 raise UsageError(f"attack {attack.name!r} of fault {fault.kind!r} is there twice: rename one.")
     wanted = {attack.name: attack.share for attack in found.values()} if shares is None else dict(shares)
     drawn: dict[Occasion, dict[Attack, int]] = {occasion: {} for occasion in Occasion}
-    for attack in sorted(found.values(), key=lambda each: each.place):
+    for attack in sorted(found.values(), key=lambda each: (each.place, each.name)):
         if wanted.get(attack.name) and able.issuperset(attack.needs):
             drawn[attack.occasion][attack] = wanted[attack.name]
     return drawn

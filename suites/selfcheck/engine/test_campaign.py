@@ -232,7 +232,7 @@ WRONG = "reference+A3"
 """Its barriers overtake records, which the swarm sees often."""
 
 
-@pytest.fixture(autouse=True)
+@pytest.fixture
 def small_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(long_campaign, "CHUNK", SMALL)
 
@@ -249,6 +249,7 @@ def campaign_over(
     return campaign
 
 
+@pytest.mark.usefixtures("small_chunks")
 def test_broken_off_it_goes_on_and_comes_to_the_same(tmp_path: Path) -> None:
     whole = campaign_over(tmp_path / "whole", 14)
     campaign_over(tmp_path / "parts", 9, chunks=1)
@@ -259,14 +260,17 @@ def test_broken_off_it_goes_on_and_comes_to_the_same(tmp_path: Path) -> None:
     assert [(chunk.first, chunk.last) for chunk in parts.ledger.chunks] == [(1, 4), (5, 8), (9, 9), (10, 13), (14, 14)]
 
 
+@pytest.mark.usefixtures("small_chunks")
 def test_worker_processes_come_to_the_same(tmp_path: Path) -> None:
     assert campaign_over(tmp_path / "two", 10, jobs=2).total() == campaign_over(tmp_path / "one", 10).total()
 
 
+@pytest.mark.usefixtures("small_chunks")
 def test_a_seed_that_is_missing_is_no_success(tmp_path: Path) -> None:
     assert campaign_over(tmp_path, 10, chunks=1).exit_code() == 2
 
 
+@pytest.mark.usefixtures("small_chunks")
 def test_a_line_that_was_cut_off_is_drawn_again(tmp_path: Path) -> None:
     before = campaign_over(tmp_path, 8).total()
     ledger = tmp_path / LEDGER
@@ -277,6 +281,7 @@ def test_a_line_that_was_cut_off_is_drawn_again(tmp_path: Path) -> None:
     assert campaign_over(tmp_path, 8).total() == before
 
 
+@pytest.mark.usefixtures("small_chunks")
 def test_killed_it_loses_the_chunk_in_hand_and_its_folder_is_free(tmp_path: Path) -> None:
     program = (
         "from holdfast.harness import cli; from holdfast.harness.engine.exploration import long_campaign;"
@@ -294,6 +299,7 @@ def test_killed_it_loses_the_chunk_in_hand_and_its_folder_is_free(tmp_path: Path
     assert campaign_over(tmp_path, last + 1).total() == campaign_over(tmp_path / "whole", last + 1).total()
 
 
+@pytest.mark.usefixtures("small_chunks")
 def test_an_alarm_is_stored_with_its_plan_and_stands_until_that_raises_none(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -310,6 +316,7 @@ def test_an_alarm_is_stored_with_its_plan_and_stands_until_that_raises_none(
     assert campaign_over(tmp_path, 12, system=WRONG).open_alarms() == {}
 
 
+@pytest.mark.usefixtures("small_chunks")
 def test_an_alarm_can_be_withdrawn_with_a_reason(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     alarming = campaign_over(tmp_path, 12, system=WRONG)
     command = ["campaign", WRONG, "--seeds", "1-12", "--out", str(tmp_path)]
@@ -332,6 +339,7 @@ def retried(folder: Path, *, mended: bool = False) -> list[int]:
         return [retrial.seed for retrial in campaign.try_again()]
 
 
+@pytest.mark.usefixtures("small_chunks")
 def test_a_folder_belongs_to_one_system(tmp_path: Path) -> None:
     campaign_over(tmp_path, 1)
     with pytest.raises(UsageError, match="it holds a campaign of reference; choose another one"):
@@ -339,6 +347,7 @@ def test_a_folder_belongs_to_one_system(tmp_path: Path) -> None:
     campaign_over(tmp_path, 2)
 
 
+@pytest.mark.usefixtures("small_chunks")
 def test_the_command_says_what_it_comes_to(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     code = cli.execute(["campaign", "reference", "--seeds", "1-5", "--out", str(tmp_path)])
     said = capsys.readouterr().out
@@ -350,6 +359,7 @@ def test_the_command_says_what_it_comes_to(tmp_path: Path, capsys: pytest.Captur
     assert all(title in report for title in ("Faults that took effect", "Pairs of faults"))
 
 
+@pytest.mark.usefixtures("small_chunks")
 def test_the_command_says_how_many_seeds_ran_earlier_code(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -363,6 +373,7 @@ def test_the_command_says_how_many_seeds_ran_earlier_code(
     )
 
 
+@pytest.mark.usefixtures("small_chunks")
 def test_a_window_that_nothing_wanted_has_no_share(capsys: pytest.CaptureFixture[str]) -> None:
     """A hit that no fault aimed at and no case demands counted as one of one: 100 %."""
     counts, wanted = Counts(), Window.RESTORED_STATE
@@ -376,6 +387,7 @@ def test_a_window_that_nothing_wanted_has_no_share(capsys: pytest.CaptureFixture
     assert lines[2:] == ["1 of - - overtaking", "1 of 2 50.0 % restored-state"]
 
 
+@pytest.mark.usefixtures("small_chunks")
 @pytest.mark.parametrize(("system", "last"), [("reference+A3", "sim"), ("mine:engine", "--trust")])
 def test_the_command_of_an_alarm_runs_as_it_stands(system: str, last: str) -> None:
     """A plan file that names code outside the installed packages is run with permission only."""

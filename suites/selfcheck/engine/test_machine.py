@@ -22,7 +22,7 @@ from holdfast.harness.model.capability import Capability
 from holdfast.harness.model.case import Tier
 
 
-@pytest.fixture(autouse=True)
+@pytest.fixture
 def looked_at_afresh(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """With the clients of services installed, whether they are or not."""
     monkeypatch.setattr(machine, "_CLIENTS", ())
@@ -31,6 +31,7 @@ def looked_at_afresh(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     machine.lacking.cache_clear()
 
 
+@pytest.mark.usefixtures("looked_at_afresh")
 def test_an_engine_is_asked_where_its_clients_look(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "docker.sock"
     with closing(socket.socket(socket.AF_UNIX)) as engine:
@@ -44,6 +45,7 @@ def test_an_engine_is_asked_where_its_clients_look(tmp_path: Path, monkeypatch: 
     )
 
 
+@pytest.mark.usefixtures("looked_at_afresh")
 def test_an_engine_whose_processes_are_not_seen_is_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """In a container that has the socket of its host: the number of a process there is somebody else here."""
     path = tmp_path / "docker.sock"
@@ -58,12 +60,14 @@ def test_an_engine_whose_processes_are_not_seen_is_none(tmp_path: Path, monkeypa
         )
 
 
+@pytest.mark.usefixtures("looked_at_afresh")
 def test_an_engine_may_be_reached_by_network(monkeypatch: pytest.MonkeyPatch) -> None:
     with closing(socket.create_server(("127.0.0.1", 0))) as engine:
         monkeypatch.setenv("DOCKER_HOST", f"tcp://127.0.0.1:{engine.getsockname()[1]}")
         assert machine.lacking(Tier.CONTAINERS) == ""
 
 
+@pytest.mark.usefixtures("looked_at_afresh")
 @pytest.mark.parametrize("address", ["unix:///none", "tcp://127.0.0.1:x", "ssh://127.0.0.1:1", "nonsense"])
 def test_an_address_where_nobody_responds_is_named(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DOCKER_HOST", address)
@@ -79,6 +83,7 @@ def java_of(version: int, folder: Path) -> Path:
     return folder
 
 
+@pytest.mark.usefixtures("looked_at_afresh")
 @pytest.mark.parametrize(("of_home", "on_path"), [(17, 11), (11, 17), (None, 17), (0, 17)])
 def test_the_java_of_java_home_is_looked_at_before_the_one_on_the_path(
     of_home: int | None, on_path: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

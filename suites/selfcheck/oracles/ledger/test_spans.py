@@ -22,3 +22,7 @@ def test_a_span_is_of_one_life_one_job_and_one_checkpoint_in_the_order_of_trigge
 
 def test_there_is_no_span_without_a_completion() -> None:
     assert spans(story()) == spans(story(attempt(), triggered(1))) == []
+
+
+def test_a_completion_that_is_recorded_again_ends_no_other_span() -> None:
+    assert len(spans(story(attempt(), triggered(1), completed(1), completed(1)))) == 1
