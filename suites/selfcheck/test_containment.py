@@ -24,7 +24,7 @@ from holdfast.harness.model.verdict import Outcome
 from holdfast.suites.conformance.plans import plan
 from holdfast.suites.selfcheck.containment import ENTRIES, Containment
 from holdfast.suites.selfcheck.deviations.search import clauses_of
-from holdfast.suites.selfcheck.mutation.source_mutants import substitute
+from holdfast.suites.selfcheck.mutation.loading import substitute
 
 SHORT_CPU_S = 0.3
 

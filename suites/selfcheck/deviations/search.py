@@ -22,7 +22,7 @@ from holdfast.harness.model.plan import Plan
 from holdfast.harness.model.verdict import Outcome
 from holdfast.suites.selfcheck.containment import Containment
 from holdfast.suites.selfcheck.directed_plans import REFERENCE, distinct_plans
-from holdfast.suites.selfcheck.mutation.trial import digest_of
+from holdfast.suites.selfcheck.mutation.baseline import digest_of
 
 AFTER_LIVENESS = 8
 """So many plans more are tried for a clause of safety when one of liveness was found."""

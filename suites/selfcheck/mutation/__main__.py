@@ -16,9 +16,10 @@ from rich.progress import MofNCompleteColumn, Progress, TextColumn, TimeRemainin
 import holdfast.faults
 from holdfast.harness.engine.site import registry
 from holdfast.suites.bench import part
+from holdfast.suites.selfcheck.mutation.baseline import Expected, measured, plans_of
 from holdfast.suites.selfcheck.mutation.ledger import Ledger, Permission, permitted
 from holdfast.suites.selfcheck.mutation.source_mutants import SourceMutant, mutants_of, sample
-from holdfast.suites.selfcheck.mutation.trial import Expected, Fate, Tried, measured, plans_of, tried
+from holdfast.suites.selfcheck.mutation.trial import Fate, Tried, tried
 
 ROOT = Path(holdfast.faults.__file__).parents[1]
 """Of the source tree: the folder `faults` is loaded everywhere, and holds nothing of the runtime."""

@@ -14,7 +14,8 @@ from pathlib import Path
 
 import msgspec
 
-from holdfast.suites.selfcheck.mutation.trial import Expected, Tried
+from holdfast.suites.selfcheck.mutation.baseline import Expected
+from holdfast.suites.selfcheck.mutation.trial import Tried
 
 JUDGES = ("harness", "faults", "fixtures", "suites/conformance")
 """What decides what becomes of a mutant."""

@@ -20,9 +20,10 @@ import holdfast.faults
 from holdfast.harness.engine.site import registry
 from holdfast.suites.selfcheck.directed_plans import distinct_plans
 from holdfast.suites.selfcheck.mutation.__main__ import report
+from holdfast.suites.selfcheck.mutation.baseline import TOO_LONG, plans_of
 from holdfast.suites.selfcheck.mutation.ledger import KINDS, Permission, permitted
 from holdfast.suites.selfcheck.mutation.source_mutants import OPERATORS, SourceMutant, mutants_of, sample
-from holdfast.suites.selfcheck.mutation.trial import TOO_LONG, Fate, Tried, plans_of
+from holdfast.suites.selfcheck.mutation.trial import Fate, Tried
 
 ROOT = Path(holdfast.faults.__file__).parents[1]
 PROTOCOL = "fixtures/reference/protocol"
