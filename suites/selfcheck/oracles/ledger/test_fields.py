@@ -1,4 +1,5 @@
-"""Each field holds every event under what it is of, in causal order, and no oracle changes it."""
+"""Each field holds every event under what it is of, in causal order, and no oracle changes it. A span, which follows
+from two of them, is trigger and completion of a checkpoint in one life of a coordinator."""
 
 from __future__ import annotations
 
@@ -9,12 +10,13 @@ import msgspec
 import pytest
 
 from holdfast.harness.model import events
-from holdfast.harness.model.events import Event, FileReference
+from holdfast.harness.model.events import CheckpointCompleted, CheckpointTriggered, Event, FileReference
 from holdfast.harness.model.history import History
+from holdfast.harness.oracles.ledger.checkpoints import spans
 from holdfast.suites.selfcheck.oracles.builder import BY_NAME, story
 from holdfast.suites.selfcheck.oracles.ledger.sabotage import AREAS, FIELDS, Field
 from holdfast.suites.selfcheck.oracles.legal import legal_run
-from holdfast.suites.selfcheck.oracles.lines import NEXT_JOB, submitted
+from holdfast.suites.selfcheck.oracles.lines import NEXT_JOB, attempt, completed, died, submitted, triggered
 
 Places = Mapping[Hashable, list[int]]
 """By thing, which of all events of a kind are its own."""
@@ -83,3 +85,23 @@ def test_no_oracle_changes_what_the_ledger_holds() -> None:
             oracle.judge(history)
     assert {field: _places(history, field) for field in FIELDS} == before
     assert sum(map(bool, before.values())) > len(FIELDS) // 2
+
+
+def test_a_span_is_of_one_life_one_job_and_one_checkpoint_in_the_order_of_triggers() -> None:
+    never_triggered, never_completed = completed(4), triggered(5)
+    history = story(
+        submitted(), attempt(), triggered(1), triggered(2), completed(2), completed(1), triggered(3),
+        died(), attempt(), triggered(3), completed(3), never_triggered, never_completed,
+        submitted(job=1), attempt(number=NEXT_JOB + 1), triggered(3), completed(3),
+    )  # fmt: skip
+    begun, ended = history.of(CheckpointTriggered), history.of(CheckpointCompleted)
+    places = [(begun.index(span.triggered), ended.index(span.completed)) for span in spans(history)]
+    assert places == [(0, 1), (1, 0), (3, 2), (5, 4)]
+
+
+def test_there_is_no_span_without_a_completion() -> None:
+    assert spans(story()) == spans(story(attempt(), triggered(1))) == []
+
+
+def test_a_completion_that_is_recorded_again_ends_no_other_span() -> None:
+    assert len(spans(story(attempt(), triggered(1), completed(1), completed(1)))) == 1
