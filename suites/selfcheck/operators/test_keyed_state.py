@@ -8,9 +8,9 @@ from typing import cast
 
 import pytest
 
-from holdfast.fixtures.backends.changelog.backend import ChangelogBackend
 from holdfast.fixtures.backends.hashmap import HashMapBackend
 from holdfast.fixtures.backends.named_files import NamedFilesBackend
+from holdfast.fixtures.backends.operator_state import OperatorStateBackend
 from holdfast.fixtures.reference.operators.batches import Dictionary
 from holdfast.fixtures.reference.operators.columnar_backend import ColumnarBackend
 from holdfast.fixtures.reference.operators.event_time import SplitWatermarks
@@ -209,61 +209,86 @@ class TestTimers:
 
 
 class TestWatermarks:
-    def made(self, kept: HashMapBackend | ChangelogBackend, splits: int = 2) -> SplitWatermarks:
-        return SplitWatermarks(kept, kept.context.key_groups, splits, stored=kept.context.key_groups)
+    def made(self, kept: OperatorStateBackend | None = None, splits: int = 2) -> SplitWatermarks:
+        kept = kept or self.kept()
+        return SplitWatermarks(kept, kept.context.key_groups, splits)
+
+    def kept(self, subtask: int = 0, parallelism: int = 1) -> OperatorStateBackend:
+        return OperatorStateBackend(backend(subtask, parallelism).context)
+
+    def restored(
+        self, *former: OperatorStateBackend, checkpoint: int = 1, subtask: int = 0, parallelism: int = 1
+    ) -> OperatorStateBackend:
+        """What is given all union list state of others."""
+        streams = StagedStreams(lambda scope, name: f"{scope}/{name}")
+        parts = [each.snapshot(checkpoint).upload(streams, lambda: False) for each in former]
+        again = self.kept(subtask, parallelism)
+        again.restore(parts, PreloadedStreams({path: bytes(file.content) for path, file in streams.files.items()}))
+        return again
 
     def test_nothing_is_said_before_every_split_has_said_something(self) -> None:
-        watermarks = self.made(backend())
+        watermarks = self.made()
         watermarks.advance(0, 50)
         assert watermarks.current_ms == NO_WATERMARK_MS
         watermarks.advance(1, 30)
         assert watermarks.current_ms == 30
 
     def test_no_split_steps_back(self) -> None:
-        watermarks = self.made(backend(), splits=1)
+        watermarks = self.made(splits=1)
         for told in (50, 20, 60):
             watermarks.advance(0, told)
         assert (watermarks.current_ms, watermarks.by_split) == (60, {0: 60})
 
     def test_a_restored_split_holds_the_operator_before_it_says_anything(self) -> None:
-        kept = backend()
+        kept = self.kept()
         watermarks = self.made(kept)
         watermarks.advance(0, 50)
         watermarks.advance(1, 30)
         watermarks.store()
-        again = self.made(restored(uploaded(kept)))
+        again = self.made(self.restored(kept))
         again.advance(0, 90)
         assert again.current_ms == 30
 
     def test_key_groups_that_had_come_further_stay_there(self) -> None:
-        parts = []
-        for subtask, told in enumerate((30, 80)):
-            kept = backend(subtask, 2)
-            watermarks = self.made(kept, splits=1)
-            watermarks.advance(0, told)
-            watermarks.store()
-            parts.append(uploaded(kept))
-        again = self.made(restored(*parts), splits=1)
+        again = self.made(self.restored(*self.halves(30, 80)), splits=1)
         assert again.current_ms == 30
         assert (again.reached_ms(0), again.reached_ms(GROUPS - 1)) == (30, 80)
         again.advance(0, 90)
         assert again.reached_ms(0) == again.reached_ms(GROUPS - 1) == 90
 
-    def test_every_key_group_holds_them_also_where_a_table_takes_one_at_a_time(self) -> None:
-        held = []
-        for kept in (backend(), ChangelogBackend(HashMapBackend, backend().context)):
-            watermarks = self.made(kept)
-            watermarks.advance(0, 50)
-            watermarks.advance(1, 30)
+    def halves(self, *reached_ms: int) -> list[OperatorStateBackend]:
+        """Two subtasks that have come to different places."""
+        halves = [self.kept(subtask, 2) for subtask in range(2)]
+        for kept, ms in zip(halves, reached_ms, strict=True):
+            watermarks = self.made(kept, splits=1)
+            watermarks.advance(0, ms)
             watermarks.store()
-            assert self.made(kept).by_split == {0: 50, 1: 30}
-            held.append(list(kept.snapshot(1).entries()))
-            kept.close()
-        assert [entry.key_group for entry in held[0]] == list(range(GROUPS))
-        assert held[0] == held[1]
+        return halves
+
+    def test_each_subtask_goes_on_from_those_of_its_own_key_groups(self) -> None:
+        again = self.made(self.restored(*self.halves(30, 80), subtask=2, parallelism=4), splits=1)
+        assert (again.current_ms, again.by_split) == (80, {0: 80})
+
+    def test_key_groups_of_which_nothing_is_stored_hold_the_operator(self) -> None:
+        kept = self.restored(self.halves(30, 80)[1])
+        again = self.made(kept, splits=1)
+        assert (again.current_ms, again.by_split) == (NO_WATERMARK_MS, {})
+        assert (again.reached_ms(0), again.reached_ms(GROUPS - 1)) == (NO_WATERMARK_MS, 80)
+        third = self.made(self.restored(kept, checkpoint=2), splits=1)
+        assert third.reached_ms(GROUPS - 1) == 80
+
+    def test_a_snapshot_has_one_element_of_what_two_subtasks_had(self) -> None:
+        kept = self.restored(*self.halves(30, 80))
+        watermarks = self.made(kept, splits=1)
+        watermarks.advance(0, 90)
+        watermarks.store()
+        assert (
+            len(kept.snapshot(2).upload(StagedStreams(lambda scope, name: name), lambda: False).elements["watermarks"])
+            == 1
+        )
 
     def test_an_idle_split_does_not_count_until_it_comes_again(self) -> None:
-        watermarks = self.made(backend())
+        watermarks = self.made()
         watermarks.advance(0, 50)
         watermarks.advance(1, IDLE_MS)
         assert watermarks.current_ms == 50
@@ -274,24 +299,24 @@ class TestWatermarks:
         assert watermarks.current_ms == 60
 
     def test_where_all_are_idle_the_furthest_counts(self) -> None:
-        watermarks = self.made(backend())
+        watermarks = self.made()
         for split, told in ((0, 50), (1, 30), (0, IDLE_MS), (1, IDLE_MS)):
             watermarks.advance(split, told)
         assert watermarks.current_ms == 50
 
     def test_nothing_is_said_where_every_split_is_idle_from_the_start(self) -> None:
-        watermarks = self.made(backend())
+        watermarks = self.made()
         watermarks.advance(0, IDLE_MS)
         watermarks.advance(1, IDLE_MS)
         assert watermarks.current_ms == NO_WATERMARK_MS
 
     def test_a_restored_operator_does_not_step_back_to_a_split_that_was_idle(self) -> None:
-        kept = backend()
+        kept = self.kept()
         watermarks = self.made(kept)
         for split, told in ((1, 30), (0, 50), (1, IDLE_MS)):
             watermarks.advance(split, told)
         watermarks.store()
-        again = self.made(restored(uploaded(kept)))
+        again = self.made(self.restored(kept))
         again.advance(1, 40)
         assert (again.current_ms, again.by_split) == (50, {0: 50, 1: 40})
 
