@@ -162,9 +162,11 @@ def test_a_restored_table_is_walked_where_it_holds_something() -> None:
     for group in range(GROUPS):
         kept.table(MAP).put(group, b"", [(b"x", b"")], now_ms=0)
     again = KeyedTable[int](restored(uploaded(kept)), descriptor, int, range(GROUPS), GROUPS)
-    assert again.present == {key_group("a", GROUPS)}
+    assert again.present() == [key_group("a", GROUPS)]
     again.put({"b": 2})
     assert dict(again.items()) == {"a": 1, "b": 2}
+    again.remove("a")
+    assert again.present() == [key_group("b", GROUPS)]
 
 
 class OthersBackend:
@@ -180,7 +182,7 @@ class OthersBackend:
 def test_a_method_of_another_table_is_not_taken_for_that_of_the_heap() -> None:
     others = cast("KeyedStateBackend", OthersBackend())
     descriptor = StateDescriptor(name="sums", kind=StateKind.VALUE)
-    assert KeyedTable[int](others, descriptor, int, range(GROUPS), GROUPS).present == set(range(GROUPS))
+    assert KeyedTable[int](others, descriptor, int, range(GROUPS), GROUPS).present() == list(range(GROUPS))
 
 
 class TestTimers:
