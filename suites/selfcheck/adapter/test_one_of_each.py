@@ -308,7 +308,7 @@ IMPLEMENTATIONS: Mapping[str, tuple[Recognised, Mapping[str, str]]] = {
         defines_method("alive", "kill", "pause", "resume"),
         {
             "harness/adapter/controls.py": "the one",
-            "fixtures/reference/drivers/simulated/controls/mechanisms.py": "the simulator's",
+            "fixtures/reference/drivers/simulated/controls/world_controls.py": "the simulator's",
         },
     ),
     "who records deaths": (

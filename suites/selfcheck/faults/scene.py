@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from holdfast.faults import FAULTS
-from holdfast.fixtures.reference.drivers.mechanisms import Suffered
+from holdfast.fixtures.reference.drivers.input_faults import Suffered
 from holdfast.harness.model.capability import Claims
 from holdfast.harness.model.events import (
     Event,

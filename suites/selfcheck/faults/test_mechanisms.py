@@ -8,7 +8,7 @@ from typing import Any, get_type_hints
 
 import pytest
 
-from holdfast.fixtures.reference.drivers.processes.mechanisms import Pages, Reach, process_controls, stage_controls
+from holdfast.fixtures.reference.drivers.processes.fault_controls import Pages, Reach, process_controls, stage_controls
 from holdfast.fixtures.services.service_controls import offer_services
 from holdfast.fixtures.systems.json_lines.deployment import program_controls
 from holdfast.fixtures.systems.structured_streaming.controls import streaming_controls

@@ -9,7 +9,7 @@ import pytest
 from msgspec.structs import replace
 
 from holdfast.fixtures.reference.connectors.source_log import NORMAL_PERCENT
-from holdfast.fixtures.reference.drivers.mechanisms import WrongClocks
+from holdfast.fixtures.reference.drivers.process_faults import WrongClocks
 from holdfast.fixtures.reference.drivers.processes.shared_pages import Clocks
 from holdfast.fixtures.reference.drivers.simulated.deployment import SimulatedDeployment
 from holdfast.fixtures.reference.drivers.targets import Targets

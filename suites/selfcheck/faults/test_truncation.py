@@ -8,7 +8,8 @@ import pytest
 
 from holdfast.faults.damage import spoil_local_copy
 from holdfast.faults.input import truncate
-from holdfast.fixtures.reference.drivers.mechanisms import LIST_PART, TRUNCATE, Copies, InputFaults, SpoiltDisks
+from holdfast.fixtures.reference.drivers.input_faults import LIST_PART, TRUNCATE, InputFaults
+from holdfast.fixtures.reference.drivers.local_disk_faults import Copies, SpoiltDisks
 from holdfast.fixtures.reference.drivers.processes.file_log import FileLog, ListingPage, write_log
 from holdfast.fixtures.systems.reference import ReferenceSystem
 from holdfast.harness.engine.executor.run import run_plan

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.fixtures.reference.drivers.mechanisms import BurdenedTasks
+from holdfast.fixtures.reference.drivers.process_faults import BurdenedTasks
 from holdfast.fixtures.reference.drivers.processes.deployment import WARM
 from holdfast.fixtures.reference.drivers.processes.shared_pages import Burdens
 from holdfast.fixtures.reference.drivers.processes.worker_channels import HostedTask, LocalChannel

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from holdfast.fixtures.reference.connectors.source_log import NORMAL_PERCENT
-from holdfast.fixtures.reference.drivers.mechanisms import InputFaults
+from holdfast.fixtures.reference.drivers.input_faults import InputFaults
 from holdfast.fixtures.reference.drivers.processes.file_log import FileLog, InputPages, write_log
 from holdfast.fixtures.reference.drivers.processes.shared_pages import StorageFaults
 from holdfast.fixtures.reference.protocol.storage.operation import Failure

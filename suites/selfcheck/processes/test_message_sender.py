@@ -16,7 +16,7 @@ import pytest
 from holdfast.fixtures.reference.drivers.message_faults import MessageFaults
 from holdfast.fixtures.reference.drivers.outbox import Message, Outbox
 from holdfast.fixtures.reference.drivers.processes.connection import Connection, FrameKind, OnClose
-from holdfast.fixtures.reference.drivers.processes.mechanisms import Reach, relayed_channels, watch
+from holdfast.fixtures.reference.drivers.processes.fault_controls import Reach, relayed_channels, watch
 from holdfast.fixtures.reference.drivers.processes.message_sender import (
     DISTURB_MESSAGES,
     RESTORE_MESSAGES,
