@@ -7,9 +7,9 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from holdfast.faults.attacks import draw_lives, draw_struck_region, draw_struck_restart
 from holdfast.faults.landing import Momentary, effects, injection, of_kinds, silence_in, window_of
 from holdfast.faults.network import draw_slow
+from holdfast.faults.process_attacks import draw_lives, draw_struck_region, draw_struck_restart
 from holdfast.harness.model.capability import Capability
 from holdfast.harness.model.consequence import Consequence
 from holdfast.harness.model.events import (

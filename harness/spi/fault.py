@@ -172,7 +172,7 @@ def command_of(spec: FaultSpec) -> str:
 def registered_faults() -> Mapping[str, AnyFault]:
     """Every registered fault by kind. An entry point is one factory or several, of which several come first.
 
-    The swarm draws attacks by their place; this order decides only among those that have the same one.
+    The order decides nothing of what is drawn: the swarm sorts attacks by place and name.
 
     Raises:
         ValueError: two faults have one kind.

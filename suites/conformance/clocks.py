@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from holdfast.faults.machine import jump_clock, skew_clock
+from holdfast.faults.clock import jump_clock, skew_clock
 from holdfast.faults.process import kill
 from holdfast.faults.storage import slow_storage
 from holdfast.harness.model.case import Window

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from holdfast.faults.damage import damage
-from holdfast.faults.machine import lose_power
+from holdfast.faults.power import lose_power
 from holdfast.faults.process import kill
 from holdfast.faults.storage import stale_listing, storage_error
 from holdfast.faults.user import command
