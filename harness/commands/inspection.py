@@ -10,7 +10,7 @@ from rich.table import Table
 
 from holdfast.harness.commands import console as consoles
 from holdfast.harness.engine.errors import UsageError
-from holdfast.harness.engine.pictures.stored_state import picture_of
+from holdfast.harness.engine.pictures.inspected_checkpoint import picture_of
 from holdfast.harness.engine.site import registry
 from holdfast.harness.model.inspection import InspectedCheckpoint, InspectedSubtask
 from holdfast.harness.spi.system import InspectsCheckpoints

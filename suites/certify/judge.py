@@ -15,7 +15,7 @@ from holdfast.harness.spi.words import words_of
 from holdfast.suites.certify import time_limit
 from holdfast.suites.certify.answers import Answers, called
 from holdfast.suites.certify.check import WITNESS_STEPS, CannotTry, Check, CheckVerdict, Violation
-from holdfast.suites.certify.leaks import Children, Threads, only_here
+from holdfast.suites.certify.children_and_threads import Children, Threads, only_here
 from holdfast.suites.certify.time_limit import Overdue, limited
 
 _HERE = str(Path(__file__).parent)

@@ -27,7 +27,7 @@ from holdfast.harness.adapter.child import Launched
 from holdfast.harness.adapter.network.acceptor import make_token
 from holdfast.harness.engine.certification.apart_process import begin
 from holdfast.harness.model.job import Contract
-from holdfast.suites.certify.leaks import children
+from holdfast.suites.certify.children_and_threads import children
 from holdfast.suites.selfcheck.oracles.builder import input_log
 from holdfast.suites.selfcheck.structured_streaming.test_output_pairs import PLAN
 

@@ -137,7 +137,7 @@ READERS: Mapping[str, str] = {
     "fixtures/services/processes/installation.py": "of an installed package, and programs that are to be run",
     "fixtures/systems/flink/our_job.py": "makes a new file",
     "fixtures/systems/flink/rest.py": "a job that is to be run",
-    "fixtures/systems/structured_streaming/results.py": "what read_outside has read",
+    "fixtures/systems/structured_streaming/fetched_results.py": "what read_outside has read",
     "fixtures/systems/structured_streaming/driver_results.py": "in the driver program, what the harness has written",
     "fixtures/systems/structured_streaming/cluster_host.py": "pipes that this process has made",
     "fixtures/systems/structured_streaming/session.py": OWN_KERNEL,

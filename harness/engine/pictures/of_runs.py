@@ -11,8 +11,9 @@ import msgspec
 from msgspec.structs import replace
 
 from holdfast.harness.engine.pictures.films import alignment_film, checkpoint_film, seven_steps, used_channels
+from holdfast.harness.engine.pictures.rescale import rescale_picture
+from holdfast.harness.engine.pictures.shared_files import shared_picture
 from holdfast.harness.engine.pictures.stage import Stage
-from holdfast.harness.engine.pictures.stored_state import rescale_picture, shared_picture
 from holdfast.harness.model import events, profile
 from holdfast.harness.model.events import EVENT_KINDS, Event
 from holdfast.harness.model.history import History, of_the_job

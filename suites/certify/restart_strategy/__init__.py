@@ -16,14 +16,14 @@ from holdfast.suites.certify import plug
 from holdfast.suites.certify.check import Check, CheckVerdict
 from holdfast.suites.certify.judge import judge_on
 from holdfast.suites.certify.plug import always, chosen, listed, shown
-from holdfast.suites.certify.restart_strategy import contract, kinds
+from holdfast.suites.certify.restart_strategy import attempts_and_delays, contract
 from holdfast.suites.certify.restart_strategy.bench import Bench
 from holdfast.suites.certify.restart_strategy.machines import MACHINES
 
 __all__ = ["CHECKS", "certify", "kit"]
 
 
-DIRECTED: tuple[Check[Bench], ...] = (*kinds.CHECKS, *contract.CHECKS)
+DIRECTED: tuple[Check[Bench], ...] = (*attempts_and_delays.CHECKS, *contract.CHECKS)
 CHECKS: tuple[Check[Bench], ...] = (*DIRECTED, *MACHINES)
 Factory = RestartStrategyFactory | str
 

@@ -28,7 +28,7 @@ from holdfast.fixtures.systems.flink.log import LogTail
 from holdfast.fixtures.systems.flink.stored import StoredCheckpoints
 from holdfast.fixtures.systems.json_lines.store import STATE, Store
 from holdfast.fixtures.systems.json_lines.workers import Workers
-from holdfast.fixtures.systems.structured_streaming.results import _table
+from holdfast.fixtures.systems.structured_streaming.fetched_results import _table
 from holdfast.fixtures.tables.readers import RowFiles, SqliteTable
 from holdfast.harness.adapter.damaged_file import FLIP
 from holdfast.harness.adapter.recorder import Recorder

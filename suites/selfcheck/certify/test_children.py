@@ -31,8 +31,8 @@ from holdfast.harness.spi.storage import StorageContext
 from holdfast.suites.certify import checkpoint_storage, file_system, restart_strategy, sink, source
 from holdfast.suites.certify.check import Check, CheckVerdict
 from holdfast.suites.certify.checkpoint_storage import judge as judge_checkpoint_storage
+from holdfast.suites.certify.children_and_threads import children
 from holdfast.suites.certify.file_system import judge as judge_file_system
-from holdfast.suites.certify.leaks import children
 from holdfast.suites.certify.restart_strategy import judge as judge_restart_strategy
 from holdfast.suites.certify.sink import judge as judge_sink
 from holdfast.suites.certify.source import judge as judge_source

@@ -10,7 +10,7 @@ from threading import Event, Thread, Timer, active_count
 import pytest
 
 from holdfast.harness.model.status import Status
-from holdfast.suites.certify import leaks
+from holdfast.suites.certify import children_and_threads
 from holdfast.suites.certify.check import CheckVerdict
 from holdfast.suites.selfcheck.certify.test_children import (
     by_file_systems,
@@ -40,7 +40,7 @@ def ended() -> Iterator[None]:
 @pytest.fixture
 def _impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     """Where nothing ends, the kit need not wait as long as it does for what was told to end."""
-    monkeypatch.setattr(leaks, "PATIENCE_S", 1.0)
+    monkeypatch.setattr(children_and_threads, "PATIENCE_S", 1.0)
 
 
 def leave() -> None:

@@ -25,7 +25,7 @@ from holdfast.fixtures.reference.protocol.execution_graph import ExecutionGraph
 from holdfast.fixtures.reference.protocol.messages import SubtaskState
 from holdfast.fixtures.systems.reference import ReferenceSystem
 from holdfast.harness.engine.executor.run import run_plan
-from holdfast.harness.engine.pictures.stored_state import picture_of
+from holdfast.harness.engine.pictures.inspected_checkpoint import picture_of
 from holdfast.harness.engine.site import registry
 from holdfast.harness.engine.swarm.draw import draw_plan
 from holdfast.harness.model import events, profile

@@ -18,8 +18,8 @@ from holdfast.fixtures.systems.structured_streaming.checkpoint_log import (
     TopicNotes,
 )
 from holdfast.fixtures.systems.structured_streaming.controls import TopicRetention
+from holdfast.fixtures.systems.structured_streaming.fetched_results import audit
 from holdfast.fixtures.systems.structured_streaming.messages import Command, PartState, ReadState, Report, StateRead
-from holdfast.fixtures.systems.structured_streaming.results import audit
 from holdfast.fixtures.systems.structured_streaming.session import Session
 from holdfast.fixtures.systems.structured_streaming.system import StructuredStreaming
 from holdfast.harness.adapter.recorder import SOURCE, Recorder

@@ -19,7 +19,7 @@ from holdfast.fixtures.storages.in_memory import StorageFault
 from holdfast.harness.spi.errors import Transient
 from holdfast.harness.spi.state import Flag, SnapshotKind, StateDescriptor, StateKind, Timer
 from holdfast.suites.certify.check import Check, Violation
-from holdfast.suites.certify.leaks import children
+from holdfast.suites.certify.children_and_threads import children
 from holdfast.suites.certify.state_backend.bench import EPOCH, GROUP, GROUPS, Bench, Completed, never
 from holdfast.suites.certify.state_backend.checks.increments import checkpointed
 from holdfast.suites.certify.state_backend.live import NAMESPACES, TTL_MS, Live, change, change_everything, fill
