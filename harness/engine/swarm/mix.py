@@ -279,7 +279,9 @@ def mix_for(system: System, mix: Mix = SWARM, tier: Tier = Tier.SIM) -> Mix:
     jobs = next(filter(None, (accepted_jobs(system, mix, each) for each in names)), {})
     regional = {name: weight for name, weight in mix.regional_jobs.items() if _accepts(system, name, max(WIDTHS), tier)}
     keyed = {name: weight for name, weight in mix.keyed_jobs.items() if _accepts(system, name, max(WIDTHS), tier)}
-    widths = {width for width in WIDTHS if all(_accepts(system, name, width, tier) for name in jobs)}
+    accepted = [(name, width) for name in jobs for width in WIDTHS if _accepts(system, name, width, tier)]
+    widths = {width for width in WIDTHS if all((name, width) in accepted for name in jobs)}
+    gated = Capability.GATES in able and (not jobs or _accepts_gates(system, accepted, tier))
     return msgspec.structs.replace(
         mix,
         system=system.name,
@@ -289,7 +291,7 @@ def mix_for(system: System, mix: Mix = SWARM, tier: Tier = Tier.SIM) -> Mix:
         parallelism={width: mix.parallelism[width] for width in mix.parallelism if width in widths}
         or {min(widths, default=1): 1},
         able=able,
-        gates=system.gates if Capability.GATES in able and _accepts_gates(system, jobs, tier) else frozenset(),
+        gates=system.gates if gated else frozenset(),
         events=tuple(event for event in mix.events if event in _reported(system, tier)),
         checkpoints=Capability.CHECKPOINTS in able,
         acknowledges=acknowledges,
@@ -319,24 +321,37 @@ def _reported(system: System, tier: Tier) -> Collection[str]:
     return {kind for kind, evidence in evidence_of(system).items() if evidence is not Evidence.NONE}
 
 
-def _accepts_gates(system: System, jobs: Collection[str], tier: Tier) -> bool:
-    """Whether a fault of a plan with nothing but a job may wait at one of its gates; True where there is no job."""
+def _accepts_gates(system: System, accepted: Collection[tuple[str, int]], tier: Tier) -> bool:
+    """Whether a fault of a plan may wait at one of the gates, where its job and its width are accepted without it.
+
+    What is refused without a fault is refused with one, and the account of options says nothing of faults: only
+    objections are asked for.
+    """
     targets = COORDINATOR, Target(Role.WORKER)
     kills = [FaultSpec("kill", each, Schedule(gate=Gate(effect, each))) for effect in system.gates for each in targets]
-    return not jobs or any(
-        _accepts(system, job, width, tier, kill) for job in jobs for width in WIDTHS for kill in kills
-    )
+    return any(not _objects(system, _plan(system, *each, kill), tier) for each in accepted for kill in kills)
 
 
-def _accepts(system: System, job: str, width: int, tier: Tier, *faults: FaultSpec) -> bool:
-    shape = (ENDLESS_JOBS | REGIONAL_JOBS | KEYED_JOBS)[job]
-    if demands(shape) - declared(system):
+def _accepts(system: System, job: str, width: int, tier: Tier) -> bool:
+    plan = _plan(system, job, width)
+    if demands(plan.job) - declared(system):
         return False
-    plan = Plan(
-        system=system.name, job=shape, topology=Topology(width), workload=WorkloadSpec("synthetic"), faults=faults
-    )
     try:
         account_of(system, plan)
-        return not (isinstance(system, TierAware) and answer_of(system.objection, plan, tier, kind=str))
     except ValueError:
         return False
+    return not _objects(system, plan, tier)
+
+
+def _objects(system: System, plan: Plan, tier: Tier) -> bool:
+    try:
+        return isinstance(system, TierAware) and bool(answer_of(system.objection, plan, tier, kind=str))
+    except ValueError:
+        return True
+
+
+def _plan(system: System, job: str, width: int, *faults: FaultSpec) -> Plan:
+    shape = (ENDLESS_JOBS | REGIONAL_JOBS | KEYED_JOBS)[job]
+    return Plan(
+        system=system.name, job=shape, topology=Topology(width), workload=WorkloadSpec("synthetic"), faults=faults
+    )

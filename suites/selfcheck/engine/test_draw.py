@@ -5,7 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 
 import msgspec
@@ -28,6 +28,7 @@ from holdfast.harness.model.verdict import Outcome
 from holdfast.harness.oracles.shared.stated_options import texts
 from holdfast.harness.sim.streams import Stream
 from holdfast.harness.spi.attack import Drawn
+from holdfast.harness.spi.system import OptionAccount
 from holdfast.suites.conformance import plans
 from holdfast.suites.selfcheck.engine.scripted import WORKER, Checkpoints, ScriptedOracle, ScriptedSystem, plan, toolbox
 
@@ -158,6 +159,49 @@ def test_nothing_is_drawn_that_a_system_does_not_declare(kept: Capability) -> No
     assert {FAULTS[spec.kind].needs(spec) for plan in plans for spec in plan.faults} == {kept}
     assert all(plan.options == {} and plan.system == "scripted" for plan in plans)
     assert not any(spec.schedule.gate or spec.schedule.after_checkpoint for plan in plans for spec in plan.faults)
+
+
+class Holding(ScriptedSystem):
+    """Runs jobs of one parallelism. A fault may wait where `holds` says so of a gate and the name of the job."""
+
+    def __init__(self, parallelism: int, holds: Callable[[Gate, str], bool]) -> None:
+        super().__init__()
+        self.parallelism, self.holds = parallelism, holds
+        self.waiting = 0
+
+    def account(self, plan: Plan) -> Sequence[OptionAccount]:
+        if plan.topology.parallelism != self.parallelism:
+            raise ValueError(f"topology.parallelism is {plan.topology.parallelism}: use {self.parallelism}.")
+        return super().account(plan)
+
+    def objection(self, plan: Plan, tier: Tier) -> str:
+        gates = [spec.schedule.gate for spec in plan.faults if spec.schedule.gate is not None]
+        self.waiting += len(gates)
+        return "" if all(self.holds(gate, plan.job.name) for gate in gates) else "no fault can wait there."
+
+
+@pytest.mark.parametrize(
+    ("effect", "role", "job"),
+    [("commit", Role.WORKER, "mini-batch"), ("acknowledge", Role.COORDINATOR, "keyed-sum")],
+)
+def test_faults_wait_at_gates_where_a_system_accepts_one(effect: str, role: Role, job: str) -> None:
+    system = Holding(2, lambda gate, name: (gate.effect, gate.target.role, name) == (effect, role, job))
+    assert mix_for(system).gates == system.gates
+
+
+def test_no_fault_waits_at_a_gate_where_a_system_accepts_none() -> None:
+    """It is asked only about jobs that it accepts, at the parallelism that it accepts: each gate on either side."""
+    system = Holding(2, lambda gate, name: False)
+    mix = mix_for(system)
+    assert mix.gates == frozenset()
+    assert mix.parallelism == {2: SWARM.parallelism[2]}
+    assert system.waiting == len(mix.jobs) * len(system.gates) * 2
+
+
+def test_a_system_without_any_job_is_not_asked_about_gates() -> None:
+    system = Holding(0, lambda gate, name: False)
+    assert mix_for(system).gates == system.gates
+    assert system.waiting == 0
 
 
 def test_a_mix_is_data() -> None:
