@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 import msgspec
-import numpy as np
-import numpy.typing as npt
 
-Integers = npt.NDArray[np.int64]
-Digests = npt.NDArray[np.uint64]
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+# In quotes: every fault and every system names these types, and NumPy takes longer to load than all of them.
+Integers: TypeAlias = "npt.NDArray[np.int64]"
+Digests: TypeAlias = "npt.NDArray[np.uint64]"
 NO_PARTITION = -1
 """Of a row that nobody expects."""
 

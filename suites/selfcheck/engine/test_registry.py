@@ -114,6 +114,15 @@ def test_asking_for_names_imports_nothing_heavy() -> None:
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"
 
 
+@pytest.mark.parametrize(
+    "module", ["holdfast.faults", "holdfast.harness.spi.system", "holdfast.harness.commands.doctor"]
+)
+def test_what_only_names_records_loads_no_arrays(module: str) -> None:
+    """`doctor` loads them later, with the oracles that it counts."""
+    code = f"import sys, {module}; print([name for name in ('numpy', 'pyarrow') if name in sys.modules])"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"
+
+
 MOST_GROUPS = 10
 OF_OTHERS = {"pytest11", "cosmic_ray.operator_providers"}
 Install = Callable[[str, str], None]
