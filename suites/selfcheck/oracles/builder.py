@@ -147,10 +147,17 @@ def stamped(lines: Iterable[Line]) -> list[Event]:
     return events
 
 
-def input_log(*lengths: int, first_offsets: tuple[int, ...] = ()) -> InputLog:
-    """A log whose record at offset n has the value n + 1; even offsets have key `a`, odd ones `b`."""
-    partitions = (Partition(np.arange(n) % 2, np.arange(1, n + 1), preloaded=n) for n in lengths)
-    return InputLog(("a", "b"), tuple(partitions), first_offsets)
+def input_log(*lengths: int, first_offsets: tuple[int, ...] = (), marked: bool = False) -> InputLog:
+    """A log whose record at offset n has the value n + 1; even offsets have key `a`, odd ones `b`.
+
+    Marked, each partition has one more record at its end, a marker of key `marker`.
+    """
+    keys = ("a", "b", "marker") if marked else ("a", "b")
+    partitions = (
+        Partition(np.append(np.arange(n) % 2, 2)[: n + marked], np.arange(1, n + marked + 1), n, markers=int(marked))
+        for n in lengths
+    )
+    return InputLog(keys, tuple(partitions), first_offsets)
 
 
 class Setting(TypedDict, total=False):

@@ -23,8 +23,6 @@ from holdfast.suites.selfcheck.oracles.output_builder import (
     WHOLE_B,
     fold,
     identities,
-    marked,
-    one_by_one,
     units,
 )
 
@@ -33,7 +31,7 @@ ORACLE = ExactOracle()
 
 def rows(*shown: FoldRow) -> History:
     """A unit for each row, and one with the whole of key `b`."""
-    return story(inputs=INPUTS, units=one_by_one(*shown, WHOLE_B))
+    return story(inputs=INPUTS, units=units(*shown, WHOLE_B))
 
 
 def message(history: History) -> str:
@@ -92,7 +90,7 @@ def test_only_the_partition_whose_marker_is_there_has_lost_records() -> None:
     assert verdict.anomalies[0].message.endswith("the marker behind it has its effect, and the settle window is over")
     assert "key 'b'" in verdict.information[0]
     numbers = units(identities("0:0", "0:2", "0:3", "1:0"))
-    inputs = marked(input_log(3, 3))
+    inputs = input_log(3, 3, marked=True)
     verdict = ORACLE.judge(story(job=REBALANCE, inputs=inputs, units=numbers, end=STOPPED))
     assert [anomaly.message for anomaly in verdict.anomalies] == [
         "1 record has no row: offset 1 of partition 0; the marker behind it has its effect, and the settle "
@@ -131,7 +129,7 @@ def test_a_hole_behind_a_timeout_of_the_plan_is_late() -> None:
 
 def test_both_sides_of_a_join_have_a_marker() -> None:
     """Left and right have a partition each; the row of the markers needs both."""
-    inputs = marked(input_log(2, 2))
+    inputs = input_log(2, 2, marked=True)
     both = joined("marker", [(0, 2)], [(1, 2)])
     for rows, outcome in (
         ([A_JOINED, B_JOINED, both], Outcome.PASS),
@@ -144,7 +142,7 @@ def test_both_sides_of_a_join_have_a_marker() -> None:
 
 def test_what_a_join_lost_is_named_by_the_partition_of_its_source() -> None:
     both = joined("marker", [(0, 2)], [(1, 2)])
-    history = story(job=JOIN, inputs=marked(input_log(2, 2)), units=units([A_JOINED, both]), end=STOPPED)
+    history = story(job=JOIN, inputs=input_log(2, 2, marked=True), units=units([A_JOINED, both]), end=STOPPED)
     lost = "key 'b' has no row: partition 0, offset 1 took no effect; partition 1, offset 1 took no effect"
     assert message(history).startswith(lost)
 

@@ -18,7 +18,7 @@ from holdfast.harness.oracles.iteration.feedback import FeedbackOracle
 from holdfast.suites.selfcheck.oracles.builder import HISTORIES, Line, input_log, story
 from holdfast.suites.selfcheck.oracles.histories.operators import LOOP, ROWS, THIRD_BATCH, TWO_BATCHES
 from holdfast.suites.selfcheck.oracles.lines import attempt, completed, delivers, snapshot
-from holdfast.suites.selfcheck.oracles.output_builder import STOPPED, identities, marked, units
+from holdfast.suites.selfcheck.oracles.output_builder import STOPPED, identities, units
 
 ORACLE = FeedbackOracle()
 
@@ -26,7 +26,7 @@ ORACLE = FeedbackOracle()
 def crashed(*shown: str, before: Sequence[Line], checkpoint: int = 1, end: RunEnd | None = None) -> History:
     """What happens before the checkpoint; then a crash, and what is left is read again. A marker is the last record."""
     return story(attempt(), before, snapshot("loop[0]"), completed(), attempt(checkpoint or None), THIRD_BATCH,
-                 delivers(LOOP, 0, records=2), job=ITERATION, parallelism=1, inputs=marked(input_log(6)),
+                 delivers(LOOP, 0, records=2), job=ITERATION, parallelism=1, inputs=input_log(6, marked=True),
                  units=units(identities(*shown)), claimed=AT_MOST_ONCE, end=end)  # fmt: skip
 
 

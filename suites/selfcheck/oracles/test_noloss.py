@@ -18,7 +18,6 @@ from holdfast.suites.selfcheck.oracles.output_builder import (
     WHOLE_B,
     fold,
     identities,
-    one_by_one,
     units,
 )
 
@@ -27,7 +26,7 @@ ORACLE = NoLossOracle()
 
 def repeated(*rows: FoldRow) -> History:
     """Of a sink that claims at-least-once: these rows of key `a`, and the whole of key `b`."""
-    return story(inputs=INPUTS, units=one_by_one(*rows, WHOLE_B), claimed=AT_LEAST_ONCE)
+    return story(inputs=INPUTS, units=units(*rows, WHOLE_B), claimed=AT_LEAST_ONCE)
 
 
 def test_an_excess_that_nothing_explains_is_inconclusive() -> None:

@@ -14,14 +14,14 @@ from holdfast.harness.oracles import ORACLES
 from holdfast.harness.oracles.output.window import WindowOracle
 from holdfast.suites.selfcheck.oracles.builder import story
 from holdfast.suites.selfcheck.oracles.histories.window import FIRST, INPUTS, SECOND
-from holdfast.suites.selfcheck.oracles.output_builder import STOPPED, one_by_one
+from holdfast.suites.selfcheck.oracles.output_builder import STOPPED, units
 
 ORACLE = WindowOracle()
 
 
 def history_of(*rows: WindowRow, end: RunEnd | None = None) -> History:
     """A unit for each row."""
-    return story(job=WINDOW_SUM, inputs=INPUTS, units=one_by_one(*rows), end=end)
+    return story(job=WINDOW_SUM, inputs=INPUTS, units=units(*rows), end=end)
 
 
 def test_before_the_end_only_what_a_later_window_has_overtaken_is_missing() -> None:

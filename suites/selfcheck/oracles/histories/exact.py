@@ -14,7 +14,7 @@ from holdfast.suites.selfcheck.oracles.builder import exhibits, input_log
 from holdfast.suites.selfcheck.oracles.legal import MASK, fold_row
 from holdfast.suites.selfcheck.oracles.lines import completed, triggered
 from holdfast.suites.selfcheck.oracles.output_builder import (
-    INPUTS, MARKED, MARKERS, STOPPED, WHOLE_A, WHOLE_B, fold, identities, marked, one_by_one, units,
+    INPUTS, MARKED, MARKERS, STOPPED, WHOLE_A, WHOLE_B, fold, identities, units,
 )  # fmt: skip
 
 # --- EXACT: sums of two keys over two partitions, and identities of one -----------------------------------------------
@@ -26,27 +26,26 @@ bad, near = exhibits(
     "EXACT", inputs=INPUTS, units=units([IdentityRow(0, 0), IdentityRow(0, 1), IdentityRow(NO_PARTITION, 0)])
 )
 
-bad("row-wrong", "record applied twice",
-    units=one_by_one(fold("a", (0, 2, 2), (0,)), fold("a", (0, 2, 2), (0, 2)), WHOLE_B))  # fmt: skip
+bad("row-wrong", "record applied twice", units=units(fold("a", (0, 2, 2), (0,)), fold("a", (0, 2, 2), (0, 2)), WHOLE_B))
 bad("row-wrong", "value off by one",
-    units=one_by_one(fold("a", (0,), ()), FoldRow("a", WHOLE_A.value + 1, WHOLE_A.counts, WHOLE_A.digest),
-                     WHOLE_B))  # fmt: skip
+    units=units(fold("a", (0,), ()), FoldRow("a", WHOLE_A.value + 1, WHOLE_A.counts, WHOLE_A.digest),
+                WHOLE_B))  # fmt: skip
 near("row-wrong", "sums wrapped",
-     units=one_by_one(fold("a", (0,), ()), FoldRow("a", WHOLE_A.value - (1 << 64), WHOLE_A.counts, WHOLE_A.digest),
-                      WHOLE_B))  # fmt: skip
+     units=units(fold("a", (0,), ()), FoldRow("a", WHOLE_A.value - (1 << 64), WHOLE_A.counts, WHOLE_A.digest),
+                 WHOLE_B))  # fmt: skip
 UNORDERED = EXACTLY_ONCE - {Guarantee.KEY_ORDER}
 """Of a source that hands a partition out in several splits."""
 
 near("row-wrong", "later split took effect first",
-     units=one_by_one(fold("a", (2,), ()), fold("a", (2, 4), (2,)), WHOLE_A, WHOLE_B), claimed=UNORDERED)  # fmt: skip
+     units=units(fold("a", (2,), ()), fold("a", (2, 4), (2,)), WHOLE_A, WHOLE_B), claimed=UNORDERED)  # fmt: skip
 bad("row-wrong", "one record for another in no order",
-    units=one_by_one(fold("a", (2,), ()), fold("a", (0, 2, 2), (0, 2)), WHOLE_B), claimed=UNORDERED)  # fmt: skip
+    units=units(fold("a", (2,), ()), fold("a", (0, 2, 2), (0, 2)), WHOLE_B), claimed=UNORDERED)  # fmt: skip
 
 bad("input-missing", "split lost in no order",
-    units=one_by_one(fold("a", (2,), ()), fold("a", (2, 4), (0, 2)), WHOLE_B), claimed=UNORDERED)  # fmt: skip
+    units=units(fold("a", (2,), ()), fold("a", (2, 4), (0, 2)), WHOLE_B), claimed=UNORDERED)  # fmt: skip
 
 bad("beyond-input", "split applied twice in no order",
-    units=one_by_one(fold("a", (2,), ()), fold("a", (2, 4), (0,)), fold("a", (0, 2, 4), (0, 2, 2)), WHOLE_B),
+    units=units(fold("a", (2,), ()), fold("a", (2, 4), (0,)), fold("a", (0, 2, 4), (0, 2, 2)), WHOLE_B),
     claimed=UNORDERED)  # fmt: skip
 
 OF_ANOTHER_HASH = [
@@ -55,20 +54,20 @@ OF_ANOTHER_HASH = [
 ]
 
 # Whoever writes rows computes their digests in a way of his own; no record is missing or there twice.
-bad("digest-wrong", "digest of another hash", units=one_by_one(*OF_ANOTHER_HASH))
-near("digest-wrong", "digest of the records", units=one_by_one(fold("a", (0,), (0,)), WHOLE_A, WHOLE_B))
+bad("digest-wrong", "digest of another hash", units=units(*OF_ANOTHER_HASH))
+near("digest-wrong", "digest of the records", units=units(fold("a", (0,), (0,)), WHOLE_A, WHOLE_B))
 
 bad("row-wrong", "digest of another hash and value of other records",
-    units=one_by_one(fold("a", (0,), (0,)), replace(OF_ANOTHER_HASH[1], value=OF_ANOTHER_HASH[1].value - 2),
-                     WHOLE_B))  # fmt: skip
+    units=units(fold("a", (0,), (0,)), replace(OF_ANOTHER_HASH[1], value=OF_ANOTHER_HASH[1].value - 2),
+                WHOLE_B))  # fmt: skip
 
 # Some records are there twice and others not at all: where all values are equal, only the digest shows it.
 bad("row-wrong", "equal values tell no records apart",
     inputs=InputLog(("a",), (Partition(np.zeros(8, np.int64), np.full(8, 7), preloaded=8),)),
-    units=units([FoldRow("a", 56, (8,),
-                         fold_row("a", [(0, offset) for offset in (0, 0, 1, 1, 2, 2, 6, 7)], 1).digest)]))  # fmt: skip
+    units=units(FoldRow("a", 56, (8,),
+                        fold_row("a", [(0, offset) for offset in (0, 0, 1, 1, 2, 2, 6, 7)], 1).digest)))  # fmt: skip
 
-bad("row-unknown", "key of nobody", units=one_by_one(WHOLE_A, fold("c", (0,), ()), WHOLE_B))
+bad("row-unknown", "key of nobody", units=units(WHOLE_A, fold("c", (0,), ()), WHOLE_B))
 
 # Of two rows that their author expects both are there, and another one.
 bad("row-unknown", "total that nobody expects in the end",
@@ -82,31 +81,31 @@ bad("row-unknown", "appended row of a job that failed as it was to",
 near("row-unknown", "total of a job that failed as it was to",
      job=FORWARD, inputs=InputLog(("row a", "row b", "row c"), input_log(2).partitions, described=True),
      mode=OutputMode.OVERWRITE, expected=ExpectedEnd.FAILED)  # fmt: skip
-near("row-unknown", "keys of the input", units=one_by_one(WHOLE_A, WHOLE_B))
+near("row-unknown", "keys of the input", units=units(WHOLE_A, WHOLE_B))
 
-bad("row-repeated", "transaction committed again", units=one_by_one(fold("a", (0, 2), (0,)), WHOLE_A, WHOLE_A, WHOLE_B))
-near("row-repeated", "one record more", units=one_by_one(fold("a", (0, 2, 4), (0,)), WHOLE_A, WHOLE_B))
+bad("row-repeated", "transaction committed again", units=units(fold("a", (0, 2), (0,)), WHOLE_A, WHOLE_A, WHOLE_B))
+near("row-repeated", "one record more", units=units(fold("a", (0, 2, 4), (0,)), WHOLE_A, WHOLE_B))
 bad("row-repeated", "identity twice",
     job=REBALANCE, inputs=THREE, units=units(identities("0:0", "0:1"), identities("0:1", "0:2")))  # fmt: skip
 near("row-repeated", "identities once in any order",
      job=REBALANCE, inputs=THREE, units=units(identities("0:2"), identities("0:1", "0:0")))  # fmt: skip
 
 bad("counts-stepped-back", "one partition rewound",
-    units=one_by_one(fold("a", (0, 2), ()), fold("a", (0,), (0,)), WHOLE_A, WHOLE_B))  # fmt: skip
+    units=units(fold("a", (0, 2), ()), fold("a", (0,), (0,)), WHOLE_A, WHOLE_B))  # fmt: skip
 near("counts-stepped-back", "units of one poll listed in no order",
-     units=(*units([WHOLE_B]), CommittedRows("unit-10", 1, [WHOLE_A]),
+     units=(*units(WHOLE_B), CommittedRows("unit-10", 1, [WHOLE_A]),
             CommittedRows("unit-9", 1, [fold("a", (0, 2), ())])))  # fmt: skip
 
-bad("beyond-input", "input read again", units=one_by_one(fold("a", (0, 2, 4, 2, 4), (0, 2)), WHOLE_B))
-near("beyond-input", "all of the input", units=one_by_one(WHOLE_A, WHOLE_B))
+bad("beyond-input", "input read again", units=units(fold("a", (0, 2, 4, 2, 4), (0, 2)), WHOLE_B))
+near("beyond-input", "all of the input", units=units(WHOLE_A, WHOLE_B))
 
 bad("order-broken", "later offset first",
     job=FORWARD, inputs=THREE, units=units(identities("0:0"), identities("0:2"), identities("0:1")))  # fmt: skip
 near("order-broken", "partitions interleaved",
      job=FORWARD, inputs=input_log(2, 2), units=units(identities("1:0", "0:0", "0:1", "1:1")))  # fmt: skip
 
-bad("input-missing", "last records missing", units=one_by_one(fold("a", (0, 2), (0, 2)), WHOLE_B))
-bad("input-missing", "key without row", units=one_by_one(WHOLE_B))
+bad("input-missing", "last records missing", units=units(fold("a", (0, 2), (0, 2)), WHOLE_B))
+bad("input-missing", "key without row", units=units(WHOLE_B))
 near("input-missing", "nothing owed for what was preloaded",
      inputs=InputLog(INPUTS.keys, INPUTS.partitions, first_offsets=(4, 2)),
      units=units([fold("a", (4,), (2,)), fold("b", (5,), (3,))]))  # fmt: skip
@@ -115,58 +114,56 @@ near("input-missing", "all identities", job=REBALANCE, inputs=THREE, units=units
 
 # The system under test does not report its end, and never will.
 bad("input-missing", "hole before a visible marker",
-    inputs=MARKED, units=units([fold("a", (0, 2, 4), (0,))], [WHOLE_B], [MARKERS]), end=STOPPED)  # fmt: skip
+    inputs=MARKED, units=units(fold("a", (0, 2, 4), (0,)), WHOLE_B, MARKERS), end=STOPPED)  # fmt: skip
 bad("input-missing", "transactions of a completed checkpoint aborted",
     triggered(1, "sink[0]"), TransactionPrecommitted(subtask="sink[0]", transaction="t-1", checkpoint=1, records=2),
     completed(1, 2), TransactionAborted(subtask="sink[0]", transaction="t-1"),
-    TransactionCommitted(subtask="sink[0]", transaction="t-2"), job=REBALANCE, inputs=marked(THREE),
+    TransactionCommitted(subtask="sink[0]", transaction="t-2"), job=REBALANCE, inputs=input_log(3, marked=True),
     units=units(identities("0:2", "0:3")),
     end=replace(STOPPED, reason="transaction t-1 of a completed checkpoint was not committed"))  # fmt: skip
-bad("input-missing", "reported as committed and missing with the marker",
-    inputs=MARKED, units=units([WHOLE_A], [WHOLE_B]))  # fmt: skip
+bad("input-missing", "reported as committed and missing with the marker", inputs=MARKED, units=units(WHOLE_A, WHOLE_B))
 near("input-missing", "everything there though the end is not reported",
-     inputs=MARKED, units=units([WHOLE_A], [WHOLE_B], [MARKERS]), end=STOPPED)  # fmt: skip
+     inputs=MARKED, units=units(WHOLE_A, WHOLE_B, MARKERS), end=STOPPED)  # fmt: skip
 
-bad("late-change", "seen by the second read only", units=units([WHOLE_B], [WHOLE_A], final=True))
-near("late-change", "seen at the last poll", units=units([WHOLE_B], [WHOLE_A]))
+bad("late-change", "seen by the second read only", units=units(WHOLE_B, WHOLE_A, final=True))
+near("late-change", "seen at the last poll", units=units(WHOLE_B, WHOLE_A))
 
 # --- NOLOSS: at-least-once is claimed ---------------------------------------------------------------------------------
 
 bad, near = exhibits("NOLOSS", claimed=AT_LEAST_ONCE, inputs=INPUTS)
 
-bad("input-lost", "last row lacks a record", units=one_by_one(fold("a", (0, 2, 4), (0,)), WHOLE_B))
-bad("input-lost", "one lost and one repeated", units=one_by_one(fold("a", (0, 2, 2), (0, 2)), WHOLE_B))
-bad("input-lost", "repeats hide a loss", units=one_by_one(fold("a", (0, 2, 0, 2), (0, 2, 0)), WHOLE_B))
-bad("input-lost", "key never seen", units=one_by_one(WHOLE_B))
+bad("input-lost", "last row lacks a record", units=units(fold("a", (0, 2, 4), (0,)), WHOLE_B))
+bad("input-lost", "one lost and one repeated", units=units(fold("a", (0, 2, 2), (0, 2)), WHOLE_B))
+bad("input-lost", "repeats hide a loss", units=units(fold("a", (0, 2, 0, 2), (0, 2, 0)), WHOLE_B))
+bad("input-lost", "key never seen", units=units(WHOLE_B))
 bad("input-lost", "hole before a visible marker",
-    inputs=MARKED, units=units([WHOLE_A], [fold("b", (1, 3), (1, 3))], [MARKERS]), end=STOPPED)  # fmt: skip
+    inputs=MARKED, units=units(WHOLE_A, fold("b", (1, 3), (1, 3)), MARKERS), end=STOPPED)  # fmt: skip
 bad("input-lost", "repeats hide a loss before a visible marker",
-    inputs=MARKED, units=units([fold("a", (0, 2, 2), (0, 2))], [WHOLE_B], [MARKERS]), end=STOPPED)  # fmt: skip
+    inputs=MARKED, units=units(fold("a", (0, 2, 2), (0, 2)), WHOLE_B, MARKERS), end=STOPPED)  # fmt: skip
 near("input-lost", "stepped back and caught up",
-     units=one_by_one(fold("a", (0, 2), (0, 2)), fold("a", (0, 2), (0,)), WHOLE_A, WHOLE_A, WHOLE_B))  # fmt: skip
+     units=units(fold("a", (0, 2), (0, 2)), fold("a", (0, 2), (0,)), WHOLE_A, WHOLE_A, WHOLE_B))  # fmt: skip
 bad("input-lost", "identity lost", job=REBALANCE, inputs=THREE, units=units(identities("0:0", "0:2")))
 near("input-lost", "identity seen twice",
      job=REBALANCE, inputs=THREE, units=units(identities("0:0", "0:1"), identities("0:1", "0:2")))  # fmt: skip
 
 bad("digest-wrong", "digest of another hash",
-    units=one_by_one(FoldRow("a", WHOLE_A.value, WHOLE_A.counts, WHOLE_A.digest ^ 1), WHOLE_B))  # fmt: skip
-near("digest-wrong", "digest of the records", units=one_by_one(WHOLE_A, WHOLE_B))
+    units=units(FoldRow("a", WHOLE_A.value, WHOLE_A.counts, WHOLE_A.digest ^ 1), WHOLE_B))  # fmt: skip
+near("digest-wrong", "digest of the records", units=units(WHOLE_A, WHOLE_B))
 
-bad("extra-not-a-repeat", "record of another key", units=one_by_one(fold("a", (0, 2, 3), (0, 2)), WHOLE_B))
+bad("extra-not-a-repeat", "record of another key", units=units(fold("a", (0, 2, 3), (0, 2)), WHOLE_B))
 bad("extra-not-a-repeat", "value that no repeat explains",
-    units=one_by_one(FoldRow("a", fold("a", (0, 2, 4, 4), (0, 2)).value + 1, fold("a", (0, 2, 4, 4), (0, 2)).counts,
-                             fold("a", (0, 2, 4, 4), (0, 2)).digest),
-                     WHOLE_B))  # fmt: skip
+    units=units(FoldRow("a", fold("a", (0, 2, 4, 4), (0, 2)).value + 1, fold("a", (0, 2, 4, 4), (0, 2)).counts,
+                        fold("a", (0, 2, 4, 4), (0, 2)).digest),
+                WHOLE_B))  # fmt: skip
 bad("extra-not-a-repeat", "value of other records",
-    units=one_by_one(FoldRow("a", WHOLE_A.value + 1, WHOLE_A.counts, WHOLE_A.digest), WHOLE_B))  # fmt: skip
-bad("extra-not-a-repeat", "key of no input", units=one_by_one(WHOLE_A, fold("c", (0,), ()), WHOLE_B))
+    units=units(FoldRow("a", WHOLE_A.value + 1, WHOLE_A.counts, WHOLE_A.digest), WHOLE_B))  # fmt: skip
+bad("extra-not-a-repeat", "key of no input", units=units(WHOLE_A, fold("c", (0,), ()), WHOLE_B))
 bad("extra-not-a-repeat", "identity of no input",
     job=REBALANCE, inputs=THREE, units=units(identities("0:0", "0:1", "0:2", "0:3")))  # fmt: skip
-near("extra-not-a-repeat", "record applied twice at least once",
-     units=one_by_one(fold("a", (0, 2, 4, 4), (0, 2)), WHOLE_B))  # fmt: skip
+near("extra-not-a-repeat", "record applied twice at least once", units=units(fold("a", (0, 2, 4, 4), (0, 2)), WHOLE_B))
 
 near("excess-unexplained", "one run of each partition repeated",
-     units=one_by_one(fold("a", (0, 2, 4, 2, 4), (0, 2, 0, 2)), WHOLE_B))  # fmt: skip
+     units=units(fold("a", (0, 2, 4, 2, 4), (0, 2, 0, 2)), WHOLE_B))  # fmt: skip
 
 # --- NOREPEAT: at-most-once is claimed --------------------------------------------------------------------------------
 

@@ -19,7 +19,7 @@ from holdfast.suites.selfcheck.oracles.builder import Line, exhibits, input_log
 from holdfast.suites.selfcheck.oracles.histories.window import row
 from holdfast.suites.selfcheck.oracles.legal import MASK, fold_row, identity_hash, summary
 from holdfast.suites.selfcheck.oracles.lines import attempt, completed, delivers, emitted, sends, snapshot
-from holdfast.suites.selfcheck.oracles.output_builder import STOPPED, fold, identities, marked, one_by_one, units
+from holdfast.suites.selfcheck.oracles.output_builder import STOPPED, fold, identities, units
 
 # --- operators that make other records of the input, and of two inputs in event time ----------------------------------
 
@@ -64,8 +64,8 @@ FIRST_COPY, ODD_COPY, A_COPIES, B_COPIES = (
 """Rows of these (partition, offset, copy) of PIPELINE, three copies of each record: of offset 0 the copies 0 and 2
 are even, of offset 1 copy 1."""
 
-near_rows("row-wrong", "even copies summed", job=PIPELINE, units=one_by_one(FIRST_COPY, A_COPIES, B_COPIES))
-bad_rows("row-wrong", "an odd copy summed", job=PIPELINE, units=one_by_one(ODD_COPY, A_COPIES, B_COPIES))
+near_rows("row-wrong", "even copies summed", job=PIPELINE, units=units(FIRST_COPY, A_COPIES, B_COPIES))
+bad_rows("row-wrong", "an odd copy summed", job=PIPELINE, units=units(ODD_COPY, A_COPIES, B_COPIES))
 
 
 # --- joins -----------------------------------------------------------------------------------------------------------
@@ -81,26 +81,26 @@ def joined(key: str, left: Sequence[tuple[int, int]], right: Sequence[tuple[int,
 A_JOINED, B_JOINED = joined("a", [(0, 0)], [(1, 0)]), joined("b", [(0, 1)], [(1, 1)])
 SELF_A = joined("a", [(0, 0), (1, 0)], [(0, 0), (1, 0)])
 
-near_rows("row-wrong", "left minus right", units=one_by_one(A_JOINED, B_JOINED))
+near_rows("row-wrong", "left minus right", units=units(A_JOINED, B_JOINED))
 bad_rows("row-wrong", "sides added",
-         job=SELF_JOIN, units=one_by_one(replace(joined("a", [(0, 0)], [(0, 0)]), value=2), SELF_A))  # fmt: skip
-bad_rows("row-wrong", "a row of one side", units=one_by_one(joined("a", [(0, 0)], []), A_JOINED, B_JOINED))
+         job=SELF_JOIN, units=units(replace(joined("a", [(0, 0)], [(0, 0)]), value=2), SELF_A))  # fmt: skip
+bad_rows("row-wrong", "a row of one side", units=units(joined("a", [(0, 0)], []), A_JOINED, B_JOINED))
 
-bad_rows("input-missing", "a pair never joined", units=one_by_one(A_JOINED))
+bad_rows("input-missing", "a pair never joined", units=units(A_JOINED))
 near_rows("input-missing", "nothing owed to a key of one side",
-          job=SELF_JOIN, units=one_by_one(joined("a", [(0, 0)], [(0, 0)]), SELF_A))  # fmt: skip
-bad_rows("input-missing", "one side short", job=SELF_JOIN, units=one_by_one(joined("a", [(0, 0), (1, 0)], [(1, 0)])))
+          job=SELF_JOIN, units=units(joined("a", [(0, 0)], [(0, 0)]), SELF_A))  # fmt: skip
+bad_rows("input-missing", "one side short", job=SELF_JOIN, units=units(joined("a", [(0, 0), (1, 0)], [(1, 0)])))
 
 # --- broadcast state -------------------------------------------------------------------------------------------------
 
 RULED = (fold("a", (0,), (0,)), fold("a", (0,), (0, 1)), fold("b", (1,), (0, 1)))
 
-near_rows("row-wrong", "rules count for every key", job=BROADCAST, units=one_by_one(*RULED))
+near_rows("row-wrong", "rules count for every key", job=BROADCAST, units=units(*RULED))
 bad_rows("row-wrong", "a rule applied twice",
          job=BROADCAST,
-         units=one_by_one(RULED[0], fold("a", (0,), (0, 0)), fold("a", (0,), (0, 1, 1)), RULED[2]))  # fmt: skip
+         units=units(RULED[0], fold("a", (0,), (0, 0)), fold("a", (0,), (0, 1, 1)), RULED[2]))  # fmt: skip
 
-bad_rows("input-missing", "a rule that one key never saw", job=BROADCAST, units=one_by_one(RULED[0], RULED[2]))
+bad_rows("input-missing", "a rule that one key never saw", job=BROADCAST, units=units(RULED[0], RULED[2]))
 
 OF_BROADCAST, OF_JOIN = (
     [snapshot(f"{one}[0]", 1, (0, 1)), snapshot(f"{one}[1]"), snapshot(f"{other}[0]", 1, (1, 1)),
@@ -181,19 +181,19 @@ WITHIN_20_MS = replace(
 
 bad_pairs, near_pairs = exhibits("WINDOW", inputs=input_log(3, 3), job=WITHIN_20_MS)
 
-near_pairs("window-unknown", "every pair once", units=one_by_one(*PAIRS))
+near_pairs("window-unknown", "every pair once", units=units(*PAIRS))
 
-near_pairs("window-missing", "pairs in any order", units=one_by_one(*reversed(PAIRS)))
+near_pairs("window-missing", "pairs in any order", units=units(*reversed(PAIRS)))
 
-bad_pairs("window-unknown", "the right record is before the left one", units=one_by_one(*PAIRS, BACKWARDS))
-bad_pairs("window-unknown", "a left record without a right one", units=one_by_one(*PAIRS, row("a", 0, 0)))
+bad_pairs("window-unknown", "the right record is before the left one", units=units(*PAIRS, BACKWARDS))
+bad_pairs("window-unknown", "a left record without a right one", units=units(*PAIRS, row("a", 0, 0)))
 
-bad_pairs("window-missing", "two records just in reach do not meet", units=one_by_one(*PAIRS[:1], *PAIRS[2:]))
+bad_pairs("window-missing", "two records just in reach do not meet", units=units(*PAIRS[:1], *PAIRS[2:]))
 
-bad_pairs("window-repeated", "either record brings the pair", units=one_by_one(*PAIRS, PAIRS[2]))
+bad_pairs("window-repeated", "either record brings the pair", units=units(*PAIRS, PAIRS[2]))
 
 bad_pairs("window-wrong", "sides change places",
-          units=one_by_one(replace(PAIRS[1], value=-PAIRS[1].value), PAIRS[0], *PAIRS[2:]))  # fmt: skip
+          units=units(replace(PAIRS[1], value=-PAIRS[1].value), PAIRS[0], *PAIRS[2:]))  # fmt: skip
 
 # --- rules: key a has factor 2 from 0 ms and 4 from 20 ms on, key b has 3 from 10 ms on ------------------------------
 
@@ -204,27 +204,27 @@ A, B = (
 
 bad_rows, near_rows = exhibits("EXACT", inputs=input_log(6, 3), job=RULED_SUM)
 
-near_rows("row-wrong", "each record by the rule of its time", units=one_by_one(A, B), expected=ExpectedEnd.FINISHED)
+near_rows("row-wrong", "each record by the rule of its time", units=units(A, B), expected=ExpectedEnd.FINISHED)
 
 near_rows("input-missing", "records wait for rules that are not there yet",
-          units=one_by_one(replace(fold_row("a", [(0, 0)]), value=2),
-                           replace(fold_row("b", [(0, 1)]), value=6)))  # fmt: skip
+          units=units(replace(fold_row("a", [(0, 0)]), value=2),
+                      replace(fold_row("b", [(0, 1)]), value=6)))  # fmt: skip
 
 bad_rows("row-wrong", "the newest rule for all records",
-         units=one_by_one(replace(fold_row("a", [(0, 0), (0, 2), (0, 4)]), value=36), B),
+         units=units(replace(fold_row("a", [(0, 0), (0, 2), (0, 4)]), value=36), B),
          expected=ExpectedEnd.FINISHED)  # fmt: skip
 bad_rows("row-wrong", "the rule of the other key",
-         units=one_by_one(A, replace(fold_row("b", [(0, 1), (0, 3), (0, 5)]), value=44)),
+         units=units(A, replace(fold_row("b", [(0, 1), (0, 3), (0, 5)]), value=44)),
          expected=ExpectedEnd.FINISHED)  # fmt: skip
 bad_rows("row-wrong", "a rule takes effect behind its time",
-         units=one_by_one(replace(fold_row("a", [(0, 0), (0, 2), (0, 4)]), value=28), B),
+         units=units(replace(fold_row("a", [(0, 0), (0, 2), (0, 4)]), value=28), B),
          expected=ExpectedEnd.FINISHED)  # fmt: skip
 bad_rows("row-wrong", "a rule is counted as a record",
-         units=one_by_one(replace(fold_row("a", [(0, 0), (0, 2), (0, 4)]), value=35), B),
+         units=units(replace(fold_row("a", [(0, 0), (0, 2), (0, 4)]), value=35), B),
          expected=ExpectedEnd.FINISHED)  # fmt: skip
 
 bad_rows("input-missing", "records wait though the input has ended",
-         units=one_by_one(replace(fold_row("a", [(0, 0)]), value=2), B), expected=ExpectedEnd.FINISHED)  # fmt: skip
+         units=units(replace(fold_row("a", [(0, 0)]), value=2), B), expected=ExpectedEnd.FINISHED)  # fmt: skip
 
 # --- FEEDBACK: six records of one partition, two to a batch, in a job with a loop; a crash after the first ------------
 
@@ -237,9 +237,8 @@ TWO_BATCHES: list[Line] = [
 ]  # fmt: skip
 
 bad, near = exhibits(
-    "FEEDBACK", attempt(), *TWO_BATCHES, delivers(LOOP, 0, records=2),
-    claimed=AT_MOST_ONCE, inputs=marked(input_log(6)), job=ITERATION, parallelism=1,
-    units=units(identities(*ROWS[:5], *ROWS[6:])),
+    "FEEDBACK", attempt(), *TWO_BATCHES, delivers(LOOP, 0, records=2), claimed=AT_MOST_ONCE,
+    inputs=input_log(6, marked=True), job=ITERATION, parallelism=1, units=units(identities(*ROWS[:5], *ROWS[6:])),
 )  # fmt: skip
 
 THIRD_BATCH: list[Line] = [

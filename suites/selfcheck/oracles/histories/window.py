@@ -18,7 +18,7 @@ from holdfast.harness.model.records import InputLog, Partition, WindowRow
 from holdfast.suites.selfcheck.oracles.builder import exhibits, input_log
 from holdfast.suites.selfcheck.oracles.legal import fold_row
 from holdfast.suites.selfcheck.oracles.lines import attempt
-from holdfast.suites.selfcheck.oracles.output_builder import fold, identities, one_by_one, units
+from holdfast.suites.selfcheck.oracles.output_builder import fold, identities, units
 
 # --- WINDOW: one partition, two keys, and windows that hold two records each ------------------------------------------
 
@@ -43,22 +43,22 @@ SECOND = (row("a", 1, 2), row("b", 1, 3))
 
 bad, near = exhibits("WINDOW", inputs=INPUTS, job=WINDOW_SUM)
 
-bad("window-wrong", "record of the next window", units=one_by_one(row("a", 0, 0, 2), FIRST[1], *SECOND))
+bad("window-wrong", "record of the next window", units=units(row("a", 0, 0, 2), FIRST[1], *SECOND))
 bad("window-wrong", "value off by one",
-    units=one_by_one(WindowRow(FIRST[0].key, FIRST[0].window, FIRST[0].value + 1, FIRST[0].digest), FIRST[1],
-                     *SECOND))  # fmt: skip
+    units=units(WindowRow(FIRST[0].key, FIRST[0].window, FIRST[0].value + 1, FIRST[0].digest), FIRST[1],
+                *SECOND))  # fmt: skip
 near("window-wrong", "digest as a signed number",
-     units=one_by_one(*[WindowRow(each.key, each.window, each.value, each.digest - (1 << 64)) for each in FIRST],
-                      *SECOND))  # fmt: skip
+     units=units(*[WindowRow(each.key, each.window, each.value, each.digest - (1 << 64)) for each in FIRST],
+                 *SECOND))  # fmt: skip
 
-bad("window-unknown", "window without records", units=one_by_one(*FIRST, *SECOND, row("a", 99)))
-near("window-unknown", "window that is not over for all", units=one_by_one(*FIRST, *SECOND, row("a", 2, 4)))
+bad("window-unknown", "window without records", units=units(*FIRST, *SECOND, row("a", 99)))
+near("window-unknown", "window that is not over for all", units=units(*FIRST, *SECOND, row("a", 2, 4)))
 
-bad("window-repeated", "window told again", units=one_by_one(*FIRST, *SECOND, FIRST[0]))
-near("window-repeated", "same window of another key", units=one_by_one(*FIRST, *SECOND))
+bad("window-repeated", "window told again", units=units(*FIRST, *SECOND, FIRST[0]))
+near("window-repeated", "same window of another key", units=units(*FIRST, *SECOND))
 
-bad("window-missing", "window never told", units=one_by_one(*FIRST, SECOND[0]))
-near("window-missing", "later windows are not over", units=one_by_one(*SECOND, *FIRST))
+bad("window-missing", "window never told", units=units(*FIRST, SECOND[0]))
+near("window-missing", "later windows are not over", units=units(*SECOND, *FIRST))
 
 # --- WINDOW: windows of 60 ms, one every 30 ms, and a record that comes late for one of them --------------------------
 
@@ -67,19 +67,19 @@ IN_TIME = row("a", -1, 0, 2, 6)
 OTHER = row("b", -1, 1)
 LATE = row("a", -2, 6)
 
-bad, near = exhibits("WINDOW", inputs=input_log(10), job=SLIDING_SUM, units=one_by_one(IN_TIME, OTHER))
+bad, near = exhibits("WINDOW", inputs=input_log(10), job=SLIDING_SUM, units=units(IN_TIME, OTHER))
 
-bad("window-wrong", "a record that was in time is missing", units=one_by_one(row("a", -1, 0, 2), OTHER))
-bad("window-wrong", "a late record is there twice", units=one_by_one(row("a", -2, 6, 6), IN_TIME, OTHER))
-near("window-wrong", "a late record is counted", units=one_by_one(LATE, IN_TIME, OTHER))
+bad("window-wrong", "a record that was in time is missing", units=units(row("a", -1, 0, 2), OTHER))
+bad("window-wrong", "a late record is there twice", units=units(row("a", -2, 6, 6), IN_TIME, OTHER))
+near("window-wrong", "a late record is counted", units=units(LATE, IN_TIME, OTHER))
 
 near("window-missing", "a late record is dropped")
 bad("window-missing", "where the input ends every window is due", expected=ExpectedEnd.FINISHED)
 
-bad("window-repeated", "a late record opens a window again", units=one_by_one(IN_TIME, OTHER, IN_TIME))
+bad("window-repeated", "a late record opens a window again", units=units(IN_TIME, OTHER, IN_TIME))
 
 near("window-missing", "records may take effect twice",
-     units=one_by_one(row("a", -1, 0, 0, 2, 6), OTHER), claimed=AT_LEAST_ONCE)  # fmt: skip
+     units=units(row("a", -1, 0, 0, 2, 6), OTHER), claimed=AT_LEAST_ONCE)  # fmt: skip
 
 # --- a stop for good behind six of ten records; windows of 40 ms do not overlap --------------------------------------
 
@@ -91,20 +91,20 @@ DRAINS = SavepointTriggered(checkpoint=3, folder="savepoint/", format=SavepointF
 
 # A job is stopped with a savepoint, and none goes on from it.
 near("window-missing", "a stop that drains emits what was read of open windows",
-     DRAINS, SAVED, job=TUMBLING_SUM, units=one_by_one(*PASSED, *OPEN), expected=ExpectedEnd.FINISHED)  # fmt: skip
+     DRAINS, SAVED, job=TUMBLING_SUM, units=units(*PASSED, *OPEN), expected=ExpectedEnd.FINISHED)  # fmt: skip
 SUSPENDS = SavepointTriggered(
     checkpoint=3, folder="savepoint/", format=SavepointFormat.CANONICAL, stop=StopMode.SUSPEND,
 )  # fmt: skip
 
 near("window-missing", "a stop leaves open windows alone",
-     SUSPENDS, SAVED, job=TUMBLING_SUM, units=one_by_one(*PASSED), expected=ExpectedEnd.FINISHED)  # fmt: skip
+     SUSPENDS, SAVED, job=TUMBLING_SUM, units=units(*PASSED), expected=ExpectedEnd.FINISHED)  # fmt: skip
 bad("window-missing", "a stop that drains leaves a window open",
-    DRAINS, SAVED, job=TUMBLING_SUM, units=one_by_one(*PASSED, OPEN[0]), expected=ExpectedEnd.FINISHED)  # fmt: skip
+    DRAINS, SAVED, job=TUMBLING_SUM, units=units(*PASSED, OPEN[0]), expected=ExpectedEnd.FINISHED)  # fmt: skip
 bad("window-missing", "a stop loses a window that was over",
-    SUSPENDS, SAVED, job=TUMBLING_SUM, units=one_by_one(PASSED[0]), expected=ExpectedEnd.FINISHED)  # fmt: skip
+    SUSPENDS, SAVED, job=TUMBLING_SUM, units=units(PASSED[0]), expected=ExpectedEnd.FINISHED)  # fmt: skip
 
 bad("window-wrong", "a drained window holds a record behind the savepoint",
-    DRAINS, SAVED, job=TUMBLING_SUM, units=one_by_one(*PASSED, row("a", 1, 4, 6), OPEN[1]),
+    DRAINS, SAVED, job=TUMBLING_SUM, units=units(*PASSED, row("a", 1, 4, 6), OPEN[1]),
     expected=ExpectedEnd.FINISHED)  # fmt: skip
 
 # --- WINDOW and TIME: a split that is idle holds back no window, and may be late when it comes again ------------------
@@ -116,8 +116,8 @@ A, B = row("a", -1, 0, 2), row("b", -1, 1)
 bad_row, near_row = exhibits("WINDOW", inputs=input_log(10, 0), job=IDLE_SPLITS)
 
 # The windows up to number 0 are over where the furthest split has come.
-bad_row("window-missing", "an idle split holds back a window", units=one_by_one(A))
-near_row("window-missing", "what no split has passed stays open", units=one_by_one(A, B))
+bad_row("window-missing", "an idle split holds back a window", units=units(A))
+near_row("window-missing", "what no split has passed stays open", units=units(A, B))
 
 
 # --- the second split drops a record ----------------------------------------------------------------------------------
@@ -163,18 +163,17 @@ A_OF_FOUR, B_OF_FOUR = (
 """The last rows of both keys, of four records each."""
 
 near_rows("row-wrong", "the three largest of four",
-          inputs=input_log(8),
-          units=one_by_one(replace(A_OF_FOUR, value=15), replace(B_OF_FOUR, value=18)))  # fmt: skip
+          inputs=input_log(8), units=units(replace(A_OF_FOUR, value=15), replace(B_OF_FOUR, value=18)))  # fmt: skip
 bad_rows("row-wrong", "all four are summed",
-         inputs=input_log(8), units=one_by_one(replace(A_OF_FOUR, value=16), replace(B_OF_FOUR, value=18)))  # fmt: skip
+         inputs=input_log(8), units=units(replace(A_OF_FOUR, value=16), replace(B_OF_FOUR, value=18)))  # fmt: skip
 
 # Two splits, of which each has one record of 1 of key a, and one of 2 of key b.
 near_rows("row-wrong", "equal values stand side by side",
           inputs=input_log(2, 2),
-          units=units([replace(fold("a", (0,), (0,)), value=2)], [fold("b", (1,), (1,))]))  # fmt: skip
+          units=units(replace(fold("a", (0,), (0,)), value=2), fold("b", (1,), (1,))))  # fmt: skip
 bad_rows("row-wrong", "equal values stand once",
          inputs=input_log(2, 2),
-         units=units([replace(fold("a", (0,), (0,)), value=1)], [fold("b", (1,), (1,))]))  # fmt: skip
+         units=units(replace(fold("a", (0,), (0,)), value=1), fold("b", (1,), (1,))))  # fmt: skip
 
 # --- repeats of a key within 200 ms ----------------------------------------------------------------------------------
 
@@ -193,7 +192,7 @@ SESSION = row("b", 10, 1, 3, 5, 7, 9)
 
 bad_windows, near_windows = exhibits("WINDOW", expected=ExpectedEnd.FINISHED, inputs=input_log(10), job=SESSION_SUM)
 
-near_windows("window-wrong", "one session of each key", units=one_by_one(row("a", 0, 0, 2, 4, 6, 8), SESSION))
-bad_windows("window-wrong", "a session ends while records come", units=one_by_one(row("a", 0, 0, 2, 4), SESSION))
+near_windows("window-wrong", "one session of each key", units=units(row("a", 0, 0, 2, 4, 6, 8), SESSION))
+bad_windows("window-wrong", "a session ends while records come", units=units(row("a", 0, 0, 2, 4), SESSION))
 
-bad_windows("window-missing", "a session never ends", units=one_by_one(row("a", 0, 0, 2, 4, 6, 8)))
+bad_windows("window-missing", "a session never ends", units=units(row("a", 0, 0, 2, 4, 6, 8)))
