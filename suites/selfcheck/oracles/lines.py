@@ -12,7 +12,6 @@ from typing import Any, NamedTuple
 from holdfast.harness.model import events
 from holdfast.harness.model.checkpoint import CheckpointOrigin
 from holdfast.harness.model.events import AckOutcome, ChannelContent, Event, FileReference, JobStatus, StateSummary
-from holdfast.suites.selfcheck.oracles.builder import Line
 
 CANCELED, CANCELLING, FAILED = JobStatus.CANCELED, JobStatus.CANCELLING, JobStatus.FAILED
 FINISHED, RESTARTING, RUNNING = JobStatus.FINISHED, JobStatus.RESTARTING, JobStatus.RUNNING
@@ -31,11 +30,6 @@ def submitted(path: str = "", checkpoint: int | None = None, *, job: int = 0) ->
 def switched(*statuses: JobStatus, reason: str = "") -> list[Event]:
     """The job takes these statuses, one after the other."""
     return [events.JobSwitched(status=status, reason=reason) for status in statuses]
-
-
-def cancelled(*between: Line) -> list[Line]:
-    """The job is cancelled, and this happens until it has ended."""
-    return [*switched(CANCELLING), *between, *switched(CANCELED)]
 
 
 def attempt(

@@ -11,8 +11,8 @@ from holdfast.harness.model.plan import FaultSpec
 from holdfast.harness.model.target import Role, Target
 from holdfast.suites.selfcheck.oracles.builder import MS, Line, at, exhibits, injected, undecided
 from holdfast.suites.selfcheck.oracles.lines import (
-    FAILED, RUNNING, aborted, ack_sent, attempt, cancelled, completed, deleted, died, drawn, dropped, failure, listed,
-    metadata, published, storage_failed, submitted, switched,
+    CANCELED, CANCELLING, FAILED, RUNNING, aborted, ack_sent, attempt, completed, deleted, died, drawn, dropped,
+    failure, listed, metadata, published, storage_failed, submitted, switched,
 )  # fmt: skip
 
 # --- REACH: a checkpoint of one state file and its metadata -----------------------------------------------------------
@@ -131,11 +131,14 @@ undecided("RETAIN", "store fails by itself",
           submitted(), attempt(), switched(RUNNING), WHOLE[1], WHOLE[2], dropped(1),
           storage_failed("delete", metadata(1).path, "no answer"), failure("no answer"), options=INTERVAL)  # fmt: skip
 
-LEFT_TO_THE_USER = cancelled(CheckpointRetained(checkpoint=1, path=metadata(1).path))
+LEFT_TO_THE_USER: list[Line] = [
+    switched(CANCELLING), CheckpointRetained(checkpoint=1, path=metadata(1).path), switched(CANCELED),
+]  # fmt: skip
 
 bad("kept-wrongly", "left though discarded", switched(RUNNING), WHOLE[1], LEFT_TO_THE_USER)
-bad("kept-wrongly", "forgotten though discarded", switched(RUNNING), WHOLE[1], cancelled())
-near("kept-wrongly", "discarded at the end", switched(RUNNING), WHOLE[1], cancelled(dropped(1)))
+bad("kept-wrongly", "forgotten though discarded", switched(RUNNING), WHOLE[1], switched(CANCELLING, CANCELED))
+near("kept-wrongly", "discarded at the end",
+     switched(RUNNING), WHOLE[1], switched(CANCELLING), dropped(1), switched(CANCELED))  # fmt: skip
 
 UNREAD: list[Line] = [RecoveryFailed(checkpoint=2, reason="damaged"), switched(FAILED), dropped(1)]
 """A coordinator cannot read its store, and the job fails; it drops the first checkpoint."""
@@ -149,7 +152,7 @@ near("kept-wrongly", "never seen",
 
 CLAIMS_AND_FAILS: list[Line] = [
     switched(RUNNING), SavepointCompleted(checkpoint=1, path=metadata(1).path, files=(metadata(1),)), WHOLE[2],
-    cancelled(dropped(2)), submitted(metadata(1).path, 1, job=1),
+    switched(CANCELLING), dropped(2), switched(CANCELED), submitted(metadata(1).path, 1, job=1),
 ]  # fmt: skip
 """A job is given a savepoint, which it is to own, and fails."""
 
@@ -160,12 +163,12 @@ near("kept-wrongly", "given and never begun from",
      *CLAIMS_AND_FAILS, at("", switched(FAILED), attempt=1_001),
      options={**INTERVAL, profile.CLAIM_MODE: "CLAIM"})  # fmt: skip
 
-bad("discarded-wrongly", "dropped though kept", switched(RUNNING), WHOLE[1], cancelled(dropped(1)), options=KEEPING)
+bad("discarded-wrongly", "dropped though kept",
+    switched(RUNNING), WHOLE[1], switched(CANCELLING), dropped(1), switched(CANCELED), options=KEEPING)  # fmt: skip
 near("discarded-wrongly", "left to the user", switched(RUNNING), WHOLE[1], LEFT_TO_THE_USER, options=KEEPING)
 near("discarded-wrongly", "one that completes while the job ends takes its place",
-     switched(RUNNING), WHOLE[1],
-     cancelled(*WHOLE[2], dropped(1), CheckpointRetained(checkpoint=2, path=metadata(2).path)),
-     options=KEEPING)  # fmt: skip
+     switched(RUNNING), WHOLE[1], switched(CANCELLING), *WHOLE[2], dropped(1),
+     CheckpointRetained(checkpoint=2, path=metadata(2).path), switched(CANCELED), options=KEEPING)  # fmt: skip
 
 bad("deleted-after-end", "deleted by somebody",
     switched(RUNNING), WHOLE[1], LEFT_TO_THE_USER, deleted(metadata(1), by="coordinator.0"),
