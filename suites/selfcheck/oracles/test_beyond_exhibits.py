@@ -13,7 +13,7 @@ from holdfast.harness.oracles.coordinator.trend import excess
 from holdfast.suites.selfcheck.oracles.builder import BY_NAME, HISTORIES, Line, at, in_real_time, injected, story
 from holdfast.suites.selfcheck.oracles.histories.chains import CHAINS
 from holdfast.suites.selfcheck.oracles.histories.cut import COUNTING
-from holdfast.suites.selfcheck.oracles.histories.message import FORMER, superseded
+from holdfast.suites.selfcheck.oracles.histories.message import BOTH_LIVE, FORMER, LEARNS
 from holdfast.suites.selfcheck.oracles.histories.rescaled_restore import WIDER, copied
 from holdfast.suites.selfcheck.oracles.legal import SUBTASKS
 from holdfast.suites.selfcheck.oracles.lines import attempt, failure, of_each
@@ -101,7 +101,7 @@ def test_state_is_judged_of_sums_only(job: Job, applies: bool) -> None:
 
 
 def test_other_oracles_do_not_see_what_a_superseded_coordinator_says_but_what_it_stores() -> None:
-    reported = story(*superseded(at(FORMER, CheckpointCompleted(checkpoint=1))), options={})
+    reported = story(*BOTH_LIVE, at(FORMER, CheckpointCompleted(checkpoint=1)), LEARNS, options={})
     assert reported.of(CheckpointCompleted)
     assert not of_the_job(reported).of(CheckpointCompleted)
     stored = HISTORIES["fence/superseded-acted/superseded-publishes"]()

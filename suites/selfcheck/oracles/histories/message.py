@@ -20,16 +20,15 @@ from holdfast.suites.selfcheck.oracles.lines import (
 FORMER, SUCCESSOR = "coordinator.0", "coordinator.1"
 METADATA = FileReference("chk-1/_metadata", 10, 1)
 
-
-def superseded(*lines: Line, found: tuple[int, ...] = (), learns: bool = True) -> list[Line]:
-    """Both coordinators live; the successor found these checkpoints; then the former says the lines."""
-    said = [at(SUCCESSOR, published(checkpoint, states=len(SUBTASKS), path="")) for checkpoint in found]
-    learned = [at(FORMER, CoordinatorSuperseded(epoch=1))] if learns else []
-    first, second = (CoordinatorClaimed(epoch=1), CoordinatorClaimed(epoch=2))
-    pending = triggered(1, *SUBTASKS)
-    until = (at(FORMER, first), attempt(), pending, at(SUCCESSOR, second))
-    return [*until, *said, *lines, *learned]
-
+BOTH_LIVE: list[Line] = [
+    at(FORMER, CoordinatorClaimed(epoch=1)), attempt(), triggered(1, *SUBTASKS),
+    at(SUCCESSOR, CoordinatorClaimed(epoch=2)),
+]  # fmt: skip
+"""The successor takes over while checkpoint 1 is pending; then the former comes back."""
+FOUND = at(SUCCESSOR, published(1, states=len(SUBTASKS), path=""))
+"""The successor finds checkpoint 1."""
+LEARNS = at(FORMER, CoordinatorSuperseded(epoch=1))
+"""The former learns at last that it is superseded."""
 
 bad, near = exhibits("FENCE", claimed=frozenset())
 
@@ -40,45 +39,36 @@ near("epoch-not-higher", "another job begins anew",
      CoordinatorClaimed(epoch=1), died(), CoordinatorClaimed(epoch=2), died(),
      CoordinatorClaimed(epoch=1, first_attempt=1_000_000), died())  # fmt: skip
 
-bad("superseded-acted", "superseded publishes",
-    superseded(FileWritten(node=FORMER, file=METADATA), learns=False), options={})  # fmt: skip
-bad("superseded-acted", "superseded triggers",
-    superseded(at(FORMER, triggered(2, *SUBTASKS)),
-               at("worker-0.0", TriggerReceived(checkpoint=2, subtask="source[0]"))),
-    options={})  # fmt: skip
-near("superseded-acted", "nobody hears what superseded triggers",
-     superseded(at(FORMER, triggered(2, *SUBTASKS))), options={})  # fmt: skip
-near("superseded-acted", "superseded is refused", superseded(), options={})
+bad, near = exhibits("FENCE", *BOTH_LIVE, claimed=frozenset(), options={})
 
-bad("superseded-completed", "superseded completes", superseded(at(FORMER, completed())), options={})
-near("superseded-completed", "superseded learns what its successor found",
-     superseded(at(FORMER, completed()), found=(1,)), options={})  # fmt: skip
+bad("superseded-acted", "superseded publishes", FileWritten(node=FORMER, file=METADATA))
+bad("superseded-acted", "superseded triggers",
+    at(FORMER, triggered(2, *SUBTASKS)), at("worker-0.0", TriggerReceived(checkpoint=2, subtask="source[0]")),
+    LEARNS)  # fmt: skip
+near("superseded-acted", "nobody hears what superseded triggers", at(FORMER, triggered(2, *SUBTASKS)), LEARNS)
+near("superseded-acted", "superseded is refused", LEARNS)
+
+bad("superseded-completed", "superseded completes", at(FORMER, completed()), LEARNS)
+near("superseded-completed", "superseded learns what its successor found", FOUND, at(FORMER, completed()), LEARNS)
 
 # The successor found checkpoint 1; then the former deletes its metadata.
 bad("superseded-deleted", "superseded deletes what was found",
-    superseded(at(SUCCESSOR, published(1, METADATA, states=len(SUBTASKS), path=METADATA.path)),
-               deleted(METADATA, by=FORMER), found=(), learns=True),
-    options={})  # fmt: skip
+    at(SUCCESSOR, published(1, METADATA, states=len(SUBTASKS), path=METADATA.path)), deleted(METADATA, by=FORMER),
+    LEARNS)  # fmt: skip
 near("superseded-deleted", "superseded deletes what its successor dropped",
-     superseded(at(SUCCESSOR, published(1, METADATA, states=len(SUBTASKS), path=METADATA.path)),
-                at(SUCCESSOR, dropped(1)), deleted(METADATA, by=FORMER), found=(), learns=True),
-     options={})  # fmt: skip
-near("superseded-deleted", "superseded deletes what nobody found",
-     superseded(at(FORMER, FileDeleted(path="chk-1/sum-0"))), options={})  # fmt: skip
+     at(SUCCESSOR, published(1, METADATA, states=len(SUBTASKS), path=METADATA.path)), at(SUCCESSOR, dropped(1)),
+     deleted(METADATA, by=FORMER), LEARNS)  # fmt: skip
+near("superseded-deleted", "superseded deletes what nobody found", at(FORMER, FileDeleted(path="chk-1/sum-0")), LEARNS)
 
 # The former sends a notice of checkpoint 1, which a task receives or not.
-bad("superseded-notified", "task hears of it",
-    superseded(at(FORMER, notified(1, "sink[0]", completed=True), attempt=1), heard("sink[0]", completed=True)),
-    options={})  # fmt: skip
+bad("superseded-notified", "task hears of it", at(FORMER, notified(1, "sink[0]"), attempt=1), heard("sink[0]"), LEARNS)
 bad("superseded-notified", "task hears that what the successor found is aborted",
-    superseded(at(FORMER, notified(1, "sink[0]", completed=False), attempt=1), heard("sink[0]", completed=False),
-               found=(1,)),
-    options={})  # fmt: skip
+    FOUND, at(FORMER, notified(1, "sink[0]", completed=False), attempt=1), heard("sink[0]", completed=False),
+    LEARNS)  # fmt: skip
 near("superseded-notified", "task hears that what nobody found is aborted",
-     superseded(at(FORMER, notified(1, "sink[0]", completed=False), attempt=1), heard("sink[0]", completed=False)),
-     options={})  # fmt: skip
-near("superseded-notified", "nobody hears it",
-     superseded(at(FORMER, notified(1, "sink[0]", completed=True), attempt=1)), options={})  # fmt: skip
+     at(FORMER, notified(1, "sink[0]", completed=False), attempt=1), heard("sink[0]", completed=False),
+     LEARNS)  # fmt: skip
+near("superseded-notified", "nobody hears it", at(FORMER, notified(1, "sink[0]"), attempt=1), LEARNS)
 
 # --- MESSAGE: what was sent and what was taken, by subtasks and a coordinator that live -------------------------------
 

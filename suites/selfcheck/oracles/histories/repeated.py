@@ -51,9 +51,8 @@ coord_near("begun-without-barrier", "snapshot between two barriers",
            delivers(BARRIER, Barrier(1)))  # fmt: skip
 
 exhibits("FENCE")[0]("superseded-notified", "task hears of it behind an abort",
-                     message.superseded(at(message.FORMER, notified(1, "sink[0]", completed=True), attempt=1),
-                                        heard("sink[0]", completed=False), heard("sink[0]", completed=True)),
-                     options={})  # fmt: skip
+                     *message.BOTH_LIVE, at(message.FORMER, notified(1, "sink[0]"), attempt=1),
+                     heard("sink[0]", completed=False), heard("sink[0]"), message.LEARNS, options={})  # fmt: skip
 
 # --- checkpoints -----------------------------------------------------------------------------------------------------
 
