@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from holdfast.harness.model.consequence import Consequence
 from holdfast.harness.model.events import (
-    CancellationReceived, CancellationSent, ChannelBlocked, ChannelUnblocked, FaultHealed, FaultInjected, SourceEmitted,
+    CancellationReceived, CancellationSent, ChannelBlocked, ChannelUnblocked, FaultHealed, FaultInjected,
     SubtaskFinished,
 )  # fmt: skip
 from holdfast.harness.model.jobs import BROADCAST, FORWARD, JOIN
@@ -179,43 +179,33 @@ bad("waited-with-one-input", "blocks its only input",
 near("waited-with-one-input", "passes a barrier at once",
      sends(LONE, Barrier(1), 0), delivers(LONE, Barrier(1), 0), job=FORWARD)  # fmt: skip
 
+ALIGNMENT: dict[tuple[int, int], list[Line]] = {
+    (n, first): [emitted(first, first + 1), 5, emitted(first + 1, first + 2), sends(LEFT, Barrier(n)),
+                 sends(ACROSS, Barrier(n)), snapshot("source[0]", n, (0, first + 2)), delivers(LEFT, Barrier(n)), 10]
+    for n, first in ((1, 0), (2, 2), (3, 4), (3, 5))
+}  # fmt: skip
+"""By checkpoint and the next offset of its source: the first 10 ms of an alignment."""
+ALIGNED: dict[int, list[Line]] = {n: [10, delivers(RIGHT, Barrier(n)), heard("source[0]", n)] for n in (1, 2, 3)}
+"""Its last 10 ms."""
+STARTS = task("source[0]", positions=((0, 0),))
+STALLS: list[Line] = [STARTS, ALIGNMENT[1, 0], ALIGNED[1], ALIGNMENT[2, 2], ALIGNED[2], ALIGNMENT[3, 4], ALIGNED[3]]
 
-def _stalls(emitting: int, *before: Line) -> list[Line]:
-    """Three checkpoints, each aligning for 20 ms; the source emits during checkpoint `emitting`."""
-    offset = 0
-
-    def emit() -> SourceEmitted:
-        nonlocal offset
-        offset += 1
-        return emitted(offset - 1, offset)
-
-    lines: list[Line] = [*before, task("source[0]", positions=((0, 0),))]
-    for checkpoint in (1, 2, 3):
-        barrier = Barrier(checkpoint)
-        lines += [emit(), 5, emit(), *sends(LEFT, barrier), *sends(ACROSS, barrier)]
-        lines += [snapshot("source[0]", checkpoint, (0, offset)), *delivers(LEFT, barrier), 10]
-        if checkpoint == emitting:
-            lines.append(emit())
-        lines += [10, *delivers(RIGHT, barrier)]
-        lines.append(heard("source[0]", checkpoint))
-    return lines
-
-
-bad("source-stalled", "stalls in every alignment", _stalls(emitting=0))
-near("source-stalled", "emits during one alignment", _stalls(emitting=2))
+bad("source-stalled", "stalls in every alignment", *STALLS)
+near("source-stalled", "emits during one alignment",
+     STARTS, ALIGNMENT[1, 0], ALIGNED[1], ALIGNMENT[2, 2], emitted(4, 5), ALIGNED[2], ALIGNMENT[3, 5],
+     ALIGNED[3])  # fmt: skip
 bad("source-stalled", "stalls behind a task that is quick again",
-    _stalls(0, injected("slow-task", "task[2]"), 5, FaultHealed(fault=0, fault_kind="slow-task", target="task[2]"),
-            5))  # fmt: skip
-bad("source-stalled", "stalls while only the coordinator is paused", _stalls(0, injected("pause", "coordinator[0]")))
+    injected("slow-task", "task[2]"), 5, FaultHealed(fault=0, fault_kind="slow-task", target="task[2]"), 5,
+    *STALLS)  # fmt: skip
+bad("source-stalled", "stalls while only the coordinator is paused", injected("pause", "coordinator[0]"), *STALLS)
 
-near("source-position", "waits behind a slow task", _stalls(0, injected("slow-task", "task[2]")))
+near("source-position", "waits behind a slow task", injected("slow-task", "task[2]"), *STALLS)
 
 near("source-position", "waits behind a fault that declares to hold up records",
-     _stalls(0,
-             FaultInjected(fault=0, fault_kind="knead", target="task[2]",
-                           may_cause=(Consequence.HOLDS_UP_RECORDS,))))  # fmt: skip
+     FaultInjected(fault=0, fault_kind="knead", target="task[2]", may_cause=(Consequence.HOLDS_UP_RECORDS,)),
+     *STALLS)  # fmt: skip
 
 bad("source-stalled", "stalls behind a fault that declares failures alone",
-    _stalls(0,
-            FaultInjected(fault=0, fault_kind="knead", target="task[2]",
-                          may_cause=(Consequence.FAILS_TASK, Consequence.FAILS_STORAGE))))  # fmt: skip
+    FaultInjected(fault=0, fault_kind="knead", target="task[2]",
+                  may_cause=(Consequence.FAILS_TASK, Consequence.FAILS_STORAGE)),
+    *STALLS)  # fmt: skip
