@@ -122,33 +122,30 @@ DEBLOATED = {
     "taskmanager.network.memory.buffers-per-channel": str(BUFFERS),
 }
 
+QUEUES: dict[int, list[Line]] = {
+    length: [50.0, [sends(CHANNEL, position) for position in range(length)],
+             [[sends(CHANNEL, position), delivers(CHANNEL, position - length)]
+              for position in range(length, 100 + 4 * length)]]
+    for length in (25, 300)
+}  # fmt: skip
+"""A batch is sent and one is processed every other millisecond, with so many always in between."""
 
-def _queue(length: int, *extra: Line) -> list[Line]:
-    """A batch is sent and one is processed every other millisecond, with so many always in between."""
-    lines: list[Line] = [attempt(), *extra, 50.0]
-    for position in range(100 + 4 * length):
-        lines.append(sends(CHANNEL, position))
-        if position >= length:
-            lines.append(delivers(CHANNEL, position - length))
-    return lines
+bad, near = exhibits("QUEUE", attempt(), options=DEBLOATED)
 
-
-bad, near = exhibits("QUEUE", options=DEBLOATED)
-
-bad("queued-too-long", "six times the target", _queue(300))
-bad("queued-too-long", "six times the target at a receiver that is slow", _queue(300, injected("slow-task", "task[2]")))
+bad("queued-too-long", "six times the target", QUEUES[300])
+bad("queued-too-long", "six times the target at a receiver that is slow", injected("slow-task", "task[2]"), QUEUES[300])
 
 # Neither: the link makes them wait.
 undecided("QUEUE", "six times the target on a slow link",
-          _queue(300, injected("slow", "channel[0]")), options=DEBLOATED)  # fmt: skip
+          attempt(), injected("slow", "channel[0]"), QUEUES[300], options=DEBLOATED)  # fmt: skip
 
-near("queued-too-long", "half the target", _queue(25))
+near("queued-too-long", "half the target", QUEUES[25])
 
 # What was sent before sizes were known is still in front.
 near("queued-too-long", "half the target behind a backlog",
-     _queue(25, *[sends(CHANNEL, position) for position in range(-400, 0)],
-            *[delivers(CHANNEL, position) for position in range(-400, 0)]))  # fmt: skip
+     *[sends(CHANNEL, position) for position in range(-400, 0)],
+     *[delivers(CHANNEL, position) for position in range(-400, 0)], QUEUES[25])  # fmt: skip
 
-bad("buffers-outside", "no buffer", _queue(25, BuffersResized(subtask="sum[0]", buffers=0)))
-bad("buffers-outside", "more than there are", _queue(25, BuffersResized(subtask="sum[0]", buffers=BUFFERS + 1)))
-near("buffers-outside", "one buffer", _queue(25, BuffersResized(subtask="sum[0]", buffers=1)))
+bad("buffers-outside", "no buffer", BuffersResized(subtask="sum[0]", buffers=0), QUEUES[25])
+bad("buffers-outside", "more than there are", BuffersResized(subtask="sum[0]", buffers=BUFFERS + 1), QUEUES[25])
+near("buffers-outside", "one buffer", BuffersResized(subtask="sum[0]", buffers=1), QUEUES[25])
