@@ -45,33 +45,29 @@ near("acked-before-durable", "acks what is written",
 bad("barrier-after-upload", "barrier waits for the file", attempt(), TAKEN, WRITTEN, sends(BELOW, Barrier(1)), ACKED)
 near("barrier-after-upload", "barrier leaves with the cut", attempt(), TAKEN, sends(BELOW, Barrier(1)), WRITTEN, ACKED)
 
+UPLOADING: dict[tuple[int, int], list[Line]] = {
+    (n, first): [*(line for position in range(first, first + 4) for line in (1, delivers(LEFT, position))),
+                 snapshot("sum[0]", n, state=summary(HELD)), 10]
+    for n, first in ((1, 0), (2, 4), (3, 8), (3, 9))
+}  # fmt: skip
+"""By checkpoint and the next batch: batches come every two milliseconds, up to the first half of an upload of 20 ms."""
+UPLOADED: dict[tuple[int, int], list[Line]] = {
+    (n, kept): [10, FileWritten(node=WORKER, file=FILE[n]),
+                SnapshotReleased(subtask="sum[0]", checkpoint=n, kept_entries=kept, open_versions=0),
+                ack_sent("sum[0]", n, FILE[n])]
+    for n, kept in ((1, 0), (2, 0), (2, 1), (3, 0))
+}  # fmt: skip
+"""By checkpoint and the entries that were kept: its second half."""
+MOVES_ONCE: list[Line] = [
+    attempt(), UPLOADING[1, 0], UPLOADED[1, 0], UPLOADING[2, 4], delivers(LEFT, 8), UPLOADED[2, 1], UPLOADING[3, 9],
+    UPLOADED[3, 0], 1, delivers(LEFT, 13),
+]  # fmt: skip
 
-def _uploads(*, moving: bool, standstill: int = 1) -> list[Line]:
-    """Batches come every two milliseconds, but for three uploads of twenty, during which they may go on, and for what
-    the machine stands still at the end."""
-    lines: list[Line] = [attempt()]
-    position = 0
-    for checkpoint in (1, 2, 3):
-        for _ in range(4):
-            lines += [1, delivers(LEFT, position)]
-            position += 1
-        lines += [snapshot("sum[0]", checkpoint, state=summary(HELD)), 10]
-        if moving and checkpoint == 2:
-            lines.append(delivers(LEFT, position))
-            position += 1
-        lines += [
-            10, FileWritten(node=WORKER, file=FILE[checkpoint]),
-            SnapshotReleased(subtask="sum[0]", checkpoint=checkpoint, kept_entries=int(moving and checkpoint == 2),
-                             open_versions=0),
-            ack_sent("sum[0]", checkpoint, FILE[checkpoint]),
-        ]  # fmt: skip
-    lines += [1, delivers(LEFT, position), standstill, delivers(LEFT, position + 1)]
-    return lines
-
-
-bad("stood-while-uploading", "stands during every upload", _uploads(moving=False))
-near("stood-while-uploading", "moves during one upload", _uploads(moving=True))
-near("stood-while-uploading", "moves though the machine stood still once", _uploads(moving=True, standstill=40))
+bad("stood-while-uploading", "stands during every upload",
+    attempt(), UPLOADING[1, 0], UPLOADED[1, 0], UPLOADING[2, 4], UPLOADED[2, 0], UPLOADING[3, 8], UPLOADED[3, 0], 1,
+    delivers(LEFT, 12), 1, delivers(LEFT, 13))  # fmt: skip
+near("stood-while-uploading", "moves during one upload", *MOVES_ONCE, 1, delivers(LEFT, 14))
+near("stood-while-uploading", "moves though the machine stood still once", *MOVES_ONCE, 40, delivers(LEFT, 14))
 
 bad("processed-while-writing", "processes during a synchronous write",
     attempt(), TAKEN, delivers(LEFT, 0), WRITTEN,
