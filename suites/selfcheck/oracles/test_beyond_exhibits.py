@@ -14,7 +14,7 @@ from holdfast.suites.selfcheck.oracles.builder import BY_NAME, HISTORIES, Line, 
 from holdfast.suites.selfcheck.oracles.histories.chains import CHAINS
 from holdfast.suites.selfcheck.oracles.histories.cut import COUNTING
 from holdfast.suites.selfcheck.oracles.histories.message import BOTH_LIVE, FORMER, LEARNS
-from holdfast.suites.selfcheck.oracles.histories.rescaled_restore import WIDER, copied
+from holdfast.suites.selfcheck.oracles.histories.rescaled_restore import COPIED, WIDER
 from holdfast.suites.selfcheck.oracles.legal import SUBTASKS
 from holdfast.suites.selfcheck.oracles.lines import attempt, failure, of_each
 
@@ -110,7 +110,7 @@ def test_other_oracles_do_not_see_what_a_superseded_coordinator_says_but_what_it
 
 def test_copies_of_broadcast_state_that_differ_are_named() -> None:
     """All sums and counts are right: only the copies are not."""
-    history = story(*copied((7, 8), (7, 8, 9)), faults=(WIDER,), options=COUNTING)
+    history = story(*COPIED[9], faults=(WIDER,), options=COUNTING)
     anomalies = BY_NAME["RESTORE"].judge(history).anomalies
     assert [each.message.partition(" starts with ")[2] for each in anomalies] == [
         "copies of broadcast state that differ from each other, or from those that were recorded"

@@ -31,7 +31,6 @@ def rescaled(
     splits: Sequence[tuple[tuple[int, int], ...]] = SPLITS,
     pending: Sequence[tuple[str, ...]] = PENDING,
     in_flight: Sequence[Line] = (),
-    behind: Sequence[Line] = (),
 ) -> list[Line]:
     """What the three sums, sources and sinks start with."""
     states = [
@@ -51,7 +50,7 @@ def rescaled(
                      task(f"sink[{index}]", 1, pending=pending[index]))
     ]  # fmt: skip
     return [submitted(), attempt(), *taken, *in_flight, completed(), submitted("chk-1", 1, job=1),
-            attempt(1, number=1_001) if held else (), *starts, *behind]  # fmt: skip
+            attempt(1, number=1_001) if held else (), *starts]  # fmt: skip
 
 
 bad, near = exhibits("RESTORE", faults=(WIDER,))
@@ -60,27 +59,22 @@ bad("rescaled-state-differs", "a key is with nobody", rescaled({"a": 3}, {"b": 4
 bad("rescaled-state-differs", "a key has another value", rescaled({"a": 3}, {"b": 7}, {"c": 5}))
 near("rescaled-state-differs", "each key is somewhere", rescaled({"a": 3}, {"b": 4}, {"c": 5}))
 
+COPY = {n: StateSummary(broadcast=BroadcastSummary(n, 0, 0)) for n in (7, 8, 9)}
+COPIED: dict[int, list[Line]] = {
+    third: [submitted(), attempt(), snapshot("sum[0]", state=COPY[7]), snapshot("sum[1]", state=COPY[8]),
+            snapshot("source[0]"), snapshot("source[1]"), snapshot("sink[0]"), snapshot("sink[1]"), completed(),
+            submitted("chk-1", 1, job=1), attempt(1, number=1_001),
+            *(line
+              for index, n in enumerate((7, 8, third))
+              for line in (task(f"source[{index}]", 1), task(f"sum[{index}]", 1, state=COPY[n]),
+                           task(f"sink[{index}]", 1)))]
+    for third in COPY
+}  # fmt: skip
+"""Two sums recorded copies 7 and 8 of broadcast state; three start with these and a third one."""
 
-def copied(recorded: Sequence[int], held: Sequence[int]) -> list[Line]:
-    """What the copies of broadcast state hold, by subtask, before and after."""
-    taken = [
-        snapshot(f"sum[{index}]", state=StateSummary(broadcast=BroadcastSummary(each, 0, 0)))
-        for index, each in enumerate(recorded)
-    ]
-    others = [snapshot(f"{vertex}[{index}]") for vertex in ("source", "sink") for index in (0, 1)]
-    starts = [
-        task(f"{vertex}[{index}]", 1,
-             state=StateSummary(broadcast=BroadcastSummary(each, 0, 0)) if vertex == "sum" else None)
-        for index, each in enumerate(held)
-        for vertex in ("source", "sum", "sink")
-    ]  # fmt: skip
-    return [submitted(), attempt(), *taken, *others, completed(), submitted("chk-1", 1, job=1),
-            attempt(1, number=1_001), *starts]  # fmt: skip
-
-
-bad("rescaled-state-differs", "copies of one cut differ", copied((7, 8), (7, 8, 8)))
-bad("rescaled-state-differs", "a copy was recorded by nobody", copied((7, 8), (7, 8, 9)), options=COUNTING)
-near("rescaled-state-differs", "copies differ where barriers are counted", copied((7, 8), (7, 8, 7)), options=COUNTING)
+bad("rescaled-state-differs", "copies of one cut differ", COPIED[8])
+bad("rescaled-state-differs", "a copy was recorded by nobody", COPIED[9], options=COUNTING)
+near("rescaled-state-differs", "copies differ where barriers are counted", COPIED[7], options=COUNTING)
 
 # As many keys and records, of the same sum, as were recorded.
 bad("key-in-two", "a key is in two and another in none", rescaled({"a": 4}, {"a": 3}, {"c": 5}))
@@ -102,9 +96,8 @@ TAKEN = in_flight("sum[0]", *BATCHES)
 bad("rescaled-in-flight", "what was in flight is dropped", rescaled(LEFT, RIGHT, {}, in_flight=(TAKEN,)))
 near("rescaled-in-flight", "no attempt starts", rescaled(in_flight=(TAKEN,)))
 near("rescaled-in-flight", "what was in flight moves",
-     rescaled(LEFT, RIGHT, {}, in_flight=(TAKEN,),
-              behind=(ChannelStateRestored(subtask="sum[2]", checkpoint=1,
-                                           channels=(content("source[0]->sum[2]", 5, 6),)),)))  # fmt: skip
+     rescaled(LEFT, RIGHT, {}, in_flight=(TAKEN,)),
+     ChannelStateRestored(subtask="sum[2]", checkpoint=1, channels=(content("source[0]->sum[2]", 5, 6),)))  # fmt: skip
 SUMMED = (ChannelContent("source[0]->sum[0]", False, ((1, 5),), StateSummary(0, 3, 12, 7)),)
 TAKEN_BY_KEY = in_flight("sum[0]", *SUMMED)
 
@@ -118,9 +111,9 @@ WHOLE_IN_BOTH, A_PART_IN_EACH = (
 """What two of three sums put back of three records."""
 
 bad("rescaled-in-flight", "two sums take up the same batch",
-    rescaled(LEFT, RIGHT, {}, in_flight=(TAKEN_BY_KEY,), behind=WHOLE_IN_BOTH))  # fmt: skip
+    rescaled(LEFT, RIGHT, {}, in_flight=(TAKEN_BY_KEY,)), WHOLE_IN_BOTH)  # fmt: skip
 near("rescaled-in-flight", "a batch is cut by key",
-     rescaled(LEFT, RIGHT, {}, in_flight=(TAKEN_BY_KEY,), behind=A_PART_IN_EACH))  # fmt: skip
+     rescaled(LEFT, RIGHT, {}, in_flight=(TAKEN_BY_KEY,)), A_PART_IN_EACH)  # fmt: skip
 
 # A job with a mini-batch is submitted again, wider.
 bad("held-back-moved", "a wider job takes up what was held back",
