@@ -36,51 +36,54 @@ def registered(checkpoint: int, *files: FileReference, uses: tuple[int, ...] = (
                                              for file, count in zip(files, counts, strict=True)))  # fmt: skip
 
 
-def whole(checkpoint: int, *files: FileReference, uses: tuple[int, ...] = (), new_ones: int = 1) -> list[Line]:
-    """A checkpoint of these files, of which the first ones are new."""
-    handles = [SharedHandle(str(each.checksum), each if n < new_ones else None) for n, each in enumerate(files)]
-    return [triggered(checkpoint, SUM), *answered(checkpoint, *handles), registered(checkpoint, *files, uses=uses),
-            *finalized(checkpoint, SUM, files=files), heard(SUM, checkpoint)]  # fmt: skip
-
+WHOLE: dict[int, list[Line]] = {
+    n: [triggered(n, SUM), *answered(n, SharedHandle(str(n), file)), registered(n, file),
+        *finalized(n, SUM, files=(file,)), heard(SUM, n)]
+    for n, file in ((1, ONE), (2, TWO), (3, THREE))
+}  # fmt: skip
+RESTS_ON_ONE: dict[tuple[int, int], list[Line]] = {
+    (n, uses): [triggered(n, SUM), *answered(n, SharedHandle("2", TWO), SharedHandle("1")),
+                registered(n, TWO, ONE, uses=(1, uses)), *finalized(n, SUM, files=(TWO, ONE)), heard(SUM, n)]
+    for n, uses in ((2, 2), (2, 3), (3, 2))
+}  # fmt: skip
+"""By checkpoint and the uses that it counts of the file of the first one; its own is new."""
 
 bad, near = exhibits("SHARED", CoordinatorClaimed(epoch=1), attempt(), options=INTERVAL)
 
 bad("deleted-in-use", "goes with an older checkpoint",
-    whole(1, ONE), whole(2, TWO, ONE, uses=(1, 2)), dropped(1), deleted(ONE, by="coordinator.0"))  # fmt: skip
+    WHOLE[1], RESTS_ON_ONE[2, 2], dropped(1), deleted(ONE, by="coordinator.0"))  # fmt: skip
 near("deleted-in-use", "goes with the last checkpoint",
-     whole(1, ONE), whole(2, TWO, ONE, uses=(1, 2)), dropped(1), whole(3, THREE), dropped(2),
-     deleted(ONE, by="coordinator.0"))  # fmt: skip
+     WHOLE[1], RESTS_ON_ONE[2, 2], dropped(1), WHOLE[3], dropped(2), deleted(ONE, by="coordinator.0"))  # fmt: skip
 bad("deleted-in-use", "a pending checkpoint rests on it",
-    whole(1, ONE), triggered(2, SUM), triggered(3, SUM), answered(3, SharedHandle("1")), registered(3, ONE, uses=(2,)),
-    whole(2, TWO), dropped(1), deleted(ONE, by="coordinator.0"))  # fmt: skip
+    WHOLE[1], triggered(2, SUM), triggered(3, SUM), answered(3, SharedHandle("1")), registered(3, ONE, uses=(2,)),
+    WHOLE[2], dropped(1), deleted(ONE, by="coordinator.0"))  # fmt: skip
 bad("deleted-in-use", "it was gone when a snapshot referred to it",
-    whole(1, ONE), whole(2, TWO), dropped(1), deleted(ONE, by="coordinator.0"), triggered(3, SUM),
-    answered(3, SharedHandle("1")), registered(3, ONE, uses=(2,)))  # fmt: skip
+    WHOLE[1], WHOLE[2], dropped(1), deleted(ONE, by="coordinator.0"), triggered(3, SUM), answered(3, SharedHandle("1")),
+    registered(3, ONE, uses=(2,)))  # fmt: skip
 near("deleted-in-use", "the pending checkpoint was aborted",
-     whole(1, ONE), triggered(3, SUM), answered(3, SharedHandle("1")), registered(3, ONE, uses=(2,)), whole(2, TWO),
-     aborted(3), dropped(1), deleted(ONE, by="coordinator.0"))  # fmt: skip
+     WHOLE[1], triggered(3, SUM), answered(3, SharedHandle("1")), registered(3, ONE, uses=(2,)), WHOLE[2], aborted(3),
+     dropped(1), deleted(ONE, by="coordinator.0"))  # fmt: skip
 bad("deleted-in-use", "it goes while it is restored",
-    whole(1, ONE), attempt(1), dropped(1), deleted(ONE, by="coordinator.0"))  # fmt: skip
+    WHOLE[1], attempt(1), dropped(1), deleted(ONE, by="coordinator.0"))  # fmt: skip
 bad("deleted-in-use", "nobody finds what a pending checkpoint has",
-    whole(1, ONE)[:-3], triggered(2, SUM), answered(2, SharedHandle("2", TWO)), registered(2, TWO), whole(1, ONE)[-3:],
+    WHOLE[1][:-3], triggered(2, SUM), answered(2, SharedHandle("2", TWO)), registered(2, TWO), WHOLE[1][-3:],
     StorageObserved(checkpoint=1, coordinator="coordinator.0", recorded=99, paths=(ONE.path,), files=()))  # fmt: skip
 near("deleted-in-use", "what a pending checkpoint has is found",
-     whole(1, ONE)[:-3], triggered(2, SUM), answered(2, SharedHandle("2", TWO)), registered(2, TWO),
-     whole(1, ONE)[-3:],
+     WHOLE[1][:-3], triggered(2, SUM), answered(2, SharedHandle("2", TWO)), registered(2, TWO), WHOLE[1][-3:],
      StorageObserved(checkpoint=1, coordinator="coordinator.0", recorded=99, paths=(ONE.path, TWO.path),
                      files=()))  # fmt: skip
 
 bad("unconfirmed-base", "rests on what was only uploaded",
     triggered(1, SUM), answered(1, SharedHandle("1", ONE)), registered(1, ONE), triggered(2, SUM),
     answered(2, SharedHandle("2", TWO), SharedHandle("1")), registered(2, TWO, ONE, uses=(1, 2)))  # fmt: skip
-near("unconfirmed-base", "rests on what completed", whole(1, ONE), whole(2, TWO, ONE, uses=(1, 2)))
+near("unconfirmed-base", "rests on what completed", WHOLE[1], RESTS_ON_ONE[2, 2])
 
 bad("savepoint-shares", "a savepoint rests on a checkpoint",
-    whole(1, ONE), SavepointTriggered(checkpoint=2, folder="savepoints/1/", format=SavepointFormat.NATIVE),
+    WHOLE[1], SavepointTriggered(checkpoint=2, folder="savepoints/1/", format=SavepointFormat.NATIVE),
     triggered(2, SUM), answered(2, SharedHandle("1")), registered(2, ONE, uses=(2,)))  # fmt: skip
 near("savepoint-shares", "a savepoint has everything itself",
-     whole(1, ONE), SavepointTriggered(checkpoint=2, folder="savepoints/1/", format=SavepointFormat.NATIVE),
-     triggered(2, SUM), answered(2), whole(3, TWO, ONE, uses=(1, 2)))  # fmt: skip
+     WHOLE[1], SavepointTriggered(checkpoint=2, folder="savepoints/1/", format=SavepointFormat.NATIVE),
+     triggered(2, SUM), answered(2), RESTS_ON_ONE[3, 2])  # fmt: skip
 
 bad("wrong-files", "a placeholder becomes another file",
     triggered(1, SUM, "sum[1]"), answered(1, SharedHandle("1", ONE)), registered(1, ONE),
@@ -94,10 +97,10 @@ near("wrong-files", "equal names of two subtasks are two files",
      registered(2, ONE, uses=(2,)), *finalized(2, SUM, files=(ONE,)), heard(SUM, 2))  # fmt: skip
 
 bad("conflict-accepted", "one name for two files completes",
-    whole(1, ONE), triggered(2, SUM), answered(2, SharedHandle("1", TWO)), registered(2, TWO),
+    WHOLE[1], triggered(2, SUM), answered(2, SharedHandle("1", TWO)), registered(2, TWO),
     *finalized(2, SUM, files=(TWO,)), heard(SUM, 2))  # fmt: skip
 near("conflict-accepted", "one name for two files is rejected",
-     whole(1, ONE), triggered(2, SUM), answered(2, SharedHandle("1", TWO)),
+     WHOLE[1], triggered(2, SUM), answered(2, SharedHandle("1", TWO)),
      SharedStateRejected(checkpoint=2, subtask=SUM, reason="one name for two files"), aborted(2))  # fmt: skip
 
 bad("placeholder-accepted", "an unknown name completes",
@@ -108,18 +111,18 @@ near("placeholder-accepted", "an unknown name is rejected",
      SharedStateRejected(checkpoint=1, subtask=SUM, reason="2 stands for nothing"), aborted())  # fmt: skip
 
 bad("left-behind", "stays when no checkpoint reaches it",
-    whole(1, ONE), whole(2, TWO), dropped(1), whole(3, THREE), triggered(4, SUM), *finalized(4, SUM), heard(SUM, 4),
+    WHOLE[1], WHOLE[2], dropped(1), WHOLE[3], triggered(4, SUM), *finalized(4, SUM), heard(SUM, 4),
     listed(ONE, TWO, THREE))  # fmt: skip
 near("left-behind", "goes when no checkpoint reaches it",
-     whole(1, ONE), whole(2, TWO), dropped(1), deleted(ONE, by="coordinator.0"), whole(3, THREE), triggered(4, SUM),
-     *finalized(4, SUM), heard(SUM, 4), listed(TWO, THREE))  # fmt: skip
+     WHOLE[1], WHOLE[2], dropped(1), deleted(ONE, by="coordinator.0"), WHOLE[3], triggered(4, SUM), *finalized(4, SUM),
+     heard(SUM, 4), listed(TWO, THREE))  # fmt: skip
 
 bad("late-state-left", "state of a late acknowledgement stays",
-    triggered(1, SUM), aborted(), answered(1, SharedHandle("1", ONE), outcome=AckOutcome.DISCARDED), whole(2, TWO),
-    whole(3, THREE), listed(ONE, TWO, THREE))  # fmt: skip
+    triggered(1, SUM), aborted(), answered(1, SharedHandle("1", ONE), outcome=AckOutcome.DISCARDED), WHOLE[2], WHOLE[3],
+    listed(ONE, TWO, THREE))  # fmt: skip
 near("late-state-left", "state of a late acknowledgement goes",
      triggered(1, SUM), aborted(), answered(1, SharedHandle("1", ONE), outcome=AckOutcome.DISCARDED),
-     deleted(ONE, by="coordinator.0"), whole(2, TWO), whole(3, THREE), listed(TWO, THREE))  # fmt: skip
+     deleted(ONE, by="coordinator.0"), WHOLE[2], WHOLE[3], listed(TWO, THREE))  # fmt: skip
 
 bad("registered-untimely", "not registered with the acknowledgement",
     triggered(1, SUM), answered(1, SharedHandle("1", ONE)), *finalized(1, SUM, files=(ONE,)),
@@ -131,8 +134,7 @@ near("registered-untimely", "registered when all have acknowledged",
      answered(1, SharedHandle("2", TWO), subtask="sum[1]"), registered(1, ONE, TWO),
      *finalized(1, SUM, files=(ONE, TWO)), heard(SUM, 1), options=OF_1_14)  # fmt: skip
 
-bad("uses-misreported", "counts one use too many", whole(1, ONE), whole(2, TWO, ONE, uses=(1, 3)))
+bad("uses-misreported", "counts one use too many", WHOLE[1], RESTS_ON_ONE[2, 3])
 near("uses-misreported", "counts uses down to none",
-     whole(1, ONE), whole(2, TWO), dropped(1),
-     SharedStateReleased(checkpoint=1, files=(SharedFileUse(f"{SUM}/1", ONE.path, 0),)),
+     WHOLE[1], WHOLE[2], dropped(1), SharedStateReleased(checkpoint=1, files=(SharedFileUse(f"{SUM}/1", ONE.path, 0),)),
      deleted(ONE, by="coordinator.0"))  # fmt: skip
