@@ -64,6 +64,11 @@ OPTIONS = {"execution.checkpointing.interval": "100 ms", "pipeline.operator-chai
 Line = Event | float | Sequence["Line"]
 """An event, milliseconds that pass, or several of these."""
 
+
+class Until(float):
+    """As a line: milliseconds pass until so many of the story are over."""
+
+
 _RECEIVER_RECORDS = (
     BatchProcessed,
     BarrierReceived,
@@ -126,7 +131,7 @@ def stamped(lines: Iterable[Line]) -> list[Event]:
     now_ms, attempt = 0.0, 0
     for line in _flat(lines):
         if not isinstance(line, Event):
-            now_ms += line
+            now_ms = float(line) if isinstance(line, Until) else now_ms + line
             continue
         line = copy(line)
         now_ms += 1

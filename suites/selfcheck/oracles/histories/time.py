@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from holdfast.harness.model.capability import AT_LEAST_ONCE
 from holdfast.harness.model.events import KeysLookedUp, RecordsDropped
 from holdfast.harness.model.jobs import DEBOUNCE, DELAYED_SUM, SLIDING_SUM, THROTTLE, TUMBLING_SUM
-from holdfast.suites.selfcheck.oracles.builder import Line, exhibits, input_log
+from holdfast.suites.selfcheck.oracles.builder import Line, Until, exhibits, input_log
 from holdfast.suites.selfcheck.oracles.histories.rescaled_restore import WIDER
 from holdfast.suites.selfcheck.oracles.lines import attempt, completed, emitted, sets, snapshot, submitted, takes, task
 from holdfast.suites.selfcheck.oracles.output_builder import identities, units
@@ -88,78 +86,51 @@ near("dropped-early", "the restored watermark lies ahead of what is read again",
 # --- TTL: state of key a, which lives for 60 ms of processing time behind its last write ------------------------------
 
 
-class Look(NamedTuple):
-    """Key a is looked up.
-
-    Attributes:
-        at_ms: when.
-        found: whether there is state.
-        says_ms: the time that the subtask tells; None: that.
-        subtask: which.
-        offset: of the record for which it is looked up.
-    """
-
-    at_ms: int
-    found: bool
-    says_ms: int | None = None
-    subtask: str = "sum[0]"
-    offset: int = 0
-
-
-def expiring(*steps: Line | Look) -> list[Line]:
-    """These steps, each lookup at its time. Every event takes a millisecond."""
-    lines: list[Line] = []
-    now_ms = 0.0
-    for step in steps:
-        if isinstance(step, Look):
-            says_ms = step.at_ms if step.says_ms is None else step.says_ms
-            lines.append(step.at_ms - 1 - now_ms)
-            lines.append(KeysLookedUp(subtask=step.subtask, now_ms=says_ms, found=(("a", 0, step.offset, step.found),)))
-            now_ms = step.at_ms
-        else:
-            lines.append(step)
-            now_ms += len(step) if isinstance(step, list) else 1
-    return lines
+def looks_up(
+    at_ms: int, found: bool, says_ms: int | None = None, subtask: str = "sum[0]", offset: int = 0
+) -> list[Line]:
+    """Key a is looked up for the record at an offset; `says_ms`: the time that the subtask states, if it is wrong."""
+    now_ms = at_ms if says_ms is None else says_ms
+    return [Until(at_ms - 1), KeysLookedUp(subtask=subtask, now_ms=now_ms, found=(("a", 0, offset, found),))]
 
 
 bad, near = exhibits("TTL", inputs=input_log(3), job=THROTTLE)
 
-near("expired-returned", "it has just expired", expiring(STARTED, Look(10, False), Look(70, False)))
-bad("expired-returned", "it is found when it expires", expiring(STARTED, Look(10, False), Look(70, True)))
+near("expired-returned", "it has just expired", STARTED, looks_up(10, False), looks_up(70, False))
+bad("expired-returned", "it is found when it expires", STARTED, looks_up(10, False), looks_up(70, True))
 
-near("forgotten-early", "it lives for a last millisecond", expiring(STARTED, Look(10, False), Look(69, True)))
-bad("forgotten-early", "it is gone a millisecond early", expiring(STARTED, Look(10, False), Look(69, False)))
+near("forgotten-early", "it lives for a last millisecond", STARTED, looks_up(10, False), looks_up(69, True))
+bad("forgotten-early", "it is gone a millisecond early", STARTED, looks_up(10, False), looks_up(69, False))
 
-bad("expired-returned", "it was never written", expiring(STARTED, Look(10, True)))
+bad("expired-returned", "it was never written", STARTED, looks_up(10, True))
 bad("expired-returned", "a read begins its time anew",
-    expiring(STARTED, Look(10, False), Look(50, True), Look(80, True)))  # fmt: skip
+    STARTED, looks_up(10, False), looks_up(50, True), looks_up(80, True))  # fmt: skip
 
 near("forgotten-early", "a read begins its time anew where it is to",
-     expiring(STARTED, Look(10, False), Look(50, True), Look(80, True)), job=DEBOUNCE)  # fmt: skip
+     STARTED, looks_up(10, False), looks_up(50, True), looks_up(80, True), job=DEBOUNCE)  # fmt: skip
 bad("forgotten-early", "a read does not begin its time anew",
-    expiring(STARTED, Look(10, False), Look(50, True), Look(80, False)), job=DEBOUNCE)  # fmt: skip
+    STARTED, looks_up(10, False), looks_up(50, True), looks_up(80, False), job=DEBOUNCE)  # fmt: skip
 
 bad("expired-returned", "a restore begins its time anew",
-    expiring(STARTED, Look(10, False), CUT[1], RESTARTED, Look(75, True)))  # fmt: skip
+    STARTED, looks_up(10, False), CUT[1], RESTARTED, looks_up(75, True))  # fmt: skip
 near("expired-returned", "a restore keeps its expiry",
-     expiring(STARTED, Look(10, False), CUT[1], RESTARTED, Look(69, True), Look(70, False)))  # fmt: skip
+     STARTED, looks_up(10, False), CUT[1], RESTARTED, looks_up(69, True), looks_up(70, False))  # fmt: skip
 
 bad("forgotten-early", "a restore forgets what lives",
-    expiring(STARTED, Look(10, False), CUT[1], RESTARTED, Look(30, False)))  # fmt: skip
+    STARTED, looks_up(10, False), CUT[1], RESTARTED, looks_up(30, False))  # fmt: skip
 
 near("expired-returned", "what was written behind the cut is gone",
-     expiring(STARTED, CUT[1], Look(10, False), RESTARTED, Look(30, False)))  # fmt: skip
+     STARTED, CUT[1], looks_up(10, False), RESTARTED, looks_up(30, False))  # fmt: skip
 
 bad("forgotten-early", "whoever owns it now does not find it",
-    expiring(submitted(), STARTED, Look(10, False), CUT[1], submitted("chk-1", 1, job=1), WIDENED,
-             Look(30, False, subtask="sum[2]")),
-    faults=(WIDER,))  # fmt: skip
+    submitted(), STARTED, looks_up(10, False), CUT[1], submitted("chk-1", 1, job=1), WIDENED,
+    looks_up(30, False, subtask="sum[2]"), faults=(WIDER,))  # fmt: skip
 
-bad("clock-wrong", "it reads another clock", expiring(STARTED, Look(10, False, says_ms=3_600_010)))
-bad("clock-wrong", "its clock goes back", expiring(STARTED, Look(10, False), Look(20, True, says_ms=9)), real_time=True)
-near("clock-wrong", "a clock stands still", expiring(STARTED, Look(10, False), Look(11, True, says_ms=10)))
+bad("clock-wrong", "it reads another clock", STARTED, looks_up(10, False, says_ms=3_600_010))
+bad("clock-wrong", "its clock goes back", STARTED, looks_up(10, False), looks_up(20, True, says_ms=9), real_time=True)
+near("clock-wrong", "a clock stands still", STARTED, looks_up(10, False), looks_up(11, True, says_ms=10))
 near("clock-wrong", "another clock in real time",
-     expiring(STARTED, Look(10, False, says_ms=4), Look(90, False, says_ms=64)), real_time=True)  # fmt: skip
+     STARTED, looks_up(10, False, says_ms=4), looks_up(90, False, says_ms=64), real_time=True)  # fmt: skip
 
 # --- the rows of what was handed on ----------------------------------------------------------------------------------
 
@@ -167,16 +138,16 @@ bad_rows, near_rows = exhibits("EXACT", inputs=input_log(3), job=THROTTLE, units
 
 # Of offsets 0 and 2, which have key a, the latter is dropped by the first attempt, and handed on by the second.
 near_rows("row-unknown", "what the last attempt has handed on",
-          expiring(STARTED, Look(10, False), CUT[1], Look(30, True, offset=2), RESTARTED,
-                   Look(90, False, offset=2)))  # fmt: skip
+          STARTED, looks_up(10, False), CUT[1], looks_up(30, True, offset=2), RESTARTED,
+          looks_up(90, False, offset=2))  # fmt: skip
 
 bad_rows("input-missing", "a row is lost that was handed on",
-         expiring(STARTED, Look(10, False), CUT[1], Look(30, True, offset=2), RESTARTED, Look(90, False, offset=2)),
+         STARTED, looks_up(10, False), CUT[1], looks_up(30, True, offset=2), RESTARTED, looks_up(90, False, offset=2),
          units=units(identities("0:0", "0:1")))  # fmt: skip
 
 bad_rows("row-unknown", "a row of a record that was dropped",
-         expiring(STARTED, Look(10, False), Look(30, True, offset=2)))  # fmt: skip
+         STARTED, looks_up(10, False), looks_up(30, True, offset=2))  # fmt: skip
 
 near_rows("input-missing", "a record that was dropped has no row",
-          expiring(STARTED, Look(10, False), Look(30, True, offset=2)),
+          STARTED, looks_up(10, False), looks_up(30, True, offset=2),
           units=units(identities("0:0", "0:1")))  # fmt: skip
