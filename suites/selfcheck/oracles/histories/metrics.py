@@ -5,20 +5,21 @@ The script is an honest reporter: it knows the time of each line and says what i
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from msgspec.structs import replace
 
 from holdfast.harness.model.events import (
-    AckOutcome, AckReceived, AckSent, AttemptStarted, BarrierReceived, ChannelStateTaken, CheckpointAborted,
-    CheckpointCompleted, CheckpointCounts, CheckpointStatistics, CheckpointStatus, CheckpointTriggered, CheckpointType,
-    Event, FileReference, JobStatus, JobSwitched, MetadataPublished, RestoreCompleted, RestoreStatistics,
-    SnapshotTaken, SubtaskStatistics, TriggerReceived,
+    BarrierReceived, ChannelStateTaken, CheckpointCounts, CheckpointStatistics, CheckpointStatus, CheckpointType, Event,
+    FileReference, RestoreCompleted, RestoreStatistics, SubtaskStatistics, TriggerReceived,
 )  # fmt: skip
 from holdfast.harness.model.history import RunEnd
 from holdfast.suites.selfcheck.oracles.builder import Line, exhibits
-from holdfast.suites.selfcheck.oracles.lines import content, in_flight
+from holdfast.suites.selfcheck.oracles.lines import (
+    RUNNING, aborted, ack_sent, acked, attempt, completed, content, in_flight, published, snapshot, switched, triggered,
+)  # fmt: skip
 
 Report = CheckpointStatistics | SubtaskStatistics | RestoreStatistics | RestoreCompleted
 Change = Callable[[Report], Report | None]
@@ -28,160 +29,99 @@ INLINE_BYTES, FILE_BYTES, HELD_BYTES = 10, 100, 64
 ENDED = (CheckpointStatus.COMPLETED, CheckpointStatus.FAILED)
 
 
-def honest(report: Report) -> Report:
-    return report
-
-
+@dataclass
 class Script:
-    """Says what happens and, unless `change` says otherwise, reports it.
+    """Says what happens, and reports it as `change` has it.
 
     Beside each upload of a subtask comes what `beside` has of it, up to two lines.
     """
 
-    def __init__(self, change: Change, *beside: Beside) -> None:
-        self.change = change
-        self.beside = beside
-        self.lines: list[Line] = []
-        self.now_ms = 0
-        self.last_end_ms: int | None = None
-        self.restored = self.in_progress = self.completed = self.failed = 0
+    change: Change
+    beside: Sequence[Beside]
+    lines: list[Line] = field(default_factory=list)
+    now_ms: int = 0
+    last_end_ms: int | None = None
+    counts: CheckpointCounts = field(default_factory=CheckpointCounts)
 
-    def say(self, event: Event) -> int:
-        """One line; its time."""
-        self.lines.append(event)
-        self.now_ms += 1
+    def say(self, *lines: Event | int) -> int:
+        """Some lines, of which reports are changed; the time behind them."""
+        for line in lines:
+            said: Event | int | None = line
+            if isinstance(line, CheckpointStatistics | SubtaskStatistics | RestoreStatistics | RestoreCompleted):
+                said = self.change(line)
+            if said is not None:
+                self.lines.append(said)
+                self.now_ms += said if isinstance(said, int) else 1
         return self.now_ms
 
-    def wait(self, milliseconds: int) -> None:
-        self.lines.append(milliseconds)
-        self.now_ms += milliseconds
-
-    def report(self, report: Report) -> None:
-        changed = self.change(report)
-        if changed is not None:
-            self.say(changed)
-
-    def counts(self) -> CheckpointCounts:
-        total = self.in_progress + self.completed + self.failed
-        return CheckpointCounts(self.restored, total, self.in_progress, self.completed, self.failed)
-
-    def attempt(self, restored: int | None) -> None:
-        self.say(AttemptStarted(restored_checkpoint=restored))
-        if restored is not None:
-            self.restored += 1
-            started_ms = self.now_ms
-            self.report(RestoreStatistics(checkpoint=restored, path=f"chk-{restored}/_metadata", counts=self.counts()))
-            self.wait(7)
-            running_ms = self.say(JobSwitched(status=JobStatus.RUNNING))
-            self.report(RestoreCompleted(checkpoint=restored, duration_ms=float(running_ms - started_ms)))
-
     def checkpoint(self, number: int, *, declined: bool = False) -> None:
-        """From the trigger to the end."""
+        """From the trigger to the end. The acks of its parts are sent three milliseconds behind their snapshots."""
         idle_ms = None if self.last_end_ms is None else float(self.now_ms + 1 - self.last_end_ms)
-        triggered_ms = self.say(CheckpointTriggered(checkpoint=number, participants=PARTICIPANTS))
-        self.in_progress += 1
+        triggered_ms = self.say(triggered(number, *PARTICIPANTS))
+        self.counts = replace(self.counts, total=self.counts.total + 1, in_progress=1)
         report = CheckpointStatistics(
             checkpoint=number, status=CheckpointStatus.IN_PROGRESS, triggered_ms=triggered_ms, participants=3,
-            idle_ms=idle_ms, counts=self.counts(),
+            idle_ms=idle_ms, counts=self.counts,
         )  # fmt: skip
-        self.report(report)
-        for name in PARTICIPANTS[:2]:
-            arrived_ms = self.say(TriggerReceived(checkpoint=number, subtask=name))
-            self.part(number, name, triggered_ms, arrived_ms)
-        arrived_ms = self.say(BarrierReceived(channel="source[0]->sum[0]", checkpoint=number))
-        self.wait(20)
-        self.say(BarrierReceived(channel="source[1]->sum[0]", checkpoint=number, held_bytes=HELD_BYTES))
+        self.say(report)
         file = FileReference(f"chk-{number}/sum-0", FILE_BYTES, 7)
-        self.part(number, "sum[0]", triggered_ms, arrived_ms, file, held_bytes=HELD_BYTES)
-        self.in_progress -= 1
-        status, reason, path = CheckpointStatus.FAILED, "declined", ""
+        for name in PARTICIPANTS:
+            files = [file] if name == "sum[0]" else []
+            if files:
+                arrived_ms = self.say(BarrierReceived(channel="source[0]->sum[0]", checkpoint=number))
+                self.say(20, BarrierReceived(channel="source[1]->sum[0]", checkpoint=number, held_bytes=HELD_BYTES))
+            else:
+                arrived_ms = self.say(TriggerReceived(checkpoint=number, subtask=name))
+            snapshot_ms = self.say(snapshot(name, number))
+            beside = [replace(event, checkpoint=number) for event in self.beside if event.subtask == name]
+            ack = ack_sent(name, number, *files, inline_bytes=INLINE_BYTES)
+            acked_ms = self.say(*beside, 2 - len(beside), ack)
+            heard_ms = self.say(*acked(number, name))
+            full_bytes, held_bytes = INLINE_BYTES + FILE_BYTES * len(files), HELD_BYTES * len(files)
+            self.say(SubtaskStatistics(checkpoint=number, subtask=name, start_delay_ms=arrived_ms - triggered_ms,
+                                       alignment_ms=snapshot_ms - arrived_ms, held_bytes=held_bytes, sync_ms=1,
+                                       async_ms=acked_ms - snapshot_ms - 1, end_to_end_ms=heard_ms - triggered_ms,
+                                       delta_bytes=full_bytes, full_bytes=full_bytes))  # fmt: skip
+        status, reason, path = CheckpointStatus.COMPLETED, "", f"chk-{number}/_metadata"
         if declined:
-            self.failed += 1
-            ended_ms = self.say(CheckpointAborted(checkpoint=number, reason=reason))
+            status, reason, path = CheckpointStatus.FAILED, "declined", ""
+            self.counts = replace(self.counts, in_progress=0, failed=self.counts.failed + 1)
+            ended_ms = self.say(aborted(number, reason))
         else:
-            status, reason, path = CheckpointStatus.COMPLETED, "", f"chk-{number}/_metadata"
-            self.completed += 1
-            self.say(MetadataPublished(checkpoint=number, path=path, files=(file,)))
-            ended_ms = self.say(CheckpointCompleted(checkpoint=number))
+            self.counts = replace(self.counts, in_progress=0, completed=self.counts.completed + 1)
+            ended_ms = self.say(published(number, file), completed(number))
         self.last_end_ms = ended_ms
         full_bytes = 3 * INLINE_BYTES + FILE_BYTES
-        self.report(
-            replace(
-                report,
-                status=status,
-                duration_ms=ended_ms - triggered_ms,
-                failure_reason=reason,
-                delta_bytes=full_bytes,
-                full_bytes=full_bytes,
-                acknowledged=3,
-                path=path,
-                counts=self.counts(),
-            )
-        )
-
-    def part(
-        self,
-        number: int,
-        name: str,
-        triggered_ms: int,
-        arrived_ms: int,
-        *files: FileReference,
-        held_bytes: int = 0,
-    ) -> None:
-        """Snapshot and ack of a subtask, three milliseconds apart."""
-        self.say(SnapshotTaken(subtask=name, checkpoint=number))
-        snapshot_ms = self.now_ms
-        beside = [replace(event, checkpoint=number) for event in self.beside if event.subtask == name]
-        for event in beside:
-            self.say(event)
-        self.wait(2 - len(beside))
-        acked_ms = self.say(AckSent(subtask=name, checkpoint=number, files=files, inline_bytes=INLINE_BYTES))
-        heard_ms = self.say(AckReceived(subtask=name, checkpoint=number, outcome=AckOutcome.SUCCESS))
-        full_bytes = INLINE_BYTES + sum(file.length for file in files)
-        self.report(SubtaskStatistics(checkpoint=number, subtask=name, start_delay_ms=arrived_ms - triggered_ms,
-                                      alignment_ms=snapshot_ms - arrived_ms, held_bytes=held_bytes, sync_ms=1,
-                                      async_ms=acked_ms - snapshot_ms - 1, end_to_end_ms=heard_ms - triggered_ms,
-                                      delta_bytes=full_bytes, full_bytes=full_bytes))  # fmt: skip
+        self.say(replace(report, status=status, duration_ms=ended_ms - triggered_ms, failure_reason=reason,
+                         delta_bytes=full_bytes, full_bytes=full_bytes, acknowledged=3, path=path,
+                         counts=self.counts))  # fmt: skip
 
 
-def reported(change: Change = honest, *beside: Beside) -> list[Line]:
+def reported(change: Change = lambda report: report, beside: Sequence[Beside] = ()) -> list[Line]:
     """Two checkpoints, one that is declined, a restart, and another one."""
-    script = Script(change, *beside)
-    script.attempt(None)
+    script = Script(change, beside)
+    script.say(attempt())
     script.checkpoint(1)
-    script.wait(30)
+    script.say(30)
     script.checkpoint(2, declined=True)
-    script.wait(5)
+    script.say(5)
     script.checkpoint(3)
-    script.attempt(3)
+    started_ms = script.say(attempt(3))
+    script.counts = replace(script.counts, restored=1)
+    script.say(RestoreStatistics(checkpoint=3, path="chk-3/_metadata", counts=script.counts))
+    running_ms = script.say(7, *switched(RUNNING))
+    script.say(RestoreCompleted(checkpoint=3, duration_ms=float(running_ms - started_ms)))
     script.checkpoint(4)
     return script.lines
 
 
-def changed(number: int, of: CheckpointStatus | str, **wrong: Any) -> Change:
-    """Changes the report of a checkpoint in this status, or of the part of this subtask."""
+def changed(number: int | None, of: CheckpointStatus | str, **wrong: Any) -> Change:
+    """Changes the report of a checkpoint, or of each, in this status, or of the part of this subtask."""
 
     def change(report: Report) -> Report:
-        if isinstance(report, CheckpointStatistics | SubtaskStatistics) and report.checkpoint == number:
+        if isinstance(report, CheckpointStatistics | SubtaskStatistics) and number in (None, report.checkpoint):
             told = report.status if isinstance(report, CheckpointStatistics) else report.subtask
             return replace(report, **wrong) if told == of else report
-        return report
-
-    return change
-
-
-def overtook(report: Report) -> Report:
-    """A completed checkpoint is said to have overtaken records."""
-    completed = isinstance(report, CheckpointStatistics) and report.status is CheckpointStatus.COMPLETED
-    return replace(report, checkpoint_type=CheckpointType.UNALIGNED_CHECKPOINT) if completed else report
-
-
-def late_by(milliseconds: float) -> Change:
-    """Every clock was read so much before what the step then recorded."""
-
-    def change(report: Report) -> Report:
-        if isinstance(report, CheckpointStatistics):
-            return replace(report, triggered_ms=report.triggered_ms - milliseconds)
         return report
 
     return change
@@ -259,17 +199,21 @@ near("restore-duration-wrong", "everything is reported", reported())
 near("subtask-unreported", "everything is reported", reported())
 
 near("checkpoint-misreported", "a busy machine read its clock earlier",
-     reported(late_by(0.9)), end=RunEnd(reached=True, real_time=True))  # fmt: skip
+     reported(lambda report: replace(report, triggered_ms=report.triggered_ms - 0.9)
+              if isinstance(report, CheckpointStatistics)
+              else report),
+     end=RunEnd(reached=True, real_time=True))  # fmt: skip
 
 near("duration-wrong", "a busy machine recorded late",
      reported(changed(2, CheckpointStatus.FAILED, duration_ms=40.0)),
      end=RunEnd(reached=True, real_time=True))  # fmt: skip
 
 OVERTAKEN = in_flight("sum[0]", content("source[0]->sum[0]", 0))
+OVERTOOK = changed(None, CheckpointStatus.COMPLETED, checkpoint_type=CheckpointType.UNALIGNED_CHECKPOINT)
 
-bad("type-wrong", "overtaken is said to be aligned", reported(honest, OVERTAKEN))
-near("type-wrong", "barriers overtook records in front of one subtask", reported(overtook, OVERTAKEN))
-near("type-wrong", "tells again what was in flight", reported(overtook, OVERTAKEN, in_flight("sum[0]")))
+bad("type-wrong", "overtaken is said to be aligned", reported(beside=(OVERTAKEN,)))
+near("type-wrong", "barriers overtook records in front of one subtask", reported(OVERTOOK, beside=(OVERTAKEN,)))
+near("type-wrong", "tells again what was in flight", reported(OVERTOOK, beside=(OVERTAKEN, in_flight("sum[0]"))))
 near("type-wrong", "all of it is new",
      reported(changed(1, CheckpointStatus.COMPLETED, full_bytes=3 * INLINE_BYTES + FILE_BYTES)))  # fmt: skip
 
@@ -285,6 +229,6 @@ near("held-bytes-wrong", "synchronous part is the longer", reported(changed(1, "
 near("part-duration-wrong", "synchronous part is the longer", reported(changed(1, "sum[0]", sync_ms=3.0, async_ms=0.0)))
 
 near("alignment-wrong", "copy of a trigger comes behind the snapshot",
-     reported(honest, TriggerReceived(subtask="source[0]", checkpoint=1)))  # fmt: skip
+     reported(beside=(TriggerReceived(subtask="source[0]", checkpoint=1),)))  # fmt: skip
 
 near("idle-gap-wrong", "gap is counted from the end", reported())
