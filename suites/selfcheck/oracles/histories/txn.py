@@ -41,9 +41,9 @@ RECOVERED: list[Line] = [failure(), attempt(1), task(SINK, 1, pending=("t-1",))]
 """The sink goes on from checkpoint 1, and with its transaction."""
 
 
-def unit(name: str) -> CommittedRows:
-    """One record that a reader sees, under this name."""
-    return CommittedRows(name, 0, (IdentityRow(0, 0),))
+def seen(*names: str) -> tuple[CommittedRows, ...]:
+    """A reader sees units of these names, of one record each."""
+    return tuple(CommittedRows(name, 0, (IdentityRow(0, 0),)) for name in names)
 
 
 # --- when ------------------------------------------------------------------------------------------------------------
@@ -142,15 +142,14 @@ near("open-not-aborted", "thrown away by another sink",
 bad("committed-without-checkpoint", "committed though never completed",
     attempt(), task(SINK), WHOLE[1], CLOSED[2], committed("t-2", recovering=True))  # fmt: skip
 bad("committed-without-checkpoint", "visible though never completed",
-    attempt(), task(SINK), WHOLE[1], CLOSED[2], units=(unit("out/t-1.arrow"), unit("out/t-2.arrow")))  # fmt: skip
+    attempt(), task(SINK), WHOLE[1], CLOSED[2], units=seen("out/t-1.arrow", "out/t-2.arrow"))  # fmt: skip
 bad("committed-without-checkpoint", "leftover committed by the restore",
     attempt(), task(SINK), WHOLE[1], CLOSED[2], RESTARTED, committed("t-2", recovering=True))  # fmt: skip
 near("committed-without-checkpoint", "visible and completed",
-     attempt(), task(SINK), CLOSED[1], finalized(1, SINK), heard(SINK), TRIED,
-     units=(unit("out/t-1.arrow"),))  # fmt: skip
+     attempt(), task(SINK), CLOSED[1], finalized(1, SINK), heard(SINK), TRIED, units=seen("out/t-1.arrow"))  # fmt: skip
 
 bad("committed-twice", "visible under two names",
-    attempt(), task(SINK), WHOLE[1], units=(unit("out/t-1.arrow"), unit("out/retry/t-1.arrow")))  # fmt: skip
+    attempt(), task(SINK), WHOLE[1], units=seen("out/t-1.arrow", "out/retry/t-1.arrow"))  # fmt: skip
 bad("committed-twice", "committed and thrown away",
     attempt(), task(SINK), CLOSED[1], finalized(1, SINK), TransactionAborted(subtask=SINK, transaction="t-1"),
     heard(SINK), committed("t-1"))  # fmt: skip
@@ -174,7 +173,7 @@ ELSEWHERE: list[Line] = [
 LATE = at("worker-0.0", TransactionCommitted(subtask=SINK, transaction="t-2"), attempt=1)
 BARELY: list[Line] = [50.0, failure(), attempt(1), at("worker-1.0", task(SINK, 1), CLEARED)]
 EACH_100 = ReaderPolled(polls=9, interval_ms=100)
-BOTH = (unit("out/t-1"), unit("out/t-2"))
+BOTH = seen("out/t-1", "out/t-2")
 
 bad("committed-twice", "asked for elsewhere behind the start that throws it away and seen by nobody",
     NOTICED, ELSEWHERE, ASKED, LATE)  # fmt: skip
@@ -215,7 +214,7 @@ near("committed-twice", "seen before its answer on the worker that has thrown th
 near("committed-twice", "committed on the worker that throws the rest away", UNDER_WAY, LATE, RESTARTED, CLEARED)
 
 near("committed-twice", "confirmed again",
-     attempt(), task(SINK), WHOLE[1], RECOVERED, committed("t-1", recovering=True), units=(unit("t-1"),))  # fmt: skip
+     attempt(), task(SINK), WHOLE[1], RECOVERED, committed("t-1", recovering=True), units=seen("t-1"))  # fmt: skip
 
 # --- failures --------------------------------------------------------------------------------------------------------
 
@@ -264,34 +263,34 @@ LOOKED = ReaderPolled(polls=9, interval_ms=5)
 
 bad, near = exhibits("TXN", attempt(), task(SINK), job=FORWARD, parallelism=1)
 
-bad("committed-not-visible", "reported and never seen", WHOLE[1], WHOLE[2], LOOKED, units=(unit("out/t-1.arrow"),))
+bad("committed-not-visible", "reported and never seen", WHOLE[1], WHOLE[2], LOOKED, units=seen("out/t-1.arrow"))
 bad("committed-not-visible", "all reported and none seen", WHOLE[1], WHOLE[2], LOOKED)
 bad("committed-not-visible", "reported at a recovery and never seen",
     CLOSED[1], finalized(1, SINK), RECOVERED, committed("t-1", recovering=True), WHOLE[2], LOOKED,
-    units=(unit("t-2"),))  # fmt: skip
+    units=seen("t-2"))  # fmt: skip
 near("committed-not-visible", "reported and seen",
-     WHOLE[1], WHOLE[2], LOOKED, units=(unit("out/t-1.arrow"), unit("out/t-2.arrow")))  # fmt: skip
+     WHOLE[1], WHOLE[2], LOOKED, units=seen("out/t-1.arrow", "out/t-2.arrow"))  # fmt: skip
 near("committed-not-visible", "nothing was in it",
      WHOLE[1], snapshot(SINK, 2, pending=("t-2",)),
      TransactionPrecommitted(subtask=SINK, transaction="t-2", checkpoint=2, records=0), ack_sent(SINK, 2),
-     finalized(2, SINK), heard(SINK, 2), committed("t-2"), LOOKED, units=(unit("t-1"),))  # fmt: skip
+     finalized(2, SINK), heard(SINK, 2), committed("t-2"), LOOKED, units=seen("t-1"))  # fmt: skip
 near("committed-not-visible", "the answer to the second is lost at the end",
-     WHOLE[1], CLOSED[2], finalized(2, SINK), heard(SINK, 2), SECOND_TRIED, LOOKED, units=(unit("t-1"),),
+     WHOLE[1], CLOSED[2], finalized(2, SINK), heard(SINK, 2), SECOND_TRIED, LOOKED, units=seen("t-1"),
      end=UNREACHED)  # fmt: skip
 
-bad("visible-without-commit", "seen and never pre committed", WHOLE[1], units=(unit("t-1"), unit("t-9")))
+bad("visible-without-commit", "seen and never pre committed", WHOLE[1], units=seen("t-1", "t-9"))
 bad("visible-without-commit", "promised and seen and nobody commits",
-    CLOSED[1], finalized(1, SINK), WHOLE[2], units=(unit("t-1"), unit("t-2")), end=UNREACHED)  # fmt: skip
+    CLOSED[1], finalized(1, SINK), WHOLE[2], units=seen("t-1", "t-2"), end=UNREACHED)  # fmt: skip
 near("visible-without-commit", "seen and its worker dies before the report",
-     CLOSED[1], finalized(1, SINK), heard(SINK), TRIED, units=(unit("t-1"),), end=UNREACHED)  # fmt: skip
+     CLOSED[1], finalized(1, SINK), heard(SINK), TRIED, units=seen("t-1"), end=UNREACHED)  # fmt: skip
 
 bad("committed-twice", "visible under two names in a numbered folder",
-    WHOLE[1], units=(unit("out#1/t-1.arrow"), unit("out#1/retry/t-1.arrow")))  # fmt: skip
+    WHOLE[1], units=seen("out#1/t-1.arrow", "out#1/retry/t-1.arrow"))  # fmt: skip
 
-near("visible-without-commit", "seen again under a number", WHOLE[1], units=(unit("t-1"), unit("t-1#2")))
+near("visible-without-commit", "seen again under a number", WHOLE[1], units=seen("t-1", "t-1#2"))
 
 bad("rows-differ", "shows fewer rows than were pre committed", WHOLE[1], LOOKED, units=(CommittedRows("t-1", 0, ()),))
-near("rows-differ", "shows what was pre committed", WHOLE[1], LOOKED, units=(unit("t-1"),))
+near("rows-differ", "shows what was pre committed", WHOLE[1], LOOKED, units=seen("t-1"))
 near("rows-differ", "was seen torn and changed",
      WHOLE[1], WHOLE[2], RowsChanged(name="t-2", poll=1, vanished=False), LOOKED,
-     units=(unit("t-1"), CommittedRows("t-2", 0, ())))  # fmt: skip
+     units=(*seen("t-1"), CommittedRows("t-2", 0, ())))  # fmt: skip
