@@ -66,30 +66,32 @@ bad("delay-wrong", "schedules another delay", failure(), RestartScheduled(delay_
 near("delay-wrong", "schedules the delay", RESTART)
 
 
-def row(*delays_ms: int) -> list[Line]:
+def restarts(*delays_ms: int) -> list[Line]:
     """Restarts one after the other, each as soon as its delay is over."""
     return [line for delay_ms in delays_ms
             for line in (failure(), RestartScheduled(delay_ms=delay_ms), delay_ms, attempt(), 100)]  # fmt: skip
 
 
-bad("delay-wrong", "third delay is that of the second", row(1_000, 2_000, 2_100), options=EXPONENTIAL)
-bad("delay-wrong", "delay above the maximum", row(1_000, 2_000, 4_000, 8_000, 10_500), options=EXPONENTIAL)
-bad("delay-wrong", "delay below the initial one", row(950), options=EXPONENTIAL)
-bad("delay-wrong", "default of another profile", row(1_000, 1_000), options=UNNAMED)
-bad("delay-wrong", "delays grow though 1 14", row(1_000, 1_500), options=OF_1_14)
-near("delay-wrong", "fixed delay as 1 14", row(1_000, 1_000), options=OF_1_14)
-near("delay-wrong", "delays within their jitter", row(1_100, 1_800, 4_400, 7_300, 10_000), REFUSED, options=EXPONENTIAL)
-near("delay-wrong", "default of this profile", row(1_000, 1_500, 2_250, 3_375), options=UNNAMED)
+bad("delay-wrong", "third delay is that of the second", restarts(1_000, 2_000, 2_100), options=EXPONENTIAL)
+bad("delay-wrong", "delay above the maximum", restarts(1_000, 2_000, 4_000, 8_000, 10_500), options=EXPONENTIAL)
+bad("delay-wrong", "delay below the initial one", restarts(950), options=EXPONENTIAL)
+bad("delay-wrong", "default of another profile", restarts(1_000, 1_000), options=UNNAMED)
+bad("delay-wrong", "delays grow though 1 14", restarts(1_000, 1_500), options=OF_1_14)
+near("delay-wrong", "fixed delay as 1 14", restarts(1_000, 1_000), options=OF_1_14)
+near("delay-wrong", "delays within their jitter",
+     restarts(1_100, 1_800, 4_400, 7_300, 10_000), REFUSED, options=EXPONENTIAL)  # fmt: skip
+near("delay-wrong", "default of this profile", restarts(1_000, 1_500, 2_250, 3_375), options=UNNAMED)
 
 bad("restarted-beyond-policy", "sixth restart of five in a row",
-    row(1_000, 2_000, 4_000, 8_000, 10_000, 10_000), options=EXPONENTIAL)  # fmt: skip
+    restarts(1_000, 2_000, 4_000, 8_000, 10_000, 10_000), options=EXPONENTIAL)  # fmt: skip
 
 bad("delay-too-short", "drawn delay is not waited for",
-    row(1_000), failure(), RestartScheduled(delay_ms=2_000), 1_000, attempt(), options=EXPONENTIAL)  # fmt: skip
+    restarts(1_000), failure(), RestartScheduled(delay_ms=2_000), 1_000, attempt(), options=EXPONENTIAL)  # fmt: skip
 
-bad("backoff-not-reset", "row goes on after a quiet minute", row(1_000, 2_000), 60_100, row(4_000), options=EXPONENTIAL)
+bad("backoff-not-reset", "row goes on after a quiet minute",
+    restarts(1_000, 2_000), 60_100, restarts(4_000), options=EXPONENTIAL)  # fmt: skip
 near("backoff-not-reset", "row begins again after a quiet minute",
-     row(1_000, 2_000), 60_100, row(1_000, 2_000), options=EXPONENTIAL)  # fmt: skip
+     restarts(1_000, 2_000), 60_100, restarts(1_000, 2_000), options=EXPONENTIAL)  # fmt: skip
 
 # A second failure comes 500 ms after the first, and the restart from that one is due after a second.
 bad("simultaneous-counted", "second failure begins a longer delay",
@@ -101,9 +103,9 @@ near("simultaneous-counted", "second failure waits with the first",
 
 EIGHT_MS = [int(1_000 * 1.5**number) for number in range(8)]
 
-bad("without-jitter", "eight delays are the row itself", row(*EIGHT_MS), options=UNNAMED)
+bad("without-jitter", "eight delays are the row itself", restarts(*EIGHT_MS), options=UNNAMED)
 near("without-jitter", "one of eight delays is moved",
-     row(*EIGHT_MS[:3], EIGHT_MS[3] + 77, *EIGHT_MS[4:]), options=UNNAMED)  # fmt: skip
+     restarts(*EIGHT_MS[:3], EIGHT_MS[3] + 77, *EIGHT_MS[4:]), options=UNNAMED)  # fmt: skip
 POISON = "source[0]: record 7 of partition 0: it cannot be parsed"
 FOLLOWED = "source[0]: Task is not running, but in state FAILED"
 

@@ -96,7 +96,7 @@ OFF = {UNALIGNED: ("false", Origin.DERIVED), MODE: ("AT_LEAST_ONCE", Origin.CODE
 Told = Mapping[str, tuple[str, Origin]]
 
 
-def reported(changes: Told, *notes: tuple[NoteKind, str], without: str = "", max_parallelism: int = 0) -> list[Line]:
+def configured(changes: Told, *notes: tuple[NoteKind, str], without: str = "", max_parallelism: int = 0) -> list[Line]:
     """A submit of these options is answered with the defaults but for the changes."""
     values: dict[str, tuple[str, Origin]] = {
         key: (value, Origin.DEFAULT) for key, value in DEFAULTS[profile.FLINK_2].items()
@@ -110,34 +110,34 @@ def reported(changes: Told, *notes: tuple[NoteKind, str], without: str = "", max
 
 bad, near = exhibits("CONFIG", expected=ExpectedEnd.ACCEPTED, options={})
 
-bad("max-parallelism-wrong", "key groups are not those of the formula", reported({}, max_parallelism=64))
-near("max-parallelism-wrong", "key groups are as the plan says", reported({}, max_parallelism=128))
+bad("max-parallelism-wrong", "key groups are not those of the formula", configured({}, max_parallelism=64))
+near("max-parallelism-wrong", "key groups are as the plan says", configured({}, max_parallelism=128))
 
-bad("value-wrong", "option is left at its default", reported({}), options=GIVEN)
-bad("value-wrong", "option is not told", reported({}, without=TIMEOUT))
+bad("value-wrong", "option is left at its default", configured({}), options=GIVEN)
+bad("value-wrong", "option is not told", configured({}, without=TIMEOUT))
 bad("value-wrong", "option in its older spelling is not heard",
-    reported({}), options={"state.checkpoints.num-retained": "2"})  # fmt: skip
-near("value-wrong", "option is told in another unit", reported({TIMEOUT: ("60000 ms", Origin.CODE)}), options=GIVEN)
+    configured({}), options={"state.checkpoints.num-retained": "2"})  # fmt: skip
+near("value-wrong", "option is told in another unit", configured({TIMEOUT: ("60000 ms", Origin.CODE)}), options=GIVEN)
 
-bad("origin-wrong", "option is said to be of the file", reported({TIMEOUT: ("60000 ms", Origin.FILE)}), options=GIVEN)
+bad("origin-wrong", "option is said to be of the file", configured({TIMEOUT: ("60000 ms", Origin.FILE)}), options=GIVEN)
 near("origin-wrong", "default that is also given is of the code",
-     reported({TIMEOUT: ("600000 ms", Origin.CODE)}), options={TIMEOUT: "10 min"})  # fmt: skip
+     configured({TIMEOUT: ("600000 ms", Origin.CODE)}), options={TIMEOUT: "10 min"})  # fmt: skip
 
-bad("warning-wrong", "option gives way in silence", reported(OFF), options=COUNTED_UNALIGNED, claimed=AT_LEAST_ONCE)
-bad("warning-wrong", "nothing gives way and a warning says so", reported({}, (NoteKind.WARNING, "interval-raised")))
+bad("warning-wrong", "option gives way in silence", configured(OFF), options=COUNTED_UNALIGNED, claimed=AT_LEAST_ONCE)
+bad("warning-wrong", "nothing gives way and a warning says so", configured({}, (NoteKind.WARNING, "interval-raised")))
 near("warning-wrong", "option gives way with a warning",
-     reported(OFF, (NoteKind.WARNING, "unaligned-switched-off")), options=COUNTED_UNALIGNED,
+     configured(OFF, (NoteKind.WARNING, "unaligned-switched-off")), options=COUNTED_UNALIGNED,
      claimed=AT_LEAST_ONCE)  # fmt: skip
 
 bad("lint-wrong", "what cannot act is not pointed out",
-    reported({"state.backend.async": ("false", Origin.CODE)}), options={"state.backend.async": "false"})  # fmt: skip
+    configured({"state.backend.async": ("false", Origin.CODE)}), options={"state.backend.async": "false"})  # fmt: skip
 near("lint-wrong", "what cannot act is pointed out",
-     reported({"state.backend.async": ("false", Origin.CODE)}, (NoteKind.LINT, "synchronous-snapshots")),
+     configured({"state.backend.async": ("false", Origin.CODE)}, (NoteKind.LINT, "synchronous-snapshots")),
      options={"state.backend.async": "false"})  # fmt: skip
 
 bad("claimed-too-much", "exactly once is claimed without alignment",
-    reported({MODE: ("AT_LEAST_ONCE", Origin.CODE)}), options={MODE: "AT_LEAST_ONCE"})  # fmt: skip
-near("claimed-too-much", "less is claimed than could be kept", reported({}), claimed=AT_LEAST_ONCE)
+    configured({MODE: ("AT_LEAST_ONCE", Origin.CODE)}), options={MODE: "AT_LEAST_ONCE"})  # fmt: skip
+near("claimed-too-much", "less is claimed than could be kept", configured({}), claimed=AT_LEAST_ONCE)
 
 # --- TREND: many checkpoints, one after the other ---------------------------------------------------------------------
 
