@@ -153,22 +153,20 @@ RECORDED = ((1, 2, 3), (4, 5))
 def restored(mode: str, given: Elements, kept: Elements | None = None, recorded: Elements = RECORDED) -> list[Line]:
     """What two sums recorded, what two or three of them are given, and keep."""
     taken = [
-        snapshot(f"sum[{index}]", state=StateSummary(lists=(ListSummary("notes", mode, each),)))
+        line
         for index, each in enumerate(recorded)
-    ]
-    starts = [
-        task(f"sum[{index}]", 1, state=StateSummary(lists=(ListSummary("notes", mode, each),)),
-             given=(ListSummary("notes", mode, given[index]),))
-        for index, each in enumerate(given if kept is None else kept)
+        for line in (snapshot(f"source[{index}]"),
+                     snapshot(f"sum[{index}]", state=StateSummary(lists=(ListSummary("notes", mode, each),))),
+                     snapshot(f"sink[{index}]"))
     ]  # fmt: skip
-    taken = [
-        line for index in (0, 1) for line in (snapshot(f"source[{index}]"), taken[index], snapshot(f"sink[{index}]"))
-    ]
     starts = [
         line
-        for index, each in enumerate(starts)
-        for line in (task(f"source[{index}]", 1), each, task(f"sink[{index}]", 1))
-    ]
+        for index, each in enumerate(given if kept is None else kept)
+        for line in (task(f"source[{index}]", 1),
+                     task(f"sum[{index}]", 1, state=StateSummary(lists=(ListSummary("notes", mode, each),)),
+                          given=(ListSummary("notes", mode, given[index]),)),
+                     task(f"sink[{index}]", 1))
+    ]  # fmt: skip
     wider = len(given) == 3
     return [submitted(), attempt(), *taken, completed(), (submitted("chk-1", 1, job=1),) if wider else (),
             attempt(1, number=1_001 if wider else 0), *starts]  # fmt: skip
