@@ -9,7 +9,7 @@ from holdfast.harness.model.events import (
 )  # fmt: skip
 from holdfast.harness.model.jobs import FORWARD
 from holdfast.suites.selfcheck.oracles.builder import Line, at, exhibits, injected
-from holdfast.suites.selfcheck.oracles.histories.coord import ALL, FILE, TWO_AT_ONCE, WHOLE
+from holdfast.suites.selfcheck.oracles.histories.coord import ALL, FILE, TOLD_OF_THE_ABORT, TWO_AT_ONCE, WHOLE
 from holdfast.suites.selfcheck.oracles.lines import (
     aborted, ack_sent, acked, attempt, completed, died, dropped, failure, finalized, listed, notified, published, task,
     triggered,
@@ -31,8 +31,6 @@ DECLINED = DeclineReceived(checkpoint=1, subtask="sink[0]", reason="disk full")
 
 bad("completed-after-decline", "completed after decline",
     triggered(1, *ALL), DECLINED, acked(1, *ALL), published(1), completed())  # fmt: skip
-
-TOLD_OF_THE_ABORT = notified(1, *ALL, completed=False)
 
 near("completed-after-decline", "aborted after decline",
      triggered(1, *ALL), acked(1, ALL[0]), DECLINED, aborted(), TOLD_OF_THE_ABORT, triggered(2, *ALL))  # fmt: skip

@@ -10,22 +10,21 @@ from holdfast.harness.model.history import RunEnd
 from holdfast.harness.model.jobs import FORWARD
 from holdfast.harness.model.records import InputLog
 from holdfast.suites.selfcheck.oracles.builder import MS, Line, at, exhibits, injected, input_log, undecided
+from holdfast.suites.selfcheck.oracles.histories.coord import ALL
 from holdfast.suites.selfcheck.oracles.lines import (
     RESTARTING, RUNNING, attempt, completed, delivers, drawn, failure, requested, switched, triggered,
 )  # fmt: skip
 
-ALL = ("source[0]", "map[0]", "sink[0]")
 PERIODIC, USER, FORCED = CheckpointOrigin.PERIODIC, CheckpointOrigin.USER, CheckpointOrigin.FORCED
 PAUSED = {"execution.checkpointing.interval": "100 ms", "execution.checkpointing.min-pause": "400 ms"}
 BRIEF_PAUSE = {"execution.checkpointing.interval": "100 ms", "execution.checkpointing.min-pause": "100 ms"}
 NO_INTERVAL = {"restart-strategy.type": "none"}
-TWO_AT_ONCE = {"execution.checkpointing.interval": "100 ms", "execution.checkpointing.max-concurrent-checkpoints": "2"}
 
 
 def begun(checkpoint: int, request: int = 0, origin: CheckpointOrigin = PERIODIC) -> list[Line]:
     """A request that is served at once."""
     number = request or checkpoint
-    return [requested(number, origin), drawn(checkpoint, number or checkpoint, origin),
+    return [requested(number, origin), drawn(checkpoint, number, origin),
             triggered(checkpoint, *ALL, origin=origin)]  # fmt: skip
 
 

@@ -6,7 +6,8 @@ from holdfast.harness.model.checkpoint import CheckpointOrigin, FailureReason
 from holdfast.harness.model.events import CheckpointRefused
 from holdfast.harness.model.jobs import FORWARD
 from holdfast.suites.selfcheck.oracles.builder import Line, at, exhibits, injected
-from holdfast.suites.selfcheck.oracles.histories.pace import ALL, BRIEF_PAUSE, FORCED, PAUSED, TWO_AT_ONCE, USER, begun
+from holdfast.suites.selfcheck.oracles.histories.coord import ALL, TWO_AT_ONCE
+from holdfast.suites.selfcheck.oracles.histories.pace import BRIEF_PAUSE, FORCED, PAUSED, USER, begun
 from holdfast.suites.selfcheck.oracles.lines import (
     CANCELED, RESTARTING, RUNNING, aborted, attempt, completed, deleted, died, drawn, dropped, failure, metadata,
     published, requested, storage_failed, switched, triggered,
