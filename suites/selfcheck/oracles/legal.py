@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Collection
 
+from msgspec.structs import replace
+
 from holdfast.harness.model.events import (
     AckOutcome,
     AckReceived,
@@ -56,7 +58,7 @@ from holdfast.harness.model.events import (
 from holdfast.harness.model.history import History
 from holdfast.harness.model.jobs import KEYED_SUM
 from holdfast.harness.model.plan import Plan, WorkloadSpec
-from holdfast.harness.model.records import CommittedRows, FoldRow
+from holdfast.harness.model.records import CommittedRows, FoldRow, WindowRow
 from holdfast.suites.selfcheck.oracles.builder import Line, input_log, story
 
 DIGEST_KEY = Plan(job=KEYED_SUM, workload=WorkloadSpec("hand-made")).digest_key
@@ -73,14 +75,22 @@ def identity_hash(partition: int, offset: int) -> int:
     return z ^ (z >> 31)
 
 
-def summary(records: Collection[tuple[int, int]]) -> StateSummary:
-    """The state that holds these (partition, offset)."""
+def summary(records: Collection[tuple[int, int]], *, by_window: bool = False) -> StateSummary:
+    """The state that holds these (partition, offset), by key or by window, each of two offsets of a partition."""
     entries: dict[str, int] = {}
     for _, offset in sorted(records):
         key = "ab"[offset % 2]
         entries[key] = entries.get(key, 0) + offset + 1
     digest = sum(identity_hash(partition, offset) for partition, offset in records) & MASK
-    return StateSummary(len(entries), len(records), sum(entries.values()), digest, entries)
+    held = StateSummary(len(entries), len(records), sum(entries.values()), digest, entries)
+    if not by_window:
+        return held
+    windows: dict[tuple[str, int], list[tuple[int, int]]] = {}
+    for partition, offset in records:
+        windows.setdefault(("ab"[offset % 2], offset // 2), []).append((partition, offset))
+    folds = {window: fold_row(window[0], each) for window, each in windows.items()}
+    rows = tuple(WindowRow(*window, fold.value, fold.digest) for window, fold in folds.items())
+    return replace(held, entries=None, windows=rows)
 
 
 def fold_row(key: str, records: Collection[tuple[int, int]], partitions: int = 2) -> FoldRow:

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-import msgspec
 import numpy as np
+from msgspec.structs import replace
 
 from holdfast.harness.model.capability import AT_LEAST_ONCE, EXACTLY_ONCE, Claims
 from holdfast.harness.model.events import CheckpointAudited, StateSummary, SubtaskAudited
 from holdfast.harness.model.job import WATERMARK_DELAY_MS, WINDOW_MS
 from holdfast.harness.model.jobs import WINDOW_SUM
-from holdfast.harness.model.records import InputLog, Partition, WindowRow
+from holdfast.harness.model.records import InputLog, Partition
 from holdfast.suites.selfcheck.oracles.builder import at, exhibits, undecided
-from holdfast.suites.selfcheck.oracles.legal import fold_row, summary
+from holdfast.suites.selfcheck.oracles.legal import summary
 from holdfast.suites.selfcheck.oracles.lines import audited, completed, snapshot
 
 # --- STATE: checkpoint 1 of two sums stands at offset 4 of partition 0 and at offset 2 of partition 1 -----------------
@@ -38,7 +36,7 @@ near("state-missing", "records behind the positions are not there",
 near("state-missing", "a subtask without keys",
      COMPLETED, audited(summary(A + B), StateSummary(entries={})), claimed=Claims(state=EXACTLY_ONCE))  # fmt: skip
 near("state-missing", "values decide where there is no digest",
-     COMPLETED, audited(*(msgspec.structs.replace(summary(held), digest=0) for held in (A, B))),
+     COMPLETED, audited(*(replace(summary(held), digest=0) for held in (A, B))),
      claimed=Claims(state=EXACTLY_ONCE))  # fmt: skip
 
 # Nothing is left of its state; the next checkpoint, of both, is whole.
@@ -66,16 +64,14 @@ near("state-extra", "as many as are before the positions",
 
 bad("key-wrong", "sums of two keys exchanged",
     COMPLETED,
-    audited(msgspec.structs.replace(summary(A), entries={"a": summary(B).value}),
-            msgspec.structs.replace(summary(B), entries={"b": summary(A).value})),
+    audited(replace(summary(A), entries={"a": summary(B).value}), replace(summary(B), entries={"b": summary(A).value})),
     claimed=Claims(state=EXACTLY_ONCE))  # fmt: skip
 near("key-wrong", "a key in two subtasks",
      COMPLETED, audited(summary(A[:1]), summary(A[1:] + B)), claimed=Claims(state=EXACTLY_ONCE))  # fmt: skip
 near("key-wrong", "too many keys to show decide by their sum",
      COMPLETED, audited(summary(A), summary(B)), completed(2, 4, 2),
-     *[SubtaskAudited(checkpoint=2, subtask=f"sum[{index}]", state=state)
-       for index, state in enumerate([msgspec.structs.replace(summary(held), entries=None)
-                                      for held in (A, B)])])  # fmt: skip
+     *[SubtaskAudited(checkpoint=2, subtask=f"sum[{i}]", state=replace(summary(held), entries=None))
+       for i, held in enumerate((A, B))])  # fmt: skip
 
 bad("state-unreadable", "a file of the state is missing",
     COMPLETED, audited(problem="3.delta is missing"), claimed=Claims(state=EXACTLY_ONCE))  # fmt: skip
@@ -96,7 +92,6 @@ undecided("STATE", "one subtask unread", COMPLETED, audited(summary(A)), claimed
 
 # --- STATE on windows, which hold two records of each of two partitions: checkpoint 1 stands at offset 8 of -----------
 
-Records = Sequence[tuple[int, int]]
 POSITIONS = (8, 6)
 STEP_MS = WINDOW_MS // 2
 LATEST_MS = 7 * STEP_MS - WATERMARK_DELAY_MS
@@ -111,111 +106,83 @@ TWO_KEYS = Partition(np.arange(10) % 2, np.arange(1, 11), 10, event_step_ms=STEP
 INPUTS = InputLog(("a", "b"), (TWO_KEYS, TWO_KEYS))
 """A record every half window; even offsets have key `a`, odd ones `b`, and the value of offset n is n + 1."""
 
-
-def holding(records: Records) -> StateSummary:
-    """The state that holds these records, each in its own window."""
-    windows: dict[tuple[str, int], list[tuple[int, int]]] = {}
-    for partition, offset in records:
-        windows.setdefault(("ab"[offset % 2], offset // 2), []).append((partition, offset))
-    folds = {window: fold_row(window[0], held) for window, held in windows.items()}
-    rows = tuple(WindowRow(*window, held.value, held.digest) for window, held in folds.items())
-    return msgspec.structs.replace(summary(records), entries=None, windows=rows)
-
+HOLDS_A, HOLDS_B = (summary(each, by_window=True) for each in (OPEN_A, OPEN_B))
+WINDOWS_OF_A, WINDOWS_OF_B = HOLDS_A.windows or (), HOLDS_B.windows or ()
 
 bad, near = exhibits("STATE", claimed=Claims(state=EXACTLY_ONCE), inputs=INPUTS, job=WINDOW_SUM)
 
 bad("state-missing", "a window forgotten",
     WINDOWS_COMPLETED,
-    audited(holding([each for each in OPEN_A if each not in ((0, 4), (1, 4))]), holding(OPEN_B)))  # fmt: skip
+    audited(summary([each for each in OPEN_A if each not in ((0, 4), (1, 4))], by_window=True), HOLDS_B))  # fmt: skip
 bad("state-missing", "a record of a window dropped as if it were late",
     WINDOWS_COMPLETED,
-    audited(holding([each for each in OPEN_A if each not in ((1, 2),)]), holding(OPEN_B)))  # fmt: skip
+    audited(summary([each for each in OPEN_A if each not in ((1, 2),)], by_window=True), HOLDS_B))  # fmt: skip
 bad("state-missing", "windows forgotten among too many to show",
     WINDOWS_COMPLETED,
-    audited(msgspec.structs.replace(holding(OPEN_A), windows=None),
-            msgspec.structs.replace(holding(OPEN_B[:2]), windows=None)))  # fmt: skip
-near("state-missing", "windows that are over are not there",
-     WINDOWS_COMPLETED, audited(holding(OPEN_A), holding(OPEN_B)))  # fmt: skip
+    audited(replace(HOLDS_A, windows=None), replace(summary(OPEN_B[:2], by_window=True), windows=None)))  # fmt: skip
+near("state-missing", "windows that are over are not there", WINDOWS_COMPLETED, audited(HOLDS_A, HOLDS_B))
 near("state-missing", "a subtask without windows",
-     WINDOWS_COMPLETED, audited(holding(OPEN_A + OPEN_B), StateSummary(windows=())))  # fmt: skip
+     WINDOWS_COMPLETED, audited(summary(OPEN_A + OPEN_B, by_window=True), StateSummary(windows=())))  # fmt: skip
 near("state-missing", "before the first window is over all are there",
      completed(1, *POSITIONS, watermark_ms=0),
-     audited(holding([(partition, offset) for partition, end in enumerate(POSITIONS) for offset in range(end)]),
+     audited(summary([(partition, offset) for partition, end in enumerate(POSITIONS) for offset in range(end)],
+                     by_window=True),
              StateSummary(windows=())))  # fmt: skip
 
 bad("state-extra", "a record of a window twice",
-    WINDOWS_COMPLETED, audited(holding([*OPEN_A, OPEN_A[0]]), holding(OPEN_B)))  # fmt: skip
+    WINDOWS_COMPLETED, audited(summary([*OPEN_A, OPEN_A[0]], by_window=True), HOLDS_B))  # fmt: skip
 bad("state-extra", "a window behind the positions",
-    WINDOWS_COMPLETED, audited(holding([*OPEN_A, (0, 8)]), holding(OPEN_B)))  # fmt: skip
+    WINDOWS_COMPLETED, audited(summary([*OPEN_A, (0, 8)], by_window=True), HOLDS_B))  # fmt: skip
 bad("state-extra", "a window that is over among too many to show",
     WINDOWS_COMPLETED,
-    audited(msgspec.structs.replace(holding([(0, 0), *OPEN_A]), windows=None),
-            msgspec.structs.replace(holding(OPEN_B), windows=None)))  # fmt: skip
-near("state-extra", "as many windows as are not over", WINDOWS_COMPLETED, audited(holding(OPEN_B), holding(OPEN_A)))
+    audited(replace(summary([(0, 0), *OPEN_A], by_window=True), windows=None),
+            replace(HOLDS_B, windows=None)))  # fmt: skip
+near("state-extra", "as many windows as are not over", WINDOWS_COMPLETED, audited(HOLDS_B, HOLDS_A))
 near("state-extra", "too many windows to show decide by their sum",
-     WINDOWS_COMPLETED,
-     audited(msgspec.structs.replace(holding(OPEN_A), windows=None),
-             msgspec.structs.replace(holding(OPEN_B), windows=None)))  # fmt: skip
+     WINDOWS_COMPLETED, audited(replace(HOLDS_A, windows=None), replace(HOLDS_B, windows=None)))  # fmt: skip
 
 bad("key-wrong", "records of two windows exchanged",
     WINDOWS_COMPLETED,
-    audited(msgspec.structs.replace(holding(OPEN_A),
-                                    windows=(msgspec.structs.replace({each.window: each
-                                                                      for each in holding(OPEN_A).windows
-                                                                      or ()}[1],
-                                                                     window=2),
-                                             msgspec.structs.replace({each.window: each
-                                                                      for each in holding(OPEN_A).windows
-                                                                      or ()}[2],
-                                                                     window=1),
-                                             {each.window: each for each in holding(OPEN_A).windows or ()}[3])),
-            holding(OPEN_B)))  # fmt: skip
+    audited(replace(HOLDS_A, windows=(replace(WINDOWS_OF_A[0], window=2), replace(WINDOWS_OF_A[1], window=1),
+                                      WINDOWS_OF_A[2])),
+            HOLDS_B))  # fmt: skip
 bad("key-wrong", "a window of another key",
     WINDOWS_COMPLETED,
-    audited(msgspec.structs.replace(holding(OPEN_A),
-                                    windows=tuple(msgspec.structs.replace(each, key="b")
-                                                  for each in holding(OPEN_A).windows
-                                                  or ())),
-            holding(OPEN_B)))  # fmt: skip
+    audited(replace(HOLDS_A, windows=tuple(replace(each, key="b") for each in WINDOWS_OF_A)), HOLDS_B))  # fmt: skip
 near("key-wrong", "a window of a key in two subtasks",
-     WINDOWS_COMPLETED, audited(holding(OPEN_A[:1]), holding(OPEN_A[1:] + OPEN_B)))  # fmt: skip
+     WINDOWS_COMPLETED,
+     audited(summary(OPEN_A[:1], by_window=True), summary(OPEN_A[1:] + OPEN_B, by_window=True)))  # fmt: skip
 
 near("key-wrong", "values of windows decide where there is no digest",
      WINDOWS_COMPLETED,
-     audited(msgspec.structs.replace(holding(OPEN_A), digest=0,
-                                     windows=tuple(msgspec.structs.replace(each, digest=0)
-                                                   for each in holding(OPEN_A).windows
-                                                   or ())),
-             msgspec.structs.replace(holding(OPEN_B), digest=0,
-                                     windows=tuple(msgspec.structs.replace(each, digest=0)
-                                                   for each in holding(OPEN_B).windows
-                                                   or ()))))  # fmt: skip
+     audited(replace(HOLDS_A, digest=0, windows=tuple(replace(each, digest=0) for each in WINDOWS_OF_A)),
+             replace(HOLDS_B, digest=0, windows=tuple(replace(each, digest=0) for each in WINDOWS_OF_B))))  # fmt: skip
 
 bad("window-outlives", "a window that is over is still there",
-    WINDOWS_COMPLETED, audited(holding([(0, 0), (1, 0), *OPEN_A]), holding(OPEN_B)))  # fmt: skip
+    WINDOWS_COMPLETED, audited(summary([(0, 0), (1, 0), *OPEN_A], by_window=True), HOLDS_B))  # fmt: skip
 bad("window-outlives", "a window is over when the watermark reaches its end",
     completed(1, *POSITIONS, watermark_ms=WINDOW_MS),
-    audited(holding([(0, 0), (1, 0), *OPEN_A]), holding(OPEN_B)))  # fmt: skip
+    audited(summary([(0, 0), (1, 0), *OPEN_A], by_window=True), HOLDS_B))  # fmt: skip
 near("window-outlives", "a window that ends one millisecond behind the watermark",
      completed(1, *POSITIONS, watermark_ms=WINDOW_MS - 1),
-     audited(holding([*[(partition, offset) for partition in (0, 1) for offset in (0, 1)], *OPEN_A]),
-             holding(OPEN_B)))  # fmt: skip
+     audited(summary([*[(partition, offset) for partition in (0, 1) for offset in (0, 1)], *OPEN_A], by_window=True),
+             HOLDS_B))  # fmt: skip
 
 bad("watermark-ahead", "a watermark that no record has reached",
-    completed(1, *POSITIONS, watermark_ms=LATEST_MS + 1), audited(holding(OPEN_A), holding(OPEN_B)))  # fmt: skip
+    completed(1, *POSITIONS, watermark_ms=LATEST_MS + 1), audited(HOLDS_A, HOLDS_B))  # fmt: skip
 near("watermark-ahead", "a watermark of the batch before",
-     completed(1, *POSITIONS, watermark_ms=LATEST_MS - STEP_MS), audited(holding(OPEN_A), holding(OPEN_B)))  # fmt: skip
+     completed(1, *POSITIONS, watermark_ms=LATEST_MS - STEP_MS), audited(HOLDS_A, HOLDS_B))  # fmt: skip
 
 # Nobody knows which windows are over.
 undecided("STATE", "no watermark",
-          completed(1, *POSITIONS, watermark_ms=None), audited(holding(OPEN_A), holding(OPEN_B[:2])), job=WINDOW_SUM,
-          inputs=INPUTS, claimed=Claims(state=EXACTLY_ONCE))  # fmt: skip
+          completed(1, *POSITIONS, watermark_ms=None), audited(HOLDS_A, summary(OPEN_B[:2], by_window=True)),
+          job=WINDOW_SUM, inputs=INPUTS, claimed=Claims(state=EXACTLY_ONCE))  # fmt: skip
 
 undecided("STATE", "one subtask of windows unread",
-          WINDOWS_COMPLETED, audited(holding(OPEN_A)), job=WINDOW_SUM, inputs=INPUTS,
+          WINDOWS_COMPLETED, audited(HOLDS_A), job=WINDOW_SUM, inputs=INPUTS,
           claimed=Claims(state=EXACTLY_ONCE))  # fmt: skip
 
 # Nobody denies that the window is told again, and what it holds may hide a loss.
 undecided("STATE", "outlived under at least once",
-          WINDOWS_COMPLETED, audited(holding([(0, 0), *OPEN_A]), holding(OPEN_B)), job=WINDOW_SUM, inputs=INPUTS,
-          claimed=Claims(state=AT_LEAST_ONCE))  # fmt: skip
+          WINDOWS_COMPLETED, audited(summary([(0, 0), *OPEN_A], by_window=True), HOLDS_B), job=WINDOW_SUM,
+          inputs=INPUTS, claimed=Claims(state=AT_LEAST_ONCE))  # fmt: skip
