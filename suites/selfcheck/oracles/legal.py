@@ -56,6 +56,7 @@ from holdfast.harness.model.events import (
     TriggerSent,
 )
 from holdfast.harness.model.history import History
+from holdfast.harness.model.job import RIGHT_WEIGHT
 from holdfast.harness.model.jobs import KEYED_SUM
 from holdfast.harness.model.plan import Plan, WorkloadSpec
 from holdfast.harness.model.records import CommittedRows, FoldRow, WindowRow
@@ -63,6 +64,8 @@ from holdfast.suites.selfcheck.oracles.builder import Line, input_log, story
 
 DIGEST_KEY = Plan(job=KEYED_SUM, workload=WorkloadSpec("hand-made")).digest_key
 MASK = (1 << 64) - 1
+Records = Collection[tuple[int, int]]
+"""Each by its partition and offset."""
 WIDTH = (0, 1)
 SUBTASKS = tuple(f"{vertex}[{i}]" for vertex in ("source", "sum", "sink") for i in WIDTH)
 
@@ -75,8 +78,8 @@ def identity_hash(partition: int, offset: int) -> int:
     return z ^ (z >> 31)
 
 
-def summary(records: Collection[tuple[int, int]], *, by_window: bool = False) -> StateSummary:
-    """The state that holds these (partition, offset), by key or by window, each of two offsets of a partition."""
+def summary(records: Records, *, by_window: bool = False) -> StateSummary:
+    """The state that holds these records, by key or by window, each of two offsets of a partition."""
     entries: dict[str, int] = {}
     for _, offset in sorted(records):
         key = "ab"[offset % 2]
@@ -93,11 +96,16 @@ def summary(records: Collection[tuple[int, int]], *, by_window: bool = False) ->
     return replace(held, entries=None, windows=rows)
 
 
-def fold_row(key: str, records: Collection[tuple[int, int]], partitions: int = 2) -> FoldRow:
-    """The row of a key that holds these (partition, offset), as often as they are there."""
+def fold_row(key: str, records: Records, partitions: int = 2, right: Records | None = None) -> FoldRow:
+    """The row of a key that holds these records, as often as they are there; of a join, on either side."""
     counts = tuple(sum(partition == each for partition, _ in records) for each in range(partitions))
     digest = sum(identity_hash(partition, offset) for partition, offset in records) & MASK
-    return FoldRow(key, sum(offset + 1 for _, offset in records), counts, digest)
+    row = FoldRow(key, sum(offset + 1 for _, offset in records), counts, digest)
+    if right is None:
+        return row
+    other = fold_row(key, right, partitions)
+    digest = row.digest + RIGHT_WEIGHT * other.digest & MASK
+    return FoldRow(key, row.value - other.value, (*row.counts, *other.counts), digest)
 
 
 class Script:

@@ -13,7 +13,8 @@ from holdfast.harness.model.records import FoldRow
 from holdfast.harness.model.verdict import Outcome
 from holdfast.harness.oracles.output.exact import ExactOracle
 from holdfast.suites.selfcheck.oracles.builder import MS, OPTIONS, input_log, story
-from holdfast.suites.selfcheck.oracles.histories.operators import A_JOINED, B_JOINED, joined
+from holdfast.suites.selfcheck.oracles.histories.operators import A_JOINED, B_JOINED
+from holdfast.suites.selfcheck.oracles.legal import fold_row
 from holdfast.suites.selfcheck.oracles.output_builder import (
     INPUTS,
     MARKED,
@@ -130,7 +131,7 @@ def test_a_hole_behind_a_timeout_of_the_plan_is_late() -> None:
 def test_both_sides_of_a_join_have_a_marker() -> None:
     """Left and right have a partition each; the row of the markers needs both."""
     inputs = input_log(2, 2, marked=True)
-    both = joined("marker", [(0, 2)], [(1, 2)])
+    both = fold_row("marker", [(0, 2)], right=[(1, 2)])
     for rows, outcome in (
         ([A_JOINED, B_JOINED, both], Outcome.PASS),
         ([A_JOINED, both], Outcome.FAIL),
@@ -141,7 +142,7 @@ def test_both_sides_of_a_join_have_a_marker() -> None:
 
 
 def test_what_a_join_lost_is_named_by_the_partition_of_its_source() -> None:
-    both = joined("marker", [(0, 2)], [(1, 2)])
+    both = fold_row("marker", [(0, 2)], right=[(1, 2)])
     history = story(job=JOIN, inputs=input_log(2, 2, marked=True), units=units([A_JOINED, both]), end=STOPPED)
     lost = "key 'b' has no row: partition 0, offset 1 took no effect; partition 1, offset 1 took no effect"
     assert message(history).startswith(lost)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from msgspec.structs import replace
 
 from holdfast.harness.model.capability import AT_MOST_ONCE
@@ -70,26 +68,18 @@ bad_rows("row-wrong", "an odd copy summed", job=PIPELINE, units=units(ODD_COPY, 
 
 # --- joins -----------------------------------------------------------------------------------------------------------
 
-
-def joined(key: str, left: Sequence[tuple[int, int]], right: Sequence[tuple[int, int]]) -> FoldRow:
-    """The row of a key that holds these (partition, offset) on either side."""
-    one, other = fold_row(key, left), fold_row(key, right)
-    digest = one.digest + RIGHT_WEIGHT * other.digest & MASK
-    return FoldRow(key, one.value - other.value, (*one.counts, *other.counts), digest)
-
-
-A_JOINED, B_JOINED = joined("a", [(0, 0)], [(1, 0)]), joined("b", [(0, 1)], [(1, 1)])
-SELF_A = joined("a", [(0, 0), (1, 0)], [(0, 0), (1, 0)])
+A_JOINED, B_JOINED = fold_row("a", [(0, 0)], right=[(1, 0)]), fold_row("b", [(0, 1)], right=[(1, 1)])
+SELF_A = fold_row("a", [(0, 0), (1, 0)], right=[(0, 0), (1, 0)])
 
 near_rows("row-wrong", "left minus right", units=units(A_JOINED, B_JOINED))
 bad_rows("row-wrong", "sides added",
-         job=SELF_JOIN, units=units(replace(joined("a", [(0, 0)], [(0, 0)]), value=2), SELF_A))  # fmt: skip
-bad_rows("row-wrong", "a row of one side", units=units(joined("a", [(0, 0)], []), A_JOINED, B_JOINED))
+         job=SELF_JOIN, units=units(replace(fold_row("a", [(0, 0)], right=[(0, 0)]), value=2), SELF_A))  # fmt: skip
+bad_rows("row-wrong", "a row of one side", units=units(fold_row("a", [(0, 0)], right=[]), A_JOINED, B_JOINED))
 
 bad_rows("input-missing", "a pair never joined", units=units(A_JOINED))
 near_rows("input-missing", "nothing owed to a key of one side",
-          job=SELF_JOIN, units=units(joined("a", [(0, 0)], [(0, 0)]), SELF_A))  # fmt: skip
-bad_rows("input-missing", "one side short", job=SELF_JOIN, units=units(joined("a", [(0, 0), (1, 0)], [(1, 0)])))
+          job=SELF_JOIN, units=units(fold_row("a", [(0, 0)], right=[(0, 0)]), SELF_A))  # fmt: skip
+bad_rows("input-missing", "one side short", job=SELF_JOIN, units=units(fold_row("a", [(0, 0), (1, 0)], right=[(1, 0)])))
 
 # --- broadcast state -------------------------------------------------------------------------------------------------
 
@@ -175,7 +165,7 @@ WITHIN_20_MS = replace(
 *PAIRS, BACKWARDS = (
     WindowRow(row.key, left << 31 | 1 << 24 | right, row.value, row.digest)
     for left, right in ((0, 0), (0, 2), (1, 1), (2, 2), (2, 0))
-    for row in [joined("ab"[left % 2], [(0, left)], [(1, right)])]
+    for row in [fold_row("ab"[left % 2], [(0, left)], right=[(1, right)])]
 )
 """All that there are of three records on either side; those of offsets 0 and 2 are just 20 ms apart."""
 
