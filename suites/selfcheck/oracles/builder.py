@@ -227,8 +227,8 @@ def story(
     log = input_log(*(10,) * parallelism) if inputs is None else inputs
     claims = claimed if isinstance(claimed, Claims) else Claims(claimed, claimed, mode)
     end = end or RunEnd(not unreached, unreached, ended_ns=last_ns + 1_000 * MS)
-    history = History(plan, claims, log, Output(units), events, end)
-    return in_real_time(history) if real_time else history
+    end = replace(end, real_time=True) if real_time else end
+    return History(plan, claims, log, Output(units), events, end)
 
 
 class Exhibit(NamedTuple):
@@ -243,12 +243,6 @@ class Exhibit(NamedTuple):
 EXHIBITS: dict[str, Exhibit] = {}
 HISTORIES: dict[str, Callable[[], History]] = {}
 """By name, such as `coord/two-ends/aborted-twice`: what a case may cite as `history:NAME`."""
-
-
-def in_real_time(history: History) -> History:
-    """As if it had happened on a machine that others use too."""
-    history.end = replace(history.end, real_time=True)
-    return history
 
 
 class Show(Protocol):

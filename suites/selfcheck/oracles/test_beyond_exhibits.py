@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from msgspec.structs import replace
 
 from holdfast.harness.model import events
 from holdfast.harness.model.events import AckSent, AttemptStarted, BatchProcessed, CheckpointCompleted, SnapshotTaken
@@ -10,7 +11,7 @@ from holdfast.harness.model.history import History, of_the_job
 from holdfast.harness.model.job import Job
 from holdfast.harness.model.jobs import FORWARD, KEYED_SUM, WINDOW_SUM
 from holdfast.harness.oracles.coordinator.trend import excess
-from holdfast.suites.selfcheck.oracles.builder import BY_NAME, HISTORIES, Line, at, in_real_time, injected, story
+from holdfast.suites.selfcheck.oracles.builder import BY_NAME, HISTORIES, Line, at, injected, story
 from holdfast.suites.selfcheck.oracles.histories.chains import CHAINS
 from holdfast.suites.selfcheck.oracles.histories.cut import COUNTING
 from holdfast.suites.selfcheck.oracles.histories.message import BOTH_LIVE, FORMER, LEARNS
@@ -73,7 +74,8 @@ def test_a_message_may_be_forged_or_late_on_a_busy_machine(history: History, cla
 
 
 def test_progress_says_nothing_where_a_process_may_wait_for_the_machine() -> None:
-    history = in_real_time(HISTORIES["progress/attempt-not-started/nothing-begins-again"]())
+    history = HISTORIES["progress/attempt-not-started/nothing-begins-again"]()
+    history.end = replace(history.end, real_time=True)
     assert BY_NAME["PROGRESS"].judge(history).had_nothing_to_decide
 
 

@@ -26,7 +26,7 @@ from holdfast.harness.model.plan import FaultSpec, Gate, Schedule
 from holdfast.harness.model.target import Role, Target
 from holdfast.harness.oracles.shared.exemptions import Exemptions, exemptions
 from holdfast.harness.spi.fault import Declaring
-from holdfast.suites.selfcheck.oracles.builder import MS, Line, at, in_real_time, injected, story
+from holdfast.suites.selfcheck.oracles.builder import MS, Line, at, injected, story
 from holdfast.suites.selfcheck.source_files import files_with, source_files
 
 COORDINATOR, WORKER = Target(Role.COORDINATOR), Target(Role.WORKER, 1)
@@ -66,7 +66,7 @@ def test_a_gate_may_stop_a_step_as_soon_as_it_is_planned() -> None:
 
 
 def test_a_real_clock_exempts_who_is_late() -> None:
-    exempt = exemptions(in_real_time(story(AttemptStarted(attempt=1))))
+    exempt = exemptions(story(AttemptStarted(attempt=1), real_time=True))
     assert (exempt.real_time, exempt.punctual, exempt.exact_clocks) == (True, False, False)
 
 

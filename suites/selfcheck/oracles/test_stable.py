@@ -15,7 +15,7 @@ from holdfast.harness.model.events import (
 )
 from holdfast.harness.model.verdict import Outcome, Verdict
 from holdfast.harness.oracles.output.stable import StableOracle
-from holdfast.suites.selfcheck.oracles.builder import HISTORIES, MS, Line, in_real_time, story
+from holdfast.suites.selfcheck.oracles.builder import HISTORIES, MS, Line, story
 from holdfast.suites.selfcheck.oracles.histories.readings import POLLED, SEEN
 from holdfast.suites.selfcheck.oracles.output_builder import STOPPED
 
@@ -48,7 +48,7 @@ def on_a_busy_machine(*gaps_ms: tuple[int, int], measured: bool = True, apart_ms
     completions: list[list[Line]] = [[apart_ms - 1.0, CheckpointCompleted(checkpoint=each)] for each in range(1, 6)]
     polled = ReaderPolled(polls=40, interval_ms=SLOW_MS, gaps=gaps)
     lines = [line for lines in completions for line in lines]
-    return ORACLE.judge(in_real_time(story(SEEN, *stalls, *lines, polled)))
+    return ORACLE.judge(story(SEEN, *stalls, *lines, polled, real_time=True))
 
 
 def test_a_stalled_reader_leaves_open_only_the_intervals_in_which_it_did_not_look() -> None:
@@ -103,9 +103,9 @@ def test_an_abort_ends_an_interval_too() -> None:
         ends += [99.0, CheckpointAborted(checkpoint=2 * number, reason=FailureReason.EXPIRED)]
         ends += [99.0, CheckpointCompleted(checkpoint=2 * number + 1)]
     polled = ReaderPolled(polls=40, interval_ms=SLOW_MS)
-    assert ORACLE.judge(in_real_time(story(SEEN, *ends, polled))).outcome is Outcome.INCONCLUSIVE
+    assert ORACLE.judge(story(SEEN, *ends, polled, real_time=True)).outcome is Outcome.INCONCLUSIVE
     without = [line for line in ends if not isinstance(line, CheckpointAborted)]
-    assert ORACLE.judge(in_real_time(story(SEEN, *without, polled))).outcome is Outcome.PASS
+    assert ORACLE.judge(story(SEEN, *without, polled, real_time=True)).outcome is Outcome.PASS
 
 
 def test_without_checkpoints_no_reader_is_too_slow() -> None:

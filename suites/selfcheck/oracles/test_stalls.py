@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from holdfast.harness.model.events import CheckpointStatistics, MachineStalled
 from holdfast.harness.model.history import History, RunEnd
 from holdfast.harness.oracles.shared.stalls import Stalls
-from holdfast.suites.selfcheck.oracles.builder import BY_NAME, EXHIBITS, MS, in_real_time, story
+from holdfast.suites.selfcheck.oracles.builder import BY_NAME, EXHIBITS, MS, story
 from holdfast.suites.selfcheck.oracles.histories.metrics import Report, reported
 
 LATE = (
@@ -28,7 +28,8 @@ def stalled(history: History, since_ns: int, until_ns: int) -> History:
     stall = MachineStalled(since_ns=since_ns, stalled_ns=until_ns - since_ns)
     stall.node, stall.time_ns = "harness", until_ns
     events = sorted([*history.events, stall], key=lambda event: event.time_ns)
-    return in_real_time(History(history.plan, history.claims, history.inputs, history.output, events, history.end))
+    end = replace(history.end, real_time=True)
+    return History(history.plan, history.claims, history.inputs, history.output, events, end)
 
 
 @pytest.mark.parametrize("name", LATE)
@@ -54,7 +55,8 @@ def in_turns(history: History, length_ms: int, share: float) -> History:
         stalls.append(MachineStalled(since_ns=until_ns - length_ns, stalled_ns=int(share * length_ns)))
         stalls[-1].node, stalls[-1].time_ns = "harness", until_ns
     events = sorted([*history.events, *stalls], key=lambda event: event.time_ns)
-    return in_real_time(History(history.plan, history.claims, history.inputs, history.output, events, history.end))
+    end = replace(history.end, real_time=True)
+    return History(history.plan, history.claims, history.inputs, history.output, events, end)
 
 
 @pytest.mark.parametrize(("share", "late"), [(0.4, True), (0.6, False)])
