@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from holdfast.harness.model.checkpoint import SavepointFormat
 from holdfast.harness.model.events import (
     AckOutcome, CoordinatorClaimed, FileReference, FileWritten, SavepointTriggered, SharedFileUse, SharedHandle,
@@ -18,32 +20,33 @@ OF_1_14 = {**INTERVAL, "holdfast.profile": "flink-1.14"}
 ONE, TWO, THREE = (FileReference(f"shared/{name}", 10, name) for name in (1, 2, 3))
 
 
-def answered(
-    checkpoint: int, *shared: SharedHandle, outcome: AckOutcome = AckOutcome.SUCCESS, subtask: str = SUM
+def acknowledged(
+    checkpoint: int,
+    *shared: SharedHandle,
+    registers: Mapping[FileReference, int] | None = None,
+    outcome: AckOutcome = AckOutcome.SUCCESS,
+    subtask: str = SUM,
 ) -> list[Line]:
-    """An acknowledgement, with what it names as stored by it."""
+    """An acknowledgement, with what it names as stored by it.
+
+    Then the coordinator registers shared files, each with how many checkpoints use it, if there are any.
+    """
     files = tuple(handle.file for handle in shared if handle.file is not None)
+    uses = tuple(SharedFileUse(f"{SUM}/{file.checksum}", file.path, n) for file, n in (registers or {}).items())
     return [*(FileWritten(node="worker-0.0", file=file) for file in files),
-            ack_sent(subtask, checkpoint, *files, shared=shared),
-            acked(checkpoint, subtask, outcome=outcome)]  # fmt: skip
-
-
-def registered(checkpoint: int, *files: FileReference, uses: tuple[int, ...] = ()) -> SharedStateRegistered:
-    """The coordinator registers shared files, each with how many checkpoints use it; one where nothing is said."""
-    counts = uses or (1,) * len(files)
-    return SharedStateRegistered(checkpoint=checkpoint,
-                                 files=tuple(SharedFileUse(f"{SUM}/{file.checksum}", file.path, count)
-                                             for file, count in zip(files, counts, strict=True)))  # fmt: skip
+            ack_sent(subtask, checkpoint, *files, shared=shared), acked(checkpoint, subtask, outcome=outcome),
+            *([SharedStateRegistered(checkpoint=checkpoint, files=uses)] if uses else [])]  # fmt: skip
 
 
 WHOLE: dict[int, list[Line]] = {
-    n: [triggered(n, SUM), *answered(n, SharedHandle(str(n), file)), registered(n, file),
+    n: [triggered(n, SUM), *acknowledged(n, SharedHandle(str(n), file), registers={file: 1}),
         *finalized(n, SUM, files=(file,)), heard(SUM, n)]
     for n, file in ((1, ONE), (2, TWO), (3, THREE))
 }  # fmt: skip
 RESTS_ON_ONE: dict[tuple[int, int], list[Line]] = {
-    (n, uses): [triggered(n, SUM), *answered(n, SharedHandle("2", TWO), SharedHandle("1")),
-                registered(n, TWO, ONE, uses=(1, uses)), *finalized(n, SUM, files=(TWO, ONE)), heard(SUM, n)]
+    (n, uses): [triggered(n, SUM),
+                *acknowledged(n, SharedHandle("2", TWO), SharedHandle("1"), registers={TWO: 1, ONE: uses}),
+                *finalized(n, SUM, files=(TWO, ONE)), heard(SUM, n)]
     for n, uses in ((2, 2), (2, 3), (3, 2))
 }  # fmt: skip
 """By checkpoint and the uses that it counts of the file of the first one; its own is new."""
@@ -55,59 +58,61 @@ bad("deleted-in-use", "goes with an older checkpoint",
 near("deleted-in-use", "goes with the last checkpoint",
      WHOLE[1], RESTS_ON_ONE[2, 2], dropped(1), WHOLE[3], dropped(2), deleted(ONE, by="coordinator.0"))  # fmt: skip
 bad("deleted-in-use", "a pending checkpoint rests on it",
-    WHOLE[1], triggered(2, SUM), triggered(3, SUM), answered(3, SharedHandle("1")), registered(3, ONE, uses=(2,)),
-    WHOLE[2], dropped(1), deleted(ONE, by="coordinator.0"))  # fmt: skip
+    WHOLE[1], triggered(2, SUM), triggered(3, SUM), acknowledged(3, SharedHandle("1"), registers={ONE: 2}), WHOLE[2],
+    dropped(1), deleted(ONE, by="coordinator.0"))  # fmt: skip
 bad("deleted-in-use", "it was gone when a snapshot referred to it",
-    WHOLE[1], WHOLE[2], dropped(1), deleted(ONE, by="coordinator.0"), triggered(3, SUM), answered(3, SharedHandle("1")),
-    registered(3, ONE, uses=(2,)))  # fmt: skip
+    WHOLE[1], WHOLE[2], dropped(1), deleted(ONE, by="coordinator.0"), triggered(3, SUM),
+    acknowledged(3, SharedHandle("1"), registers={ONE: 2}))  # fmt: skip
 near("deleted-in-use", "the pending checkpoint was aborted",
-     WHOLE[1], triggered(3, SUM), answered(3, SharedHandle("1")), registered(3, ONE, uses=(2,)), WHOLE[2], aborted(3),
+     WHOLE[1], triggered(3, SUM), acknowledged(3, SharedHandle("1"), registers={ONE: 2}), WHOLE[2], aborted(3),
      dropped(1), deleted(ONE, by="coordinator.0"))  # fmt: skip
 bad("deleted-in-use", "it goes while it is restored",
     WHOLE[1], attempt(1), dropped(1), deleted(ONE, by="coordinator.0"))  # fmt: skip
 bad("deleted-in-use", "nobody finds what a pending checkpoint has",
-    WHOLE[1][:-3], triggered(2, SUM), answered(2, SharedHandle("2", TWO)), registered(2, TWO), WHOLE[1][-3:],
+    WHOLE[1][:-3], triggered(2, SUM), acknowledged(2, SharedHandle("2", TWO), registers={TWO: 1}), WHOLE[1][-3:],
     StorageObserved(checkpoint=1, coordinator="coordinator.0", recorded=99, paths=(ONE.path,), files=()))  # fmt: skip
 near("deleted-in-use", "what a pending checkpoint has is found",
-     WHOLE[1][:-3], triggered(2, SUM), answered(2, SharedHandle("2", TWO)), registered(2, TWO), WHOLE[1][-3:],
+     WHOLE[1][:-3], triggered(2, SUM), acknowledged(2, SharedHandle("2", TWO), registers={TWO: 1}), WHOLE[1][-3:],
      StorageObserved(checkpoint=1, coordinator="coordinator.0", recorded=99, paths=(ONE.path, TWO.path),
                      files=()))  # fmt: skip
 
 bad("unconfirmed-base", "rests on what was only uploaded",
-    triggered(1, SUM), answered(1, SharedHandle("1", ONE)), registered(1, ONE), triggered(2, SUM),
-    answered(2, SharedHandle("2", TWO), SharedHandle("1")), registered(2, TWO, ONE, uses=(1, 2)))  # fmt: skip
+    triggered(1, SUM), acknowledged(1, SharedHandle("1", ONE), registers={ONE: 1}), triggered(2, SUM),
+    acknowledged(2, SharedHandle("2", TWO), SharedHandle("1"), registers={TWO: 1, ONE: 2}))  # fmt: skip
 near("unconfirmed-base", "rests on what completed", WHOLE[1], RESTS_ON_ONE[2, 2])
 
 bad("savepoint-shares", "a savepoint rests on a checkpoint",
     WHOLE[1], SavepointTriggered(checkpoint=2, folder="savepoints/1/", format=SavepointFormat.NATIVE),
-    triggered(2, SUM), answered(2, SharedHandle("1")), registered(2, ONE, uses=(2,)))  # fmt: skip
+    triggered(2, SUM), acknowledged(2, SharedHandle("1"), registers={ONE: 2}))  # fmt: skip
 near("savepoint-shares", "a savepoint has everything itself",
      WHOLE[1], SavepointTriggered(checkpoint=2, folder="savepoints/1/", format=SavepointFormat.NATIVE),
-     triggered(2, SUM), answered(2), RESTS_ON_ONE[3, 2])  # fmt: skip
+     triggered(2, SUM), acknowledged(2), RESTS_ON_ONE[3, 2])  # fmt: skip
 
 bad("wrong-files", "a placeholder becomes another file",
-    triggered(1, SUM, "sum[1]"), answered(1, SharedHandle("1", ONE)), registered(1, ONE),
-    answered(1, SharedHandle("2", TWO), subtask="sum[1]"), registered(1, ONE, TWO),
-    *finalized(1, SUM, files=(ONE, TWO)), heard(SUM, 1), triggered(2, SUM), answered(2, SharedHandle("1")),
-    registered(2, ONE, uses=(2,)), *finalized(2, SUM, files=(TWO,)), heard(SUM, 2))  # fmt: skip
+    triggered(1, SUM, "sum[1]"), acknowledged(1, SharedHandle("1", ONE), registers={ONE: 1}),
+    acknowledged(1, SharedHandle("2", TWO), registers={ONE: 1, TWO: 1}, subtask="sum[1]"),
+    *finalized(1, SUM, files=(ONE, TWO)), heard(SUM, 1), triggered(2, SUM),
+    acknowledged(2, SharedHandle("1"), registers={ONE: 2}), *finalized(2, SUM, files=(TWO,)),
+    heard(SUM, 2))  # fmt: skip
 near("wrong-files", "equal names of two subtasks are two files",
-     triggered(1, SUM, "sum[1]"), answered(1, SharedHandle("1", ONE)), registered(1, ONE),
-     answered(1, SharedHandle("1", TWO), subtask="sum[1]"), registered(1, ONE, TWO),
-     *finalized(1, SUM, files=(ONE, TWO)), heard(SUM, 1), triggered(2, SUM), answered(2, SharedHandle("1")),
-     registered(2, ONE, uses=(2,)), *finalized(2, SUM, files=(ONE,)), heard(SUM, 2))  # fmt: skip
+     triggered(1, SUM, "sum[1]"), acknowledged(1, SharedHandle("1", ONE), registers={ONE: 1}),
+     acknowledged(1, SharedHandle("1", TWO), registers={ONE: 1, TWO: 1}, subtask="sum[1]"),
+     *finalized(1, SUM, files=(ONE, TWO)), heard(SUM, 1), triggered(2, SUM),
+     acknowledged(2, SharedHandle("1"), registers={ONE: 2}), *finalized(2, SUM, files=(ONE,)),
+     heard(SUM, 2))  # fmt: skip
 
 bad("conflict-accepted", "one name for two files completes",
-    WHOLE[1], triggered(2, SUM), answered(2, SharedHandle("1", TWO)), registered(2, TWO),
+    WHOLE[1], triggered(2, SUM), acknowledged(2, SharedHandle("1", TWO), registers={TWO: 1}),
     *finalized(2, SUM, files=(TWO,)), heard(SUM, 2))  # fmt: skip
 near("conflict-accepted", "one name for two files is rejected",
-     WHOLE[1], triggered(2, SUM), answered(2, SharedHandle("1", TWO)),
+     WHOLE[1], triggered(2, SUM), acknowledged(2, SharedHandle("1", TWO)),
      SharedStateRejected(checkpoint=2, subtask=SUM, reason="one name for two files"), aborted(2))  # fmt: skip
 
 bad("placeholder-accepted", "an unknown name completes",
-    triggered(1, SUM), answered(1, SharedHandle("1", ONE), SharedHandle("2")), registered(1, ONE),
+    triggered(1, SUM), acknowledged(1, SharedHandle("1", ONE), SharedHandle("2"), registers={ONE: 1}),
     *finalized(1, SUM, files=(ONE,)), heard(SUM, 1))  # fmt: skip
 near("placeholder-accepted", "an unknown name is rejected",
-     triggered(1, SUM), answered(1, SharedHandle("1", ONE), SharedHandle("2")),
+     triggered(1, SUM), acknowledged(1, SharedHandle("1", ONE), SharedHandle("2")),
      SharedStateRejected(checkpoint=1, subtask=SUM, reason="2 stands for nothing"), aborted())  # fmt: skip
 
 bad("left-behind", "stays when no checkpoint reaches it",
@@ -118,20 +123,21 @@ near("left-behind", "goes when no checkpoint reaches it",
      heard(SUM, 4), listed(TWO, THREE))  # fmt: skip
 
 bad("late-state-left", "state of a late acknowledgement stays",
-    triggered(1, SUM), aborted(), answered(1, SharedHandle("1", ONE), outcome=AckOutcome.DISCARDED), WHOLE[2], WHOLE[3],
-    listed(ONE, TWO, THREE))  # fmt: skip
+    triggered(1, SUM), aborted(), acknowledged(1, SharedHandle("1", ONE), outcome=AckOutcome.DISCARDED), WHOLE[2],
+    WHOLE[3], listed(ONE, TWO, THREE))  # fmt: skip
 near("late-state-left", "state of a late acknowledgement goes",
-     triggered(1, SUM), aborted(), answered(1, SharedHandle("1", ONE), outcome=AckOutcome.DISCARDED),
+     triggered(1, SUM), aborted(), acknowledged(1, SharedHandle("1", ONE), outcome=AckOutcome.DISCARDED),
      deleted(ONE, by="coordinator.0"), WHOLE[2], WHOLE[3], listed(TWO, THREE))  # fmt: skip
 
 bad("registered-untimely", "not registered with the acknowledgement",
-    triggered(1, SUM), answered(1, SharedHandle("1", ONE)), *finalized(1, SUM, files=(ONE,)),
+    triggered(1, SUM), acknowledged(1, SharedHandle("1", ONE)), *finalized(1, SUM, files=(ONE,)),
     heard(SUM, 1))  # fmt: skip
 bad("registered-untimely", "registered before all have acknowledged",
-    triggered(1, SUM, "sum[1]"), answered(1, SharedHandle("1", ONE)), registered(1, ONE), options=OF_1_14)  # fmt: skip
+    triggered(1, SUM, "sum[1]"), acknowledged(1, SharedHandle("1", ONE), registers={ONE: 1}),
+    options=OF_1_14)  # fmt: skip
 near("registered-untimely", "registered when all have acknowledged",
-     triggered(1, SUM, "sum[1]"), answered(1, SharedHandle("1", ONE)),
-     answered(1, SharedHandle("2", TWO), subtask="sum[1]"), registered(1, ONE, TWO),
+     triggered(1, SUM, "sum[1]"), acknowledged(1, SharedHandle("1", ONE)),
+     acknowledged(1, SharedHandle("2", TWO), registers={ONE: 1, TWO: 1}, subtask="sum[1]"),
      *finalized(1, SUM, files=(ONE, TWO)), heard(SUM, 1), options=OF_1_14)  # fmt: skip
 
 bad("uses-misreported", "counts one use too many", WHOLE[1], RESTS_ON_ONE[2, 3])
