@@ -89,7 +89,7 @@ near("dropped-early", "the restored watermark lies ahead of what is read again",
 def looks_up(
     at_ms: int, found: bool, says_ms: int | None = None, subtask: str = "sum[0]", offset: int = 0
 ) -> list[Line]:
-    """Key a is looked up for the record at an offset; `says_ms`: the time that the subtask states, if it is wrong."""
+    """A subtask looks key a up for the record at an offset; `says_ms`: the time that it states, if another."""
     now_ms = at_ms if says_ms is None else says_ms
     return [Until(at_ms - 1), KeysLookedUp(subtask=subtask, now_ms=now_ms, found=(("a", 0, offset, found),))]
 
