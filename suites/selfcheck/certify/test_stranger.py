@@ -37,6 +37,7 @@ class Unsorted(Rows):
 
 class _Unsorted(RowsSnapshot):
     def entries(self) -> Iterator[StateEntry]:
+        self.require_held()
         return (StateEntry(*row) for row in self.rows)
 
 
