@@ -65,7 +65,7 @@ def examine_system(name: str) -> int:
     _say("loads", f"{type(system).__name__}, on tier {tier}")
     for name, words in system.described() if isinstance(system, Described) else ():
         _say(name, words)
-    plan = brisk(fitted(_PLAN, system, tier))
+    plan = shortened_plan(fitted(_PLAN, system, tier))
     with listening() as interruption, Lease("doctor") as place:
 
         def run(what: str, planned: Plan) -> Run:
@@ -89,7 +89,7 @@ def examine_system(name: str) -> int:
         return EXIT_CODES[_step("survives", replace(plan, faults=(_KILL,)), run, place).outcome]
 
 
-def brisk(plan: Plan) -> Plan:
+def shortened_plan(plan: Plan) -> Plan:
     """That plan in the least time: input in two portions, checkpoints as often as whoever reads the output can follow,
     and a settle window that is no longer than the options need. How often and how long are the business of a
     certificate."""

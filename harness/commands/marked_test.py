@@ -14,7 +14,7 @@ from holdfast.harness.engine.cases.case_run import CaseRun, FinishedRun, run_cas
 from holdfast.harness.engine.cases.swarm_case import cases_for, swarm_case
 from holdfast.harness.engine.certification.run_store import RunStore, replay_command
 from holdfast.harness.engine.errors import NotApplicable, UsageError
-from holdfast.harness.engine.executor.judge import observed
+from holdfast.harness.engine.executor.judge import is_observable
 from holdfast.harness.engine.plans.validate import fitted
 from holdfast.harness.engine.site import entry_points, registry
 from holdfast.harness.engine.site.machine import lacking
@@ -209,7 +209,7 @@ def _deciding(system: System, tier: Tier, rules: Iterable[str]) -> Sequence[Case
 
 def _decisions(system: System, tier: Tier, rules: Iterable[str]) -> Iterable[Decision]:
     """By which clauses the cases of a system decide rules, where it supplies what they need."""
-    oracles = {each.name for each in registry.toolbox().oracles if observed(each, system.evidence())}
+    oracles = {each.name for each in registry.toolbox().oracles if is_observable(each, system.evidence())}
     for rule in rules:
         found: dict[str, Decision] = {}
         for case in _deciding(system, tier, [rule]):

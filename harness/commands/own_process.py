@@ -67,7 +67,7 @@ def is_apart() -> bool:
 
 
 @contextmanager
-def blaming() -> Iterator[None]:
+def blaming_third_party_code() -> Iterator[None]:
     """Within, what does not ship with Holdfast is blamed for what it raises, if it runs here.
 
     Raises:

@@ -151,7 +151,7 @@ def make_token() -> bytes:
     return secrets.token_bytes(TOKEN_BYTES)
 
 
-def uncounted() -> None:
+def ignore_refusal() -> None:
     """Of a connection that was refused nobody need know."""
 
 
@@ -177,7 +177,7 @@ class Acceptor:
         listener: socket.socket,
         token: bytes,
         on_stream: Callable[[socket.socket], None],
-        on_refused: Callable[[], None] = uncounted,
+        on_refused: Callable[[], None] = ignore_refusal,
         limit_s: float = TOKEN_LIMIT_S,
         *,
         guarded: bool = True,

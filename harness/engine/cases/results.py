@@ -88,7 +88,7 @@ def _as_said(reason: str) -> str:
     return f"it is said: {reason}" if reason.startswith(HARNESS_ERROR) else reason
 
 
-def broke(result: RunResult) -> bool:
+def harness_broke(result: RunResult) -> bool:
     """Whether the harness broke instead of judging the run."""
     return result.reason.startswith(HARNESS_ERROR)
 

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 
 import msgspec
 
-from holdfast.harness.engine.cases.results import broke, cause_of
+from holdfast.harness.engine.cases.results import cause_of, harness_broke
 from holdfast.harness.model.capability import AT_LEAST_ONCE, AT_MOST_ONCE, Guarantee, guarantee_name
 from holdfast.harness.model.journal import RunResult
 from holdfast.harness.model.own_deaths import OwnDeaths
@@ -197,7 +197,7 @@ class Tally:
     def _add_inconclusive(self, result: RunResult) -> None:
         self.inconclusive += 1
         self.causes[cause_of(result.reason)] += 1
-        if broke(result):
+        if harness_broke(result):
             self.errors.append(result.reason)
 
     def _add_verdicts(self, result: RunResult) -> None:

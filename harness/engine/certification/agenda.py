@@ -144,7 +144,7 @@ SEEDS = 1_000_000
 """Draw seeds that belong to one seed of a certification."""
 
 
-def demanded(case: Case, tier: Tier, scope: Scope) -> int:
+def required_runs(case: Case, tier: Tier, scope: Scope) -> int:
     """How many runs of a case must count, unless the user says otherwise."""
     few = scope is Scope.QUICK and case.id == SWARM_ID and tier is Tier.SIM
     return min(case.runs, DRAWN_PLANS) if few else case.runs
@@ -229,7 +229,7 @@ class Agenda:
         """How many runs must count."""
         if self.request.runs is not None and self.is_drawn(case):
             return self.request.runs
-        return demanded(case, tier, self.request.scope)
+        return required_runs(case, tier, self.request.scope)
 
     def under_test(self, case: Case, tier: Tier) -> System | CaseResult:
         """What a case runs on; or its result, if it does not run."""

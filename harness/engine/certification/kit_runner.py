@@ -132,7 +132,7 @@ class KitRefused(msgspec.Struct, frozen=True, tag=True):
 KitMessage = CheckEnded | KitEnded | KitRefused
 
 
-def tried(assignment: KitAssignment, interruption: Interruption) -> Iterator[KitMessage]:
+def run_checks(assignment: KitAssignment, interruption: Interruption) -> Iterator[KitMessage]:
     """Run the checks; the last message is KitEnded or KitRefused. After a signal the check under way is the last. So is
     one in which the kit broke, or behind which the process is not as it was: the others are left to a new process."""
     take_store_keys(assignment.store_keys)

@@ -20,7 +20,7 @@ from typing import Generic, TypeVar, cast
 import msgspec
 
 from holdfast.harness.engine.artefacts.sweep import sweep_lost
-from holdfast.harness.engine.certification.apart_process import KILLED, MOST_BYTES, begin, blame, how
+from holdfast.harness.engine.certification.apart_process import KILLED, MOST_BYTES, begin, blame, describe_exit
 from holdfast.harness.engine.certification.kit_runner import CheckEnded, KitAssignment, KitEnded, KitMessage
 from holdfast.harness.engine.certification.last_call import ASK, last_call
 from holdfast.harness.engine.certification.worker import (
@@ -320,7 +320,7 @@ class _Worker(Generic[Key]):
             return WorkerLost(f"the worker process of the case hung: no run ended for {self._limit_s:.0f} s")
         if code == -SIGKILL:
             return WorkerLost(f"the worker process of the case was {KILLED}")
-        return WorkerLost(f"the worker process of the case ended {how(code)}")
+        return WorkerLost(f"the worker process of the case ended {describe_exit(code)}")
 
     def _lost_to(self, name: str, caller: Path, code: int) -> WorkerLost:
         """Somebody else's code is blamed by its name, and by its call where that is known: `caller` made it."""

@@ -18,7 +18,7 @@ from holdfast.harness.spi.oracle import Oracle
 from holdfast.harness.spi.words import LONGEST, words_of
 
 
-def proved(history: History, number: int, fault: AnyFault) -> bool | None:
+def took_effect(history: History, number: int, fault: AnyFault) -> bool | None:
     """Whether a fault that acted hit what it aimed at; None: it acted too late.
 
     Two things are needed: its mechanism recorded an effect under the identity of this injection, and the history shows
@@ -35,7 +35,7 @@ def proved(history: History, number: int, fault: AnyFault) -> bool | None:
     return fault.landed(history, number)
 
 
-def observed(oracle: Oracle, evidence: Mapping[str, Evidence]) -> bool:
+def is_observable(oracle: Oracle, evidence: Mapping[str, Evidence]) -> bool:
     """Whether a system with this evidence supplies what an oracle needs for any of its clauses."""
     return not missing_evidence(oracle, evidence)
 
@@ -93,7 +93,9 @@ class _Sight:
 
     def __init__(self, oracles: tuple[Oracle, ...], evidence: Mapping[str, Evidence]) -> None:
         self._oracles, self._evidence = oracles, dict(evidence)
-        self.unseen = tuple(_unseen(oracle, evidence) if observed(oracle, evidence) else None for oracle in oracles)
+        self.unseen = tuple(
+            _unseen(oracle, evidence) if is_observable(oracle, evidence) else None for oracle in oracles
+        )
         self.on_its_word = frozenset(
             f"{oracle.name}/{clause}"
             for oracle in oracles

@@ -21,7 +21,7 @@ from msgspec.structs import replace
 from holdfast.harness.engine.errors import UsageError
 from holdfast.harness.engine.executor import run_folder
 from holdfast.harness.engine.executor.conductor import NEVER, Conductor
-from holdfast.harness.engine.executor.judge import judge, on_its_word, outcome_of, proved, unclaimed
+from holdfast.harness.engine.executor.judge import judge, on_its_word, outcome_of, took_effect, unclaimed
 from holdfast.harness.engine.executor.phases import Phases, rehearsed
 from holdfast.harness.engine.executor.progress import Progress
 from holdfast.harness.engine.executor.stall_trace import NoStalls, StallTrace
@@ -146,7 +146,7 @@ class _Execution(msgspec.Struct, frozen=True):
     absent: str = ""
 
 
-def uninterrupted() -> str:
+def never_interrupted() -> str:
     """Nothing asks the run to end early."""
     return ""
 
@@ -157,7 +157,7 @@ def run_plan(
     tools: Toolbox,
     tier: Tier = Tier.SIM,
     folder: Path | None = None,
-    interrupted: Callable[[], str] = uninterrupted,
+    interrupted: Callable[[], str] = never_interrupted,
     *,
     rehearsal: bool = False,
     audit: bool = True,
@@ -378,7 +378,7 @@ def _history(
     history = History(plan, claims, inputs, recording.output, events, end)
     acted = execution.acted or (False,) * len(plan.faults)
     landed = tuple(
-        proved(history, index, faults[spec.kind]) if acts else None
+        took_effect(history, index, faults[spec.kind]) if acts else None
         for index, (spec, acts) in enumerate(zip(plan.faults, acted, strict=True))
     )
     history.end = msgspec.structs.replace(

@@ -54,7 +54,7 @@ def drawn_on_spark(
         sent = Code(code, spark.sparkContext.broadcast(archive(system, tools)))
         waiting = iter(chunks)
         while not interrupted() and (wave := list(islice(waiting, AHEAD * spark.sparkContext.defaultParallelism))):
-            yield from _collected(spark, drawn(spark, system.name, sent, wave), interrupted)
+            yield from _collected(spark, draw_on_spark(spark, system.name, sent, wave), interrupted)
 
 
 class Code(NamedTuple):
@@ -69,7 +69,7 @@ class Code(NamedTuple):
     archive: Broadcast[bytes]
 
 
-def drawn(spark: SparkSession, system: str, code: Code, chunks: Sequence[Seeds]) -> DataFrame:
+def draw_on_spark(spark: SparkSession, system: str, code: Code, chunks: Sequence[Seeds]) -> DataFrame:
     """What executors draw, a task for each chunk.
 
     Args:

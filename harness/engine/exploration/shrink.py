@@ -26,7 +26,7 @@ TRIES = 300
 replace = msgspec.structs.replace
 
 
-def attempted(plan: Plan, system: System, tools: Toolbox) -> Run | None:
+def try_plan(plan: Plan, system: System, tools: Toolbox) -> Run | None:
     """A run of a plan on the simulator; None if it cannot be run, for whatever reason: what was left out of the plan
     may be what a fault of it acts on."""
     try:
@@ -141,7 +141,7 @@ def needed_faults(run: Run, system: System, tools: Toolbox) -> Needed:
     cause = first_anomaly(run.history, run.verdicts)
 
     def shows(candidate: Plan) -> bool:
-        found = attempted(candidate, system, tools)
+        found = try_plan(candidate, system, tools)
         return found is not None and cause is not None and (cause[0], cause[1].clause) in _refuted(found)
 
     if shows(bare):

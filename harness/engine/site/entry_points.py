@@ -79,7 +79,7 @@ def entries(group: str) -> dict[str, EntryPoint]:
     return {entry.name: entry for entry in sorted(installed(group=f"holdfast.{group}"), key=lambda each: each.name)}
 
 
-def things(group: str) -> dict[str, Any]:
+def load_all(group: str) -> dict[str, Any]:
     """What is registered in a group, by name."""
     return {name: loaded(entry) for name, entry in entries(group).items()}
 
@@ -111,7 +111,7 @@ def imported(reference: str) -> Any:
         return getattr(import_module(module_name), name)
 
 
-def made(thing: Any) -> Any:
+def instantiated(thing: Any) -> Any:
     """A registered thing, or what its zero-argument factory makes."""
     if not callable(thing):
         return thing
@@ -123,7 +123,7 @@ def collected(entries: Iterable[EntryPoint]) -> list[Any]:
     """What entry points bring, where each is one thing or an iterable of them, or makes either."""
     found: list[Any] = []
     for entry in entries:
-        one_or_several = made(loaded(entry))
+        one_or_several = instantiated(loaded(entry))
         if isinstance(one_or_several, Iterable):
             found.extend(one_or_several)
         else:

@@ -207,6 +207,6 @@ def note_hanging(what: str) -> None:
     _hanging.append(what)
 
 
-def hanging() -> Sequence[str]:
+def hanging_calls() -> Sequence[str]:
     """All of that so far."""
     return tuple(_hanging)

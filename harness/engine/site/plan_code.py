@@ -37,7 +37,7 @@ def code_named_by(plan: Plan) -> tuple[str, ...]:
     return tuple(name for name in found if not name.startswith(SHIPPED) and name not in known)
 
 
-def strangers(system: str, plan: Plan | None = None) -> tuple[str, ...]:
+def third_party_code(system: str, plan: Plan | None = None) -> tuple[str, ...]:
     """What does not ship with Holdfast of a system and of a plan, as `module:name`, whoever registers it.
 
     Args:

@@ -63,7 +63,7 @@ def one_of_suites(field: str, name: str, noun: str) -> Any:
     known = named_by_suites(field)
     if name not in known:
         raise entry_points.unknown(noun, name, known)
-    return entry_points.made(entry_points.loaded(known[name]))
+    return entry_points.instantiated(entry_points.loaded(known[name]))
 
 
 def _suites() -> Iterator[Suite]:
@@ -105,7 +105,7 @@ def toolbox() -> Toolbox:
     """All registered faults, workloads and oracles."""
     return Toolbox(
         faults=_faults(),
-        workloads={name: entry_points.made(each) for name, each in entry_points.things("workloads").items()},
+        workloads={name: entry_points.instantiated(each) for name, each in entry_points.load_all("workloads").items()},
         oracles=tuple(entry_points.collected(entry_points.entries("oracles").values())),
     )
 
@@ -113,7 +113,7 @@ def toolbox() -> Toolbox:
 def _faults() -> dict[str, AnyFault]:
     from holdfast.harness.spi.fault import registered_faults
 
-    entry_points.things("faults")  # what cannot be imported is said by name
+    entry_points.load_all("faults")  # what cannot be imported is said by name
     with loading("a registered fault", "mend it or uninstall its package"):
         try:
             return dict(registered_faults())
@@ -229,7 +229,7 @@ def reporters(shown: type[Thing]) -> tuple[Reporter[Thing], ...]:
         UsageError: a reporter cannot be loaded or made, or does not say what it shows.
     """
     found = []
-    for name, factory in entry_points.things("reporters").items():
+    for name, factory in entry_points.load_all("reporters").items():
         shows = getattr(factory, "shows", None)
         if not isinstance(shows, type):
             raise UsageError(
@@ -237,7 +237,7 @@ def reporters(shown: type[Thing]) -> tuple[Reporter[Thing], ...]:
                 "holdfast.harness.spi.reporter.Reporter names."
             )
         if shows is shown:
-            found.append(entry_points.made(factory))
+            found.append(entry_points.instantiated(factory))
     return tuple(found)
 
 
@@ -353,7 +353,7 @@ def cases() -> tuple[Case, ...]:
 @cache
 def case_costs() -> Mapping[tuple[str, Tier], float]:
     """By case and tier, the recorded seconds of all its runs one after the other, alone on an idle machine."""
-    tables = [entry_points.made(entry_points.loaded(each)) for each in brought_by_suites("case_costs")]
+    tables = [entry_points.instantiated(entry_points.loaded(each)) for each in brought_by_suites("case_costs")]
     return {key: seconds for table in tables for key, seconds in table.items()}
 
 

@@ -164,7 +164,7 @@ def settle(site: Site) -> None:
     _site = site
 
 
-def settled() -> Site:
+def chosen_site() -> Site:
     """What the user said."""
     return _site
 
@@ -191,8 +191,8 @@ def settle_named(sites: Sites) -> None:
 
 def service_provider() -> ServiceProvider | None:
     """Who provides brokers, object stores and clusters; None if nobody is installed."""
-    found = entry_points.things("services").values()
-    return next((cast("ServiceProvider", entry_points.made(each)) for each in found), None)
+    found = entry_points.load_all("services").values()
+    return next((cast("ServiceProvider", entry_points.instantiated(each)) for each in found), None)
 
 
 def services() -> Services:

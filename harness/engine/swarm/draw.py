@@ -21,8 +21,8 @@ from holdfast.harness.engine.swarm.options import (
     draw_dependent_edges,
     draw_edges,
     draw_forgiving,
-    forced,
     strategy,
+    with_forced_checkpoints,
 )
 from holdfast.harness.engine.swarm.scene import (
     Scene,
@@ -31,7 +31,7 @@ from holdfast.harness.engine.swarm.scene import (
     draw_faults,
     draw_later_faults,
     draw_shares,
-    only,
+    only_occasions,
 )
 from holdfast.harness.model import profile
 from holdfast.harness.model.capability import Capability
@@ -146,7 +146,7 @@ def draw_plan(seed: int, mix: Mix = SWARM) -> Plan:
     calm, single = few.chance(mix.calm_percent / 100), few.chance(mix.single_percent / 100)
     attacks = mix.drawn_attacks()
     if calm or single:
-        attacks = only(attacks, *(() if calm else (Occasion.MIXED, Occasion.LIVES)))
+        attacks = only_occasions(attacks, *(() if calm else (Occasion.MIXED, Occasion.LIVES)))
     scene = Scene(
         stream,
         mix,
@@ -175,7 +175,7 @@ def draw_plan(seed: int, mix: Mix = SWARM) -> Plan:
         scene = replace(scene, enumerated=True)
     faults = (*draw_shares(scene, Occasion.FIRST, seed), *faults)
     if job.iterative:
-        options |= forced(options)
+        options |= with_forced_checkpoints(options)
     if mix.options and stream.chance(mix.retention_percent / 100):
         options = {**draw_policy(scene), **options}
     if latest:

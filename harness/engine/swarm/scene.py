@@ -176,7 +176,9 @@ def draw_faults(scene: Scene) -> tuple[FaultSpec, ...]:
     return tuple(faults)
 
 
-def only(attacks: Mapping[Occasion, Mapping[Attack, int]], *left: Occasion) -> dict[Occasion, Mapping[Attack, int]]:
+def only_occasions(
+    attacks: Mapping[Occasion, Mapping[Attack, int]], *left: Occasion
+) -> dict[Occasion, Mapping[Attack, int]]:
     """The attacks of some occasions alone."""
     return {occasion: some if occasion in left else {} for occasion, some in attacks.items()}
 

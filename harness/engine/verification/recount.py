@@ -12,7 +12,7 @@ from holdfast.harness.engine.cases.case import is_control
 from holdfast.harness.engine.cases.case_status import case_not_run, case_result
 from holdfast.harness.engine.cases.results import run_id
 from holdfast.harness.engine.cases.tally import Tally
-from holdfast.harness.engine.certification.agenda import Agenda, demanded
+from holdfast.harness.engine.certification.agenda import Agenda, required_runs
 from holdfast.harness.engine.certification.certificate import certificate, restated, rule_results
 from holdfast.harness.engine.certification.findings import findings
 from holdfast.harness.engine.certification.journal import claims_of
@@ -138,7 +138,7 @@ def _case(
         return stated
     oracles, cut_short = registry.toolbox().oracles, _why_cut_short(stated)
     found = case_result(case, stated.tier, stated.runs_demanded, tally, oracles, judged.evidence, cut_short)
-    if stated.runs_demanded != (usual := demanded(case, stated.tier, scope)):
+    if stated.runs_demanded != (usual := required_runs(case, stated.tier, scope)):
         demands = f"{where} demands {plural(stated.runs_demanded, 'run')}, and the case {usual}"
         if case.plan_for(1).draw_seed:
             statements.believe(f"{demands}: that so many were wanted")

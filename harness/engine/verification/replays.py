@@ -20,7 +20,7 @@ from holdfast.harness.engine.artefacts.json_files import plan_digest, read_plan_
 from holdfast.harness.engine.artefacts.stored_run import HISTORY, StoredVerdicts, read_run
 from holdfast.harness.engine.cases.case import plan_of, system_under_test
 from holdfast.harness.engine.cases.case_run import ATTEMPTS, CaseRun
-from holdfast.harness.engine.cases.results import broke, run_result
+from holdfast.harness.engine.cases.results import harness_broke, run_result
 from holdfast.harness.engine.cases.swarm_case import case_for
 from holdfast.harness.engine.certification.agenda import SEEDS
 from holdfast.harness.engine.errors import NotApplicable, UsageError
@@ -314,7 +314,7 @@ def _compare_histories(sent: SentCertificate, statements: Statements) -> None:
     for result in sent.journal.cases:
         key = result.case, result.tier
         digests.append(sent.histories_of(key))
-        if key in sent.log and (not digests[-1] or any(broke(each.result) for each in sent.runs_of(key))):
+        if key in sent.log and (not digests[-1] or any(harness_broke(each.result) for each in sent.runs_of(key))):
             statements.leave_open(
                 f"the digest of all histories: {result.case} on {result.tier} did not come to its end"
             )

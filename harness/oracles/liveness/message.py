@@ -11,7 +11,7 @@ from holdfast.harness.model import events
 from holdfast.harness.model.consequence import Consequence
 from holdfast.harness.model.history import History, of_the_job
 from holdfast.harness.model.verdict import Verdict
-from holdfast.harness.oracles.findings import Findings, line
+from holdfast.harness.oracles.findings import Findings, event_line
 from holdfast.harness.oracles.liveness.last_state import LastState
 
 TO_TASKS: tuple[type[events.Event], ...] = (events.TriggerSent, events.NotificationSent, events.SplitsAssigned)
@@ -98,9 +98,9 @@ def _judge_receptions(
         name = key(event)
         untaken[name] -= 1
         if name not in given:
-            findings.violated("never-sent", f"nobody sent what was taken: {line(event)}", event)
+            findings.violated("never-sent", f"nobody sent what was taken: {event_line(event)}", event)
         elif untaken[name] < 0 and _part(event) not in disturbed:
-            findings.violated("taken-twice", f"it was sent once less: {line(event)}", event)
+            findings.violated("taken-twice", f"it was sent once less: {event_line(event)}", event)
 
 
 def _judge_losses(
@@ -133,4 +133,4 @@ def _judge_losses(
             continue
         node = event.node if sent in TO_COORDINATOR else task.node if task is not None else ""
         if node and state.lives(node) and (standing or state.was_quiet(event.time_ns)):
-            findings.violated("never-received", f"nobody took what was sent: {line(event)}", event)
+            findings.violated("never-received", f"nobody took what was sent: {event_line(event)}", event)

@@ -180,7 +180,7 @@ def units_with(output: Output, identity: Identity) -> Iterator[tuple[CommittedRo
             yield unit, seen
 
 
-def listed(inputs: InputLog, identities: Sequence[Identity], total: int) -> str:
+def describe_identities(inputs: InputLog, identities: Sequence[Identity], total: int) -> str:
     """The first few of some identities in words."""
     first = ", ".join(inputs.named(*identity) for identity in identities)
     return first if total <= len(identities) else f"{first} and {total - len(identities)} more"

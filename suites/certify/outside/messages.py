@@ -11,7 +11,7 @@ from holdfast.harness.model.events import FileReference
 LENGTH_BYTES = 8
 
 
-class Setting(msgspec.Struct, frozen=True):
+class PartSettings(msgspec.Struct, frozen=True):
     """The first message to a victim: what to make, and where.
 
     Attributes:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from holdfast.fixtures.reference.connectors.reading import read_back, written
+from holdfast.fixtures.reference.connectors.reading import fed_records, read_back
 from holdfast.fixtures.reference.connectors.source_sessions import HeldReader, SourceSessions
 from holdfast.fixtures.reference.protocol.checkpoints.completed_checkpoint_store import CompletedCheckpoint
 from holdfast.fixtures.reference.protocol.job.source_enumeration import HandedOut
@@ -207,8 +207,8 @@ def sessions(kind: type[LogSource] = LogSource) -> SourceSessions:
 def test_what_a_feeder_writes_is_known_again() -> None:
     source = LogSource(SourceContext(uri="memory:///source-values", job="job", operator="source", attempt=1))
     feeder: LogFeeder = source.feeder()
-    feeder.append(0, written(TWO_PARTITIONS, 0, 0, 3))
-    feeder.append(0, written(TWO_PARTITIONS, 1, 1, 2))
+    feeder.append(0, fed_records(TWO_PARTITIONS, 0, 0, 3))
+    feeder.append(0, fed_records(TWO_PARTITIONS, 1, 1, 2))
     reader = source.reader(0)
     reader.add(source.enumerator(None).assign([0], now_ms=0)[0])
     codes = {key: code for code, key in enumerate(TWO_PARTITIONS.keys)}
