@@ -148,18 +148,18 @@ def test_a_reader_is_told_that_no_more_come_until_it_confirms_that() -> None:
     operator, [deck] = handed_out()
     deck.ends = True
     operator.assign(READERS)
-    assert operator.untold("source[0]") == HandOutSplits(0, "source[0]", 0, (split(0), split(2)), last=True)
+    assert operator.unconfirmed_splits("source[0]") == HandOutSplits(0, "source[0]", 0, (split(0), split(2)), last=True)
     operator.taken["source[0]"] = 2
-    assert operator.untold("source[0]") == HandOutSplits(0, "source[0]", 2, (), last=True)
+    assert operator.unconfirmed_splits("source[0]") == HandOutSplits(0, "source[0]", 2, (), last=True)
     operator.ended_confirmed.add("source[0]")
-    assert operator.untold("source[0]") is None
+    assert operator.unconfirmed_splits("source[0]") is None
 
 
 def test_who_was_told_so_gets_nothing_of_a_reader_that_is_gone() -> None:
     operator, [deck] = handed_out()
     deck.ends = True
     operator.assign(READERS)
-    assert all(operator.untold(reader) for reader in READERS)
+    assert all(operator.unconfirmed_splits(reader) for reader in READERS)
     operator.restore(READERS[:1], None)
     operator.assign(READERS[1:])
     assert (deck.left, operator.exhausted, ids(operator.given["source[1]"])) == ([0, 2], False, ["1", "3"])
@@ -169,7 +169,7 @@ def test_who_was_told_so_gets_nothing_of_a_reader_that_is_gone() -> None:
 
 def test_the_history_tells_who_is_handed_which_splits_and_what_a_checkpoint_leaves() -> None:
     operator, [deck] = handed_out()
-    handed = operator.untold("source[0]")
+    handed = operator.unconfirmed_splits("source[0]")
     assert handed is not None
     assert operator.assigned(replace(handed, attempt=2)) == [
         SplitsAssigned(attempt=2, subtask="source[0]", splits=(0, 2))
