@@ -26,18 +26,18 @@ Notice = NotificationSent | NotificationReceived
 
 
 class Abort:
-    """An abort that the participants of a running attempt must hear of.
+    """An abort of which the participants of a running attempt must be notified.
 
     Attributes:
-        untold: who has not been told yet.
+        unnotified: subtasks that have not been notified yet.
         went_on: the coordinator has reacted to something else since, so it was not interrupted here.
     """
 
-    __slots__ = ("event", "untold", "went_on")
+    __slots__ = ("event", "unnotified", "went_on")
 
-    def __init__(self, event: CheckpointAborted, untold: set[str]) -> None:
+    def __init__(self, event: CheckpointAborted, unnotified: set[str]) -> None:
         self.event = event
-        self.untold = untold
+        self.unnotified = unnotified
         self.went_on = False
 
 
@@ -45,28 +45,28 @@ class NoticeTrace:
     """The notices of one job.
 
     Attributes:
-        aborts: by checkpoint, those that may still have to be told.
-        told: by attempt and subtask, the last completion that it was told of.
+        aborts: by checkpoint, those of which a subtask may still have to be notified.
+        notified: by attempt and subtask, the last completion that it was notified of.
     """
 
     def __init__(self) -> None:
         self.aborts: dict[int, Abort] = {}
-        self.told: dict[tuple[int, str], Notice] = {}
+        self.notified: dict[tuple[int, str], Notice] = {}
 
     def owe(self, event: CheckpointAborted, participants: Iterable[str]) -> None:
-        """An attempt that runs on has to hear of an abort."""
+        """An attempt that runs on has to be notified of an abort."""
         self.aborts[event.checkpoint] = Abort(event, set(participants))
 
     def sent(self, event: Notice) -> Notice | None:
-        """A subtask is told; if of a completion, the one that it was told of before."""
+        """Record a notice to a subtask; for a completion, return the notice of the completion before it."""
         if not event.completed:
             abort = self.aborts.get(event.checkpoint)
             if abort is not None:
-                abort.untold.discard(event.subtask)
+                abort.unnotified.discard(event.subtask)
             return None
         key = event.attempt, event.subtask
-        last = self.told.get(key)
-        self.told[key] = event
+        last = self.notified.get(key)
+        self.notified[key] = event
         return last
 
     def went_on(self, event: Event) -> None:
@@ -75,7 +75,7 @@ class NoticeTrace:
             abort.went_on = abort.went_on or abort.event.node == event.node
 
     def settle(self) -> list[Abort]:
-        """Nobody will be told of an abort any more: those that had to be told."""
+        """No more notices can be due: return the aborts of which notices were due, and forget them."""
         settled = list(self.aborts.values())
         self.aborts.clear()
         return settled

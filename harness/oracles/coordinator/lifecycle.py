@@ -224,11 +224,11 @@ class _Lifecycle:
     def _settle_notices(self) -> None:
         """No more notices of an abort will come. An abort in which the coordinator was interrupted decides nothing."""
         for abort in self.model.notices.settle():
-            if abort.untold and not abort.went_on:
+            if abort.unnotified and not abort.went_on:
                 continue
             self.findings.check("abort-not-notified")
-            if abort.untold:
-                named = ", ".join(sorted(abort.untold))
+            if abort.unnotified:
+                named = ", ".join(sorted(abort.unnotified))
                 message = f"checkpoint {abort.event.checkpoint} is aborted, and no notice of that goes to {named}"
                 self.findings.violated("abort-not-notified", message, abort.event)
 

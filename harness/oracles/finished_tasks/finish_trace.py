@@ -16,20 +16,20 @@ class Task:
         started: how.
         called: its first finish().
         calls: how often finish() was called.
-        told: the highest checkpoint that it knows to be complete.
+        notified: the highest checkpoint that it knows to be complete.
         taken_after: the lowest checkpoint that it took after finish(), or None.
         ended_inputs: channels whose data has ended.
         positions: of a source, where each partition goes on.
         open: of a sink, transactions that are not committed.
     """
 
-    __slots__ = ("called", "calls", "ended_inputs", "open", "positions", "started", "taken_after", "told")
+    __slots__ = ("called", "calls", "ended_inputs", "notified", "open", "positions", "started", "taken_after")
 
     def __init__(self) -> None:
         self.started: events.TaskStarted | None = None
         self.called: events.OperatorFinished | None = None
         self.calls = 0
-        self.told = -1
+        self.notified = -1
         self.taken_after: int | None = None
         self.ended_inputs: set[str] = set()
         self.positions: dict[int, int] = {}
@@ -113,7 +113,7 @@ class FinishTrace:
         task.positions = dict(event.positions)
         task.open = set(event.pending_transactions)
         if event.restored_checkpoint is not None:
-            task.told = event.restored_checkpoint
+            task.notified = event.restored_checkpoint
 
     def source_emitted(self, event: events.SourceEmitted) -> None:
         """A source goes on."""
@@ -148,7 +148,7 @@ class FinishTrace:
         """A subtask hears how a checkpoint ended."""
         if event.completed:
             task = self.task(event.attempt, event.subtask)
-            task.told = max(task.told, event.checkpoint)
+            task.notified = max(task.notified, event.checkpoint)
 
     def precommitted(self, event: events.TransactionPrecommitted) -> None:
         """A sink has a transaction to commit."""

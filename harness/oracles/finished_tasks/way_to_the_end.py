@@ -123,9 +123,9 @@ class _Judge:
             return
         findings, task = self.findings, self.trace.task(event.attempt, event.subtask)
         findings.check("exit-before-final")
-        if task.taken_after is None or task.taken_after > task.told:
+        if task.taken_after is None or task.taken_after > task.notified:
             taken = "none" if task.taken_after is None else f"checkpoint {task.taken_after} first"
-            message = f"{event.subtask} ends; after finish() it took {taken}, and its last notice is of {task.told}"
+            message = f"{event.subtask} ends; after finish() it took {taken}, and its last notice is of {task.notified}"
             findings.violated("exit-before-final", message, event)
         if event.subtask in self.sinks:
             findings.check("exit-uncommitted")

@@ -152,7 +152,7 @@ class CountOracle:
         FailedCheckpoints(history, findings)
         exempt = exemptions(history)
         accounts = _Accounts(history, exempt, findings)
-        accounts.records.end_row()
+        accounts.records.end_streak()
         if not history.end.problem:
             accounts.close()
             _judge_deaths(history, exempt, findings)

@@ -57,10 +57,10 @@ class FailingRecords:
         """
         record = self._records.get((failure.attempt, failure.subtask))
         if record is None:
-            self.end_row()
+            self.end_streak()
             return True
         if self._row and (self._row[-1].partition, self._row[-1].offset) != (record.partition, record.offset):
-            self.end_row()
+            self.end_streak()
         self._row.append(record)
         if not _names(failure, record):
             if _RECORD.search(failure.cause):  # It is about another one.
@@ -71,7 +71,7 @@ class FailingRecords:
             self._endless = self._row
         return record.recoverable
 
-    def end_row(self) -> None:
+    def end_streak(self) -> None:
         """Whoever reads the causes of failures in a row must find the record in most of them. Single ones may name what
         followed from it and reached the coordinator first, such as a message to the subtask that had failed."""
         if self._row:
