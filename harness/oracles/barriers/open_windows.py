@@ -2,7 +2,7 @@
 (RULES BAR-05, REC-07).
 
 A window is over when the watermark of the checkpoint has passed its end. That decides alone: records that were dropped
-because they came late belong to windows that are over, whichever batch they came in. Where no watermark was told,
+because they came late belong to windows that are over, whichever batch they came in. Where no watermark was reported,
 nothing is decided.
 """
 
@@ -85,7 +85,7 @@ def _outlived(
     witness: Sequence[Event],
     findings: Findings,
 ) -> bool:
-    """Whether there are windows that are over. Who does not deny repeats may tell them again."""
+    """Whether the state holds windows that are over: a job that may repeat output may hold them, to emit them again."""
     over = sorted(window for window in held if window[1] < windows_over(watermark_ms))
     if Guarantee.NO_DUPLICATE in history.claims.state:
         findings.check("window-outlives")

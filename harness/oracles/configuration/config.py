@@ -93,7 +93,7 @@ def _judge_notes(
 
 
 def _judge_max_parallelism(event: JobConfigured, history: History, findings: Findings) -> None:
-    """Told of the job that the plan begins with, as it is accepted; 0: the system tells nothing of key groups."""
+    """Compare the max parallelism that is reported when the first job is accepted; 0: the system reports none."""
     told = event.configuration.max_parallelism
     if history.plan.expected_end is not ExpectedEnd.ACCEPTED or not told:
         return

@@ -140,7 +140,7 @@ class Checkpoint:
 
 
 class CoordinatorModel:
-    """The state machine. Each method takes one event; what it says of the event it says of the state before it.
+    """The state machine of the coordinator. Each method takes one event, and returns what held before that event.
 
     Attributes:
         checkpoints: by job and id; ids of one job may be those of another.
@@ -273,7 +273,7 @@ class CoordinatorModel:
         self.completions[event.node] = event.sequence
 
     def savepoint_completed(self, event: events.SavepointCompleted) -> None:
-        """A savepoint that is no recovery point is complete: it subsumes nothing, and nobody goes back to it."""
+        """A savepoint that is no recovery point is complete: it subsumes nothing, and no restart restores it."""
         self.went_on(event)
         self._end(event)
 

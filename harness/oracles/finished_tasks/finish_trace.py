@@ -59,7 +59,7 @@ class FinishTrace:
     Attributes:
         tasks: by attempt and subtask.
         ended_channels: by attempt and channel, the end of its data.
-        running: the coordinator says that the job runs.
+        running: the coordinator reports that the job runs.
         known: subtasks that the coordinator knows to have finished.
         pending: by id, of the present attempt.
         end: the first end of the job that finished; None: it has not.

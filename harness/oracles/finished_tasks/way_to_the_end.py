@@ -134,7 +134,7 @@ class _Judge:
                 findings.violated("exit-uncommitted", message, event)
 
     def close(self) -> None:
-        """Who has called finish() is known when every node has been heard."""
+        """Judge who has called finish() once the events of every node are read."""
         over = self.trace.end
         if over is None:
             return

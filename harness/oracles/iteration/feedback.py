@@ -33,7 +33,7 @@ _WHOLE = frozenset({VertexKind.SOURCE, VertexKind.MAP, VertexKind.UNION, VertexK
 
 
 class FeedbackOracle:
-    """Follows batches into the loop, and says what was in it when the checkpoints were taken that were restored."""
+    """Follows batches into the loop, and finds those that were in it at the checkpoints that were restored."""
 
     name = "FEEDBACK"
     title = "records in loops"

@@ -30,7 +30,7 @@ def waiting_for(history: History) -> list[Waiting]:
 
 
 def _transactions(history: History) -> Iterator[Waiting]:
-    """Those that a completed checkpoint of the same job promises, and nobody committed."""
+    """Transactions that a completed checkpoint of the same job promises, and that were not committed."""
     checkpoint_of = history.derived(Submissions).checkpoint_of
     completed = by_checkpoint(history, events.CheckpointCompleted).things
     committed = {event.transaction for event in history.of(events.TransactionCommitted)}

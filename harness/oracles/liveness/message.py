@@ -114,9 +114,9 @@ def _judge_losses(
     *,
     standing: bool,
 ) -> None:
-    """Of present attempts, so that the coordinator is the one that lives, and of subtasks that run, where they are to
-    take it; `standing`: no fault disturbed the messages of connections. What a superseded coordinator sends is nobody's
-    to take, and what it took has arrived."""
+    """Messages of present attempts, so that the coordinator is the one that lives, and of running subtasks, where these
+    are to receive them; `standing`: no fault disturbed the messages of connections. Messages of a superseded
+    coordinator have no receiver, and those that it received have arrived."""
     findings.check("never-received", len(taken))
     if not state.coordinator or state.over or given.keys() <= taken.keys():
         return

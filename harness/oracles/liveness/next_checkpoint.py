@@ -1,4 +1,4 @@
-"""From one checkpoint to the next: it is asked for, triggered, taken, acknowledged and ended, and commits end, too."""
+"""From one checkpoint to the next: it is requested, triggered, taken, acknowledged and ended, and commits end, too."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ def _judge_checkpoints(state: LastState, findings: Findings) -> None:
 
 def _judge_beginning(state: LastState, findings: Findings) -> None:
     """Of a run that stands: since anything of a checkpoint happened at the coordinator, two intervals and pauses have
-    passed. Who takes none when some tasks have finished is not asked."""
+    passed. A job that takes none when some tasks have finished is not judged."""
     history = state.history
     interval_ns = (interval_ms(history.plan) + milliseconds(history.plan, profile.MIN_PAUSE, 0)) * NS_PER_MS
     triggers = history.of(CheckpointTriggered)
@@ -172,7 +172,7 @@ def _in_flight_is_known(state: LastState, snapshot: SnapshotTaken) -> bool:
 
 
 def _judge_commits(state: LastState, findings: Findings) -> None:
-    """Those of subtasks that run on in the attempt in which they were told to."""
+    """Commits of subtasks that still run in the attempt in which they were notified."""
     history = state.history
     ends: list[TransactionCommitted | CommitFailed | TransactionAborted] = [
         *history.of(TransactionCommitted), *history.of(CommitFailed), *history.of(TransactionAborted)

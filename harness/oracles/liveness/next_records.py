@@ -19,7 +19,7 @@ CLAUSES: Mapping[str, str] = {
     "end-not-passed-on": "a subtask has ended, and a running one behind it never receives its end",
 }
 HEARTBEAT_MS = 10_000
-"""Unless the plan says how often heartbeats are sent."""
+"""The default, where the plan sets no heartbeat interval."""
 
 
 def judge(state: LastState, findings: Findings) -> None:

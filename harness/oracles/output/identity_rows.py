@@ -24,8 +24,8 @@ from holdfast.harness.oracles.shared.throttled import without_dropped
 
 
 def counted(history: History, *, ordered: bool = False) -> tuple[Delivery, int]:
-    """What counting the output of a run found, and how many rows it must hold; see `count_rows`. Rows that nobody
-    expects are none before the answer is due."""
+    """What counting the output of a run found, and how many rows it must hold; see `count_rows`. Before the answer is
+    due, no row is unexpected."""
     return _counted(history, ordered=True) if ordered else history.derived(_counted_in_any_order)
 
 

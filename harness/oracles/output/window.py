@@ -1,4 +1,4 @@
-"""WINDOW: every window that is over is told once, whole (RULES REC-07, E2E-02)."""
+"""WINDOW: every window that is over is emitted once, complete (RULES REC-07, E2E-02)."""
 
 from __future__ import annotations
 

@@ -204,7 +204,7 @@ def _batches(events: Iterable[ChannelStateTaken | ChannelStateRestored]) -> int:
 
 
 class _Flow(NamedTuple):
-    """What is in flight on one edge: its records with their sums; of what cannot be told, how many batches it is."""
+    """What is in flight on one edge: its records with their sums; of batches whose sums are unknown, their number."""
 
     records: int = 0
     value: int = 0

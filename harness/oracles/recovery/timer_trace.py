@@ -1,8 +1,9 @@
-"""Which timers wait, and which were taken, as subtasks tell it: from attempt to attempt, through what each restores.
+"""Which timers wait, and which have fired, as subtasks report it: from attempt to attempt, through what each restores.
 
 Rules of this file:
 - A timer is restored with the state of the checkpoint in whose cut it waited, and as often as that is restored.
-- Of another parallelism nobody says who owns a timer then: it waits in a pool of all subtasks of the operator.
+- After a restore at another parallelism the owner of a timer is unknown: it waits in a pool of all subtasks of the
+  operator.
 - A timer that was taken or deleted may be set again for the same key and time, and then waits as any other.
 """
 

@@ -1,6 +1,6 @@
 """COUNT: failures and restarts follow the configured restart strategy (RULES RST).
 
-The model is fed the failures that the coordinator counted and says whether each must be followed by a restart. A
+The model is fed the failures that the coordinator counted and decides whether each must be followed by a restart. A
 coordinator that died starts its strategy afresh.
 """
 
@@ -39,13 +39,13 @@ _OF_SILENCE: Mapping[str, str] = {
 }
 INTERVAL_MS = 10_000
 TIMEOUT_MS = 50_000
-"""Of heartbeats, unless the plan says otherwise."""
+"""The defaults of heartbeats."""
 SLACK_MS = 100
 
 
 def judge_silence(history: History, exempt: Exemptions, findings: Findings) -> None:
-    """Each pause of a worker that lasts longer than its last answer may be old, while nobody dies, and the coordinator
-    lives that said that the job runs.
+    """Each pause of a worker that outlasts the heartbeat timeout must be counted as a failure, if no process dies
+    meanwhile and the coordinator lives that reported that the job runs.
 
     On the simulator only, whose harness and coordinator have one clock.
     """

@@ -1,4 +1,4 @@
-"""Failures by a record: whether their cause is told, and whether they have an end (RULES RST-03)."""
+"""Failures by a record: whether their cause is reported, and whether they have an end (RULES RST-03)."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class FailingRecords:
             endless: the restart strategy never comes to a last attempt.
 
         Returns:
-            Whether the operator said that a restart can help; True if no record made it fail.
+            Whether the operator reported that a restart can help; True if no record made it fail.
         """
         record = self._records.get((failure.attempt, failure.subtask))
         if record is None:
@@ -72,7 +72,7 @@ class FailingRecords:
         return record.recoverable
 
     def end_streak(self) -> None:
-        """Whoever reads the causes of failures in a row must find the record in most of them. Single ones may name what
+        """End a streak of failures by one record: most of their causes must name the record. Single ones may name what
         followed from it and reached the coordinator first, such as a message to the subtask that had failed."""
         if self._row:
             self._findings.check("cause-not-reported")

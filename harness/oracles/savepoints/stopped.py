@@ -40,7 +40,7 @@ def judge(history: History, findings: Findings) -> None:
 
 
 def _judge_parts(history: History, triggered: events.SavepointTriggered, findings: Findings) -> None:
-    """The part of each subtask: nothing behind it, and in front of it finish() if that is asked for."""
+    """Judge the part of each subtask: nothing follows it, and finish() precedes it if a drain is requested."""
     attempt, drains = triggered.attempt, triggered.stop is StopMode.DRAIN
     taken: dict[str, events.SnapshotTaken] = {}
     finished: dict[str, events.OperatorFinished] = {}

@@ -23,7 +23,7 @@ from holdfast.harness.oracles.shared.idle_splits import WhileIdle
 from holdfast.harness.oracles.shared.windows import Sums, Window
 
 COMBINATIONS = 100_000
-"""More ways to fill one window are not told apart: any row of it passes."""
+"""With more ways to fill one window than this, any row of it passes."""
 
 
 class Record(NamedTuple):

@@ -1,8 +1,8 @@
-"""Which records a THROTTLE has handed on: by processing time, so that nothing but what it tells says which.
+"""Which records a THROTTLE has passed on: it decides by processing time, so only its own report shows which.
 
-A record that an attempt reads again is looked up again. What its last attempt says is what counts: rows of those before
-were in transactions that the restore has taken back, unless something may be there twice. Whether what it says is right
-is for TTL to decide.
+A record that an attempt reads again is looked up again. The report of the last attempt counts: rows of earlier ones
+were in transactions that the restore has aborted, unless output may be repeated. Whether the report is right is for TTL
+to decide.
 """
 
 from __future__ import annotations

@@ -59,7 +59,7 @@ def windows_over(watermark_ms: int) -> int:
 
 
 def first_open_offsets(inputs: InputLog, watermark_ms: int) -> tuple[int, ...]:
-    """By partition, the first offset of the log whose window a watermark has not passed."""
+    """By partition, the first offset whose window a watermark has not passed."""
     firsts = inputs.first_offsets or (0,) * len(inputs.partitions)
     begins_ms = windows_over(watermark_ms) * WINDOW_MS
     found = []

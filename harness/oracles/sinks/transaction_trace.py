@@ -25,8 +25,8 @@ class Sink:
         notified: the highest checkpoint that it knows to be complete.
         acknowledged: its acks by checkpoint.
         open: pre-committed and not yet committed transactions that it closed itself, by the checkpoint that did.
-        due: transactions whose commit must be asked for.
-        under_way: those whose commit was asked for and not answered.
+        due: transactions whose commit must be requested.
+        under_way: those whose commit was requested and not answered.
     """
 
     __slots__ = ("acknowledged", "due", "notified", "open", "under_way")
@@ -60,15 +60,15 @@ class TransactionTrace:
         durable, completed, aborted: checkpoints that were published or completed; completed; aborted.
         early_acks: acks of a checkpoint before a transaction of it was pre-committed, with that.
         precommits: how many there were.
-        above_notice: commits of what a later checkpoint closed than the sink had heard of, with that checkpoint.
+        above_notice: commits of what a later checkpoint closed than the sink was notified of, with that checkpoint.
         notices_below: notices that came while a sink held what a later checkpoint closed.
         failures: failed commits, each with whether it had been tried.
         swallowed: commits that count although they failed and were not tried again, with the failure.
         promised: transactions by checkpoint whose snapshots hold them as pending.
         starts: by sink subtask, its starts.
         layouts: of the jobs of the run.
-        abandoned: nobody has to commit what attempts up to this one have left: a job came later that started empty, or
-            from an older savepoint than the last checkpoint, and does that again.
+        abandoned: what attempts up to this one have left need not be committed: a later job started empty, or from an
+            older savepoint than the last checkpoint, and does that again.
     """
 
     def __init__(self, history: History) -> None:

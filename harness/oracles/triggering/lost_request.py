@@ -1,4 +1,4 @@
-"""Requests of users that no coordinator takes, or that nobody has made (RULES TRG-06, TRG-08)."""
+"""Requests of users that no coordinator takes, or that no user has made (RULES TRG-06, TRG-08)."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ SLACK_NS = 500 * NS_PER_MS
 
 
 def judge_requests(history: History, exempt: Exemptions, findings: Findings) -> None:
-    """Decide on the requests of users, and on those for savepoints that may be nobody's."""
+    """Judge the requests of users, and requests for savepoints that no user may have made."""
     _judge_savepoints(history, exempt, findings)
     if exempt.punctual and not exempt.superseded:
         for consequence, origins in ORIGINS.items():

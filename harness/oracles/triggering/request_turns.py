@@ -24,10 +24,10 @@ def turn(request: CheckpointRequested) -> tuple[int, int]:
 
 
 class RequestTrace:
-    """What waits.
+    """The requests for checkpoints that wait.
 
     Attributes:
-        waiting: by number, what has been asked for and neither served nor refused.
+        waiting: by number, requests that were neither served nor refused.
         refused: by number, what was refused.
         made: numbers of all requests.
         free_ns: the last time that something which can hold a request up went away.
