@@ -56,7 +56,7 @@ ANY_FAILURE = frozenset(
 
 
 class FaultFate(StrEnum):
-    """Three facts are told apart from a fault that hit, because each asks for something else to be mended."""
+    """What became of a fault. The three ways to miss are separate, because each has another remedy."""
 
     LANDED = "landed"
     """The history proves its effect."""

@@ -103,7 +103,8 @@ class Scene(Protocol):
         """The network channels of the job, by index of their target; a job in one chain has none."""
 
     def schedule(self, target: Target, *, timed: bool = False) -> Schedule:
-        """After `progress`: aimed at an effect of the target, at a time where that is allowed, or `unaimed`."""
+        """When a drawn fault acts, after some progress: at a gate before an effect of the target, at a time if `timed`,
+        or `unaimed`."""
 
     def unaimed(self, progress: int | None = None) -> Schedule:
         """After so many checkpoints (`progress` if not given), at once or at an event; after rows where nothing shows

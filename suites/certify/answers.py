@@ -78,7 +78,7 @@ class Answers:
         return cast("PartT", _wrapper(contract)(part, self))
 
     def made(self, factory: Callable[..., PartT], contract: type, *given: object) -> PartT:
-        """What a factory makes.
+        """Call a factory, and check that what it returns satisfies a contract.
 
         Args:
             factory: that is certified.

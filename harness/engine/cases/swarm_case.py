@@ -89,7 +89,7 @@ within an interval, and a death may fail a job twice. Of the few runs each must 
 
 
 def swarm_case(system: System, tier: Tier | None = None) -> Case:
-    """What `certify` asks beside the registered cases: of every system what it is able to take.
+    """The case of `certify` that runs drawn plans, within the capabilities of the system.
 
     Args:
         tier: of its runs, which changes the plans; None: the first on which the system runs.

@@ -38,7 +38,7 @@ def code_named_by(plan: Plan) -> tuple[str, ...]:
 
 
 def third_party_code(system: str, plan: Plan | None = None) -> tuple[str, ...]:
-    """What does not ship with Holdfast of a system and of a plan, as `module:name`, whoever registers it.
+    """The classes that a system and a plan use and that do not ship with Holdfast, as `module:name`, registered or not.
 
     Args:
         system: by name, with variant.

@@ -40,6 +40,8 @@ def into_another(bench: Bench) -> None:
 
 
 def failed_restores(bench: Bench) -> None:
+    """A restore that raises leaves nothing in the backend."""
+
     class Gone(Exception):
         pass
 
