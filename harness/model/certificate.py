@@ -67,7 +67,7 @@ STATUS_OF_TITLE: Mapping[Title, Status] = {
 
 
 def status_of(title: Title, errors: int) -> Status:
-    """What a title comes to. Where the harness itself failed, that is said, unless something is refuted all the same.
+    """The status of a test that stands for a title. Errors of the harness prevail, unless something is refuted.
 
     Args:
         title: of the certificate.
@@ -178,13 +178,13 @@ class PartReport(Titled, msgspec.Struct, frozen=True, forbid_unknown_fields=True
 
 
 class SubjectReport(Titled, msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What is said of all parts of one kind together, and of what runs of the whole system decide about them.
+    """The result for all parts of one kind together, and for what runs of the whole system decide about them.
 
     Attributes:
         subject: `SB`, `ST`, ...
         title: one word.
         missing: what keeps it from being CERTIFIED, one sentence each, worst first.
-        rules: how many rules bind the subject.
+        rules: how many rules apply to the subject.
         decided: how many of them are decided, by a kit or by runs.
         parts: those of the subject.
         errors: in how many of its parts or their checks the harness itself failed.

@@ -65,7 +65,7 @@ class StartupMode(StrEnum):
 
 
 class SplitAssignment(StrEnum):
-    """Who says which reader reads a partition."""
+    """Who assigns partitions to readers."""
 
     STATIC = "static"
     """The graph: partition and subtask number decide."""

@@ -29,7 +29,7 @@ class SimulatedDisk:
     """Files by path.
 
     Attributes:
-        changes: counts every change, so that a reader can tell at once that nothing happened.
+        changes: counts every change, so that a reader sees at once that nothing happened.
     """
 
     __slots__ = ("_durable", "_files", "_noted", "_paths", "_synced", "changes")
