@@ -143,8 +143,8 @@ class Arrived:
 
 
 class Appender(Protocol):
-    """Puts records where a system reads them. The offset of a record in the input is its place there; where something
-    else says what the place is, the two are compared."""
+    """Puts records where a system reads them. The offset of a record in the input is its place there; where a log
+    reports the place, the two are compared."""
 
     def append(self, partition: int, first: int, records: Records) -> int:
         """Append to a partition.
@@ -227,7 +227,7 @@ class Feeder:
             inputs: the log.
             appender: takes what arrives.
             pace: how far it may; None: AtOnce.
-            record: takes the delays that the pace makes; None: nobody wants to know.
+            record: takes the delays that the pace makes; None: they are not recorded.
             assigned: the partitions that are fed; None: all.
         """
         self._inputs = inputs

@@ -81,7 +81,7 @@ class LogFeeder:
 
         Args:
             now_ms: on the clock of the run.
-            ready: whether the engine can come after; while it cannot, its silence says nothing.
+            ready: whether the engine can follow; while it cannot, missing progress means nothing.
 
         Raises:
             OSError: a record was not taken, or lies elsewhere than at its offset.

@@ -107,7 +107,7 @@ class Life(Mortal, Protocol):
         """Of its first process, as this machine numbers it."""
 
     def lines(self) -> list[bytes]:
-        """The whole lines that it has said since the last call; none, where somebody else takes them."""
+        """The complete lines that it has sent since the last call; none, where another object reads them."""
 
     def end(self) -> int: ...
 
@@ -213,7 +213,7 @@ class Member(Generic[ALife]):
             self.present.resume()
 
     def let_go(self) -> None:
-        """It goes on without this object, and nobody is started in its place for that. Idempotent."""
+        """Detach from it: it goes on without this object, and is not replaced. Idempotent."""
         self.present = None
         self._due_ms = math.inf
 
