@@ -39,7 +39,7 @@ def run_process(signals: OwnSignals) -> None:
     """Run the command line of this process, and end it.
 
     Args:
-        signals: what is heard where no command listens.
+        signals: the handler of signals where no command handles them.
     """
     from holdfast.harness.commands.standard_streams import lost_for_room, steady_streams
     from holdfast.harness.engine.site.interruption import hanging_calls

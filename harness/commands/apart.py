@@ -37,7 +37,7 @@ from holdfast.harness.model.verdict import Outcome
 
 PROGRAM = "from holdfast.harness.cli.apart import main; main()"
 LIMIT_S = 1_800.0
-"""How long one run may take, if the user says nothing else."""
+"""How long one run may take, unless the user sets another limit."""
 OUTPUT_LIMIT_BYTES = 2**20
 """What is passed on of what is written to standard error, the part's words among it."""
 END_LIMIT_S = 10.0

@@ -32,7 +32,7 @@ COLUMNS: Sequence[str] = ("plan", "system", "verdict", "running again", "new out
 def compare(
     names: Sequence[str], places: Sequence[Path], tier: Tier | None, runs: int, folder: Path, *, trust: bool
 ) -> int:
-    """Run each plan on each system, and write table, JSON and picture; 1 if one is refuted, 2 if one says nothing."""
+    """Run each plan on each system, and write table, JSON and picture; 1: one is refuted, 2: one is inconclusive."""
     plans = plans_of(places)
     for name, plan in plans.items():
         require_trusted_code(plan, f"plan {name}", trust=trust)

@@ -1,7 +1,7 @@
 """`holdfast doctor SYSTEM`: whether a system under test can be judged at all, in some seconds and a line for each step.
 
-It loads, says what it claims and offers where it can, runs without a fault, acknowledges something or completes a
-checkpoint, and goes on behind one kill.
+The system must load, declare what it claims and offers where it can, run without a fault, acknowledge something or
+complete a checkpoint, and go on behind one kill.
 What is found here is no certificate: two short runs decide no rule. So nothing that they persisted is read back, which
 takes longer than the runs on some systems.
 """

@@ -25,7 +25,7 @@ OPTIONS = {
 }
 WORKLOAD = {"records": 20_000, "records_per_second": 2_000, "preloaded_percent": 1}
 SAVEPOINTS = "savepoints"
-"""Where savepoints go that nobody names a directory for, below the folder of the cluster."""
+"""Where savepoints without a directory go, below the folder of the cluster."""
 
 
 def run_job(

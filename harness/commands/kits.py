@@ -53,7 +53,7 @@ def named_part(system: str, parts: Mapping[str, str], *, stores: bool) -> tuple[
         stores: --location or --option is given.
 
     Raises:
-        UsageError: not exactly one is named, or one that stores nothing is told where.
+        UsageError: not exactly one is named, or one that stores nothing is given a place.
     """
     chosen = {contract.replace("_", "-"): factory for contract, factory in parts.items() if factory}
     given = [*(["SYSTEM"] if system else []), *(f"--{contract}" for contract in chosen)]

@@ -222,7 +222,7 @@ def _decisions(system: System, tier: Tier, rules: Iterable[str]) -> Iterable[Dec
 
 
 def _failure(case: Case, trial: Trial, mark: Mark) -> str:
-    """What is to be said of a case that did not pass; empty: it did."""
+    """The failure text of a case that did not pass; empty: it did."""
     result = trial.result
     undecided = [rule for rule in mark.rule_ids() if result.rules.get(rule, Status.PASS) not in _OPEN]
     if result.status is Status.PASS and not undecided:
@@ -239,6 +239,6 @@ def _failure(case: Case, trial: Trial, mark: Mark) -> str:
 
 
 def _tier(system: System) -> Tier:
-    """The first on which a system runs here, or the first of all, which then says what is lacking."""
+    """The first tier on which a system runs here, or the first of all, whose run then reports what is lacking."""
     there = sorted(system.capabilities, key=list(Tier).index)
     return next((tier for tier in there if not lacking(tier)), there[0])

@@ -232,7 +232,7 @@ def settings_with(
     workers: int | None = None,
     reruns: int | None = None,
 ) -> Settings:
-    """The settings with what the command line says in place of the file."""
+    """The settings, in which the command line overrides the file."""
     said = {"systems": systems, "tiers": tiers, "budget_s": budget_s, "workers": workers, "reruns": reruns}
     return msgspec.structs.replace(settings, **{name: each for name, each in said.items() if each not in ((), None)})
 

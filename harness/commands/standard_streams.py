@@ -19,10 +19,10 @@ _STANDARD = (0, 1, 2)
 
 
 class LastingStream(io.TextIOBase):
-    """Writes to a stream; from the first write that nobody takes, everything is dropped.
+    """Writes to a stream; from the first write that fails, everything is dropped.
 
     Attributes:
-        full: what was written is lost because there is no room for it, and not because nobody reads it.
+        full: what was written is lost because there is no room for it, and not because its reader has gone.
     """
 
     def __init__(self, stream: TextIO) -> None:

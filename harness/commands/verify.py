@@ -31,7 +31,7 @@ def verify(folder: Path, replays: int, seed: int | None, *, trust: bool, json: b
     Args:
         folder: of the certificate.
         replays: how many runs of the simulator are repeated.
-        seed: which ones; None: nobody can know beforehand.
+        seed: which ones; None: one that cannot be known beforehand.
         trust: run the code that it names.
         json: print that as JSON and nothing else.
     """

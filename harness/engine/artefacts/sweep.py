@@ -36,7 +36,7 @@ def unfinished(root: Path, *, claimed: bool = False) -> list[Path]:
 
 
 def sweep(root: Path, *, trust: bool, named: Collection[str] = (), claimed: bool = False) -> Iterator[str]:
-    """Undo, end and remove what is left below an output folder; says what it did, one sentence each.
+    """Undo, end and remove what is left below an output folder; yields what it did, one sentence each.
 
     Args:
         root: where to look.
@@ -103,7 +103,7 @@ def names_of(system: str) -> frozenset[str]:
 
 
 def _system_of(folder: Path) -> str:
-    """The name of the system that ran there; empty if nothing says it."""
+    """The name of the system that ran there; empty if it is unknown."""
     try:
         return read_plan_file(require_regular(folder / PLAN)).system
     except UsageError:

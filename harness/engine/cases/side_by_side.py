@@ -104,7 +104,7 @@ def side_by_side(
         plans: by name; each is changed to what a system takes (plans.validate.fitted).
         setups: of systems; each on its own.
         folder: takes a folder for each run.
-        interruption: heard between any two steps.
+        interruption: read between any two steps.
         runs: of each plan on each system.
     """
     for setup in setups:

@@ -83,8 +83,8 @@ def verdicts_on(claim: str, verdicts: Iterable[Verdict]) -> tuple[Verdict, ...]:
 
 
 def is_decided(claim: str, verdicts: Iterable[Verdict]) -> bool:
-    """Whether a run says something about a claim: it refutes it, or each guarantee of it was compared with the input,
-    and nothing about it stayed open, such as records that stalled."""
+    """Whether a run decides a claim: it refutes it, or each guarantee of it was compared with the input, and nothing
+    about it stayed open, such as records that stalled."""
     on_it = verdicts_on(claim, verdicts)
     if any(verdict.anomalies for verdict in on_it):
         return True

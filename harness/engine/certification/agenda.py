@@ -145,7 +145,7 @@ SEEDS = 1_000_000
 
 
 def required_runs(case: Case, tier: Tier, scope: Scope) -> int:
-    """How many runs of a case must count, unless the user says otherwise."""
+    """How many runs of a case must count, unless the user sets that."""
     few = scope is Scope.QUICK and case.id == SWARM_ID and tier is Tier.SIM
     return min(case.runs, DRAWN_PLANS) if few else case.runs
 
@@ -213,7 +213,7 @@ class Agenda:
 
     def _ordered(self) -> list[Pair]:
         """Rehearsals first, then plans written by hand, the simulator before real tiers, and drawn plans with what time
-        is left. Of a tier, what tells of the system before what tells of the harness, and short cases before long."""
+        is left. Of a tier, cases that judge the system before those that judge the harness, and short ones first."""
         order = list(Tier)
 
         def key(pair: Pair) -> tuple[object, ...]:

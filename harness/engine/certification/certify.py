@@ -76,7 +76,7 @@ class Certification:
     Args:
         request: what is certified.
         observer: is notified of each step.
-        interruption: heard between any two steps.
+        interruption: read between any two steps.
         log: where each result is written, and read by the invocation that goes on after an interruption; None: nowhere.
         kits: run beside the cases.
 

@@ -64,7 +64,7 @@ def kit_journal(
     """The journal of one kit on one factory. A check is a case of one run.
 
     Args:
-        checks: what they say.
+        checks: their results.
         command: as typed.
         factory: what was certified.
         subject: whose rules count.
@@ -73,7 +73,7 @@ def kit_journal(
         seed: of all random programs.
         interrupted: name of the signal that ended it early: no rule passes then, for some of its checks may be missing.
         left_out: rules of the kit that were not chosen.
-        floor: of the kit, as HasFloor says.
+        floor: of the kit, see HasFloor.
         again: the command that runs the checks of a rule again; None: it is not known.
     """
     checks = _not_below(floor, checks)
@@ -224,7 +224,7 @@ def _finding(together: Sequence[KitCheck], again: Callable[[str], Command] | Non
 
 
 class JudgedPart(NamedTuple):
-    """A part, and what its kit says.
+    """A part, and the result of its kit.
 
     Attributes:
         part: which.

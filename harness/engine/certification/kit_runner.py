@@ -196,7 +196,8 @@ def _with_what_is_bent(check: KitCheck, bent: str) -> KitCheck:
 
 
 def _broken_off(check: KitCheck, assignment: KitAssignment, error: BaseException) -> KitCheck:
-    """What a check says that was ended by an exception: an error is the kit's own, for it handles those of the part."""
+    """The result of a check that an exception ended: ERROR, since the kit handles those of the part; FAIL for one that
+    would end the process."""
     if isinstance(error, Exception):
         return msgspec.structs.replace(check, status=Status.ERROR, reason=f"the kit broke: {in_words(error)}")
     reason = f"{assignment.contract} {assignment.factory} raised {in_words(error)}, which would end the process"

@@ -1,6 +1,6 @@
 """Where a process was when it ended, hung or crashed, so that a part is blamed by the call that it did not return from.
 
-The process writes its stack to a file: when a signal crashes it, when it calls `os._exit`, and when it is asked to.
+The process writes its stack to a file: when a signal crashes it, when it calls `os._exit`, and on request.
 """
 
 from __future__ import annotations

@@ -90,7 +90,7 @@ def check_request(request: Request) -> None:
 
 
 def require_numbers(**given: tuple[int | None, int]) -> None:
-    """Refuse numbers that nobody can count to.
+    """Refuse numbers that are too large.
 
     Args:
         given: by name of the option, its value and the largest one.

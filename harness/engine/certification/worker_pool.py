@@ -76,8 +76,8 @@ class WorkQueue(msgspec.Struct, Generic[Key]):
     """Cases that wait for a worker.
 
     Attributes:
-        assignments: each with a key of the caller's. A free worker takes the next. As long as any worker is busy one is
-            asked for, behind the end, too.
+        assignments: each with a key of the caller's. A free worker takes the next. As long as any worker is busy, the
+            next one is requested even after the end: more may come.
         width: number of workers. Another number takes effect when a worker is free.
         settings: of each worker.
     """
@@ -284,7 +284,7 @@ class _Worker(Generic[Key]):
         return message
 
     def _require_due(self, message: AnyMessage) -> None:
-        """Refuse what no worker says of its assignment: code that it runs has written it.
+        """Refuse a message that does not fit the assignment of its worker: code that the worker runs has forged it.
 
         Raises:
             msgspec.ValidationError: it is such a message.
@@ -297,7 +297,7 @@ class _Worker(Generic[Key]):
             raise msgspec.ValidationError(f"a {type(message).__name__} is not due")
 
     def _end_if_it_lives(self) -> None:
-        """Whoever cannot be heard any more."""
+        """End a worker whose connection is of no use any more; one that hangs writes its stack first."""
         try:
             self._process.wait(_ANSWER_S)
         except subprocess.TimeoutExpired:

@@ -59,7 +59,7 @@ def _clause_evidence(oracle: Oracle) -> Mapping[str, tuple[type[Event], ...]]:
 
 
 def on_its_word(oracles: Iterable[Oracle], evidence: Mapping[str, Evidence]) -> frozenset[str]:
-    """The clauses, as `ORACLE/clause`, that nobody can decide but by what the system under test records of itself.
+    """The clauses, as `ORACLE/clause`, that only native reports of the system under test can decide.
 
     Args:
         oracles: all that judge.
@@ -127,7 +127,7 @@ def _unseen(oracle: Oracle, evidence: Mapping[str, Evidence]) -> frozenset[str]:
 def judge(
     history: History, oracles: Iterable[Oracle], evidence: Mapping[str, Evidence] | None = None
 ) -> tuple[Verdict, ...]:
-    """The verdict of every oracle that applies. One that raises could not tell: it never decides by crashing.
+    """The verdict of every oracle that applies. One that raises is inconclusive: it never decides by crashing.
 
     None where the history is blind: what is missing in it may have happened.
 
@@ -192,8 +192,8 @@ def outcome_of(history: History, verdicts: tuple[Verdict, ...]) -> tuple[Outcome
     """The outcome of a run with the cause of an inconclusive one.
 
     Where others may have reached into a service, nothing is known. Else FAIL wins over everything: safety is judged
-    even where a fault missed. Then whatever makes a run say too little makes it inconclusive: a problem of the harness,
-    a fault that never acted or never landed, an oracle that could not tell, or no oracle that decided anything.
+    even where a fault missed. Then these make a run inconclusive: a problem of the harness, a fault that never acted or
+    never landed, an inconclusive oracle, or no oracle that decided anything.
     """
     for event in history.of(ConnectionsRefused):
         if event.link:

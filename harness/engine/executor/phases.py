@@ -1,10 +1,10 @@
 """The phases of a run: safety, heal, liveness, settle. Their decisions use the deployment's clock alone.
 
-On a machine that others use too, a bound counts the time in which whatever wanted to run could run. The time in which
-something waited for a processor or a disk is granted on top, up to a limit, so that a run that hangs ends even there.
+On a shared machine, a bound counts only the time in which no process had to wait. The time in which one waited for a
+processor or a disk is granted on top, up to a limit, so that a run that hangs ends even there.
 
-A rehearsal that does not reach its end by itself, or whose output nobody saw, is no proof against what the system under
-test claims: it is inconclusive, in one sentence. What its output holds is judged as ever.
+A rehearsal that does not reach its end by itself, or whose output was not seen, is no proof against the claims of the
+system under test: it is inconclusive, in one sentence. What its output holds is judged as usual.
 """
 
 from __future__ import annotations
@@ -233,6 +233,6 @@ def rehearsed(end: RunEnd, recording: Recording, inputs: InputLog, *, shows_rows
 
 
 def _in_one_line(reason: str) -> str:
-    """Of what a system under test says when it fails, the first line."""
+    """The first line of the error text of a system under test."""
     line = reason.strip().partition("\n")[0].rstrip(".")
     return line if len(line) <= LONGEST else f"{line[:LONGEST]} ..."

@@ -75,7 +75,7 @@ def _marked(partition: Partition, code: int, count: int) -> Partition:
 
 
 REAL_SLICE_MS = 100
-"""Longest step where steps take real time: how late an interruption may be heard."""
+"""Longest step where steps take real time: how late an interruption may take effect."""
 SUBMIT = "submit"
 """The node of what is recorded before anything runs."""
 _COMPLETED = str(CheckpointCompleted.__struct_config__.tag)
@@ -170,7 +170,7 @@ def run_plan(
         tools: registered faults, workloads and oracles.
         tier: one of the system's.
         folder: of the run, existing; None on the simulator, where nothing is written.
-        interrupted: the reason to end early, or an empty text; asked between any two steps.
+        interrupted: returns the reason to end early, or an empty text; called between any two steps.
         rehearsal: the plan has no faults, and is to show whether others need be run: see phases.rehearsed.
         audit: read back what was persisted, once the run is over (`Deployment.stop`).
 

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 AHEAD = 3
 """Chunks for each core that are drawn in one job: what is lost when it is broken off."""
 LISTEN_S = 0.1
-"""How late an interruption may be heard."""
+"""How late an interruption may take effect."""
 _GROUP = "holdfast campaign"
 
 
@@ -110,7 +110,7 @@ def archive(system: System, tools: Toolbox) -> bytes:
 
 
 def _collected(spark: SparkSession, frame: DataFrame, interrupted: Callable[[], str]) -> Iterator[bytes]:
-    """Collect in a thread, so that an interruption is heard while executors draw."""
+    """Collect in a thread, so that an interruption takes effect while executors draw."""
     from pyspark import inheritable_thread_target
     from pyspark.errors import PySparkException
 

@@ -124,7 +124,7 @@ MOST_PLANS = 10
 
 
 def needed_faults(run: Run, system: System, tools: Toolbox) -> Needed:
-    """Which faults the cause of a refutation needs. Nobody tries where nothing was refuted, the plan has no fault, its
+    """Which faults the cause of a refutation needs. Not tried where nothing was refuted, the plan has no fault, its
     expected end needs them, or the run was on no simulator.
 
     Args:

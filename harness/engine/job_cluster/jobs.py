@@ -28,7 +28,7 @@ from holdfast.harness.model.events import (
 MOST_PARALLELISM = 1 << 15
 """As in Flink."""
 SHOWN = 80
-"""So much of a wrong value is said."""
+"""How many characters of a wrong value an error shows."""
 PENDING, DONE = "pending", "done"
 
 
@@ -103,10 +103,10 @@ OVER = frozenset({"FINISHED", "CANCELED", "FAILED", "SUSPENDED"})
 
 @dataclass
 class SavepointOperation:
-    """A savepoint that was asked for.
+    """A requested savepoint.
 
     Attributes:
-        trigger: its id for whoever asked.
+        trigger: its id for the client.
         name: of its folder.
         stops: the job is to end with it.
         checkpoint: its id; 0: it has none yet.
@@ -165,7 +165,7 @@ class Job:
             self._fail(f"the job is {event.status}: {event.reason}")
 
     def savepoint_triggered(self, event: SavepointTriggered) -> None:
-        """One of those that were asked for has begun."""
+        """A requested savepoint has begun."""
         for operation in self.savepoints.values():
             if operation.name == event.folder.rstrip("/").rpartition("/")[2]:
                 operation.checkpoint = event.checkpoint

@@ -179,7 +179,7 @@ def savepoint_format(given: str | None) -> str:
 
 
 def parts_of(target: str) -> list[str]:
-    """The parts of the path that is asked for.
+    """The parts of the path of a request.
 
     Raises:
         ValueError: it is none.

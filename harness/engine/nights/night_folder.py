@@ -211,7 +211,7 @@ class NightFolder:
 
 
 def folder_name(system: str) -> str:
-    """The name of a system as that of a folder; what cannot stand in one is told apart by a digest."""
+    """The name of a system as that of a folder; names with other characters are made unique by a digest."""
     name = _ODD.sub("-", system).strip("-.")
     return name if name == system else f"{name}-{hashlib.sha256(system.encode()).hexdigest()[:6]}"
 

@@ -366,7 +366,7 @@ def _sums_in_words(sums: Mapping[str, int]) -> str:
 
 
 def _owners(history: History) -> dict[tuple[str, str], str]:
-    """Which subtask of a vertex has a key, as far as snapshots tell."""
+    """Which subtask of a vertex has a key, as far as snapshots show."""
     found: dict[tuple[str, str], str] = {}
     for event in history.of(SnapshotTaken):
         if event.state is not None:

@@ -174,7 +174,7 @@ _RECEIVED = {received: (sent, fields) for sent, received, fields in events.MESSA
 
 
 def sent_as(event: events.Event) -> tuple[object, ...]:
-    """What tells the message that an event sends from others; empty: it sends none."""
+    """What identifies the message that an event sends; empty: it sends none."""
     fields = _SENT.get(type(event))
     return () if fields is None else (type(event), *(getattr(event, field) for field in fields))
 

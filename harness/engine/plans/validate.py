@@ -154,7 +154,7 @@ def _objection(plan: Plan, system: System, tier: Tier) -> str:
     try:
         return answer_of(system.objection, plan, tier, kind=str) if isinstance(system, TierAware) else ""
     except ValueError:
-        return ""  # A value of an option is refused, as check_options says, or as the run is to show.
+        return ""  # A value of an option is refused: check_options reports it, or the run is to show it.
 
 
 def check_options(plan: Plan, system: System) -> None:
@@ -162,7 +162,7 @@ def check_options(plan: Plan, system: System) -> None:
 
     Raises:
         UsageError: a value is refused.
-        NotApplicable: an option is unsupported, or the adapter says nothing about it.
+        NotApplicable: an option is unsupported, or the adapter does not account for it.
     """
     if plan.expected_end in (ExpectedEnd.REFUSED, ExpectedEnd.ACCEPTED):
         return

@@ -1,6 +1,6 @@
-"""Entry points by group and name, and `module:name`: how what is plugged in is found, and what is said where it is not.
+"""Entry points by group and name, and `module:name`: how plugged-in code is found, and the error where it is not.
 
-Looked up once and kept; nothing is imported before it is asked for.
+Looked up once and kept; nothing is imported before it is needed.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def module_of(name: str) -> str:
 
 
 def misplaced() -> Iterator[str]:
-    """A sentence for each group in which somebody registers and that nobody reads."""
+    """A sentence for each group with entry points that Holdfast does not read."""
     for group in sorted(installed().groups):
         if group.startswith("holdfast.") and group.removeprefix("holdfast.") not in GROUPS:
             names = ", ".join(repr(entry.name) for entry in installed(group=group))

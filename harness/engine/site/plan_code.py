@@ -49,7 +49,7 @@ def third_party_code(system: str, plan: Plan | None = None) -> tuple[str, ...]:
 
 
 def require_trusted_code(plan: Plan, source: str | Path, *, trust: bool) -> None:
-    """Refuse a plan from a file that may let its system import what nobody has registered.
+    """Refuse a plan from a file that may let its system import code that is not registered.
 
     Args:
         plan: of the file.

@@ -1,6 +1,6 @@
 """Everything that is plugged in, by its kind.
 
-Nothing is imported before it is asked for, so that a command that needs no system stays fast.
+Nothing is imported before it is needed, so that a command that needs no system stays fast.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def one_of_suites(field: str, name: str, noun: str) -> Any:
     """The thing of that name.
 
     Raises:
-        UsageError: nobody brings it, or it cannot be loaded.
+        UsageError: it is not registered, or it cannot be loaded.
     """
     known = named_by_suites(field)
     if name not in known:
@@ -247,10 +247,10 @@ def kits() -> tuple[str, ...]:
 
 
 def kit(contract: str) -> Kit:
-    """Who judges a contract of the SPI, by its name.
+    """The kit that judges a contract of the SPI, by its name.
 
     Raises:
-        UsageError: nobody does.
+        UsageError: none is registered.
     """
     return cast("Kit", one_of_suites("kits", contract, "kit"))
 
@@ -261,10 +261,10 @@ def scaffolds() -> tuple[str, ...]:
 
 
 def scaffold(kind: str) -> Scaffold:
-    """What an author of such a thing starts from.
+    """The scaffold that an author of such a part starts from.
 
     Raises:
-        UsageError: nobody has one.
+        UsageError: none is registered.
     """
     return cast("Scaffold", one_of_suites("scaffolds", kind, "scaffold"))
 

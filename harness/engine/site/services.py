@@ -1,5 +1,5 @@
-"""The site of this process: what the user said about services, those that were opened, and how services of others let
-us in: read from the environment, because what is typed can be read by everybody."""
+"""The site of this process: what the user stated about services, those that were opened, and the credentials for
+existing services: from the environment, because every user of the machine can read a command line."""
 
 from __future__ import annotations
 
@@ -159,13 +159,13 @@ def site_of(
 
 
 def settle(site: Site) -> None:
-    """Say what the user said, before any system needs a service; for the whole process, the last call counts."""
+    """Set the site that the user stated, before any system needs a service; for the process, the last call counts."""
     global _site
     _site = site
 
 
 def chosen_site() -> Site:
-    """What the user said."""
+    """The site that the user stated."""
     return _site
 
 
@@ -190,7 +190,7 @@ def settle_named(sites: Sites) -> None:
 
 
 def service_provider() -> ServiceProvider | None:
-    """Who provides brokers, object stores and clusters; None if nobody is installed."""
+    """The provider of brokers, object stores and clusters; None if none is installed."""
     found = entry_points.load_all("services").values()
     return next((cast("ServiceProvider", entry_points.instantiated(each)) for each in found), None)
 
@@ -199,7 +199,7 @@ def services() -> Services:
     """Opened at the first call; the same ones until `close_services`.
 
     Raises:
-        UsageError: nobody provides any, or the site contradicts itself.
+        UsageError: no provider is installed, or the site contradicts itself.
     """
     global _services
     if _services is None:
@@ -214,10 +214,10 @@ def services() -> Services:
 
 
 def require_reachable() -> None:
-    """Ask each service that the user named whether it is there, before anything rests on it.
+    """Connect to each service that the user named, before anything rests on it.
 
     Raises:
-        UsageError: one is not, or nobody here can ask it; one sentence.
+        UsageError: one does not answer, or no client for it is installed; one sentence.
     """
     if not (_site.kafka_bootstrap or _site.s3_endpoint or _site.spark_master):
         return
@@ -263,7 +263,7 @@ def image_set(site: Site) -> ImageSet:
     """What services are started from, with the images that a site puts in place of ours.
 
     Raises:
-        UsageError: nobody has any.
+        UsageError: no provider of images is installed.
         ValueError: a site names an image that is not in the set.
     """
     provider: object = service_provider()
@@ -273,8 +273,7 @@ def image_set(site: Site) -> ImageSet:
 
 
 def missing_parts() -> str:
-    """The names of what is not installed, and is not optional; empty: nothing is missing, or nobody can install
-    anything."""
+    """The names of what is not installed, and is not optional; empty: nothing is missing, or no installer is there."""
     provider = _installing()
     parts = () if provider is None else provider.parts()
     return ", ".join(part.name for part in parts if not (part.present or part.optional))

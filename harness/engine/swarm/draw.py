@@ -58,7 +58,7 @@ POLICIES = ("NO_EXTERNALIZED_CHECKPOINTS", "DELETE_ON_CANCELLATION", "RETAIN_ON_
 _LEAVES = POLICIES[-1]
 _ENDS = {"cancel": ExpectedEnd.CANCELED, "suspend": ExpectedEnd.SUSPENDED}
 _CALM = 2
-"""So many checkpoints after the last fault there is a coordinator that can be asked."""
+"""So many checkpoints after the last fault there is a coordinator that takes requests."""
 
 
 WIDTHS = (1, 2, 3, 4)

@@ -287,7 +287,7 @@ def _compare_card(stated: Certificate, found: Certificate, statements: Statement
 
 
 def _compare_reach(journal: Journal, judged: Judged, statements: Statements) -> None:
-    """Whether what must run is listed, and what is said not to apply does not."""
+    """Whether all cases that must run are listed, and those listed as not applicable are not."""
     if (agenda := _agenda(journal, judged)) is None:
         statements.leave_open(f"which cases must run, and which do not apply: {judged.why_not}")
         return

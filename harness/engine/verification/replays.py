@@ -203,7 +203,7 @@ def _plan(sent: SentCertificate, result: RunResult, plans: Plans) -> Plan | None
     try:
         plan = read_plan_file(sent.run_folder(result.id) / PLAN)
     except UsageError:
-        return None  # Judging it again has said so.
+        return None  # Judging it again has reported that.
     return plan if plan_digest(plan) == result.plan_digest else None
 
 
@@ -342,7 +342,7 @@ def _is_over(sent: SentCertificate, key: Key, digests: str) -> bool:
 
 
 def _manifests(sent: SentCertificate, key: Key) -> Iterator[bytes]:
-    """Of the kept runs, in the order in which they ended; empty where it cannot be read, which judging them says."""
+    """Of the kept runs, in the order in which they ended; empty where it cannot be read, which judging them reports."""
     for each in sent.runs_of(key):
         if each.kept is not None and each.kept.artefacts and each.result.id not in sent.undigested:
             try:

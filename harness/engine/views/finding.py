@@ -28,8 +28,8 @@ class Needed(NamedTuple):
     """Which faults of its plan a failure needs.
 
     Attributes:
-        words: such as `needs kill of worker 1`; empty: nobody tried.
-        faults: their numbers; empty: it is the same without any. None: nobody tried.
+        words: such as `needs kill of worker 1`; empty: not tried.
+        faults: their numbers; empty: it is the same without any. None: not tried.
     """
 
     words: str = ""

@@ -140,7 +140,8 @@ def _answered_ns(history: History, stretch: _Stretch) -> int | None:
 def read_again(history: History) -> tuple[int, ...]:
     """By restart from a checkpoint, how many records had been fed before the fault that the checkpoint does not cover.
 
-    Of a system whose tasks tell what they read, fed is what was read; of others, what the harness appended to the log.
+    Of a system whose tasks report what they read, fed is what was read; of others, what the harness appended to the
+    log.
     """
     covered = {event.checkpoint: event.positions for event in history.of(CheckpointCompleted)}
     fed: dict[int, int] = {}
