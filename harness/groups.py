@@ -32,7 +32,7 @@ class GroupWriter:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_collection_finish(self, session: pytest.Session) -> None:
-        """Before xdist says that the collection is over."""
+        """Before xdist reports that the collection is over."""
         marks = {item.nodeid: item.get_closest_marker(MARK) for item in session.items}
         groups = {test: str(mark.args[0] if mark.args else mark.kwargs["name"]) for test, mark in marks.items() if mark}
         self._path.write_bytes(msgspec.json.encode(groups))

@@ -243,7 +243,7 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
-    """A worker of xdist tells its controller what it left out."""
+    """A worker of xdist reports to its controller what it left out."""
     output = getattr(session.config, "workeroutput", None)
     if output is not None:
         output[_LEFT_OUT] = dict(_left_out)

@@ -129,8 +129,8 @@ class History:
         return found[id(event)]
 
     def derived(self, make: Callable[[History], Derived]) -> Derived:
-        """What `make` makes of this history: made once, and kept with it. It must not hold the history, which would be
-        garbage in a circle, and nobody may change it."""
+        """What `make` makes of this history: made once, and kept with it. It must not refer to the history, which would
+        be a reference cycle, and must not be changed."""
         found = self._derived.get(make)
         if found is None:
             found = self._derived[make] = make(self)

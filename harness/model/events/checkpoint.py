@@ -87,8 +87,8 @@ class DeclineReceived(Event, tag="decline_received"):
 class MetadataPublished(Event, tag="metadata_published"):
     """The metadata of a checkpoint became visible under its final name, or was found there by a recovery.
 
-    `files` is the metadata and all that it names, `states` the number of subtask states in it; 0: nobody counts
-    them.
+    `files` is the metadata and all that it names, `states` the number of subtask states in it; 0: they are not
+    counted.
     """
 
     checkpoint: int

@@ -43,7 +43,7 @@ class _Lifecycle:
         self.findings, self.checked = findings, findings.checked
         self.model = CoordinatorModel(history)
         self.durability_seen = bool(history.of(events.MetadataPublished))
-        # Where nobody sees what a coordinator sends, what a task receives shows its order.
+        # Where the sends of a coordinator are not recorded, what a task receives shows their order.
         sends_seen = bool(history.of(events.NotificationSent))
         heard: Handlers = {} if sends_seen else {events.NotificationReceived: self._judge_order}
         replay(
