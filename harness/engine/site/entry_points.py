@@ -58,7 +58,7 @@ def misplaced() -> Iterator[str]:
         if group.startswith("holdfast.") and group.removeprefix("holdfast.") not in GROUPS:
             names = ", ".join(repr(entry.name) for entry in installed(group=group))
             yield (
-                f"{group} is no group of entry points, so nobody reads {names}; groups are {', '.join(GROUPS)}: see "
+                f"{group} is no group of entry points, so nothing reads {names}; groups are {', '.join(GROUPS)}: see "
                 "Interfaces in the documentation, and move it there."
             )
 

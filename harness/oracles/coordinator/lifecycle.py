@@ -186,7 +186,7 @@ class _Lifecycle:
             findings.check("wrong-reason")
             ended = event.reason == FailureReason.TASK_CLOSING and self.model.ending
             if not ended and (declined is None or event.reason != declined.cause):
-                actual = "nobody declined it" if declined is None else f"{declined.subtask} gave: {declined.cause}"
+                actual = "no task declined it" if declined is None else f"{declined.subtask} gave: {declined.cause}"
                 message = f"checkpoint {event.checkpoint} is aborted as {event.reason}, and {actual}"
                 findings.violated("wrong-reason", message, *([declined] if declined else []), event)
         elif event.reason == FailureReason.SUBSUMED:

@@ -33,7 +33,7 @@ class MessageOracle:
     title = "control messages"
     invariant = "Each received message was sent in that attempt, and each one arrives while its connection is open."
     clauses: Mapping[str, str] = {
-        "never-sent": "a message is taken that nobody sent in that attempt",
+        "never-sent": "a message is received that was not sent in that attempt",
         "taken-twice": "a message is taken more often than it was sent in that attempt, and nothing doubled it",
         "never-received": "a message between processes that live is never taken though its connection is open",
     }
@@ -98,7 +98,7 @@ def _judge_receptions(
         name = key(event)
         untaken[name] -= 1
         if name not in given:
-            findings.violated("never-sent", f"nobody sent what was taken: {event_line(event)}", event)
+            findings.violated("never-sent", f"it was received and never sent: {event_line(event)}", event)
         elif untaken[name] < 0 and _part(event) not in disturbed:
             findings.violated("taken-twice", f"it was sent once less: {event_line(event)}", event)
 
@@ -133,4 +133,4 @@ def _judge_losses(
             continue
         node = event.node if sent in TO_COORDINATOR else task.node if task is not None else ""
         if node and state.lives(node) and (standing or state.was_quiet(event.time_ns)):
-            findings.violated("never-received", f"nobody took what was sent: {event_line(event)}", event)
+            findings.violated("never-received", f"it was sent and never received: {event_line(event)}", event)

@@ -26,7 +26,7 @@ class LocalOracle:
 
     name = "LOCAL"
     title = "local copies"
-    invariant = "An intact local copy of the restored state is used; any other is as good as none, and harms nobody."
+    invariant = "An intact local copy of the restored state is used; any other counts as absent, and fails nothing."
     clauses: Mapping[str, str] = {
         "kept-though-off": "a local copy is written or used where that is off, or excluded",
         "local-failure-counts": "a checkpoint is declined because its local copy could not be written",

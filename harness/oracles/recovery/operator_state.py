@@ -17,7 +17,7 @@ from holdfast.harness.oracles.shared.layout import Layouts
 from holdfast.harness.oracles.shared.recorded import Recorded
 
 CLAUSES: Mapping[str, str] = {
-    "list-lost": "an element of list state is given to nobody at a restore, or to two",
+    "list-lost": "an element of list state is given to no subtask at a restore, or to two",
     "list-uneven": "at another parallelism list state is not dealt out in order and evenly",
     "union-incomplete": "a subtask is not given all of the union list state that was recorded",
     "union-multiplied": "more or less of union list state is kept after a restore than was recorded",

@@ -71,7 +71,7 @@ def _judge_taken(subtask: SubtaskTimers, findings: Findings) -> None:
         message = f"{name} takes timer {describe_timer(timer)} again"
         findings.violated("timer-repeated", message, subtask.taken[timer], event)
     for timer, event in subtask.unknown:
-        message = f"{name} takes timer {describe_timer(timer)}, which nobody has set"
+        message = f"{name} takes timer {describe_timer(timer)}, which was not set"
         findings.violated("timer-unknown", message, subtask.started, event)
 
 

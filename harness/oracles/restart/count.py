@@ -66,7 +66,7 @@ def judge_silence(history: History, exempt: Exemptions, findings: Findings) -> N
         counted = any(pause.time_ns < event.time_ns <= until_ns for event in history.of(FailureCounted))
         if not counted and not any(pause.time_ns < event.time_ns <= until_ns for event in history.of(JobSwitched)):
             silent_ms = (until_ns - pause.time_ns) // NS_PER_MS
-            message = f"{pause.target} is paused for {silent_ms} ms, and nobody counts a failure"
+            message = f"{pause.target} is paused for {silent_ms} ms, and no failure is counted"
             findings.violated("silence-not-noticed", message, pause)
 
 

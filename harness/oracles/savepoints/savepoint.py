@@ -156,7 +156,7 @@ def _judge_targets(history: History, findings: Findings) -> None:
         return
     findings.check("target-invented", len(asked))
     for triggered in history.of(events.SavepointTriggered):
-        message = f"savepoint {triggered.checkpoint} goes to {triggered.folder!r}, which nobody has named"
+        message = f"savepoint {triggered.checkpoint} goes to {triggered.folder!r}, which no user has named"
         findings.violated("target-invented", message, triggered)
 
 

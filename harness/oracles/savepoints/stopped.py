@@ -143,7 +143,7 @@ def _judge_recovery_points(history: History, findings: Findings) -> None:
     for notice in history.of(events.NotificationSent):
         savepoint = between.get((job_of(notice), notice.checkpoint))
         if savepoint is not None and notice.completed:
-            message = f"{notice.subtask} is told to commit what savepoint {notice.checkpoint} promises"
+            message = f"{notice.subtask} is notified to commit what savepoint {notice.checkpoint} promises"
             findings.violated("savepoint-commits", message, savepoint, notice)
     for started in history.of(events.AttemptStarted):
         savepoint = between.get((job_of(started), started.restored_checkpoint or 0))

@@ -103,7 +103,7 @@ class RequestTurns:
             self._findings.violated("refused-twice", message, before, event)
         self._findings.check("refused-without-request")
         if event.request not in self._trace.made:
-            message = f"request {event.request} ({event.origin}) is refused, which nobody made"
+            message = f"request {event.request} ({event.origin}) is refused, which was not made"
             self._findings.violated("refused-without-request", message, event)
         if event.reason is FailureReason.TOO_MANY_REQUESTS and event.request in waiting:
             self._findings.check("dropped-too-early")

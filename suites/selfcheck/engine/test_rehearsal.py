@@ -168,7 +168,7 @@ def test_nothing_is_run_behind_a_rehearsal_that_lacks_something(
     first, second = journal.cases
     assert (first.status, second.status) == (Status.INCONCLUSIVE, Status.UNTESTED)
     assert first.reason.startswith("without a fault, ")
-    assert second.reason == "no fault was tried, because the run without one says nothing (rehearsal/sum)"
+    assert second.reason == "no fault was tried, because the run without one decides nothing (rehearsal/sum)"
     assert sum(tier.runs for tier in journal.tiers) == 1
     assert journal.certificate.title is Title.INCONCLUSIVE
     assert f"Case rehearsal/sum on sim is INCONCLUSIVE: {first.reason}." in journal.certificate.missing
