@@ -208,7 +208,7 @@ class _Accounts:
     def close(self) -> None:
         """The run is over: a coordinator that lives has decided what follows a failure."""
         self._judge_jitter()
-        self.records.tell()
+        self.records.finish()
         failure = self.failure
         if failure is None or not self.allowed or failure.node in self.dead:
             return

@@ -85,8 +85,8 @@ class FailingRecords:
         message = f"record {record.offset} of partition {record.partition} fails, its reported cause: {failure.cause}"
         self._findings.violated("cause-not-reported", message, record, failure)
 
-    def tell(self) -> None:
-        """Say of failures by one record that they go on for ever, and why."""
+    def finish(self) -> None:
+        """Note failures by one record that never end, and why."""
         if self._endless:
             record, times = self._endless[-1], len(self._endless)
             self._findings.inform(
