@@ -121,7 +121,7 @@ class _Claim(NamedTuple):
     what: str | None
 
 
-def before_next(history: History, fault: int, rivals: Rivals | None = None) -> float:
+def time_of_next(history: History, fault: int, rivals: Rivals | None = None) -> float:
     """When the next of some faults acts, as `time_ns`, of those of the same kind unless stated otherwise; infinity:
     none does."""
     specs = history.plan.faults
@@ -184,7 +184,7 @@ def crossings(history: History, channel: str) -> Iterator[Crossing]:
 
 
 def operations(history: History, role: Role) -> list[Crossing]:
-    """What was asked of a service, until it was done.
+    """The requests to a service, each until it was done.
 
     Of a source system: records of each partition, from those that came last until the next. Of a broker: commits, where
     the sink records them. Else checkpoints, which are complete only when everything is
