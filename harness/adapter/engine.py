@@ -388,8 +388,8 @@ class EngineDeployment(ProcessDeployment):
         self._feeder.feed_markers()
 
     def drained(self) -> bool:
-        """What is persisted covers all input, and the output has shown it, or has been quiet for long; and nothing has
-        changed for the settle window of the plan."""
+        """Whether what is persisted covers all input, the output has shown it or has been quiet for long, and nothing
+        has changed for the settle window of the plan."""
         if not (self._feeder.covered and self._crew.alive and self._engine.idle()):
             return False
         return self._committed.settled(self._feeder.limits, self._progressed_ms, self._settle_ms)

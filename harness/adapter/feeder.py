@@ -162,7 +162,7 @@ class Appender(Protocol):
         """
 
     def settle(self) -> int:
-        """What is due by now was appended: see to what is under way.
+        """Flush what is under way, once everything due by now was appended.
 
         Returns:
             How many records were taken and are not known to be there yet.

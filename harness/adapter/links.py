@@ -147,7 +147,7 @@ class Links:
         self._relay.reset(link)
 
     def _by(self, link: str) -> int:
-        """Whose work it is what a link does."""
+        """The fault that impairs a link."""
         return next((self._held.by((link, each)) for each in KINDS if self._held.acts((link, each))), NOBODY)
 
     def _settle(self, link: str, kind: str, former: int) -> None:
@@ -266,6 +266,6 @@ class Strangers:
         self._known = Counter(refused())
 
     def events(self) -> Sequence[ConnectionsRefused]:
-        """Those that have come since this was made, or last called."""
+        """The refused connections since this was made, or last called."""
         known, self._known = self._known, Counter(self._refused())
         return [ConnectionsRefused(connections=more, link=link) for link, more in (self._known - known).items()]

@@ -40,7 +40,7 @@ class Nodes:
         return node_name(process, self._numbers[process])
 
     def begin(self, process: str, attempt: int = 0) -> None:
-        """Its next life begins; one that was not buried is left behind.
+        """Begin the next life of a process; one whose end was not recorded is left behind.
 
         Args:
             process: such as `worker-0`.
@@ -51,7 +51,7 @@ class Nodes:
         self.recorder.record(self.last(process), NodeStarted(attempt=attempt))
 
     def bury(self, process: str, cause: str, *, by_error: bool = False) -> None:
-        """Its present life is dead.
+        """Record that the present life of a process is dead.
 
         Args:
             process, cause, by_error: see NodeDied. Of a death by the harness, the fault that acts is the reason.
@@ -104,7 +104,7 @@ class Life(Mortal, Protocol):
 
     @property
     def pid(self) -> int:
-        """Of its first process, as this machine numbers it."""
+        """The pid of its first process on this machine."""
 
     def lines(self) -> list[bytes]:
         """The complete lines that it has sent since the last call; none, where another object reads them."""
@@ -218,7 +218,7 @@ class Member(Generic[ALife]):
         self._due_ms = math.inf
 
     def bury(self, cause: str, *, by_error: bool = False) -> None:
-        """It is dead: that is recorded, and its environment may start it again. Between two lives nothing happens.
+        """Record its death; its environment may start it again. Between two lives nothing happens.
 
         Args:
             cause, by_error: see NodeDied.

@@ -52,7 +52,7 @@ class Reader(msgspec.Struct, frozen=True):
 
     @staticmethod
     def of(factory: Callable[..., CommittedTable | CommittedLog], *arguments: str) -> Reader:
-        """That of a class, or of a function at the top of a module.
+        """The reader that a class makes, or a function at the top of a module.
 
         Raises:
             TypeError: an argument is no text, and goes to another process as one.

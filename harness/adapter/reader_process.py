@@ -75,7 +75,7 @@ class Altered(msgspec.Struct, frozen=True, tag="altered", tag_field="kind"):
 
 
 class Unreadable(msgspec.Struct, frozen=True, tag="unreadable", tag_field="kind"):
-    """It is no output of its form. Nothing else follows."""
+    """The last message of a reader whose output is not of its form."""
 
     reason: str
 

@@ -24,7 +24,7 @@ DEATHS_ALIKE = 5
 
 
 class Deaths:
-    """Those of one run.
+    """The deaths of workers of one run.
 
     Attributes:
         at_once: those in the same way up to the last one, if the program has acknowledged nothing in any life; else

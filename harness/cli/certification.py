@@ -200,7 +200,7 @@ BESIDE_RESUME = {"resume", "trust", "json", "verbose", "require"}
 
 
 def _refuse_beside_resume(context: typer.Context) -> None:
-    """What was begun goes on as it was begun."""
+    """Refuse options beside --resume: a certification goes on as it was begun."""
     given = [
         each.opts[0] if each.param_type_name == "option" else str(each.name).upper()
         for each in context.command.params

@@ -19,7 +19,7 @@ from msgspec.structs import replace
 from holdfast.harness.commands.console import EXIT_CODES
 from holdfast.harness.engine.errors import UsageError
 from holdfast.harness.engine.executor.run import Run, run_plan
-from holdfast.harness.engine.plans.validate import fitted
+from holdfast.harness.engine.plans.validate import fit_to_system
 from holdfast.harness.engine.site import registry
 from holdfast.harness.engine.site.interruption import listening
 from holdfast.harness.engine.site.machine import lacking
@@ -65,7 +65,7 @@ def examine_system(name: str) -> int:
     _say("loads", f"{type(system).__name__}, on tier {tier}")
     for name, words in system.described() if isinstance(system, Described) else ():
         _say(name, words)
-    plan = shortened_plan(fitted(_PLAN, system, tier))
+    plan = shortened_plan(fit_to_system(_PLAN, system, tier))
     with listening() as interruption, Lease("doctor") as place:
 
         def run(what: str, planned: Plan) -> Run:
@@ -90,9 +90,8 @@ def examine_system(name: str) -> int:
 
 
 def shortened_plan(plan: Plan) -> Plan:
-    """That plan in the least time: input in two portions, checkpoints as often as whoever reads the output can follow,
-    and a settle window that is no longer than the options need. How often and how long are the business of a
-    certificate."""
+    """A plan shortened to the least time: input in two portions, checkpoints as often as the committed reader can
+    follow, and a settle window that is no longer than the options need. Realistic times are for a certificate."""
     parameters = {**plan.workload.parameters, "records_per_second": 0}
     options = {**plan.options, profile.INTERVAL: "500 ms"} if profile.INTERVAL in plan.options else plan.options
     workload = replace(plan.workload, parameters=parameters)
@@ -121,7 +120,7 @@ def _first_progress_ms(run: Run) -> str | None:
 
 
 def last_lines(folder: Path) -> list[str]:
-    """Of the log that was written last, in a folder of logs or beside one of input and output."""
+    """The last lines of the newest log in a folder, or beside a folder of input and output."""
     named = {*folder.rglob("*.log"), *folder.rglob("logs/**/*")}
     logs = [file for file in named if file.is_file() and file.stat().st_size]
     if not logs:

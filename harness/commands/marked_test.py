@@ -15,7 +15,7 @@ from holdfast.harness.engine.cases.swarm_case import cases_for, swarm_case
 from holdfast.harness.engine.certification.run_store import RunStore, replay_command
 from holdfast.harness.engine.errors import NotApplicable, UsageError
 from holdfast.harness.engine.executor.judge import is_observable
-from holdfast.harness.engine.plans.validate import fitted
+from holdfast.harness.engine.plans.validate import fit_to_system
 from holdfast.harness.engine.site import entry_points, registry
 from holdfast.harness.engine.site.machine import lacking
 from holdfast.harness.model import profile
@@ -158,7 +158,7 @@ def _cases(system: System, tier: Tier, mark: Mark) -> Sequence[Case]:
         return (msgspec.structs.replace(swarm_case(system, tier), runs=mark.runs),)
     if not mark.faults:
         return _deciding(system, tier, mark.rule_ids())
-    plan = fitted(_plan(system, tier, mark), system, tier)
+    plan = fit_to_system(_plan(system, tier, mark), system, tier)
     return (
         Case(
             id="test",

@@ -114,7 +114,7 @@ LATEST_SAVEPOINT = 2
 """As `restore`: the latest savepoint, however old."""
 
 
-def asked_topology(parameters: Mapping[str, int | str], former: Topology) -> Topology:
+def requested_topology(parameters: Mapping[str, int | str], former: Topology) -> Topology:
     """The topology of a job that is submitted; what its submission leaves open is as in the job before it."""
     return Topology(
         int(parameters.get(PARALLELISM, 0)) or former.parallelism,
@@ -134,7 +134,7 @@ def topologies(plan: Plan) -> tuple[Topology, ...]:
     latest = plan.topology
     for fault in plan.faults:
         if fault.kind == SUBMIT:
-            latest = asked_topology(fault.parameters, latest)
+            latest = requested_topology(fault.parameters, latest)
             requested.append((latest.parallelism, latest.max_parallelism))
     return _topologies(plan.topology, tuple(requested))
 

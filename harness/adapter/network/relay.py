@@ -179,7 +179,7 @@ class Targets(msgspec.Struct, frozen=True):
 
 
 class Listening(msgspec.Struct, frozen=True, tag="listening"):
-    """What it answers: by link, where it listens."""
+    """Its answer: by link, the port on which it listens."""
 
     links: dict[str, Address]
 

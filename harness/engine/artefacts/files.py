@@ -51,7 +51,7 @@ def write_readable(path: Path, value: msgspec.Struct) -> None:
 
 
 def read_content(path: Path, largest_bytes: int = DOCUMENT_BYTES, *, follow: bool = True) -> bytes:
-    """What is in a file that somebody else may have written.
+    """The content of an untrusted file.
 
     Args:
         path: of the file.

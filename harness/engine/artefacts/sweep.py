@@ -73,9 +73,9 @@ def sweep(root: Path, *, trust: bool, named: Collection[str] = (), claimed: bool
 
 
 def sweep_lost(root: Path, system: str = "") -> None:
-    """The same behind a process of ours that was lost while it ran somebody else's code. That code may have written
-    whatever it likes below the folder: no file there chooses whose code cleans up, and nothing is raised. What it wrote
-    can only make a folder stay, for `holdfast sweep`.
+    """Sweep after a process of ours was lost while it ran third-party code. That code may have written anything below
+    the folder: no file there chooses whose code cleans up, and nothing is raised. What it wrote can only make a folder
+    stay, for `holdfast sweep`.
 
     Args:
         root: where to look.

@@ -23,7 +23,7 @@ AREA = "rehearsal"
 
 
 def rehearsals(system: System, tier: Tier) -> tuple[Case, ...]:
-    """What is run on a tier before all other cases."""
+    """The cases that run on a tier before all others, without faults."""
     plans = (
         answer_of(system.rehearsals, tier, kind=Sequence, of=Plan)
         if isinstance(system, Rehearsed) and tier in system.capabilities

@@ -77,7 +77,7 @@ def claims_in(text: str) -> tuple[str, ...]:
 
 
 def verdicts_on(claim: str, verdicts: Iterable[Verdict]) -> tuple[Verdict, ...]:
-    """Those of a run that can refute a claim."""
+    """The verdicts of a run that can refute a claim."""
     oracles = _STATE_ORACLES if _is_of_state(claim) else _OUTPUT_ORACLES
     return tuple(verdict for verdict in verdicts if verdict.oracle in oracles)
 

@@ -90,7 +90,7 @@ def examples(pairs: Iterable[Pair], costs: Costs) -> frozenset[tuple[str, Tier]]
 
 
 def left_out(rest: Iterable[Pair], costs: Costs) -> tuple[LeftOut, ...]:
-    """What was not chosen, by tier.
+    """The cases that were not chosen, by tier.
 
     Args:
         rest: cases with a tier.
@@ -172,7 +172,7 @@ class Agenda:
         self._left_out: list[Pair] = []
 
     def first(self) -> list[Pair]:
-        """Those that run, and those that cannot, which have a reason. Others are left out."""
+        """The cases that run, and those that cannot, with a reason. Others are left out."""
         agenda = self._ordered()
         if self.request.scope is not Scope.QUICK:
             return agenda
@@ -204,7 +204,7 @@ class Agenda:
         return wanted
 
     def examples(self, chosen: Iterable[Pair]) -> frozenset[tuple[str, Tier]]:
-        """Of these, the case and tier of which a passing run is kept whole."""
+        """The case and tier, out of these, of which a passing run is kept complete."""
         return examples(self._able(chosen), registry.case_costs())
 
     def left_out(self) -> tuple[LeftOut, ...]:

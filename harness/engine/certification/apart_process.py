@@ -76,7 +76,7 @@ def begin(
 
 
 class Blame(NamedTuple):
-    """What is reported of somebody else's code when its process is lost.
+    """The report on third-party code whose process is lost.
 
     Attributes:
         sentence: without a full stop.

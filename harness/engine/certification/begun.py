@@ -105,7 +105,7 @@ def write_begun(folder: Path, begun: Begun) -> None:
 
 
 def end_begun(folder: Path) -> None:
-    """It is complete."""
+    """Remove the record of what was begun in a folder: it is complete."""
     (folder / FILE).unlink(missing_ok=True)
 
 
@@ -126,8 +126,8 @@ def read_begun(folder: Path) -> Begun | None:
 
 
 def named_by(begun: Begun) -> tuple[str, ...]:
-    """What it names that a folder of somebody else must not choose for us: code that is neither registered nor ships
-    with Holdfast, places where a kit stores something, services, variables, and which findings do not count."""
+    """What a record names that an untrusted folder must not choose: code that is neither registered nor ships with
+    Holdfast, places where a kit stores something, services, variables, and which findings do not count."""
     requested, sites = begun.request, begun.sites
     named: list[str] = []
     if isinstance(requested, Request) and registry.needs_trust(requested.system, repeats=True):

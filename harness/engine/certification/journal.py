@@ -157,7 +157,7 @@ def claims_of(tallies: Iterable[Tally]) -> str:
 
 
 def results_of(entries: Iterable[Entry]) -> list[CaseResult]:
-    """Of the cases that are over."""
+    """The results of the cases that are over."""
     return [entry.result for entry in entries if entry.result is not None]
 
 

@@ -16,9 +16,9 @@ from holdfast.harness.engine.cases.tally import Tally
 from holdfast.harness.engine.certification.certificate import (
     certificate,
     is_binding,
-    restated,
     rule_results,
     tiers_that_ran,
+    with_new_title,
 )
 from holdfast.harness.engine.errors import UsageError
 from holdfast.harness.engine.site import registry
@@ -199,7 +199,7 @@ def _cut_short(rule: RuleResult, interrupted: str) -> RuleResult:
 
 
 def same_cause(checks: Iterable[KitCheck]) -> list[list[KitCheck]]:
-    """What is refuted or open: checks that say the same of the same rule, but for numbers, belong together."""
+    """The refuted and open checks, grouped: those with one rule and one reason, but for numbers, belong together."""
     grouped: dict[tuple[Status, str, str], list[KitCheck]] = {}
     for each in checks:
         if each.status in _OPEN:
@@ -242,7 +242,7 @@ class JudgedPart(NamedTuple):
 
 
 def parts_of(system: System) -> Sequence[Part]:
-    """Those that kits can judge."""
+    """The parts of a system that kits can judge."""
     return answer_of(system.certified_parts, kind=Sequence, of=Part) if isinstance(system, MadeOfParts) else ()
 
 
@@ -284,7 +284,7 @@ def _subject(subject: str, journal: Journal, judged: Sequence[JudgedPart]) -> Su
     ids = {each.rule.id for each in bound}
     results = [*_deciding(journal.cases, ids), *(each for kit in tried for each in kit.cases)]
     interrupted = any(each.interrupted for each in (journal, *tried))
-    card = restated(journal.certificate, rules, results, subject, interrupted=interrupted)
+    card = with_new_title(journal.certificate, rules, results, subject, interrupted=interrupted)
     reasons = tuple(dict.fromkeys(f"{each.reason[0].upper()}{each.reason[1:]}." for each in judged if each.reason))
     title = card.title
     broken = any(each.broken for each in judged)

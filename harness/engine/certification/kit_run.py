@@ -273,5 +273,5 @@ class KitQueue(Iterator[tuple[KitRun, KitAssignment]]):
         return _Between(before, self, behind)
 
     def free(self, run: KitRun) -> None:
-        """Its worker is gone, or is at the end of its assignment."""
+        """Let a run take another worker: its own is gone, or at the end of its assignment."""
         self._busy.remove(run)

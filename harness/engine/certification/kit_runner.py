@@ -50,7 +50,7 @@ def process_state() -> Mapping[str, object]:
 
 
 def changed(before: Mapping[str, object]) -> str:
-    """What is not as it was, in words; empty: everything is.
+    """What a part has changed in this process, in words; empty: nothing.
 
     Args:
         before: as of `process_state`.
@@ -63,7 +63,7 @@ def changed(before: Mapping[str, object]) -> str:
 
 
 def _limits() -> Mapping[str, object]:
-    """As of setrlimit(2)."""
+    """The resource limits of this process; see setrlimit(2)."""
     if sys.platform == "win32":
         return {}
     import resource
@@ -73,7 +73,7 @@ def _limits() -> Mapping[str, object]:
 
 
 def _umask() -> int:
-    """It is known only to whoever sets it."""
+    """The umask, which can only be read by setting it."""
     umask = os.umask(_SAFE_UMASK)
     os.umask(umask)
     return umask

@@ -170,7 +170,7 @@ class WorkerPool(Generic[Key]):
         return monotonic() - self._drop_began_s
 
     def _fill(self, queues: Iterable[WorkQueue[Key]]) -> bool:
-        """As many workers as the queues have assignments for now and may have; whether there is any."""
+        """Start as many workers as the queues have assignments for and may have; returns whether there is any."""
         for queue in queues:
             busy = -1
             while busy < self._busy_of(queue) < queue.width:
@@ -267,7 +267,7 @@ class _Worker(Generic[Key]):
         self._process.kill()
 
     def ended(self) -> AnyMessage:
-        """What it would report at the end of its assignment."""
+        """The message that it would send at the end of its assignment."""
         return KitEnded() if isinstance(self.assignment, KitAssignment) else CaseEnded("")
 
     def receive(self) -> AnyMessage:

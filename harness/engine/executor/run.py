@@ -355,7 +355,7 @@ def _compared_with_control(execution: _Execution, setting: _Setting) -> _Executi
 
 
 def without_faults(plan: Plan) -> Plan:
-    """The same plan with nothing broken; it must run, whatever its faults were to lead to."""
+    """A plan without its faults; it must run, whatever these were to lead to."""
     end = ExpectedEnd.FINISHED if plan.job.bounded else ExpectedEnd.RUNNING
     return msgspec.structs.replace(plan, faults=(), expected_end=end)
 

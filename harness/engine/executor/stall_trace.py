@@ -134,7 +134,7 @@ class MeasuredStalls(Protocol):
 
 
 class NoStalls:
-    """Those of a simulated machine."""
+    """The stalls of a simulated machine: none."""
 
     def stalled_ms(self) -> float:
         return 0.0
@@ -147,7 +147,7 @@ class NoStalls:
 
 
 class StallTrace:
-    """Those of this machine, for one run.
+    """The stalls of this machine during one run.
 
     Args:
         deployment: takes the record.

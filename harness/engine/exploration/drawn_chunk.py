@@ -68,7 +68,7 @@ def draw_chunk(
 
 
 def alarm_of(result: RunResult) -> str:
-    """What is alarming about a run, or an empty text."""
+    """Why a run is an alarm; empty: it is none."""
     if result.outcome is Outcome.FAIL:
         anomalies = (
             f"{verdict.oracle}/{anomaly.clause}: {anomaly.message}"

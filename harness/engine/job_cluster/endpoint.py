@@ -139,7 +139,7 @@ class _Handler(BaseHTTPRequestHandler):
         """Nothing is logged: the cluster records what it does."""
 
     def send_error(self, code: int, message: str | None = None, explain: str | None = None) -> None:
-        """What is no request is answered as any other that is refused."""
+        """Answer an invalid request like any other that is refused."""
         self._send(code, {"errors": [f"{message or 'this is no request'}: send one that a cluster takes."]})
 
     def _answer(self, method: str) -> None:

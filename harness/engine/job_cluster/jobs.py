@@ -34,7 +34,7 @@ PENDING, DONE = "pending", "done"
 
 @dataclass
 class Requirements:
-    """Those of one job.
+    """The resource requirements of one job.
 
     Attributes:
         lower, upper: bounds of every vertex.
@@ -123,7 +123,7 @@ class SavepointOperation:
 
     @property
     def status(self) -> str:
-        """As Flink calls it."""
+        """The status in Flink's words."""
         return COMPLETED if self.location or self.failure else IN_PROGRESS
 
 
@@ -159,7 +159,7 @@ class Job:
         return self.state in OVER
 
     def switched(self, event: JobSwitched) -> None:
-        """It has another status."""
+        """Take a change of the job's status."""
         self.state, self.reason = event.status.value.upper(), event.reason
         if event.status is JobStatus.FAILED or event.status is JobStatus.RESTARTING:
             self._fail(f"the job is {event.status}: {event.reason}")

@@ -143,7 +143,7 @@ class Diagram:
         self._places.append(place)
 
     def _is_more_of_the_last(self, step: DiagramStep, place: int) -> bool:
-        """The same message to another one, with nothing in between."""
+        """Whether a step is the last message once more, to another receiver, with nothing in between."""
         if not self.steps or step.before or {place, self._places[-1]} & self._witness.keys():
             return False
         event, last = (self._history.events[each] for each in (place, self._places[-1]))

@@ -160,7 +160,7 @@ def _turns(history: History, wrong: int) -> Iterator[int | None]:
 
 
 def _checkpoints(history: History, places: Iterable[int]) -> frozenset[int]:
-    """Those that some events are about, or that their files and transactions belong to."""
+    """The checkpoints that some events are about, or that their files and transactions belong to."""
     named = [history.events[place] for place in places]
     things = {(field, value) for event in named for field in _THINGS if (value := getattr(event, field, ""))}
     if things:

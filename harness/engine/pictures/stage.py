@@ -199,7 +199,7 @@ class Stage:
         self._used = set(channels)
 
     def newest(self, channel: str) -> str:
-        """What was last put into a channel."""
+        """The element that was last put into a channel."""
         last = self.channels[channel][-1]
         return str(last) if isinstance(last, int) else last.words
 

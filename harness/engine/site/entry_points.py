@@ -36,7 +36,7 @@ LISTED_BY = {"rule": "holdfast rules", "area": "holdfast rules", "step": "holdfa
 
 
 def names(group: str) -> tuple[str, ...]:
-    """What is registered in a group, without loading it."""
+    """The names that are registered in a group, without loading anything."""
     return tuple(entries(group))
 
 
@@ -80,7 +80,7 @@ def entries(group: str) -> dict[str, EntryPoint]:
 
 
 def load_all(group: str) -> dict[str, Any]:
-    """What is registered in a group, by name."""
+    """Load everything that is registered in a group, by name."""
     return {name: loaded(entry) for name, entry in entries(group).items()}
 
 
@@ -132,7 +132,7 @@ def collected(entries: Iterable[EntryPoint]) -> list[Any]:
 
 
 def by_module(entries: Iterable[EntryPoint]) -> dict[str, list[Any]]:
-    """The same by the module that an entry point names; a package stands for all below it."""
+    """Load entry points, grouped by the module that each names; a package stands for all below it."""
     found: dict[str, list[Any]] = {}
     for entry in entries:
         found.setdefault(entry.module, []).extend(collected([entry]))

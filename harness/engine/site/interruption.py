@@ -28,7 +28,7 @@ def any_heard() -> bool:
 
 
 class Interruption:
-    """Which signal asked to end early.
+    """The state of an early end: by a signal, or because the harness cannot go on.
 
     Attributes:
         signal: name of the signal that came first; empty while none did.
@@ -195,7 +195,7 @@ def _unignored() -> list[signal.Signals]:
 
 
 def signals() -> list[signal.Signals]:
-    """Those that ask a process to end, as far as the platform has them."""
+    """The signals that ask a process to end, as far as the platform has them."""
     return [signal.Signals[name] for name in _SIGNALS if name in signal.Signals.__members__]
 
 

@@ -163,7 +163,7 @@ def on_tiers(system: System, ran: Collection[Tier]) -> tuple[str, ...]:
 
 
 def _difference(name: str, found: Mapping[Tier, Mapping[str, str]]) -> str:
-    """Of one part; empty if all tiers that have it have one version."""
+    """How the versions of one part differ by tier; empty if all tiers that have it have one version."""
     tiers = {tier: each[name] for tier, each in found.items() if name in each}
     if len(set(tiers.values())) < 2:
         return ""

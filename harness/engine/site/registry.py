@@ -49,7 +49,7 @@ def brought_by_suites(field: str) -> list[EntryPoint]:
 
 
 def named_by_suites(field: str) -> dict[str, EntryPoint]:
-    """The same of a kind that is brought by name, such as `kits`."""
+    """The entry points of suites for things that a suite brings by name, such as `kits`."""
     found = [each for suite in _suites() for each in getattr(suite, field).items()]
     return {name: EntryPoint(name, reference, _GROUP) for name, reference in sorted(found)}
 
@@ -151,13 +151,13 @@ def system(name: str) -> System:
 
 
 def strangers_of(system: System) -> tuple[str, ...]:
-    """The same of a system that was made, which may have another name than it was named by."""
+    """The third-party code of a system that was made, which may have another name than it was named by."""
     kind = type(system)
     return entry_points.strangers_in(system.name) or entry_points.strangers_in(f"{kind.__module__}:{kind.__qualname__}")
 
 
 def strangers_in_part(factory: str) -> tuple[str, ...]:
-    """The same of a part: named, registered, made of several, or known by the scheme of its URI."""
+    """The third-party code of a part: named, registered, made of several, or known by the scheme of its URI."""
     named = part_factories(frozenset(re.split(r"\+|://", factory)))
     return tuple(stranger for each in (factory, *sorted(named)) for stranger in entry_points.strangers_in(each))
 

@@ -170,7 +170,7 @@ def chosen_site() -> Site:
 
 
 def named() -> Sites:
-    """The same without what must be kept secret."""
+    """The site that the user stated, without keys and passwords."""
     return Sites(
         kafka_bootstrap=_site.kafka_bootstrap,
         s3_endpoint=_site.s3_endpoint,

@@ -65,7 +65,7 @@ class UsageMeter:
 
 
 def _waited_for_s() -> float:
-    """Of this process and of all below it that were waited for."""
+    """The processor time of this process and of all below it that were waited for, in seconds."""
     return sum(os.times()[:4])
 
 

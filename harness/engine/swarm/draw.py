@@ -65,9 +65,9 @@ WIDTHS = (1, 2, 3, 4)
 """Of a job that goes on from what another one has left."""
 
 
-def rescaled(plan: Plan, stream: Stream, percent: int) -> Plan:
-    """The same plan, but a job that is submitted in it may be of another parallelism, unless it holds records back:
-    these cannot be spread over other subtasks."""
+def with_rescaled_jobs(plan: Plan, stream: Stream, percent: int) -> Plan:
+    """A plan in which a job that is submitted may be of another parallelism, unless it holds records back: these cannot
+    be spread over other subtasks."""
     if any(vertex.kind is VertexKind.MINI_BATCH for vertex in plan.job.vertices):
         return plan
     faults = []
@@ -78,8 +78,8 @@ def rescaled(plan: Plan, stream: Stream, percent: int) -> Plan:
     return replace(plan, faults=tuple(faults))
 
 
-def afresh(plan: Plan, stream: Stream, percent: int) -> Plan:
-    """The same plan, but a job that is submitted in it may start empty, whatever the last one has left."""
+def with_empty_starts(plan: Plan, stream: Stream, percent: int) -> Plan:
+    """A plan in which a job that is submitted may start empty, whatever the last one has left."""
     faults = tuple(
         replace(spec, parameters={**spec.parameters, "restore": 0})
         if spec.kind == SUBMIT and stream.chance(percent / 100)
@@ -90,7 +90,7 @@ def afresh(plan: Plan, stream: Stream, percent: int) -> Plan:
 
 
 def draw_policy(scene: Scene) -> dict[str, str]:
-    """What is to become of checkpoints when the job is over."""
+    """Draw the retention policy of checkpoints."""
     return {profile.RETENTION: scene.stream.choice(POLICIES)}
 
 
@@ -232,8 +232,8 @@ def _surrounded(plan: Plan, mix: Mix, *, rereads: bool) -> Plan:
     seed = plan.draw_seed
     plan = replace(plan, bounds=lengthened(plan))
     job = plan.job
-    plan = rescaled(plan, Stream(seed, "widths"), mix.rescaled_percent)
-    plan = afresh(plan, Stream(seed, "afresh"), mix.afresh_percent)
+    plan = with_rescaled_jobs(plan, Stream(seed, "widths"), mix.rescaled_percent)
+    plan = with_empty_starts(plan, Stream(seed, "afresh"), mix.afresh_percent)
     if not rereads and Stream(seed, "sockets").chance(mix.socket_percent / 100):
         plan = replace(plan, job=over_sockets(job))
     places = Stream(seed, "layers")

@@ -28,7 +28,7 @@ from holdfast.harness.spi.system import Part, System
 
 
 def rules_left_out(stated: Journal) -> frozenset[str]:
-    """Of the certificate of a part, the rules that were not chosen."""
+    """The rules that were not chosen for the certificate of a part."""
     return frozenset(each.rule.id for each in stated.rules if _is_left_out(each))
 
 
@@ -40,7 +40,7 @@ def _is_left_out(rule: RuleResult) -> bool:
 def compare_choice_of_parts(
     journal: Journal, judged: Sequence[JudgedPart], known: Sequence[Part], statements: Statements
 ) -> None:
-    """Of each kit, the rules that were chosen are those that were chosen of the whole.
+    """Check that the rules chosen of each kit are those chosen of the whole certificate.
 
     Args:
         journal: of the whole system.
@@ -156,7 +156,7 @@ def compare_kit(name: str, kit: str, stated: Journal, checks: Sequence[KitCheck]
 
 
 def _compare_part(name: str, kit: str, stated: Journal, statements: Statements) -> bool:
-    """What was checked is what is certified."""
+    """Check that the part that was checked is the one that is certified."""
     contract, _, checked = kit.partition(" ")
     if checked != stated.system and not checked.startswith(f"{stated.system} "):
         return statements.compare(f"the part of {name}", stated.system, checked)

@@ -13,7 +13,7 @@ from holdfast.harness.engine.cases.case_status import case_not_run, case_result
 from holdfast.harness.engine.cases.results import run_id
 from holdfast.harness.engine.cases.tally import Tally
 from holdfast.harness.engine.certification.agenda import Agenda, required_runs
-from holdfast.harness.engine.certification.certificate import certificate, restated, rule_results
+from holdfast.harness.engine.certification.certificate import certificate, rule_results, with_new_title
 from holdfast.harness.engine.certification.findings import findings
 from holdfast.harness.engine.certification.journal import claims_of
 from holdfast.harness.engine.certification.request import Request
@@ -196,7 +196,7 @@ def _compare_rules(
         not_tried=frozenset(journal.certificate.not_tried), scope=journal.certificate.scope,
     )  # fmt: skip
     if any(each.status is Status.WAIVED for each in found):
-        card = restated(card, found, results, journal.subject)
+        card = with_new_title(card, found, results, journal.subject)
         statements.believe("waivers: findings that are set aside until a day do not count")
     if all(agree) and _compare_card(journal.certificate, card, statements):
         statements.confirm(f"{plural(len(found), 'rule')} and the title {card.heading} follow from the cases")

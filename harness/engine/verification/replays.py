@@ -134,7 +134,7 @@ _SAME = (
 _WHY = "it was edited, or made by other code"
 
 
-def chosen(sent: SentCertificate, number: int, seed: int) -> list[RunResult]:
+def draw_runs(sent: SentCertificate, number: int, seed: int) -> list[RunResult]:
     """Runs of the simulator, drawn by a seed: kept ones and others by turns, as far as there are both.
 
     Args:
@@ -197,7 +197,7 @@ def repeated(result: RunResult, plan: Plan, case_run: CaseRun) -> tuple[Run, lis
 
 
 def _plan(sent: SentCertificate, result: RunResult, plans: Plans) -> Plan | None:
-    """That of the case; a run whose plan was made smaller than that has only its own file."""
+    """The plan of a run: that of its case; a run whose plan was shrunk has only its own file."""
     if not result.shrunk_from:
         return plans.plan_of(result)
     try:

@@ -48,7 +48,7 @@ class _Places:
         self._start_ns = min((event.time_ns for event in history.events), default=0)
 
     def position(self, anomaly: Anomaly) -> int | None:
-        """Of the event that broke the clause, in causal order."""
+        """The position of the event that broke the clause, in causal order."""
         at = anomaly.at
         return None if at is None else self._positions.get((at.node, at.sequence))
 
