@@ -238,7 +238,7 @@ class OutsideBench:
         return longest is None or size <= longest
 
     def longest(self, size: int) -> int:
-        """Of a file of that size as much as is within the limit."""
+        """The size of a file, cut to the limit."""
         longest = self.description.max_file_bytes
         return size if longest is None else min(size, longest)
 
@@ -253,7 +253,7 @@ class OutsideBench:
             raise CannotTry(f"it needs a max_file_bytes of {size}, and {declared} is declared")
 
     def most(self, number: int) -> int:
-        """Of points that are tried: fewer where each look is a request."""
+        """How many points are tried: fewer where each look is a request."""
         return min(number, MOST_FAR) if self.location.far else number
 
     def raw(self) -> frozenset[str]:

@@ -30,7 +30,7 @@ _Identity = tuple[int, int]
 
 
 class Watch:
-    """What is written below one folder, and which of it is synchronised. What is there at first is taken to be safe.
+    """Watches what is written below one folder, and what of it is synchronised. Files that exist at first are safe.
 
     Args:
         uri: of the folder; of anything else nothing is seen.
