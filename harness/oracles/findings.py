@@ -213,7 +213,7 @@ class Findings:
         damage: Damage | None = None,
         seen: events.Event | None = None,
     ) -> None:
-        """A clause was decided and broken.
+        """Record an anomaly of a clause.
 
         Args:
             clause: which.
@@ -230,7 +230,7 @@ class Findings:
             self._anomalies.append((Anomaly(clause, message, lines, at, damage), last))
 
     def inform(self, note: str) -> None:
-        """Something worth telling that is no failure."""
+        """Add a note to the verdict that is no failure."""
         self._information.append(note)
 
     def verdict(self, history: History | None = None) -> Verdict:

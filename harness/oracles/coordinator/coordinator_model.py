@@ -224,7 +224,7 @@ class CoordinatorModel:
         self.ending = True
 
     def finish_received(self, event: events.FinishReceived) -> None:
-        """The coordinator hears that a subtask has finished."""
+        """The coordinator is notified that a subtask has finished."""
         self.finished.add(event.subtask)
         if not self.goes_on:
             self.slot_awaits = None
@@ -278,7 +278,7 @@ class CoordinatorModel:
         self._end(event)
 
     def aborted(self, event: events.CheckpointAborted) -> None:
-        """A checkpoint is given up: an attempt that runs on hears of it, and has a slot again."""
+        """A checkpoint is aborted: an attempt that runs on must be notified, and has a slot again."""
         checkpoint = self.of(event)
         self.to_subsume.pop(event.checkpoint, None)
         if not self._end(event) or self.failing:

@@ -145,7 +145,7 @@ class FinishTrace:
             task.taken_after = event.checkpoint
 
     def notified(self, event: events.NotificationReceived) -> None:
-        """A subtask hears how a checkpoint ended."""
+        """A subtask is notified how a checkpoint ended."""
         if event.completed:
             task = self.task(event.attempt, event.subtask)
             task.notified = max(task.notified, event.checkpoint)
@@ -169,14 +169,14 @@ class FinishTrace:
             self.known.discard(subtask)
 
     def switched(self, event: events.JobSwitched) -> None:
-        """The job has another status."""
+        """The job changes its status."""
         self.running = event.status is events.JobStatus.RUNNING
         if event.status is events.JobStatus.FINISHED and self.end is None:
             self.end = event
             self.ended_attempts = dict(self._attempts)
 
     def finish_received(self, event: events.FinishReceived) -> None:
-        """The coordinator hears that a subtask has finished."""
+        """The coordinator is notified that a subtask has finished."""
         if event.attempt == self._attempts.get(event.subtask):
             self.known.add(event.subtask)
 

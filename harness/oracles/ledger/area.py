@@ -36,7 +36,7 @@ class Entries(Generic[Thing, Kind]):
 
     @property
     def all(self) -> Mapping[Thing, Sequence[Kind]]:
-        """Those of each thing, in causal order."""
+        """The events of each subject, in causal order."""
         if self._all is None:
             found: dict[Thing, list[Kind]] = {}
             for thing, event in zip(map(self._thing_of, self._events), self._events, strict=True):

@@ -25,7 +25,7 @@ def status_in_words(history: History) -> str:
 
 
 def waiting_for(history: History) -> list[Waiting]:
-    """What is missing, the transactions first."""
+    """The transactions and acknowledgements that are missing, the transactions first."""
     return [*_transactions(history), *_acknowledgements(history)][:NAMED]
 
 
@@ -45,7 +45,7 @@ def _transactions(history: History) -> Iterator[Waiting]:
 
 
 def _acknowledgements(history: History) -> Iterator[Waiting]:
-    """Of the last checkpoint that was triggered, if it has not completed."""
+    """The missing acknowledgements of the last triggered checkpoint, if it has not completed."""
     triggered = history.of(events.CheckpointTriggered)
     if not triggered:
         return

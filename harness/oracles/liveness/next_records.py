@@ -121,7 +121,7 @@ def _judge_ends(state: LastState, blocked: set[str], findings: Findings) -> None
 
 
 def _judge_channels(state: LastState, blocked: set[str], findings: Findings) -> None:
-    """Of a run that stands: the receiver that is nearest to the sinks is who holds up the others."""
+    """Judge a run that stands still: the receiver that is nearest to the sinks holds up the others."""
     history = state.history
     waiting: dict[str, dict[tuple[int, int], events.BatchSent | events.BarrierSent]] = {}
     for sent in history.of_kinds((events.BatchSent, events.BarrierSent)):

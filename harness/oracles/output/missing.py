@@ -21,7 +21,7 @@ from holdfast.harness.oracles.shared.options import NS_PER_MS
 
 
 class Fate(StrEnum):
-    """Of a record without effect."""
+    """What became of a record without effect."""
 
     LOST = "lost"
     LATE = "late"

@@ -34,7 +34,7 @@ class Recorded(NamedTuple):
 
 
 class SubtaskTimers:
-    """Those of one subtask in one attempt.
+    """The timers of one subtask in one attempt.
 
     Attributes:
         started: how it began.

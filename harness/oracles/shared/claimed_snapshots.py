@@ -44,7 +44,7 @@ class _Taken(NamedTuple):
 
 
 class ClaimedSnapshots:
-    """Those of one history.
+    """The claimed snapshots of one history.
 
     Attributes:
         by_job: by number of the job.

@@ -8,7 +8,7 @@ from holdfast.harness.oracles.shared.claimed_snapshots import claimed_snapshots
 
 
 class SharedFiles:
-    """Those of one history.
+    """The shared files of one history.
 
     Attributes:
         paths: of all of them.

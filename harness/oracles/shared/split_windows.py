@@ -160,7 +160,7 @@ def _with_idleness(history: History, inputs: InputLog) -> list[list[Record]]:
 
 
 def source_of(job: Job, split: int) -> Vertex:
-    """Who reads a split."""
+    """The source that reads a split."""
     sources = job.of_kind(VertexKind.SOURCE)
     return sources[split % len(sources)]
 

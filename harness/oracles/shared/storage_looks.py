@@ -61,7 +61,7 @@ def _looks(history: History) -> list[Look]:
 
 
 def _looks_of(stated: list[Event], observations: list[StorageObserved]) -> Iterator[Look]:
-    """Those of one life of a coordinator."""
+    """The looks during one life of a coordinator."""
     known: dict[int, MetadataPublished] = {}
     completions: dict[int, CheckpointCompleted] = {}
     deleted: list[FileDeleted] = []

@@ -40,17 +40,17 @@ class RequestTrace:
         self.free_ns = 0
 
     def requested(self, event: CheckpointRequested) -> None:
-        """One more waits."""
+        """Add a waiting request."""
         self.waiting[event.request] = event
         self.made.add(event.request)
 
     def refuse(self, event: CheckpointRefused) -> None:
-        """One waits no longer."""
+        """Remove a refused request."""
         self.refused[event.request] = event
         self.waiting.pop(event.request, None)
 
     def drawn(self, event: CheckpointDrawn) -> None:
-        """One is served."""
+        """Remove a request that is served."""
         self.waiting.pop(event.request, None)
 
     def freed(self, time_ns: int) -> None:
@@ -142,11 +142,11 @@ class RequestTurns:
             self._findings.violated("drawn-and-forgotten", message, self._drawn.pop(checkpoint), event)
 
     def aborted(self, checkpoint: int) -> None:
-        """Nothing comes of an id."""
+        """A drawn id is given up."""
         self._drawn.pop(checkpoint, None)
 
     def failed_over(self) -> None:
-        """Nothing comes of any id that was drawn."""
+        """All drawn ids are given up."""
         self._drawn.clear()
 
     def _judge_turn(self, request: CheckpointRequested, event: CheckpointDrawn) -> None:
