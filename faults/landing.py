@@ -139,7 +139,7 @@ def since(history: History, fault: int, kind: type[EventKind]) -> list[EventKind
 
 
 def window_of(history: History, fault: int) -> Window | None:
-    """From the injection of a fault to its heal, or to the last event if it was never healed."""
+    """The window from the injection of a fault to its heal, or to the last event if it was never healed."""
     injected = injection(history, fault)
     if injected is None:
         return None
@@ -242,7 +242,7 @@ def _reads(history: History) -> list[Crossing]:
 def _spans(
     begun: Iterable[tuple[object, events.Event]], ended: Iterable[tuple[object, events.Event]]
 ) -> list[Crossing]:
-    """From each beginning to the first end of the same name that is not earlier."""
+    """The spans from each beginning to the first end of the same name that is not earlier."""
     ends: dict[object, list[int]] = {}
     for name, event in ended:
         ends.setdefault(name, []).append(event.time_ns)

@@ -166,7 +166,7 @@ def _tried(check: Check[BenchT], bench: BenchT) -> CheckVerdict:
 
 
 def overdue(check: Check[Any], what: str, witness: Sequence[str] = (), limit_s: float | None = None) -> CheckVerdict:
-    """No answer, because something does not return.
+    """The inconclusive verdict of a check that waits for a call that does not return.
 
     Args:
         check: that is kept waiting.
