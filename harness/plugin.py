@@ -274,7 +274,7 @@ def _lacked_by(item: pytest.Item) -> str:
 
 
 def _tiers_of(item: pytest.Item) -> list[str]:
-    """Those of our mark; a project may have one of the same name that means something else."""
+    """The tiers of our mark; a project may have a mark of the same name that means something else."""
     marked = [mark.args[0] for mark in item.iter_markers("tier") if mark.args]
     return [each for each in marked if each in _tiers()] if marked else []
 

@@ -126,7 +126,7 @@ class ArmedGates:
         return held
 
     def forget(self) -> None:
-        """The life is over, and nothing of it is held. What is armed waits for the next one."""
+        """Forget held effects of a life that is over. Armed gates wait for the next life."""
         self._holding = None
 
     def reached(self) -> list[GateReached]:

@@ -64,7 +64,7 @@ class Window:
         self._waited_since_ms = 0.0
 
     def hear(self, now_ms: float) -> None:
-        """An answer has come, or none can be expected yet, at a time of the run in milliseconds."""
+        """Restart the silence limit: an answer has come, or none can be expected yet. `now_ms`: of the run."""
         self._waited_since_ms = now_ms
 
     def limit(self, partition: int, fed: int, there: int, now_ms: float) -> int:
@@ -269,12 +269,12 @@ class Feeder:
         return self._under_way
 
     def begin(self, now_ms: float) -> None:
-        """The clock of the input begins, at a time of the run in milliseconds. Does nothing the second time."""
+        """Start the clock of the input at a time of the run in milliseconds. Does nothing the second time."""
         if self.since_ms is None:
             self.since_ms = now_ms
 
     def wait(self, now_ms: float) -> None:
-        """Nothing arrives yet, though it is due: a delay, from this time of the run in milliseconds on. Errors as of
+        """Note a delay from this time of the run in milliseconds on: input is due and does not arrive yet. Errors as of
         `advance`."""
         self.settle()
         if self._delays is not None:

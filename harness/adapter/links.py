@@ -60,7 +60,7 @@ class Relay(Protocol):
 
 
 class Witness(Protocol):
-    """Who records what links do.
+    """Records the effects of links.
 
     Attributes:
         acting: the fault that acts just now.
@@ -73,7 +73,7 @@ class Witness(Protocol):
         """Record an effect of a fault on a link; of NOBODY there is none."""
 
     def fail(self, problem: str) -> None:
-        """What a link does is not known any more, because of this."""
+        """Note an error after which the state of the links is unknown."""
 
 
 class Links:
@@ -91,7 +91,7 @@ class Links:
         self._lock = threading.RLock()
 
     def act(self, link: str, kind: str, detail: Detail = "") -> None:
-        """One more fault acts.
+        """Add a fault to a link.
 
         Args:
             link: on this.
@@ -255,7 +255,7 @@ def _checked(kind: str, detail: Detail) -> Detail:
 
 
 class Strangers:
-    """Who came to a link of a service and is not of the run.
+    """Connections to a link of a service by processes outside the run.
 
     Args:
         refused: by link, how many connections were refused so far; other runs may have had the same links.

@@ -70,7 +70,7 @@ class LogFeeder:
         return max(self._due_ms, self._feeder.next_ms(now_ms))
 
     def persisted(self, positions: Sequence[int], now_ms: float) -> None:
-        """By partition, the next offset whose effect the engine has not persisted, at a time of the run."""
+        """Take, by partition, the next offset whose effect the engine has not persisted, at a time of the run."""
         window = self._window
         if any(new > old for new, old in zip(positions, window.answered, strict=True)):
             window.answered = [*map(max, positions, window.answered)]

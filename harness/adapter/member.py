@@ -174,7 +174,7 @@ class Member(Generic[ALife]):
             self.start()
 
     def begin(self, life: ALife, attempt: int = 0) -> None:
-        """A life has begun.
+        """Record that a life has begun.
 
         Args:
             life: that is held from now on.

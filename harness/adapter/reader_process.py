@@ -168,7 +168,7 @@ class OutputReader:
 
 
 def _require_stored(row: Row) -> None:
-    """Its numbers are such as a run is stored with.
+    """Check that the numbers of a row fit a stored run.
 
     Raises:
         ValueError: one is larger.

@@ -54,7 +54,7 @@ class Deaths:
         return died
 
     def acknowledge(self) -> None:
-        """The program has acknowledged a record."""
+        """Note that the program has acknowledged a record."""
         self._in_a_row, self._progressed, self.at_once = 0, True, None
 
     def complaint(self) -> str:
@@ -151,7 +151,7 @@ class Worker(Member[Child]):
         """A life died, and the next one is to come."""
 
     def ended(self) -> None:
-        """There is no life any more. Idempotent."""
+        """Note that no life is left. Idempotent."""
 
     @property
     def alive(self) -> bool:
@@ -191,7 +191,7 @@ class Worker(Member[Child]):
         self.away = False
 
     def give_up(self, complaint: str, died_at_once: OwnDeaths | None = None) -> None:
-        """The run decides nothing, for the reason that this sentence goes on with."""
+        """End the run as inconclusive, for a reason that completes a sentence about this worker."""
         if not self.problem:
             self.problem, self.died_at_once = f"{self._what} {complaint}.", died_at_once
         self.close()

@@ -144,7 +144,7 @@ def _client(folder: Path, token_file: Path | None) -> ClusterClient:
 
 
 def _require_same(client: ClusterClient, program: str, options: Mapping[str, str]) -> None:
-    """A cluster that runs submits its own job again, with the options that it was started with."""
+    """Refuse another job or other options: a running cluster submits its own job again, with the same options."""
     own = client.ask("GET", "/jobs")["jobs"][0]["name"]
     given = [*([f"program {program!r}"] if program not in ("", own) else []), *(["-D"] if options else [])]
     if given:

@@ -198,7 +198,7 @@ class _NightRun:
 
 
 def _show_night(night: Night, folder: Path, out: Path, console: Console) -> None:
-    """Each system in a line, with its findings below."""
+    """Print a line for each system, with its findings below."""
     for system in night.systems:
         refuted = [each for each in system.findings if each.counts]
         status = Status.FAIL if refuted else Status.INCONCLUSIVE if system.title is Title.INCONCLUSIVE else Status.PASS

@@ -43,7 +43,7 @@ def command(arguments: Sequence[str]) -> Iterator[None]:
 
 
 def run_ended() -> None:
-    """A run of the command is over: the limit begins anew."""
+    """Restart the time limit: a run of the command is over."""
     if here.reports is not None:
         here.reports.send_bytes(b"")
 

@@ -170,7 +170,7 @@ def _executed(plan: Plan, tier: Tier | None, folder: Path, interruption: Interru
 
 
 def _say(run: Run) -> None:
-    """The outcome, what broke, and what every oracle found; a run that had a problem has nothing to find."""
+    """Print the outcome, what broke, and what every oracle found; a run that had a problem has no finding."""
     console = consoles.results()
     consoles.say_outcome(console, run.outcome, run.reason)
     tools = registry.toolbox()

@@ -23,7 +23,7 @@ from holdfast.harness.model.verdict import Outcome, Verdict
 
 
 class Usage(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Of all its processes together.
+    """What all processes of an invocation together used.
 
     Attributes:
         processor_s: processor time.
@@ -364,7 +364,7 @@ class Journal(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=T
 
     @property
     def title(self) -> Title:
-        """Of the system itself, or, where that is worse, of a part that is refused or open."""
+        """The title of the system itself, or, where that is worse, of a part that is refused or open."""
         if self.status is Status.FAIL:
             return Title.REFUSED
         return Title.INCONCLUSIVE if self.status in (Status.ERROR, Status.INCONCLUSIVE) else self.certificate.title

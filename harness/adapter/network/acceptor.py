@@ -104,7 +104,7 @@ def _holds(pid: int, inode: str) -> bool:
 def peer_of(
     stream: socket.socket, user: int, connections: Sequence[Path] = _CONNECTIONS, kin: Kin | None = None
 ) -> Peer:
-    """Who holds the other end.
+    """The process that holds the other end of a connection.
 
     Args:
         stream: an accepted connection over IPv4.

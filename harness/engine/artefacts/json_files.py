@@ -147,7 +147,7 @@ def read_plan_file(path: Path) -> Plan:
 
 
 def write_plan(path: Path, plan: Plan) -> None:
-    """A plan in a form that a person can read and edit."""
+    """Write a plan in a form that a person can read and edit."""
     write_readable(path, plan)
 
 

@@ -392,7 +392,7 @@ def _room_for(rows: int) -> npt.NDArray[np.int64]:
 
 
 def _let_go(*columns: npt.NDArray[np.int64]) -> None:
-    """What was filled need not stay in memory."""
+    """Let the operating system take the memory of filled columns back."""
     for column in columns:
         if isinstance(column, np.memmap):
             column.flush()

@@ -99,7 +99,7 @@ def working_in(folder: Path, begun: Begun) -> Iterator[Work]:
 
 
 def write_begun(folder: Path, begun: Begun) -> None:
-    """From now on it can be resumed."""
+    """Record what was begun in a folder: from now on it can be resumed."""
     content = msgspec.json.encode(begun, enc_hook=str, order="sorted")
     write_atomically(folder / FILE, msgspec.json.format(content) + b"\n")
 
@@ -207,7 +207,8 @@ def identity_of(request: Request | KitRequest) -> str:
 
 
 def _code_of_module(factory: str) -> str:
-    """Of the outermost package of a factory, as `module:name`, which is not imported; empty where there is none."""
+    """A digest of the sources of the outermost package of a factory `module:name`, which is not imported; empty where
+    there is none."""
     with suppress(ValueError, ImportError):
         spec = find_spec(factory.partition(":")[0].partition(".")[0]) if ":" in factory else None
         if spec is not None:

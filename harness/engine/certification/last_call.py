@@ -21,7 +21,7 @@ _HARNESS = str(Path(__file__).parents[2])
 
 
 def note_last_call(path: Path) -> None:
-    """From now on, in this process and none that it forks.
+    """From now on write the stack of this process to a file when it ends, crashes or is asked to; not of its forks.
 
     Args:
         path: of the file, which stays open.

@@ -344,7 +344,7 @@ class _Worker(Generic[Key]):
         self._process.send_signal(number)
 
     def close(self) -> None:
-        """No more assignments."""
+        """Close the connection: no more assignments follow."""
         self.connection.close()
 
     def end(self, limit_s: Callable[[], float]) -> bool:

@@ -130,7 +130,7 @@ class MeasuredStalls(Protocol):
         """Write down what was measured. Called between any two steps of the run."""
 
     def close(self) -> None:
-        """No more notes."""
+        """End the measurement."""
 
 
 class NoStalls:

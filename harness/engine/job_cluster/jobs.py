@@ -48,7 +48,7 @@ class Requirements:
     refusal: str = ""
 
     def observe(self, event: Event) -> None:
-        """The job has accepted or refused them."""
+        """Note that the job has accepted or refused requirements."""
         if isinstance(event, RescaleAccepted | RescaleRefused) and self.state == PENDING:
             self.state = DONE
             self.refusal = event.reason if isinstance(event, RescaleRefused) else ""
@@ -171,19 +171,19 @@ class Job:
                 operation.checkpoint = event.checkpoint
 
     def savepoint_completed(self, event: SavepointCompleted) -> None:
-        """One of them is complete."""
+        """A requested savepoint is complete."""
         for operation in self.savepoints.values():
             if operation.checkpoint == event.checkpoint and not operation.failure:
                 operation.location = event.path.rpartition("/")[0]
 
     def aborted(self, event: CheckpointAborted) -> None:
-        """A checkpoint will never complete, perhaps one of them."""
+        """A checkpoint, perhaps a requested savepoint, will never complete."""
         for operation in self.savepoints.values():
             if operation.checkpoint == event.checkpoint and not operation.location:
                 operation.failure = f"savepoint {event.checkpoint} was given up: {event.reason}"
 
     def refused(self, event: CheckpointRefused) -> None:
-        """Nothing comes of a request, which is one of theirs if it is for a savepoint."""
+        """A request of a user was refused, perhaps one for a savepoint."""
         if event.origin == "savepoint":
             waiting = [each for each in self.savepoints.values() if not each.checkpoint and not each.failure]
             for operation in waiting[:1]:

@@ -154,7 +154,7 @@ def path_below(root: Path, field: str, given: str | None) -> str:
 
 
 def claim_mode(given: str | None) -> str:
-    """Who owns the savepoint of a submission; empty: as the version has it.
+    """The claim mode of a submission; empty: the default of the version.
 
     Raises:
         ValueError: there is no such mode.

@@ -200,11 +200,11 @@ class NightFolder:
         return decode(read_content(path), SystemNight, str(path)) if path.is_file() else None
 
     def finish(self, night: SystemNight) -> None:
-        """A system is over."""
+        """Record that a system is over."""
         write_readable(self.of(night.system) / SYSTEM, night)
 
     def write(self, night: Night, *, complete: bool) -> None:
-        """The record; one that is not complete goes on later."""
+        """Write the record; an incomplete night resumes from it later."""
         write_readable(self.path / NIGHT, night)
         if complete:
             end_begun(self.path)

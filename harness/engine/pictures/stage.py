@@ -136,7 +136,7 @@ class Stage:
         }
 
     def _clear(self) -> None:
-        """Nothing of an older attempt is left."""
+        """Clear what is left of an older attempt."""
         self.channels: dict[str, deque[Batch | int]] = {name: deque() for name in self.names}
         self.blocked: dict[str, int] = {}
         self._passed: set[tuple[str, int]] = set()

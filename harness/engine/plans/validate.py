@@ -158,7 +158,7 @@ def _objection(plan: Plan, system: System, tier: Tier) -> str:
 
 
 def check_options(plan: Plan, system: System) -> None:
-    """Every option must be accounted for, unless the plan starts nothing.
+    """Check that every option is accounted for, unless the plan starts nothing.
 
     Raises:
         UsageError: a value is refused.

@@ -58,7 +58,7 @@ def only_what_ships() -> Iterator[None]:
 
 
 def require_place_for(names: Sequence[str]) -> None:
-    """This process may run all of that.
+    """Check that this process may run all of these.
 
     Args:
         names: of what does not ship with Holdfast, as `module:name`.
@@ -119,7 +119,7 @@ def loading(what: str, advice: str) -> Iterator[None]:
 
 
 def interrupts_are_theirs() -> None:
-    """From now on a KeyboardInterrupt for which this process got no signal is one that such code raises itself."""
+    """Treat a KeyboardInterrupt without a signal from now on as raised by third-party code."""
     _theirs.add(KeyboardInterrupt)
 
 

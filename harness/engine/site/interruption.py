@@ -74,7 +74,7 @@ class Interruption:
             self._drop()
 
     def grace_over(self, number: int, _frame: FrameType | None) -> None:
-        """The handler of the alarm."""
+        """Handle the alarm: the time for an orderly end is over."""
         _heard.append(number)
         for tell in self.followers:
             tell(signal.SIGTERM)
@@ -190,7 +190,7 @@ def leave_to_parent() -> None:
 
 
 def _unignored() -> list[signal.Signals]:
-    """Without SIGHUP under nohup."""
+    """The signals to handle: without SIGHUP under nohup."""
     return [each for each in signals() if each.name != "SIGHUP" or signal.getsignal(each) is not signal.SIG_IGN]
 
 

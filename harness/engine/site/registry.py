@@ -378,7 +378,7 @@ def oracles_by_module() -> Mapping[str, Sequence[Oracle]]:
 
 
 def history(name: str) -> Callable[[], History] | None:
-    """Who makes the hand-made history of that name."""
+    """The function that makes the hand-made history of that name."""
     tables = map(entry_points.loaded, brought_by_suites("histories"))
     return next((each[name] for each in tables if name in each), None)
 

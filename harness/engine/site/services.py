@@ -248,7 +248,7 @@ def sweep_services() -> Sequence[str]:
 
 
 def installer() -> InstallsServices:
-    """Who installs what services without Docker are made of.
+    """The installer of the parts of services without Docker.
 
     Raises:
         UsageError: there is none that installs anything.

@@ -304,7 +304,7 @@ def mix_for(system: System, mix: Mix = SWARM, tier: Tier = Tier.SIM) -> Mix:
 
 
 def accepted_jobs(system: System, mix: Mix, tier: Tier) -> dict[str, int]:
-    """Of the jobs of a mix, by weight, those that a system can be given on a tier."""
+    """The jobs of a mix, with their weights, that a system accepts on a tier."""
     return {
         name: weight
         for name, weight in mix.jobs.items()

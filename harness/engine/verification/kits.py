@@ -112,7 +112,7 @@ _OF_THE_SENDER = ("command", "started", "duration_s", "versions", "seed", "usage
 
 
 def compare_kit(name: str, kit: str, stated: Journal, checks: Sequence[KitCheck], statements: Statements) -> None:
-    """The certificate of one part with what the results of its checks add up to.
+    """Compare the certificate of one part with what the results of its checks add up to.
 
     Args:
         name: of the part, as a sentence begins.
@@ -180,7 +180,7 @@ def _compare_choice(
 
 
 def compare_parts(sent: SentCertificate, system: System | None, statements: Statements) -> None:
-    """The titles of the parts of a system, and of all parts of a kind together.
+    """Compare the titles of the parts of a system, and of all parts of a kind together.
 
     Args:
         sent: the certificate.
@@ -210,7 +210,7 @@ def compare_parts(sent: SentCertificate, system: System | None, statements: Stat
 def _compare_listed(
     journal: Journal, listed: Sequence[PartReport], here: Sequence[Part], statements: Statements
 ) -> None:
-    """No part is left out; of a narrowed certificate, none of a contract of which another one is listed."""
+    """Check that no part is left out; of a narrowed certificate, none of a contract of which another one is listed."""
     if journal.certificate.scope is Scope.NARROWED:
         chosen = {each.contract for each in listed}
         here = [each for each in here if each.contract in chosen]

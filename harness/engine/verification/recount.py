@@ -72,7 +72,7 @@ def recount(sent: SentCertificate, judged: Judged, cases: Cases, statements: Sta
 
 
 def _believe(journal: Journal, statements: Statements) -> None:
-    """What follows from nothing that is in the folder."""
+    """List as the sender's word what nothing in the folder proves."""
     for what, cases in (
         ("what ended {} early", [each for each in journal.cases if _why_cut_short(each)]),
         ("why {} did not run", [each for each in journal.cases if not _began(each)]),
@@ -108,7 +108,7 @@ def _tally(sent: SentCertificate, key: Key, statements: Statements) -> Tally:
 
 
 def _refuse_strangers(sent: SentCertificate, tallies: Mapping[Key, Tally], statements: Statements) -> None:
-    """The two lists of runs are of the same runs, and say the same of each."""
+    """Check that the two lists of runs are of the same runs, with the same results."""
     kept = {each.kept.id: each.kept for key in tallies for each in sent.runs_of(key) if each.kept is not None}
     listed = {each.id: each for each in sent.journal.runs if not each.shrunk_from}
     for case, tier in sent.log.keys() - tallies.keys():
@@ -211,7 +211,7 @@ def _compare_rest(
     tallies: Mapping[Key, Tally],
     statements: Statements,
 ) -> None:
-    """What else follows from the system, from the runs and from the oracles."""
+    """Compare what else follows from the system, from the runs and from the oracles."""
     system, found = judged.system, journal
     if system is not None:
         found = msgspec.structs.replace(

@@ -102,7 +102,7 @@ class Plans:
         return plan
 
     def compare(self, sent: SentCertificate, statements: Statements) -> None:
-        """Each run of the log with the plan of its number."""
+        """Compare each run of the log with the plan of its number."""
         checked = open_runs = 0
         for key in sent.log:
             for result in (each.result for each in sent.runs_of(key)):
@@ -309,7 +309,7 @@ def _result(
 
 
 def _compare_histories(sent: SentCertificate, statements: Statements) -> None:
-    """The manifest of each kept run is in the digest of its case, and that in the digest of all."""
+    """Compare the manifests of kept runs with the digest of their case, and these with the digest of all."""
     digests = []
     for result in sent.journal.cases:
         key = result.case, result.tier
@@ -342,7 +342,8 @@ def _is_over(sent: SentCertificate, key: Key, digests: str) -> bool:
 
 
 def _manifests(sent: SentCertificate, key: Key) -> Iterator[bytes]:
-    """Of the kept runs, in the order in which they ended; empty where it cannot be read, which judging them reports."""
+    """The manifests of the kept runs, in the order in which they ended; empty for one that cannot be read, which
+    judging it reports."""
     for each in sent.runs_of(key):
         if each.kept is not None and each.kept.artefacts and each.result.id not in sent.undigested:
             try:

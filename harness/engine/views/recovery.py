@@ -68,7 +68,7 @@ def recoveries(history: History, faults: Mapping[str, AnyFault]) -> tuple[Recove
 
 
 def _undisturbed(fault: int, acted: Mapping[int, _Stretch]) -> _Stretch | None:
-    """From the end of a fault to the beginning of the next; None where another one still acted."""
+    """The stretch from the end of a fault to the beginning of the next; None where another one still acted."""
     since_ns = acted[fault].end_ns
     others = [each for number, each in acted.items() if number != fault]
     if since_ns == _NEVER_NS or any(each.holds(since_ns) for each in others):
