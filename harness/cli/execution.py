@@ -133,7 +133,7 @@ def _run(arguments: list[str]) -> int:
             stack.enter_context(only_what_ships())
         try:
             return int(_command()(arguments, prog_name=PROGRAM, standalone_mode=False) or 0)
-        except NotHere as stopped:  # The command has not asked for it by itself, which would only be sooner.
+        except NotHere as stopped:  # The command has not checked that by itself, which would only be sooner.
             names = stopped.names
     from holdfast.harness.commands.apart import run_apart
 

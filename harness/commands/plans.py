@@ -137,7 +137,7 @@ def rerun(folder: Path, times: int, target: Path, *, trust: bool, limit_s: float
 def judge_stored(run: str, *, trust: bool, limit_s: float | None = None) -> int:
     """Decide again from the stored history, in a folder or in an object store; arguments as of `run_file`."""
     if chosen_site().spark_master:
-        require_reachable()  # Spark itself would be asked when everything was read, and try for a minute.
+        require_reachable()  # Spark itself would only connect when everything was read, and try for a minute.
     history, stored = read_remote_run(run, chosen_site()) if is_remote(run) else read_run(Path(run))
     if (code := runs_apart(third_party_code(history.plan.system), Path(run), limit_s)) is not None:
         return code

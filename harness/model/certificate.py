@@ -208,7 +208,8 @@ class SubjectReport(Titled, msgspec.Struct, frozen=True, forbid_unknown_fields=T
         return parts if own.status in {each.status for each in parts} else (*parts, own)
 
     def _of_part(self, part: PartReport) -> Standing:
-        """If none of its checks was asked for, nothing is open; that they did not come about the subject says."""
+        """The standing of a part. If none of its checks was chosen, nothing is open: the subject shows that they did
+        not run."""
         title = Title.PARTIAL if part.title is Title.INCONCLUSIVE and not part.checks else part.title
         return Standing(
             f"{part.contract} {part.factory}",

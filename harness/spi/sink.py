@@ -262,4 +262,4 @@ class Sink(Protocol):
 
 SinkFactory = Callable[[SinkContext], Sink]
 """Named as `module:name`. Raises ValueError in one sentence for an option or a URI that it does not understand, and
-contacts nobody."""
+makes no request."""

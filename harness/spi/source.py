@@ -315,4 +315,4 @@ class Source(Protocol):
 
 SourceFactory = Callable[[SourceContext], Source]
 """Named as `module:name`. Raises ValueError in one sentence for an option or a URI that it does not understand, and
-contacts nobody."""
+makes no request."""

@@ -182,7 +182,7 @@ class CheckpointStorage(Protocol):
         """
 
     def streams(self, checkpoint: int, epoch: int) -> CheckpointStreamFactory:
-        """Where the tasks of an epoch write a checkpoint, and read what any checkpoint holds. Contacts nobody."""
+        """Where the tasks of an epoch write a checkpoint, and read what any checkpoint holds. Makes no request."""
 
     def finish(self, checkpoint: int, epoch: int, metadata: bytes) -> str:
         """Publish a checkpoint: its metadata appears whole and durable, or not at all (STO-01).

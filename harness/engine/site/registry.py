@@ -138,7 +138,7 @@ def system(name: str) -> System:
             made = factory(variant) if variant else factory()
         except ValueError as error:
             raise UsageError(f"system {name!r}: {error}") from error
-        # A property is not asked for its value: it may have to start the system for that.
+        # A property is not evaluated: it may have to start the system for that.
         missing = [each for each in _SYSTEM_MEMBERS if not (hasattr(type(made), each) or hasattr(made, each))]
         if missing:
             raise UsageError(

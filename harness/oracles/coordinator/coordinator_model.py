@@ -184,8 +184,8 @@ class CoordinatorModel:
         self.durable: set[int] = set()
         self.completions: dict[str, int] = {}
         checkpoint_of = history.derived(Submissions).checkpoint_of
-        asked = history.of(events.SavepointTriggered)
-        self.synchronous = {checkpoint_of(event) for event in asked if event.stop.synchronous}
+        savepoints = history.of(events.SavepointTriggered)
+        self.synchronous = {checkpoint_of(event) for event in savepoints if event.stop.synchronous}
 
     def known(self, event: events.Event, checkpoint: int) -> Checkpoint | None:
         """What was recorded of a checkpoint of the job that an event belongs to; None: nothing."""

@@ -66,8 +66,9 @@ class ExpiryTrace:
         self._written: dict[tuple[int, str], dict[str, Written]] = {}
         self._started: dict[tuple[int, str], TaskStarted] = {}
         self.lookups: list[Lookup] = []
-        told = history.of_kinds((TaskStarted, KeysLookedUp, SnapshotTaken))
-        for event in sorted(told, key=_attempt):  # What an attempt restores was written in one before, wherever it ran.
+        events = history.of_kinds((TaskStarted, KeysLookedUp, SnapshotTaken))
+        # What an attempt restores was written in one before, wherever it ran.
+        for event in sorted(events, key=_attempt):
             if isinstance(event, TaskStarted | KeysLookedUp | SnapshotTaken) and event.subtask.startswith(prefix):
                 self._note(event)
 

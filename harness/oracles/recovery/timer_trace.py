@@ -85,8 +85,9 @@ class TimerTrace:
         self._origins = Origins(history)
         self._layouts = history.derived(Layouts)
         self._recorded: dict[tuple[int, int], dict[str, Recorded]] = {}
-        told = history.of_kinds((TaskStarted, TimersSet, TimersFired, SnapshotTaken))
-        for event in sorted(told, key=_attempt):  # What an attempt restores was taken in one before, wherever it ran.
+        events = history.of_kinds((TaskStarted, TimersSet, TimersFired, SnapshotTaken))
+        # What an attempt restores was taken in one before, wherever it ran.
+        for event in sorted(events, key=_attempt):
             if isinstance(event, TaskStarted):
                 self.subtasks[event.attempt, event.subtask] = self._restored(event)
             elif isinstance(event, TimersSet | TimersFired | SnapshotTaken):

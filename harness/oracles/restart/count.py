@@ -336,12 +336,12 @@ def _judge_deaths(history: History, exempt: Exemptions, findings: Findings) -> N
 
 
 def _over(history: History, death: events.NodeDied) -> bool:
-    """Whether the job was ending when a worker died, or before anybody noticed: then it is no failure."""
+    """Whether the job was ending when a worker died, or before that was noticed: then it is no failure."""
     place = history.position(death)
-    before = [told for told in history.of(events.JobSwitched) if history.position(told) < place]
-    after = [told for told in history.of(events.JobSwitched) if history.position(told) > place]
-    return any(told.status in events.OVER for told in before[-1:]) or any(
-        told.status in _BY_USERS for told in after[:1]
+    before = [switched for switched in history.of(events.JobSwitched) if history.position(switched) < place]
+    after = [switched for switched in history.of(events.JobSwitched) if history.position(switched) > place]
+    return any(switched.status in events.OVER for switched in before[-1:]) or any(
+        switched.status in _BY_USERS for switched in after[:1]
     )
 
 

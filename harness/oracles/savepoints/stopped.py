@@ -104,13 +104,13 @@ def _judge_end(history: History, triggered: events.SavepointTriggered, job: int,
     finished = next((event for event in ends if event.status in over), None)
     exempt = exemptions(history)
     with_savepoint = exempt.planned(Consequence.REQUESTS_SAVEPOINT)
-    asked = any(fault not in with_savepoint for fault in exempt.planned(Consequence.ENDS_JOB))
+    requested = any(fault not in with_savepoint for fault in exempt.planned(Consequence.ENDS_JOB))
     completed = by_checkpoint(history, events.SavepointCompleted).first.get((job, triggered.checkpoint))
     bounded = any(True for _ in history.of(events.SubtaskFinished))
     if completed is None:
         findings.check("stopped-silently")
         restarted = any(event.attempt > triggered.attempt for event in history.of(events.AttemptStarted))
-        if finished is not None and not restarted and not bounded and not (cancels and asked):
+        if finished is not None and not restarted and not bounded and not (cancels and requested):
             message = f"the job has ended, and savepoint {triggered.checkpoint} is not complete"
             findings.violated("stopped-silently", message, triggered, finished)
         return
@@ -132,11 +132,11 @@ def _judge_recovery_points(history: History, findings: Findings) -> None:
     """In later versions than 1.14 a savepoint that no job stops with is none."""
     if texts(history.plan).get(profile.PROFILE, profile.FLINK_2) == profile.FLINK_1_14:
         return
-    job_of, asked = history.derived(Submissions).of, by_checkpoint(history, events.SavepointTriggered).first
+    job_of, requested = history.derived(Submissions).of, by_checkpoint(history, events.SavepointTriggered).first
     between = {
         savepoint: completed
         for savepoint, completed in by_checkpoint(history, events.SavepointCompleted).first.items()
-        if savepoint not in asked or not asked[savepoint].stop.synchronous
+        if savepoint not in requested or not requested[savepoint].stop.synchronous
     }
     findings.check("savepoint-commits", len(between))
     findings.check("savepoint-restored", len(between))

@@ -53,8 +53,8 @@ def ruled_model(plan: Plan, inputs: InputLog) -> FoldModel:
 
 def _rules(splits: list[list[Record]]) -> Rules:
     rules: Rules = {}
-    told = [(record.event_ms, split, record) for split, records in enumerate(splits) for record in records]
-    for since_ms, split, record in sorted(told, key=lambda each: each[:2]):
+    received = [(record.event_ms, split, record) for split, records in enumerate(splits) for record in records]
+    for since_ms, split, record in sorted(received, key=lambda each: each[:2]):
         rules.setdefault(record.key, []).append((since_ms, split, 1 + record.value % RULED_FACTORS))
     return rules
 
