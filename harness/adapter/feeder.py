@@ -18,7 +18,7 @@ WINDOW_SHARE, LEAST_WINDOW_RECORDS = 16, 16
 faults that count these find input unread."""
 
 
-def arrived_records(partition: Partition, now_ms: float, *, healed: bool) -> int:
+def arrived(partition: Partition, now_ms: float, *, healed: bool) -> int:
     """How many records of a partition there are.
 
     Args:
@@ -36,8 +36,8 @@ def arrived_records(partition: Partition, now_ms: float, *, healed: bool) -> int
 
 
 def next_arrival_ms(partition: Partition, now_ms: float, *, healed: bool) -> float:
-    """When the next record of a partition arrives; infinity: none will. Arguments as for `arrived_records`."""
-    there = arrived_records(partition, now_ms, healed=healed)
+    """When the next record of a partition arrives; infinity: none will. Arguments as for `arrived`."""
+    there = arrived(partition, now_ms, healed=healed)
     if there == partition.limit(healed=healed):
         return float("inf")
     if now_ms < partition.starts_ms or not partition.records_per_second:
@@ -298,7 +298,7 @@ class Feeder:
         moved = False
         for index in self._assigned:
             first = self.fed[index]
-            there = arrived_records(self._partitions[index], late_ms, healed=self.healed)
+            there = arrived(self._partitions[index], late_ms, healed=self.healed)
             self._feed(index, min(there, self._pace.limit(index, first, there, now_ms)))
             moved = moved or self.fed[index] > first
             if self._delays is not None:
@@ -313,7 +313,7 @@ class Feeder:
         theirs = [(self.fed[index], self._partitions[index]) for index in self._assigned]
         coming = (next_arrival_ms(partition, late_ms, healed=self.healed) for _, partition in theirs)
         coming_ms = min(coming, default=float("inf")) + since_ms
-        waiting = any(fed < arrived_records(partition, late_ms, healed=self.healed) for fed, partition in theirs)
+        waiting = any(fed < arrived(partition, late_ms, healed=self.healed) for fed, partition in theirs)
         return min(coming_ms, self._pace.grows_ms(now_ms)) if waiting else coming_ms
 
     def close(self) -> None:

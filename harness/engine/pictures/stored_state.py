@@ -126,7 +126,7 @@ class _Change(NamedTuple):
 
 
 def rescale_picture(history: History) -> RescalePicture | None:
-    """The picture of the first keyed operator at the first change of its parallelism, by another job or in place."""
+    """Of the first keyed operator, at the first change of its parallelism: by another job, or of the running one."""
     vertex = next((each.name for each in history.plan.job.of_kind(*STATEFUL)), "")
     for former, now, checkpoint, last_attempt in (*_submitted(history), *_in_place(history)) if vertex else ():
         taken = {
@@ -162,7 +162,7 @@ def _submitted(history: History) -> Iterator[_Change]:
 
 
 def _in_place(history: History) -> Iterator[_Change]:
-    """The changes of parallelism of the first job while it runs."""
+    """Of the first job while it runs."""
     topology = history.plan.topology
     for attempt in history.of(events.AttemptStarted):
         now = replace(topology, parallelism=attempt.parallelism or topology.parallelism)

@@ -12,7 +12,7 @@ import pytest
 from holdfast.fixtures.reference.connectors.source_log import UNKNOWN_LENGTH, PoisonedRecord
 from holdfast.fixtures.reference.drivers.processes.file_log import FileAppender, FileLog, PoisonPage, write_log
 from holdfast.fixtures.reference.drivers.processes.socket_log import PORTS, SocketAppender, SocketLog, Speakers
-from holdfast.harness.adapter.feeder import Arrived, Feeder, arrived_records
+from holdfast.harness.adapter.feeder import Arrived, Feeder, arrived
 from holdfast.harness.adapter.network.acceptor import TOKEN_BYTES, make_token
 from holdfast.harness.adapter.network.sockets import LOOPBACK, Address, call
 from holdfast.harness.model.records import InputLog, Partition
@@ -97,12 +97,12 @@ def test_markers_arrive_behind_the_rest_when_the_faults_are_healed(tmp_path: Pat
     ("now_ms", "expected"), [(0, 40), (49.9, 40), (50, 40), (51, 41), (60.5, 50), (110, 100), (10_000, 100)]
 )
 def test_when_records_are_due(inputs: InputLog, now_ms: float, expected: int) -> None:
-    assert arrived_records(inputs.partitions[0], now_ms, healed=True) == expected
+    assert arrived(inputs.partitions[0], now_ms, healed=True) == expected
 
 
 def test_without_a_rate_everything_is_there_at_the_start(inputs: InputLog) -> None:
-    assert arrived_records(partition(7, preloaded=2, starts_ms=5), 4.9, healed=True) == 2
-    assert arrived_records(partition(7, preloaded=2, starts_ms=5), 5, healed=True) == 7
+    assert arrived(partition(7, preloaded=2, starts_ms=5), 4.9, healed=True) == 2
+    assert arrived(partition(7, preloaded=2, starts_ms=5), 5, healed=True) == 7
 
 
 def test_a_log_without_partitions_is_empty(tmp_path: Path) -> None:
