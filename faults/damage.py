@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from holdfast.faults.landing import Momentary, before_next, effects, of_kinds, since, struck
+from holdfast.faults.landing import Momentary, effects, of_kinds, since, struck, time_of_next
 from holdfast.harness.model.capability import Capability
 from holdfast.harness.model.consequence import Consequence
 from holdfast.harness.model.events import (
@@ -135,7 +135,7 @@ class SpoilLocalCopy(Momentary):
         def same(spec: FaultSpec) -> bool:
             return (spec.kind, spec.target.index) == (self.kind, worker)
 
-        until_ns = before_next(history, fault, same)
+        until_ns = time_of_next(history, fault, same)
         spoilt = [
             each
             for each in since(history, fault, LocalCopySpoilt)

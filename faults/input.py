@@ -170,7 +170,7 @@ def _is_record(failed: RecordFailed, offset: int, history: History) -> bool:
 
 
 def outside(parameter: str, value: int, low: int, high: int) -> str:
-    """That a parameter names no part of the input, in words; empty if it does."""
+    """Why a parameter names no part of the input; empty if it does."""
     return "" if low <= value <= high else f"parameters.{parameter} is {value}; allowed is {low} to {high}: change it."
 
 

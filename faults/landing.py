@@ -121,7 +121,7 @@ class _Claim(NamedTuple):
     what: str | None
 
 
-def before_next(history: History, fault: int, rivals: Rivals | None = None) -> float:
+def time_of_next(history: History, fault: int, rivals: Rivals | None = None) -> float:
     """When the next of some faults acts, as `time_ns`, of those of the same kind unless stated otherwise; infinity:
     none does."""
     specs = history.plan.faults
@@ -139,7 +139,7 @@ def since(history: History, fault: int, kind: type[EventKind]) -> list[EventKind
 
 
 def window_of(history: History, fault: int) -> Window | None:
-    """From the injection of a fault to its heal, or to the last event if it was never healed."""
+    """The window from the injection of a fault to its heal, or to the last event if it was never healed."""
     injected = injection(history, fault)
     if injected is None:
         return None
@@ -184,7 +184,7 @@ def crossings(history: History, channel: str) -> Iterator[Crossing]:
 
 
 def operations(history: History, role: Role) -> list[Crossing]:
-    """What was asked of a service, until it was done.
+    """The requests to a service, each until it was done.
 
     Of a source system: records of each partition, from those that came last until the next. Of a broker: commits, where
     the sink records them. Else checkpoints, which are complete only when everything is
@@ -242,7 +242,7 @@ def _reads(history: History) -> list[Crossing]:
 def _spans(
     begun: Iterable[tuple[object, events.Event]], ended: Iterable[tuple[object, events.Event]]
 ) -> list[Crossing]:
-    """From each beginning to the first end of the same name that is not earlier."""
+    """The spans from each beginning to the first end of the same name that is not earlier."""
     ends: dict[object, list[int]] = {}
     for name, event in ended:
         ends.setdefault(name, []).append(event.time_ns)

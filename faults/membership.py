@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
-from holdfast.faults.landing import before_next, injection
+from holdfast.faults.landing import injection, time_of_next
 from holdfast.faults.process import checkpoint_unfinished, draw_pause_of_coordinator
 from holdfast.harness.model.capability import Capability
 from holdfast.harness.model.consequence import Consequence
@@ -126,7 +126,7 @@ class Supersede:
         process = process_name(history.plan.faults[fault].target)
         unfinished = history.plan.faults[fault].parameters.get("unfinished")
         lives = [started for started in history.of(NodeStarted) if started.node.startswith(f"{process}.")]
-        next_ns = before_next(history, fault)
+        next_ns = time_of_next(history, fault)
         died_ns = {died.dead_node: died.time_ns for died in history.of(NodeDied)}
         for former, successor in pairwise(lives):
             if successor.time_ns >= next_ns:

@@ -158,7 +158,7 @@ class MessageFault:
         raise NotImplementedError
 
     def disturbance(self, spec: FaultSpec) -> Disturbance:
-        """What is done, from the words of a plan.
+        """The disturbance that a plan states.
 
         Raises:
             ValueError: there is no such message, or so small a number says nothing.
@@ -198,7 +198,7 @@ class DelayMessages(MessageFault):
     least_delay_ms = 1
 
     def agrees(self, history: History, event: MessageDisturbed) -> bool:
-        """It was not received before the delay was over."""
+        """Whether it was not received before the delay was over."""
         due_ns = event.time_ns + event.delay_ms * _MILLISECOND_NS
         return _received(history, event, due_ns) <= _sent_again(history, event, due_ns)
 
@@ -219,7 +219,7 @@ class DoubleMessages(MessageFault):
     leaves = "nothing: a copy changes nothing"
 
     def agrees(self, history: History, event: MessageDisturbed) -> bool:
-        """It was received at least twice, and after it was sent."""
+        """Whether it was received at least twice, and after it was sent."""
         copies = _received(history, event) - _sent_again(history, event)
         return event.message not in RECEPTIONS or copies > 1
 
@@ -241,7 +241,7 @@ class LoseMessages(MessageFault):
         return (Feature.NO_FINAL_CHECKPOINT,) if notice else ()
 
     def agrees(self, history: History, event: MessageDisturbed) -> bool:
-        """It was not received since; what had the same name before, or is sent again later, is another one."""
+        """Whether it was not received since; one of the same name before, or sent again later, is another one."""
         return event.with_connection or _received(history, event) <= _sent_again(history, event)
 
 

@@ -153,7 +153,7 @@ class Slow(LinkFault):
         control.slow(spec.target, self._detail(spec))
 
     def landed(self, history: History, fault: int) -> bool:
-        """Of what was sent while it was slow, at least half took the delay or longer.
+        """Whether at least half of what was sent while it was slow took the delay or longer.
 
         What the heal let pass early is no objection.
         """
@@ -192,7 +192,7 @@ class Limit(LinkFault):
         return int(spec.parameters.get("kilobytes_per_second", _DEFAULT_KILOBYTES_PER_SECOND))
 
     def landed(self, history: History, fault: int) -> bool:
-        """What was sent under the limit usually took longer than what was sent without."""
+        """Whether what was sent under the limit usually took longer than what was sent without."""
         window = window_of(history, fault)
         if window is None:
             return False

@@ -168,7 +168,7 @@ class LoseSplits:
         return True
 
     def landed(self, history: History, fault: int) -> bool:
-        """Of what was assigned after the injection something was received less often than sent, or that much later."""
+        """Whether an assignment after the injection was received less often than sent, or late by that much."""
         delay_ns = int(history.plan.faults[fault].parameters.get("delay_ms", 0)) * _MILLISECOND_NS
         sent = since(history, fault, SplitsAssigned)
         surplus = Counter(map(_pairing, sent))

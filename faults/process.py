@@ -107,7 +107,7 @@ def _draw_pause(scene: Scene) -> list[FaultSpec]:
 
 
 def draw_pause_of_coordinator(scene: Scene) -> list[FaultSpec]:
-    """It stands still for a while."""
+    """The coordinator is paused for a while."""
     return [FaultSpec("pause", COORDINATOR, scene.schedule(COORDINATOR), scene.lasting_ms())]
 
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from holdfast.faults.landing import Momentary, before_next, effects, injection, of_kinds
+from holdfast.faults.landing import Momentary, effects, injection, of_kinds, time_of_next
 from holdfast.harness.model.capability import Capability
 from holdfast.harness.model.consequence import ANY_FAILURE, Consequence
 from holdfast.harness.model.events import (
@@ -80,7 +80,7 @@ def done_again(history: History, fault: int) -> bool:
     return any(
         len(times) > 1
         and history.position(times[-1]) > history.position(injected)
-        and times[-1].time_ns < before_next(history, fault)
+        and times[-1].time_ns < time_of_next(history, fault)
         and (_passed_a_window(completed, checkpoint) if windows else _worked(history, completed, checkpoint))
         for checkpoint, times in completed.items()
     )

@@ -7,7 +7,7 @@
     cut("channel[3]", 300, after_checkpoint=1)
 
 A target is a role with an index, which is 0 where none is given: `coordinator`, `worker[1]`, `channel[3]`, `storage`.
-When a fault acts is said by the fields of model.plan.Schedule. `fault` makes one of any kind that is registered.
+The fields of model.plan.Schedule state when a fault acts. `fault` makes one of any kind that is registered.
 """
 
 from __future__ import annotations

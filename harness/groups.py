@@ -32,7 +32,7 @@ class GroupWriter:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_collection_finish(self, session: pytest.Session) -> None:
-        """Before xdist says that the collection is over."""
+        """Before xdist reports that the collection is over."""
         marks = {item.nodeid: item.get_closest_marker(MARK) for item in session.items}
         groups = {test: str(mark.args[0] if mark.args else mark.kwargs["name"]) for test, mark in marks.items() if mark}
         self._path.write_bytes(msgspec.json.encode(groups))
@@ -71,7 +71,7 @@ class GroupScheduling(LoadScopeScheduling):  # type: ignore[misc]  # xdist tells
         return self._groups.get(nodeid, nodeid)
 
     def mark_test_complete(self, node: WorkerController, item_index: int, duration: float = 0) -> None:
-        """What is done is forgotten: xdist counts all that a process was given, at each test that it ends."""
+        """Forget completed tests: xdist counts all that a process was given, at each test that it ends."""
         group = self._split_scope(self.registered_collections[node][item_index])
         super().mark_test_complete(node, item_index, duration)
         if all(self.assigned_work[node][group].values()):

@@ -1,7 +1,7 @@
 """A label in the environment: whatever a program starts inherits it, so that nothing of a run is left unfound.
 
-It is the path of a folder. Who is one day to end what carries it has that folder, and nothing else says whose a process
-is: a pid that is written down somewhere may belong to anybody by now.
+It is the path of a folder. The command that ends what carries it has that folder, and nothing else shows whose a
+process is: a pid in a file may belong to another process by now.
 """
 
 from __future__ import annotations

@@ -243,7 +243,7 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
-    """A worker of xdist tells its controller what it left out."""
+    """A worker of xdist reports to its controller what it left out."""
     output = getattr(session.config, "workeroutput", None)
     if output is not None:
         output[_LEFT_OUT] = dict(_left_out)
@@ -274,7 +274,7 @@ def _lacked_by(item: pytest.Item) -> str:
 
 
 def _tiers_of(item: pytest.Item) -> list[str]:
-    """Those of our mark; a project may have one of the same name that means something else."""
+    """The tiers of our mark; a project may have a mark of the same name that means something else."""
     marked = [mark.args[0] for mark in item.iter_markers("tier") if mark.args]
     return [each for each in marked if each in _tiers()] if marked else []
 

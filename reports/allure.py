@@ -86,7 +86,7 @@ def _contents(journal: Journal) -> dict[str, str]:
             ],
             "links": [],
             "start": start,
-            "stop": start + text.whole(test.wall_ms),
+            "stop": start + text.whole_number(test.wall_ms),
         }
         if isinstance(test.result, RuleResult):
             result |= _of_rule(journal, test, test.result)
@@ -225,7 +225,7 @@ def _step(
             {"name": "replay", "value": text.clean(run.replay)},
         ],
         "start": start,
-        "stop": start + text.whole(run.wall_ms),
+        "stop": start + text.whole_number(run.wall_ms),
     }
 
 

@@ -39,7 +39,7 @@ class CtrfReporter:
 def _document(journal: Journal) -> dict[str, Any]:
     tests = [_test(each) for each in exchange.tests(journal)]
     start = text.epoch_milliseconds(journal.started)
-    lasted = text.whole(journal.duration_s * 1_000)
+    lasted = text.whole_number(journal.duration_s * 1_000)
     return {
         "reportFormat": "CTRF",
         "specVersion": SPEC_VERSION,
@@ -80,7 +80,7 @@ def _test(test: ListedTest) -> dict[str, Any]:
         "name": text.one_line(test.name),
         "status": STATUSES[test.outcome],
         "rawStatus": result.status.value,
-        "duration": text.whole(test.wall_ms),
+        "duration": text.whole_number(test.wall_ms),
         "testId": text.clean(test.id),
     }
     if isinstance(result, RuleResult):

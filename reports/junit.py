@@ -105,4 +105,4 @@ def _count(suite: ElementTree.Element) -> None:
 
 
 def _seconds(milliseconds: float) -> str:
-    return f"{text.whole(milliseconds) / 1_000:.3f}"
+    return f"{text.whole_number(milliseconds) / 1_000:.3f}"

@@ -86,7 +86,7 @@ def count(number: float) -> str:
     return f"{number:,.0f}" if math.isfinite(number) else "?"
 
 
-def whole(number: float) -> int:
+def whole_number(number: float) -> int:
     """The nearest whole number; 0 for what is none, because a format that wants a number must get one."""
     return round(number) if math.isfinite(number) else 0
 

@@ -174,7 +174,7 @@ def fault_words(band: Band) -> str:
         when = f"from {duration(band.start_ms)} to {duration(band.end_ms)}"
     if band.fate is not FaultFate.LANDED:
         return f"{name} {when}: {FATES_IN_WORDS[band.fate]}"
-    how = PRECISION_WORDS.get(band.precision, band.precision or "nobody knows how exactly")
+    how = PRECISION_WORDS.get(band.precision, band.precision or "at an unknown precision")
     leaves = f"; leaves open: {band.leaves.replace(': ', ', ', 1)}" if band.leaves else ""
     return f"{name} {when}: confirmed ({how}){leaves}"
 

@@ -84,7 +84,7 @@ def usage_sentence(journal: Journal) -> str:
 
 
 def on_its_word(certificate: Certificate) -> str:
-    """How many rules nobody saw kept from outside; empty if runs decided none."""
+    """How many rules are decided on the system's own reports alone; empty if runs decided none."""
     if not certificate.decided:
         return ""
     rules = plural(certificate.decided, "decided rule")

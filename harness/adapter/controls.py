@@ -49,7 +49,7 @@ class MemberProcesses:
 
 
 class CrewProcesses(MemberProcesses):
-    """And MembershipControl. Nobody coordinates but the harness, which lives."""
+    """Adds MembershipControl: a worker leaves and joins again. Only the harness coordinates, and it lives."""
 
     def __init__(self, crew: Crew[Worker]) -> None:
         super().__init__(crew.member, lambda: True)
@@ -66,7 +66,7 @@ class CrewProcesses(MemberProcesses):
 
 
 class ArmedGates:
-    """Counts effects, and says which gate holds one, at most one at a time. What a hold is, a subclass says.
+    """Counts effects, and decides which gate holds one, at most one at a time. A subclass defines how one is held.
 
     Args:
         numbers: of gates, each used once.
@@ -126,7 +126,7 @@ class ArmedGates:
         return held
 
     def forget(self) -> None:
-        """The life is over, and nothing of it is held. What is armed waits for the next one."""
+        """Forget held effects of a life that is over. Armed gates wait for the next life."""
         self._holding = None
 
     def reached(self) -> list[GateReached]:

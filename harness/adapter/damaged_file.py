@@ -37,7 +37,7 @@ class Damage(NamedTuple):
 
 
 class DamagedFile:
-    """spi.controls.storage.CheckpointFileControl. A subclass chooses the file, and says when it is time to put it back.
+    """spi.controls.storage.CheckpointFileControl. A subclass chooses the file, and the time at which it is restored.
 
     Args:
         record: see Record.

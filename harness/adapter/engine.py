@@ -159,7 +159,7 @@ class Engine(ABC):
         a key and a value. Offsets are dense from 0. It raises OSError where the log does not take them."""
 
     def undelivered(self) -> int:
-        """How many records that were appended are not known to be in the log yet. It is asked again and again.
+        """How many records that were appended are not known to be in the log yet. It is called again and again.
 
         Raises:
             OSError: the log refused one, or put it elsewhere than at its offset; the run is inconclusive then.
@@ -172,7 +172,7 @@ class Engine(ABC):
         from what the engine has stored, from outside.
 
         Raises:
-            OSError: nobody can say at the moment.
+            OSError: that cannot be read at the moment.
         """
 
     @abstractmethod
@@ -180,7 +180,7 @@ class Engine(ABC):
         """How its committed output is read."""
 
     def idle(self) -> bool:
-        """Whether nothing is under way between input and output, as far as the engine tells; positions that cover all
+        """Whether nothing is under way between input and output, as far as the engine reports; positions that cover all
         input may be ahead of the output."""
         return True
 
@@ -230,7 +230,7 @@ class Engine(ABC):
 
 
 _ASK_INTERVAL_MS = 50
-"""How often the engine is asked what it has persisted."""
+"""How often the persisted positions of the engine are read."""
 _GROUP = "engine.0"
 """The node of what several workers do together."""
 
@@ -241,7 +241,7 @@ class EngineWorker(Worker):
     Args:
         engine: whose it is.
         index: which one, from 0.
-        persisted: by partition, what is persisted; asked before a life begins.
+        persisted: by partition, what is persisted; called before a life begins.
         logs, nodes: see Worker.
     """
 
@@ -282,11 +282,11 @@ class EngineWorker(Worker):
 
 
 class Persisted:
-    """What an engine has persisted, as it was last asked.
+    """What an engine has persisted, as it was last read.
 
     Attributes:
         positions: by partition, the next offset whose effect is not persisted.
-        problem: why the run says nothing; empty while all is well.
+        problem: why the run decides nothing; empty while all is well.
     """
 
     def __init__(self, engine: Engine) -> None:
@@ -295,7 +295,7 @@ class Persisted:
         self.problem = ""
 
     def ask(self) -> None:
-        """Ask. Where nobody can say, it stays as it was."""
+        """Read the positions. Where they cannot be read, they stay as they were."""
         try:
             positions = tuple(self._engine.positions())
         except OSError:
@@ -388,8 +388,8 @@ class EngineDeployment(ProcessDeployment):
         self._feeder.feed_markers()
 
     def drained(self) -> bool:
-        """What is persisted covers all input, and the output has shown it, or has been quiet for long; and nothing has
-        changed for the settle window of the plan."""
+        """Whether what is persisted covers all input, the output has shown it or has been quiet for long, and nothing
+        has changed for the settle window of the plan."""
         if not (self._feeder.covered and self._crew.alive and self._engine.idle()):
             return False
         return self._committed.settled(self._feeder.limits, self._progressed_ms, self._settle_ms)

@@ -64,7 +64,7 @@ class Window:
         self._waited_since_ms = 0.0
 
     def hear(self, now_ms: float) -> None:
-        """An answer has come, or none can be expected yet, at a time of the run in milliseconds."""
+        """Restart the silence limit: an answer has come, or none can be expected yet. `now_ms`: of the run."""
         self._waited_since_ms = now_ms
 
     def limit(self, partition: int, fed: int, there: int, now_ms: float) -> int:
@@ -143,8 +143,8 @@ class Arrived:
 
 
 class Appender(Protocol):
-    """Puts records where a system reads them. The offset of a record in the input is its place there; where something
-    else says what the place is, the two are compared."""
+    """Puts records where a system reads them. The offset of a record in the input is its place there; where a log
+    reports the place, the two are compared."""
 
     def append(self, partition: int, first: int, records: Records) -> int:
         """Append to a partition.
@@ -162,7 +162,7 @@ class Appender(Protocol):
         """
 
     def settle(self) -> int:
-        """What is due by now was appended: see to what is under way.
+        """Flush what is under way, once everything due by now was appended.
 
         Returns:
             How many records were taken and are not known to be there yet.
@@ -227,7 +227,7 @@ class Feeder:
             inputs: the log.
             appender: takes what arrives.
             pace: how far it may; None: AtOnce.
-            record: takes the delays that the pace makes; None: nobody wants to know.
+            record: takes the delays that the pace makes; None: they are not recorded.
             assigned: the partitions that are fed; None: all.
         """
         self._inputs = inputs
@@ -269,12 +269,12 @@ class Feeder:
         return self._under_way
 
     def begin(self, now_ms: float) -> None:
-        """The clock of the input begins, at a time of the run in milliseconds. Does nothing the second time."""
+        """Start the clock of the input at a time of the run in milliseconds. Does nothing the second time."""
         if self.since_ms is None:
             self.since_ms = now_ms
 
     def wait(self, now_ms: float) -> None:
-        """Nothing arrives yet, though it is due: a delay, from this time of the run in milliseconds on. Errors as of
+        """Note a delay from this time of the run in milliseconds on: input is due and does not arrive yet. Errors as of
         `advance`."""
         self.settle()
         if self._delays is not None:

@@ -1,7 +1,7 @@
 """Links: what faults do to them by now, and the relay that stands in front of each and does it.
 
 Rules of this file
-- Links bear names. Which link a target is, the owner of a deployment says.
+- Links bear names. The owner of a deployment maps targets to links.
 - Each fault of a link is undone on its own; of those of a kind that are left, the newest counts.
 - There are two relays: `relay_process`, and Toxiproxy, whose client a base must not import.
 """
@@ -39,18 +39,18 @@ class Relay(Protocol):
 
         Args:
             link: of them.
-            kind: of the fault that came or went. Who keeps kinds apart leaves what it does of others alone.
+            kind: of the fault that came or went. A relay that keeps kinds apart leaves those of other kinds alone.
             wanted: by all faults of the link.
 
         Returns:
-            Whether what it did until now befell anything, as far as the relay tells.
+            Whether the impairments until now had an effect, as far as the relay reports.
         """
 
     def does(self, link: str, kind: str, wanted: Impairments) -> bool:
         """Whether a link does what is wanted of it, and nothing else of a kind."""
 
     def reset(self, link: str) -> bool:
-        """Break the connections of a link; whether there was one, as far as the relay tells."""
+        """Break the connections of a link; returns whether there was one, as far as the relay reports."""
 
     def lead(self, link: str, target: str = "") -> None:
         """New connections of a link lead to another `host:port`; empty: to the first that it led to."""
@@ -60,7 +60,7 @@ class Relay(Protocol):
 
 
 class Witness(Protocol):
-    """Who records what links do.
+    """Records the effects of links.
 
     Attributes:
         acting: the fault that acts just now.
@@ -73,7 +73,7 @@ class Witness(Protocol):
         """Record an effect of a fault on a link; of NOBODY there is none."""
 
     def fail(self, problem: str) -> None:
-        """What a link does is not known any more, because of this."""
+        """Note an error after which the state of the links is unknown."""
 
 
 class Links:
@@ -81,7 +81,7 @@ class Links:
 
     Args:
         relay: does what they want.
-        witness: tells faults apart, and takes what the relay tells of their effects; None: nobody does.
+        witness: keeps faults apart, and takes the relay's reports of their effects; None: these are dropped.
     """
 
     def __init__(self, relay: Relay, witness: Witness | None = None) -> None:
@@ -91,7 +91,7 @@ class Links:
         self._lock = threading.RLock()
 
     def act(self, link: str, kind: str, detail: Detail = "") -> None:
-        """One more fault acts.
+        """Add a fault to a link.
 
         Args:
             link: on this.
@@ -135,7 +135,7 @@ class Links:
                 self._settle(link, each, former)
 
     def whole(self, link: str, kind: str = "", detail: Detail | None = None) -> bool:
-        """Whether no such fault acts on a link, as the relay says; arguments as of `restore`."""
+        """Whether no such fault acts on a link, by the relay's report; arguments as of `restore`."""
         kinds, held = (kind,) if kind else KINDS, None if detail is None else _checked(kind, detail)
         with self._lock:
             acts = any(self._held.acts((link, each), held) for each in kinds)
@@ -147,7 +147,7 @@ class Links:
         self._relay.reset(link)
 
     def _by(self, link: str) -> int:
-        """Whose work it is what a link does."""
+        """The fault that impairs a link."""
         return next((self._held.by((link, each)) for each in KINDS if self._held.acts((link, each))), NOBODY)
 
     def _settle(self, link: str, kind: str, former: int) -> None:
@@ -240,7 +240,7 @@ def offer_links(controls: Controls, of: LinkOf) -> None:
 
 
 def _checked(kind: str, detail: Detail) -> Detail:
-    """What tells a fault from others of its kind.
+    """What identifies a fault among others of its kind.
 
     Raises:
         ValueError: there is no such kind or direction.
@@ -255,7 +255,7 @@ def _checked(kind: str, detail: Detail) -> Detail:
 
 
 class Strangers:
-    """Who came to a link of a service and is not of the run.
+    """Connections to a link of a service by processes outside the run.
 
     Args:
         refused: by link, how many connections were refused so far; other runs may have had the same links.
@@ -266,6 +266,6 @@ class Strangers:
         self._known = Counter(refused())
 
     def events(self) -> Sequence[ConnectionsRefused]:
-        """Those that have come since this was made, or last asked."""
+        """The refused connections since this was made, or last called."""
         known, self._known = self._known, Counter(self._refused())
         return [ConnectionsRefused(connections=more, link=link) for link, more in (self._known - known).items()]

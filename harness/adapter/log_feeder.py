@@ -70,7 +70,7 @@ class LogFeeder:
         return max(self._due_ms, self._feeder.next_ms(now_ms))
 
     def persisted(self, positions: Sequence[int], now_ms: float) -> None:
-        """By partition, the next offset whose effect the engine has not persisted, at a time of the run."""
+        """Take, by partition, the next offset whose effect the engine has not persisted, at a time of the run."""
         window = self._window
         if any(new > old for new, old in zip(positions, window.answered, strict=True)):
             window.answered = [*map(max, positions, window.answered)]
@@ -81,7 +81,7 @@ class LogFeeder:
 
         Args:
             now_ms: on the clock of the run.
-            ready: whether the engine can come after; while it cannot, its silence says nothing.
+            ready: whether the engine can follow; while it cannot, missing progress means nothing.
 
         Raises:
             OSError: a record was not taken, or lies elsewhere than at its offset.

@@ -40,7 +40,7 @@ class Nodes:
         return node_name(process, self._numbers[process])
 
     def begin(self, process: str, attempt: int = 0) -> None:
-        """Its next life begins; one that was not buried is left behind.
+        """Begin the next life of a process; one whose end was not recorded is left behind.
 
         Args:
             process: such as `worker-0`.
@@ -51,7 +51,7 @@ class Nodes:
         self.recorder.record(self.last(process), NodeStarted(attempt=attempt))
 
     def bury(self, process: str, cause: str, *, by_error: bool = False) -> None:
-        """Its present life is dead.
+        """Record that the present life of a process is dead.
 
         Args:
             process, cause, by_error: see NodeDied. Of a death by the harness, the fault that acts is the reason.
@@ -104,10 +104,10 @@ class Life(Mortal, Protocol):
 
     @property
     def pid(self) -> int:
-        """Of its first process, as this machine numbers it."""
+        """The pid of its first process on this machine."""
 
     def lines(self) -> list[bytes]:
-        """The whole lines that it has said since the last call; none, where somebody else takes them."""
+        """The complete lines that it has sent since the last call; none, where another object reads them."""
 
     def end(self) -> int: ...
 
@@ -174,7 +174,7 @@ class Member(Generic[ALife]):
             self.start()
 
     def begin(self, life: ALife, attempt: int = 0) -> None:
-        """A life has begun.
+        """Record that a life has begun.
 
         Args:
             life: that is held from now on.
@@ -213,12 +213,12 @@ class Member(Generic[ALife]):
             self.present.resume()
 
     def let_go(self) -> None:
-        """It goes on without this object, and nobody is started in its place for that. Idempotent."""
+        """Detach from it: it goes on without this object, and is not replaced. Idempotent."""
         self.present = None
         self._due_ms = math.inf
 
     def bury(self, cause: str, *, by_error: bool = False) -> None:
-        """It is dead: that is recorded, and its environment may start it again. Between two lives nothing happens.
+        """Record its death; its environment may start it again. Between two lives nothing happens.
 
         Args:
             cause, by_error: see NodeDied.

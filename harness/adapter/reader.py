@@ -1,4 +1,4 @@
-"""What an engine says about its committed output: how a process of the harness that only reads can see it."""
+"""What an engine declares about its committed output: how a process of the harness that only reads can see it."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class CommittedTable(Protocol, metaclass=Offered):
 
         Raises:
             ValueError: what is there is no output of this form; the text says why.
-            OSError: it cannot be read at the moment; it is asked again.
+            OSError: it cannot be read at the moment; it is called again.
         """
 
 
@@ -52,7 +52,7 @@ class Reader(msgspec.Struct, frozen=True):
 
     @staticmethod
     def of(factory: Callable[..., CommittedTable | CommittedLog], *arguments: str) -> Reader:
-        """That of a class, or of a function at the top of a module.
+        """The reader that a class makes, or a function at the top of a module.
 
         Raises:
             TypeError: an argument is no text, and goes to another process as one.

@@ -26,13 +26,13 @@ from holdfast.harness.spi.outside_files import raise_limits
 
 
 class Settings(msgspec.Struct, frozen=True):
-    """What the process is told.
+    """The first line of its input.
 
     Attributes:
         reader: makes what it looks at.
         interval_ms: how often it looks.
         path: where modules are imported from.
-        limits: so many times as large as is else allowed may be what it reads.
+        limits: the factor by which the limits on what it reads are raised.
     """
 
     reader: Reader
@@ -75,7 +75,7 @@ class Altered(msgspec.Struct, frozen=True, tag="altered", tag_field="kind"):
 
 
 class Unreadable(msgspec.Struct, frozen=True, tag="unreadable", tag_field="kind"):
-    """It is no output of its form. Nothing else follows."""
+    """The last message of a reader whose output is not of its form."""
 
     reason: str
 
@@ -137,8 +137,8 @@ class LogWatch:
 
 
 class OutputReader:
-    """What is visible of the output of an engine (polled_output.PolledOutput). While nobody answers it is not blind: a
-    version that comes and goes then is never seen.
+    """What is visible of the output of an engine (polled_output.PolledOutput). A version that comes and goes while
+    there is no answer is never seen, so that time is not counted as blind.
 
     Args:
         watch: what it looks at.
@@ -168,7 +168,7 @@ class OutputReader:
 
 
 def _require_stored(row: Row) -> None:
-    """Its numbers are such as a run is stored with.
+    """Check that the numbers of a row fit a stored run.
 
     Raises:
         ValueError: one is larger.

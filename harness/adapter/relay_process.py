@@ -1,4 +1,4 @@
-"""The relay as a process of ours, and what it is told."""
+"""The relay as a process of ours, and the orders that it gets."""
 
 from __future__ import annotations
 
@@ -170,7 +170,7 @@ class RelayProcess:
         raise OSError(f"the relay of the links does not answer within {_ANSWER_LIMIT_S:.0f} s.")
 
     def _answers(self) -> list[Said]:
-        """What it has said by now; what it has come to hold is kept."""
+        """Read what it has sent by now; reports of held requests are kept."""
         said = [msgspec.json.decode(line, type=Said) for line in self._child.lines()]
         self._held += [each for each in said if isinstance(each, Held)]
         return [each for each in said if not isinstance(each, Held)]

@@ -1,4 +1,4 @@
-"""The one loop in which a system that stands is heard and tended, until something happens or the time is up."""
+"""The one loop that serves a running system, until something happens or the time is up."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from holdfast.harness.spi.system import GateReached, Recording
 
 
 class Stand(ABC):
-    """What every spi.system.Deployment of processes or containers does. Subclasses say what is heard, what is tended,
+    """What every spi.system.Deployment of processes or containers does. Subclasses define the inputs, the periodic work
     and what ends a wait; the rest of the Protocol is theirs.
 
     Attributes:
@@ -43,7 +43,7 @@ class Stand(ABC):
     @property
     @abstractmethod
     def problem(self) -> str:
-        """Why the run says nothing; empty while all is well."""
+        """Why the run decides nothing; empty while all is well."""
 
     def advance(self, until_ms: float) -> Sequence[Event | GateReached]:
         """See the Protocol.
@@ -102,11 +102,11 @@ class Stand(ABC):
                 self.record(event)
 
     def recording(self, output: Output, problem: str = "", expected: InputLog | None = None) -> Recording:
-        """What was seen of a run that is over, with those who came to its links and are none of it.
+        """The recording of a run that is over, with connections to its links by processes outside the run.
 
         Args:
             output: that was committed.
-            problem: why the run says nothing, if it has no other problem.
+            problem: why the run decides nothing, if it has no other problem.
             expected: see Recording.
         """
         self.record_strangers()
@@ -156,7 +156,7 @@ class ProcessDeployment(Stand):
         """
         Raises:
             DiedAtOnce: a worker ended by itself before it did anything.
-            OSError: one said what it must not, fell silent, or is of no use otherwise.
+            OSError: one sent an invalid message, hangs, or is of no use otherwise.
         """
         self._crew.require_started()
         super().require_well()

@@ -24,7 +24,7 @@ DEATHS_ALIKE = 5
 
 
 class Deaths:
-    """Those of one run.
+    """The deaths of workers of one run.
 
     Attributes:
         at_once: those in the same way up to the last one, if the program has acknowledged nothing in any life; else
@@ -54,7 +54,7 @@ class Deaths:
         return died
 
     def acknowledge(self) -> None:
-        """The program has acknowledged a record."""
+        """Note that the program has acknowledged a record."""
         self._in_a_row, self._progressed, self.at_once = 0, True, None
 
     def complaint(self) -> str:
@@ -76,7 +76,7 @@ _LEAVE_LIMIT_S = 10.0
 
 
 class Worker(Member[Child]):
-    """Subclasses say what is started, what it begins from, and what to do with its words.
+    """A process of the system under test, over its lives. Subclasses define the program, its start and its messages.
 
     Args:
         process: its name in the history; a life of it is a node.
@@ -88,9 +88,9 @@ class Worker(Member[Child]):
     Attributes:
         ready: this life can do its work.
         attempt: what events of the present life are stamped with.
-        heard_ms: when it last said something.
-        deaths: those that nobody of us caused.
-        problem: why the run says nothing; empty while all is well.
+        heard_ms: when its last message came.
+        deaths: those that the harness did not cause.
+        problem: why the run decides nothing; empty while all is well.
         died_at_once: the deaths that are the problem, if it never did anything.
     """
 
@@ -129,7 +129,7 @@ class Worker(Member[Child]):
         """A life began."""
 
     def heard(self, line: bytes) -> None:
-        """It said something."""
+        """A message came."""
 
     def silence(self) -> str:
         """Why it cannot be waited for any longer, in words; empty: it can."""
@@ -140,7 +140,7 @@ class Worker(Member[Child]):
         return False
 
     def excused(self, cause: str) -> bool:
-        """Whether it owes such a death, which then counts against nobody."""
+        """Whether such a death is expected of it, which then is no failure of the system."""
         return False
 
     def useless(self, cause: str) -> str:
@@ -151,7 +151,7 @@ class Worker(Member[Child]):
         """A life died, and the next one is to come."""
 
     def ended(self) -> None:
-        """There is no life any more. Idempotent."""
+        """Note that no life is left. Idempotent."""
 
     @property
     def alive(self) -> bool:
@@ -159,11 +159,11 @@ class Worker(Member[Child]):
         return self.ready and super().alive
 
     def hear(self) -> None:
-        """Take what it says, and notice if it died or fell silent."""
+        """Handle its messages, and notice if it died or hangs."""
         child = self.present
         if child is None:
             return
-        dead = child.dead  # Asked first: what it said before it died is there now.
+        dead = child.dead  # Read first: what it sent before it died is there now.
         self.listen(child)
         if self.present is not child:
             return
@@ -191,7 +191,7 @@ class Worker(Member[Child]):
         self.away = False
 
     def give_up(self, complaint: str, died_at_once: OwnDeaths | None = None) -> None:
-        """The run says nothing, because of what this sentence goes on with."""
+        """End the run as inconclusive, for a reason that completes a sentence about this worker."""
         if not self.problem:
             self.problem, self.died_at_once = f"{self._what} {complaint}.", died_at_once
         self.close()
@@ -205,7 +205,7 @@ class Worker(Member[Child]):
         self.ended()
 
     def listen(self, child: Child) -> None:
-        """Take all that it has said since the last time."""
+        """Handle all messages since the last call."""
         for line in child.lines():
             self.heard_ms = self._recorder.now_ms
             self.heard(line)
@@ -225,7 +225,7 @@ class Worker(Member[Child]):
         child = self.present
         if child is None:
             return
-        self.listen(child)  # What it still said.
+        self.listen(child)  # What it still sent.
         if self.present is not child:
             return
         if not cause and self.over():
@@ -291,7 +291,7 @@ class Crew(Generic[AWorker]):
 
     @property
     def problem(self) -> str:
-        """Why the run says nothing; empty while all is well."""
+        """Why the run decides nothing; empty while all is well."""
         return next((each.problem for each in self.members if each.problem), "")
 
     def require_started(self) -> None:

@@ -200,7 +200,7 @@ BESIDE_RESUME = {"resume", "trust", "json", "verbose", "require"}
 
 
 def _refuse_beside_resume(context: typer.Context) -> None:
-    """What was begun goes on as it was begun."""
+    """Refuse options beside --resume: a certification goes on as it was begun."""
     given = [
         each.opts[0] if each.param_type_name == "option" else str(each.name).upper()
         for each in context.command.params
@@ -323,7 +323,7 @@ def verify(
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="Folder of a certificate, with all that lies in it.")],
     replay: Annotated[int, typer.Option(min=0, metavar="K", help="Repeat K runs of the simulator.")] = 10,
     seed: Annotated[
-        int | None, typer.Option(min=0, help="Which ones; by default nobody knows beforehand.", show_default=False)
+        int | None, typer.Option(min=0, help="Which ones; by default a random choice.", show_default=False)
     ] = None,
     trust: Trust = False,
     json: Annotated[bool, typer.Option("--json", help="Print JSON and nothing else.")] = False,

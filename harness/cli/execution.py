@@ -39,10 +39,10 @@ def run_process(signals: OwnSignals) -> None:
     """Run the command line of this process, and end it.
 
     Args:
-        signals: what is heard where no command listens.
+        signals: the handler of signals where no command handles them.
     """
     from holdfast.harness.commands.standard_streams import lost_for_room, steady_streams
-    from holdfast.harness.engine.site.interruption import hanging
+    from holdfast.harness.engine.site.interruption import hanging_calls
     from holdfast.harness.engine.site.room import lacking_memory
 
     # What stands in the current folder can be named, as in `certify --sink my_sink:Sink`; what is installed goes first.
@@ -61,7 +61,7 @@ def run_process(signals: OwnSignals) -> None:
             "holdfast: there is no room where standard output goes, and not all was written: make some.", err=True
         )
         code = code or HARNESS_ERROR
-    if hanging():
+    if hanging_calls():
         os._exit(code)  # An ordinary end waits for every thread.
     raise SystemExit(code)
 
@@ -88,7 +88,11 @@ def run_once(arguments: list[str]) -> int:
         if text_of(each) != each:
             return _refuse(f"{each!r} is no text in UTF-8, and no report could name it: give it another name.")
     try:
-        with own_process.command(arguments), foreign("the system under test or a plug-in"), own_process.blaming():
+        with (
+            own_process.command(arguments),
+            foreign("the system under test or a plug-in"),
+            own_process.blaming_third_party_code(),
+        ):
             return _run(arguments)
     except (UsageError, NotApplicable, UnusableSystem) as error:
         return _refuse(str(error))
@@ -129,7 +133,7 @@ def _run(arguments: list[str]) -> int:
             stack.enter_context(only_what_ships())
         try:
             return int(_command()(arguments, prog_name=PROGRAM, standalone_mode=False) or 0)
-        except NotHere as stopped:  # The command has not asked for it by itself, which would only be sooner.
+        except NotHere as stopped:  # The command has not checked that by itself, which would only be sooner.
             names = stopped.names
     from holdfast.harness.commands.apart import run_apart
 

@@ -95,7 +95,7 @@ def seconds(option: str, text: str) -> float | None:
     """A duration with its unit; None if the text is empty."""
     from holdfast.harness.model.units import duration_ms
 
-    if text.strip().isdigit():  # Options of a job take it for milliseconds, and nobody means that here.
+    if text.strip().isdigit():  # Options of a job take it for milliseconds, which is not meant here.
         raise UsageError(f"{option} is {text!r}, a number without a unit; write {text.strip()}s or {text.strip()}min.")
     try:
         return duration_ms(text) / 1_000 if text else None

@@ -37,7 +37,7 @@ from holdfast.harness.model.verdict import Outcome
 
 PROGRAM = "from holdfast.harness.cli.apart import main; main()"
 LIMIT_S = 1_800.0
-"""How long one run may take, if the user says nothing else."""
+"""How long one run may take, unless the user sets another limit."""
 OUTPUT_LIMIT_BYTES = 2**20
 """What is passed on of what is written to standard error, the part's words among it."""
 END_LIMIT_S = 10.0
@@ -157,7 +157,7 @@ class _Apart:
             self._process.kill()
 
     def _take(self, message: bytes) -> None:
-        """An exit code, or that a run is over. Nothing else is believed: a part may have written it.
+        """Take a message: an exit code, or that a run is over. Others are ignored: a part may have written them.
 
         Raises:
             ValueError: it is neither.
@@ -218,7 +218,7 @@ def _lives(group: int) -> bool:
 
 
 def _pass_on(words: IO[bytes]) -> None:
-    """What the process writes to standard error, up to a limit; the rest is read, so that it never waits for us."""
+    """Pass standard error of the process on, up to a limit; the rest is read, so that the process never blocks."""
     left, error = OUTPUT_LIMIT_BYTES, LastingStream(sys.stderr)
     while chunk := os.read(words.fileno(), 2**16):
         if left > 0:

@@ -18,7 +18,7 @@ from holdfast.harness.engine.exploration.ledger import Seeds
 from holdfast.harness.engine.exploration.long_campaign import LongCampaign
 from holdfast.harness.engine.site import registry
 from holdfast.harness.engine.site.interruption import Interruption, listening
-from holdfast.harness.engine.site.plan_code import strangers
+from holdfast.harness.engine.site.plan_code import third_party_code
 from holdfast.harness.model.command_line import command_line
 from holdfast.harness.model.sentence import plural
 
@@ -53,7 +53,7 @@ def run_campaign(
     if master and jobs > 1:
         raise UsageError(f"--jobs is {jobs} and --workers is {master!r}; only one of them can draw: leave one away.")
     wanted, given_up = _range(seeds), [_withdrawal(each) for each in withdrawals]
-    if (code := runs_apart(strangers(system), folder, limit_s)) is not None:
+    if (code := runs_apart(third_party_code(system), folder, limit_s)) is not None:
         return code
     with listening() as interruption:
         campaign = LongCampaign(system, wanted, folder)

@@ -140,7 +140,7 @@ def _judged(
 
 
 def _rules(part: Part, request: Request) -> frozenset[str]:
-    """Those of its kit that were chosen."""
+    """The rules of the kit of a part that were chosen."""
     try:
         known = registry.kit(part.contract).rules
     except UsageError:

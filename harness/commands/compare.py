@@ -17,7 +17,7 @@ from holdfast.harness.engine.cases.side_by_side import setup_of, side_by_side
 from holdfast.harness.engine.errors import UsageError
 from holdfast.harness.engine.site.interruption import listening
 from holdfast.harness.engine.site.machine import processors
-from holdfast.harness.engine.site.plan_code import require_trusted_code, strangers
+from holdfast.harness.engine.site.plan_code import require_trusted_code, third_party_code
 from holdfast.harness.engine.site.services import close_services, require_reachable
 from holdfast.harness.model.case import Tier
 from holdfast.harness.model.command_line import command_line
@@ -32,11 +32,11 @@ COLUMNS: Sequence[str] = ("plan", "system", "verdict", "running again", "new out
 def compare(
     names: Sequence[str], places: Sequence[Path], tier: Tier | None, runs: int, folder: Path, *, trust: bool
 ) -> int:
-    """Run each plan on each system, and write table, JSON and picture; 1 if one is refuted, 2 if one says nothing."""
+    """Run each plan on each system, and write table, JSON and picture; 1: one is refuted, 2: one is inconclusive."""
     plans = plans_of(places)
     for name, plan in plans.items():
         require_trusted_code(plan, f"plan {name}", trust=trust)
-    theirs = dict.fromkeys(each for name in names for plan in plans.values() for each in strangers(name, plan))
+    theirs = dict.fromkeys(each for name in names for plan in plans.values() for each in third_party_code(name, plan))
     if theirs and not is_apart():
         return run_apart(tuple(theirs), folder)
     setups = [setup_of(name, tier) for name in names]

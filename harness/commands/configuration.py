@@ -27,7 +27,7 @@ from holdfast.harness.spi.system import ConfigurationAware
 
 ODD = 1
 MOST_LINES = 10
-"""Of what is printed where nobody asks for everything."""
+"""What is printed without `everything`."""
 _STYLES = {NoteKind.WARNING: "yellow", NoteKind.LINT: "cyan"}
 _DEPLOYMENT = re.compile(r"^kind:\s*FlinkDeployment\s*$", re.MULTILINE)
 _BY_DEFAULT, _OF_SPARK = "reference", "spark"
@@ -48,7 +48,7 @@ def check_files(paths: Sequence[Path], system: str, assignments: Sequence[str], 
         json: one configuration for a program.
 
     Raises:
-        UsageError: a file, or what it says, is refused; one sentence.
+        UsageError: a file, or its content, is refused; one sentence.
     """
     if not (paths or assignments):
         raise UsageError("there is nothing to check: name a file, or set an option by --set KEY=VALUE.")
@@ -133,7 +133,7 @@ def _indent(line: str) -> int:
 
 
 def _print(console: Console, configuration: EffectiveConfiguration, *, everything: bool) -> None:
-    """What it comes to, then what is odd, and last, if it is asked for, one line for each option, defaults dimmed."""
+    """The effective options in short, then the notes, and last, on request, a line for each option, defaults dimmed."""
     settings = {setting.key: setting for setting in configuration.settings}
     brief = list(_in_short({key: setting.value for key, setting in settings.items()}))
     for name, words in brief:
@@ -157,7 +157,7 @@ def _print(console: Console, configuration: EffectiveConfiguration, *, everythin
 
 def _in_short(values: Mapping[str, str]) -> Iterator[tuple[str, str]]:
     """What matters first: when checkpoints are taken, what stays of them, and what follows a failure. A system without
-    Flink's options tells it in its notes."""
+    Flink's options states it in its notes."""
     if profile.INTERVAL not in values:
         return
     if values[profile.INTERVAL] == "0 ms":

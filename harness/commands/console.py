@@ -28,7 +28,7 @@ def results(*, soft_wrap: bool = True) -> Console:
 
 
 def print_json(text: str) -> None:
-    """A result for a program, as it is."""
+    """Print a result for a program, unchanged."""
     results().out(text, highlight=False, end="" if text.endswith("\n") else "\n")
 
 
@@ -55,7 +55,7 @@ def say_outcome(console: Console, outcome: Outcome, reason: str) -> None:
 def say_verdicts(
     console: Console, verdicts: tuple[Verdict, ...], titles: Mapping[str, str], on_its_word: Set[str]
 ) -> None:
-    """One line for each oracle, and below it what it found; last, how many rest on the word of the system under test.
+    """Print a line for each oracle with its anomalies below; last, how many rest on the system's own reports alone.
 
     Args:
         console: where.
@@ -83,7 +83,7 @@ def say_verdicts(
 
 
 def say_finding(console: Console, finding: Finding) -> None:
-    """What broke, when and why."""
+    """Print what broke, when and why."""
     for name, words in (("what", finding.what), ("when", finding.when), ("why", finding.why)):
         console.print(Text(f"  {name:<6}") + Text(words, "bold" if name == "what" else ""))
 

@@ -60,7 +60,7 @@ def _counted(things: Callable[[], Sized]) -> str:
 
 
 def _wrapped(name: str, words: str) -> str:
-    """A name and what is said of it, in a column of its own."""
+    """A name and the text on it, in a column of its own."""
     width = shutil.get_terminal_size().columns
     return textwrap.fill(
         words,

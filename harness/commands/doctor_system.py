@@ -1,7 +1,7 @@
 """`holdfast doctor SYSTEM`: whether a system under test can be judged at all, in some seconds and a line for each step.
 
-It loads, says what it claims and offers where it can, runs without a fault, acknowledges something or completes a
-checkpoint, and goes on behind one kill.
+The system must load, declare what it claims and offers where it can, run without a fault, acknowledge something or
+complete a checkpoint, and go on behind one kill.
 What is found here is no certificate: two short runs decide no rule. So nothing that they persisted is read back, which
 takes longer than the runs on some systems.
 """
@@ -19,7 +19,7 @@ from msgspec.structs import replace
 from holdfast.harness.commands.console import EXIT_CODES
 from holdfast.harness.engine.errors import UsageError
 from holdfast.harness.engine.executor.run import Run, run_plan
-from holdfast.harness.engine.plans.validate import fitted
+from holdfast.harness.engine.plans.validate import fit_to_system
 from holdfast.harness.engine.site import registry
 from holdfast.harness.engine.site.interruption import listening
 from holdfast.harness.engine.site.machine import lacking
@@ -65,7 +65,7 @@ def examine_system(name: str) -> int:
     _say("loads", f"{type(system).__name__}, on tier {tier}")
     for name, words in system.described() if isinstance(system, Described) else ():
         _say(name, words)
-    plan = brisk(fitted(_PLAN, system, tier))
+    plan = shortened_plan(fit_to_system(_PLAN, system, tier))
     with listening() as interruption, Lease("doctor") as place:
 
         def run(what: str, planned: Plan) -> Run:
@@ -89,10 +89,9 @@ def examine_system(name: str) -> int:
         return EXIT_CODES[_step("survives", replace(plan, faults=(_KILL,)), run, place).outcome]
 
 
-def brisk(plan: Plan) -> Plan:
-    """That plan in the least time: input in two portions, checkpoints as often as whoever reads the output can follow,
-    and a settle window that is no longer than the options need. How often and how long are the business of a
-    certificate."""
+def shortened_plan(plan: Plan) -> Plan:
+    """A plan shortened to the least time: input in two portions, checkpoints as often as the committed reader can
+    follow, and a settle window that is no longer than the options need. Realistic times are for a certificate."""
     parameters = {**plan.workload.parameters, "records_per_second": 0}
     options = {**plan.options, profile.INTERVAL: "500 ms"} if profile.INTERVAL in plan.options else plan.options
     workload = replace(plan.workload, parameters=parameters)
@@ -121,7 +120,7 @@ def _first_progress_ms(run: Run) -> str | None:
 
 
 def last_lines(folder: Path) -> list[str]:
-    """Of the log that was written last, in a folder of logs or beside one of input and output."""
+    """The last lines of the newest log in a folder, or beside a folder of input and output."""
     named = {*folder.rglob("*.log"), *folder.rglob("logs/**/*")}
     logs = [file for file in named if file.is_file() and file.stat().st_size]
     if not logs:

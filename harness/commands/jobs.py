@@ -25,7 +25,7 @@ OPTIONS = {
 }
 WORKLOAD = {"records": 20_000, "records_per_second": 2_000, "preloaded_percent": 1}
 SAVEPOINTS = "savepoints"
-"""Where savepoints go that nobody names a directory for, below the folder of the cluster."""
+"""Where savepoints without a directory go, below the folder of the cluster."""
 
 
 def run_job(
@@ -144,7 +144,7 @@ def _client(folder: Path, token_file: Path | None) -> ClusterClient:
 
 
 def _require_same(client: ClusterClient, program: str, options: Mapping[str, str]) -> None:
-    """A cluster that runs submits its own job again, with the options that it was started with."""
+    """Refuse another job or other options: a running cluster submits its own job again, with the same options."""
     own = client.ask("GET", "/jobs")["jobs"][0]["name"]
     given = [*([f"program {program!r}"] if program not in ("", own) else []), *(["-D"] if options else [])]
     if given:

@@ -53,7 +53,7 @@ def named_part(system: str, parts: Mapping[str, str], *, stores: bool) -> tuple[
         stores: --location or --option is given.
 
     Raises:
-        UsageError: not exactly one is named, or one that stores nothing is told where.
+        UsageError: not exactly one is named, or one that stores nothing is given a place.
     """
     chosen = {contract.replace("_", "-"): factory for contract, factory in parts.items() if factory}
     given = [*(["SYSTEM"] if system else []), *(f"--{contract}" for contract in chosen)]
@@ -189,7 +189,7 @@ class _Made:
         return self._stack.enter_context(ResultLog(self.folder, begun.identity, self._now))
 
     def withdraw(self) -> None:
-        """Nothing was put there, and nothing will be: a part that cannot be tried leaves no folder."""
+        """Remove an empty folder: a part that cannot be tried leaves none."""
         with suppress(OSError):
             self.folder.rmdir()
             if self._is_first:
@@ -235,7 +235,7 @@ def _chosen(known: frozenset[str], rules: frozenset[str], areas: frozenset[str],
 
 
 def _show(journal: Journal, checks: Sequence[KitCheck], request: KitRequest, folder: Path) -> None:
-    """The verdict, a line for each rule that a check decides, with what is not as it must be, and the report."""
+    """Print the verdict, a line for each rule that a check decides, the failures, and the path of the report."""
     contract, factory = request.contract, request.factory
     console = consoles.results()
     console.print(f"{journal.heading}  {contract} {factory}, {plural(len(checks), 'check')}")

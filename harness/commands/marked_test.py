@@ -14,8 +14,8 @@ from holdfast.harness.engine.cases.case_run import CaseRun, FinishedRun, run_cas
 from holdfast.harness.engine.cases.swarm_case import cases_for, swarm_case
 from holdfast.harness.engine.certification.run_store import RunStore, replay_command
 from holdfast.harness.engine.errors import NotApplicable, UsageError
-from holdfast.harness.engine.executor.judge import observed
-from holdfast.harness.engine.plans.validate import fitted
+from holdfast.harness.engine.executor.judge import is_observable
+from holdfast.harness.engine.plans.validate import fit_to_system
 from holdfast.harness.engine.site import entry_points, registry
 from holdfast.harness.engine.site.machine import lacking
 from holdfast.harness.model import profile
@@ -158,7 +158,7 @@ def _cases(system: System, tier: Tier, mark: Mark) -> Sequence[Case]:
         return (msgspec.structs.replace(swarm_case(system, tier), runs=mark.runs),)
     if not mark.faults:
         return _deciding(system, tier, mark.rule_ids())
-    plan = fitted(_plan(system, tier, mark), system, tier)
+    plan = fit_to_system(_plan(system, tier, mark), system, tier)
     return (
         Case(
             id="test",
@@ -209,7 +209,7 @@ def _deciding(system: System, tier: Tier, rules: Iterable[str]) -> Sequence[Case
 
 def _decisions(system: System, tier: Tier, rules: Iterable[str]) -> Iterable[Decision]:
     """By which clauses the cases of a system decide rules, where it supplies what they need."""
-    oracles = {each.name for each in registry.toolbox().oracles if observed(each, system.evidence())}
+    oracles = {each.name for each in registry.toolbox().oracles if is_observable(each, system.evidence())}
     for rule in rules:
         found: dict[str, Decision] = {}
         for case in _deciding(system, tier, [rule]):
@@ -222,7 +222,7 @@ def _decisions(system: System, tier: Tier, rules: Iterable[str]) -> Iterable[Dec
 
 
 def _failure(case: Case, trial: Trial, mark: Mark) -> str:
-    """What is to be said of a case that did not pass; empty: it did."""
+    """The failure text of a case that did not pass; empty: it did."""
     result = trial.result
     undecided = [rule for rule in mark.rule_ids() if result.rules.get(rule, Status.PASS) not in _OPEN]
     if result.status is Status.PASS and not undecided:
@@ -239,6 +239,6 @@ def _failure(case: Case, trial: Trial, mark: Mark) -> str:
 
 
 def _tier(system: System) -> Tier:
-    """The first on which a system runs here, or the first of all, which then says what is lacking."""
+    """The first tier on which a system runs here, or the first of all, whose run then reports what is lacking."""
     there = sorted(system.capabilities, key=list(Tier).index)
     return next((tier for tier in there if not lacking(tier)), there[0])

@@ -198,7 +198,7 @@ class _NightRun:
 
 
 def _show_night(night: Night, folder: Path, out: Path, console: Console) -> None:
-    """Each system in a line, with its findings below."""
+    """Print a line for each system, with its findings below."""
     for system in night.systems:
         refuted = [each for each in system.findings if each.counts]
         status = Status.FAIL if refuted else Status.INCONCLUSIVE if system.title is Title.INCONCLUSIVE else Status.PASS
@@ -232,7 +232,7 @@ def settings_with(
     workers: int | None = None,
     reruns: int | None = None,
 ) -> Settings:
-    """The settings with what the command line says in place of the file."""
+    """The settings, in which the command line overrides the file."""
     said = {"systems": systems, "tiers": tiers, "budget_s": budget_s, "workers": workers, "reruns": reruns}
     return msgspec.structs.replace(settings, **{name: each for name, each in said.items() if each not in ((), None)})
 

@@ -43,7 +43,7 @@ def command(arguments: Sequence[str]) -> Iterator[None]:
 
 
 def run_ended() -> None:
-    """A run of the command is over: the limit begins anew."""
+    """Restart the time limit: a run of the command is over."""
     if here.reports is not None:
         here.reports.send_bytes(b"")
 
@@ -67,7 +67,7 @@ def is_apart() -> bool:
 
 
 @contextmanager
-def blaming() -> Iterator[None]:
+def blaming_third_party_code() -> Iterator[None]:
     """Within, what does not ship with Holdfast is blamed for what it raises, if it runs here.
 
     Raises:

@@ -74,7 +74,7 @@ def _with_pictures(system: System) -> Iterable[Case]:
 def _write(folder: Path, title: str, words: str, pictures: Sequence[tuple[Picture, str]]) -> int:
     """Files and the page that shows them, and what was written."""
     if not registry.reporters(Gallery):
-        raise UsageError("nobody draws: install a package whose reporter shows a Gallery (holdfast.reporters).")
+        raise UsageError("no reporter draws: install a package whose reporter shows a Gallery (holdfast.reporters).")
     folder.mkdir(parents=True, exist_ok=True)
     console = consoles.results()
     pages = written_by(Gallery(title, words, tuple(Exhibit(*each) for each in pictures)), folder)

@@ -16,7 +16,7 @@ from holdfast.harness.engine.artefacts.stored_run import read_run
 from holdfast.harness.engine.cases.case_run import run_and_store
 from holdfast.harness.engine.certification.run_store import replay_command
 from holdfast.harness.engine.errors import HARNESS_ERROR, UsageError
-from holdfast.harness.engine.executor.judge import judge, observed, on_its_word, outcome_of
+from holdfast.harness.engine.executor.judge import is_observable, judge, on_its_word, outcome_of
 from holdfast.harness.engine.executor.run import Run, run_plan
 from holdfast.harness.engine.exploration.shrink import needed_faults
 from holdfast.harness.engine.plans.validate import check_options, check_plan
@@ -24,8 +24,8 @@ from holdfast.harness.engine.plans.words import plan_in_words
 from holdfast.harness.engine.site import registry
 from holdfast.harness.engine.site.interruption import Interruption, listening
 from holdfast.harness.engine.site.machine import lacking
-from holdfast.harness.engine.site.plan_code import code_named_by, require_trusted_code, strangers
-from holdfast.harness.engine.site.services import require_reachable, settled
+from holdfast.harness.engine.site.plan_code import code_named_by, require_trusted_code, third_party_code
+from holdfast.harness.engine.site.services import chosen_site, require_reachable
 from holdfast.harness.engine.views.finding import finding_of
 from holdfast.harness.model.case import Tier
 from holdfast.harness.model.command_line import command_line
@@ -52,7 +52,7 @@ def run_file(
     plan = read_plan_file(path)
     if system:
         plan = msgspec.structs.replace(plan, system=system)
-    if (code := runs_apart(strangers(plan.system, plan), folder.parent, limit_s)) is not None:
+    if (code := runs_apart(third_party_code(plan.system, plan), folder.parent, limit_s)) is not None:
         return code
     if not system:
         registry.planned_system(plan.system, path, trust=trust)
@@ -72,7 +72,7 @@ def run_file(
 def replay(folder: Path, *, trust: bool, limit_s: float | None = None) -> int:
     """Repeat a simulated run and compare it, event for event, by its trace hash; arguments as of `run_file`."""
     history, stored = read_run(folder)
-    if (code := runs_apart(strangers(history.plan.system, history.plan), folder, limit_s)) is not None:
+    if (code := runs_apart(third_party_code(history.plan.system, history.plan), folder, limit_s)) is not None:
         return code
     if stored.tier is not Tier.SIM:
         raise UsageError(
@@ -105,7 +105,7 @@ def rerun(folder: Path, times: int, target: Path, *, trust: bool, limit_s: float
         trust, limit_s: as of `run_file`.
     """
     history, stored = read_run(folder)
-    if (code := runs_apart(strangers(history.plan.system, history.plan), target.parent, limit_s)) is not None:
+    if (code := runs_apart(third_party_code(history.plan.system, history.plan), target.parent, limit_s)) is not None:
         return code
     evidence = registry.stored_system(history.plan.system, folder, trust=trust, repeats=True).evidence()
     require_trusted_code(history.plan, folder, trust=trust)
@@ -136,13 +136,13 @@ def rerun(folder: Path, times: int, target: Path, *, trust: bool, limit_s: float
 
 def judge_stored(run: str, *, trust: bool, limit_s: float | None = None) -> int:
     """Decide again from the stored history, in a folder or in an object store; arguments as of `run_file`."""
-    if settled().spark_master:
-        require_reachable()  # Spark itself would be asked when everything was read, and try for a minute.
-    history, stored = read_remote_run(run, settled()) if is_remote(run) else read_run(Path(run))
-    if (code := runs_apart(strangers(history.plan.system), Path(run), limit_s)) is not None:
+    if chosen_site().spark_master:
+        require_reachable()  # Spark itself would only connect when everything was read, and try for a minute.
+    history, stored = read_remote_run(run, chosen_site()) if is_remote(run) else read_run(Path(run))
+    if (code := runs_apart(third_party_code(history.plan.system), Path(run), limit_s)) is not None:
         return code
     evidence = registry.stored_system(history.plan.system, run, trust=trust).evidence()
-    oracles = [oracle for oracle in registry.toolbox().oracles if observed(oracle, evidence)]
+    oracles = [oracle for oracle in registry.toolbox().oracles if is_observable(oracle, evidence)]
     with consoles.progress().status(f"judging {sum(len(unit.rows) for unit in history.output.units):,} rows"):
         verdicts = judge(history, oracles, evidence)
     outcome, reason = outcome_of(history, verdicts)
@@ -170,7 +170,7 @@ def _executed(plan: Plan, tier: Tier | None, folder: Path, interruption: Interru
 
 
 def _say(run: Run) -> None:
-    """The outcome, what broke, and what every oracle found; a run that had a problem has nothing to find."""
+    """Print the outcome, what broke, and what every oracle found; a run that had a problem has no finding."""
     console = consoles.results()
     consoles.say_outcome(console, run.outcome, run.reason)
     tools = registry.toolbox()

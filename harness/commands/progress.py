@@ -53,7 +53,7 @@ class TimeLeft:
         self._began_s: dict[Tier, float] = {}
 
     def cost(self, case: str, tier: Tier, run_s: float) -> None:
-        """A run of that case takes so long, alone on an idle machine."""
+        """Set how long a run of that case takes, alone on an idle machine."""
         self._run_s[case, tier] = run_s
 
     def expect(self, case: str, tier: Tier, runs: int) -> None:
@@ -61,11 +61,11 @@ class TimeLeft:
         self._to_come[case, tier] = runs
 
     def began(self, tier: Tier, now_s: float) -> None:
-        """A case begins on a tier, `now_s` after the start of the certification."""
+        """Note that a case begins on a tier, `now_s` after the start of the certification."""
         self._began_s.setdefault(tier, now_s)
 
     def ran(self, case: str, tier: Tier) -> None:
-        """A run is over."""
+        """Count a run that is over."""
         self._done_s[tier] = self._done_s.get(tier, 0.0) + self._run_s.get((case, tier), 0.0)
 
     def estimate_s(self, now_s: float) -> float:
@@ -205,7 +205,7 @@ class CaseProgress:
         self._end(_area(result.case), result.status, runs)
 
     def expect_checks(self, kit: str, checks: Sequence[KitCheck], alone_s: float) -> None:
-        """A kit runs these, in this order.
+        """Take the checks that a kit runs, in this order.
 
         Args:
             kit: what it judges, in words, such as `sink my_sink:Sink`.
@@ -223,7 +223,7 @@ class CaseProgress:
         self._show(self._check_of(kit))
 
     def end_check(self, kit: str, check: KitCheck) -> None:
-        """One of them is over; the kit is in the next one."""
+        """Note that a check is over; the kit runs the next one."""
         self._checks[kit] = [each for each in self._checks[kit] if each != check.id]
         self._left.ran(kit, Tier.SIM)
         self._left.expect(kit, Tier.SIM, len(self._checks[kit]))
@@ -247,7 +247,7 @@ class CaseProgress:
         self._note(kind, f"{kept.case} on {kept.tier}{f': {what}' if what else ''}")
 
     def _note(self, kind: tuple[str, str], words: str) -> None:
-        """What is refuted is printed as it comes, each kind once."""
+        """Print what is refuted as it comes, each kind once."""
         if kind in self._refuted:
             return
         self._refuted.add(kind)
@@ -286,7 +286,7 @@ class CaseProgress:
         return monotonic() - self._start_s
 
     def _show(self, current: str) -> None:
-        """Something has begun or ended: how far it is, in place on a terminal."""
+        """Show how far it is, in place on a terminal, when something begins or ends."""
         run_ended()
         self._current = current or self._current
         self._ended_s = self._now_s

@@ -232,7 +232,7 @@ def _show(console: Console, result: RuleResult, cases: Iterable[Case], status: s
 
 
 def _show_sources(console: Console, sources: Iterable[Source]) -> None:
-    """Where the rule comes from; an address is never broken, so that it can be opened."""
+    """Print the sources of a rule; an address is never broken, so that it can be opened."""
     label = "sources"
     for each in sources:
         address = Text(f"  {each.address}" if each.address else "", "dim")
@@ -241,7 +241,7 @@ def _show_sources(console: Console, sources: Iterable[Source]) -> None:
 
 
 def _show_places(console: Console, places: Sequence[Found]) -> None:
-    """Where each part is written down, as an editor opens it: `path:line`, never broken."""
+    """Print the place of each part as an editor opens it: `path:line`, never broken."""
     console.print()
     lines = [(each.place.part, f"{_path(each)}:{each.place.line}", each.place.name) for each in places]
     width = max((len(where) for _, where, _ in lines), default=0)

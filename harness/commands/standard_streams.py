@@ -19,10 +19,10 @@ _STANDARD = (0, 1, 2)
 
 
 class LastingStream(io.TextIOBase):
-    """Writes to a stream; from the first write that nobody takes, everything is dropped.
+    """Writes to a stream; from the first write that fails, everything is dropped.
 
     Attributes:
-        full: what was written is lost because there is no room for it, and not because nobody reads it.
+        full: what was written is lost because there is no room for it, and not because its reader has gone.
     """
 
     def __init__(self, stream: TextIO) -> None:
@@ -70,7 +70,7 @@ def steady_streams() -> tuple[LastingStream, LastingStream]:
 
 
 def _occupy() -> None:
-    """A file that is opened must not take the place of a standard stream that is closed."""
+    """Keep the descriptors of closed standard streams occupied, so that no opened file takes their place."""
     while (descriptor := os.open(os.devnull, os.O_RDWR)) in _STANDARD:
         pass
     os.close(descriptor)
@@ -116,7 +116,7 @@ _reservation: _Reservation | None = None
 
 
 def reserve() -> None:
-    """From now on nothing but the result reaches standard output."""
+    """Reserve standard output for the result from now on."""
     global _reservation
     if _reservation is None:
         _reservation = _Reservation()

@@ -13,7 +13,7 @@ from holdfast.harness.commands.apart import runs_apart
 from holdfast.harness.engine.certification.run_store import RUNS, replay_command
 from holdfast.harness.engine.errors import UsageError
 from holdfast.harness.engine.plans.words import plan_in_words
-from holdfast.harness.engine.site.plan_code import code_named_by, strangers
+from holdfast.harness.engine.site.plan_code import code_named_by, third_party_code
 from holdfast.harness.engine.verification.sent import SentCertificate
 from holdfast.harness.engine.verification.statements import Kind
 from holdfast.harness.engine.verification.verify import exit_code
@@ -31,7 +31,7 @@ def verify(folder: Path, replays: int, seed: int | None, *, trust: bool, json: b
     Args:
         folder: of the certificate.
         replays: how many runs of the simulator are repeated.
-        seed: which ones; None: nobody can know beforehand.
+        seed: which ones; None: one that cannot be known beforehand.
         trust: run the code that it names.
         json: print that as JSON and nothing else.
     """
@@ -75,7 +75,7 @@ def keep(run: Path, folder: Path, *, trust: bool, limit_s: float | None = None) 
     if run.parent.name != RUNS:
         raise UsageError(f"{run} names no run of a certificate: write it as DIR/{RUNS}/ID, as reports do.")
     sent = SentCertificate(folder)
-    if (code := runs_apart(strangers(sent.journal.system), folder, limit_s)) is not None:
+    if (code := runs_apart(third_party_code(sent.journal.system), folder, limit_s)) is not None:
         return code
     again, stored = keep_run(sent, run.name, trust=trust)
     plan = again.history.plan

@@ -67,7 +67,7 @@ STATUS_OF_TITLE: Mapping[Title, Status] = {
 
 
 def status_of(title: Title, errors: int) -> Status:
-    """What a title comes to. Where the harness itself failed, that is said, unless something is refuted all the same.
+    """The status of a test that stands for a title. Errors of the harness prevail, unless something is refuted.
 
     Args:
         title: of the certificate.
@@ -178,13 +178,13 @@ class PartReport(Titled, msgspec.Struct, frozen=True, forbid_unknown_fields=True
 
 
 class SubjectReport(Titled, msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What is said of all parts of one kind together, and of what runs of the whole system decide about them.
+    """The result for all parts of one kind together, and for what runs of the whole system decide about them.
 
     Attributes:
         subject: `SB`, `ST`, ...
         title: one word.
         missing: what keeps it from being CERTIFIED, one sentence each, worst first.
-        rules: how many rules bind the subject.
+        rules: how many rules apply to the subject.
         decided: how many of them are decided, by a kit or by runs.
         parts: those of the subject.
         errors: in how many of its parts or their checks the harness itself failed.
@@ -208,7 +208,8 @@ class SubjectReport(Titled, msgspec.Struct, frozen=True, forbid_unknown_fields=T
         return parts if own.status in {each.status for each in parts} else (*parts, own)
 
     def _of_part(self, part: PartReport) -> Standing:
-        """If none of its checks was asked for, nothing is open; that they did not come about the subject says."""
+        """The standing of a part. If none of its checks was chosen, nothing is open: the subject shows that they did
+        not run."""
         title = Title.PARTIAL if part.title is Title.INCONCLUSIVE and not part.checks else part.title
         return Standing(
             f"{part.contract} {part.factory}",

@@ -6,7 +6,7 @@ from enum import StrEnum
 
 
 class CheckpointOrigin(StrEnum):
-    """Who asked for a checkpoint."""
+    """Who requested a checkpoint."""
 
     PERIODIC = "periodic"
     """The interval."""

@@ -19,7 +19,7 @@ class ComparedRun(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         system: with variant, and with the name of the file of its options, if it has one.
         tier: where it ran.
         outcome: the worst verdict; None: the plan does not apply to the system.
-        reason: why it does not apply, why the run says nothing, or what refuted it.
+        reason: why it does not apply, why the run decides nothing, or what refuted it.
         recoveries: from each landed fault.
         read_again: by restart from a checkpoint, records that had been fed and that it did not cover.
         checkpoints_ms: by completed checkpoint, milliseconds since its trigger.

@@ -57,9 +57,9 @@ class NoteKind(StrEnum):
     """How a note is meant."""
 
     WARNING = "warning"
-    """Something was asked for and is not done."""
+    """An option is set and not obeyed."""
     LINT = "lint"
-    """Something is done as asked, and cannot act as it was meant."""
+    """An option is obeyed, and cannot have the effect that it is meant for."""
     INFO = "info"
     """Something to know, and nothing is wrong about it."""
 

@@ -10,7 +10,7 @@ class Consequence(StrEnum):
     """One thing that may come of a fault, whoever it hits."""
 
     ENDS_PROCESS = "ends-process"
-    """A process ends, and says nothing more."""
+    """A process ends, and reports nothing more."""
     PAUSES_PROCESS = "pauses-process"
     """A process stands still in the middle of a step, and goes on as what it was."""
     LOSES_PROCESS = "loses-process"
@@ -30,7 +30,7 @@ class Consequence(StrEnum):
     DISTURBS_MESSAGES = "disturbs-messages"
     """Control messages are late, doubled or lost."""
     FORGES_MESSAGES = "forges-messages"
-    """A process takes what nobody sent. The parameters `message` and `subtask` say which, and in whose name."""
+    """A process receives a forged message. The parameters `message` and `subtask` are its kind and alleged sender."""
     POISONS_INPUT = "poisons-input"
     """An operator fails by a record. The parameters `partition`, `offset` and `unrecoverable` say which, and how."""
     REQUESTS_CHECKPOINT = "requests-checkpoint"
@@ -56,7 +56,7 @@ ANY_FAILURE = frozenset(
 
 
 class FaultFate(StrEnum):
-    """Three facts are told apart from a fault that hit, because each asks for something else to be mended."""
+    """What became of a fault. The three ways to miss are separate, because each has another remedy."""
 
     LANDED = "landed"
     """The history proves its effect."""

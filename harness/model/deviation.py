@@ -53,7 +53,7 @@ class Cell(msgspec.Struct, frozen=True):
         clause: that refutes it, as `ORACLE/clause`; empty: none does.
         variant: the wrong system that was seen to be refuted by it, without `reference+`.
         plan: on which, by name.
-        reason: why nobody can see it, or why there is no such deviation; one sentence.
+        reason: why it cannot be observed, or why there is no such deviation; one sentence.
         missing: of an open cell, what is missing: a clause, or a plan.
     """
 

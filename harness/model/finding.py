@@ -131,7 +131,7 @@ class Finding(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         rules: rules that it refutes or keeps open.
         cases: `CASE on TIER` of the cases in which it was found.
         setting: what the run was, in words: job, parallelism and options; empty: no run shows it.
-        needs: the faults that it needs, or any of them, in words; empty: none, or nobody tried.
+        needs: the faults that it needs, or any of them, in words; empty: none, or that was not tried.
     """
 
     status: Status

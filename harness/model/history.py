@@ -33,7 +33,7 @@ class RunEnd(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         reason: what was missing, if it was not.
         healed_ns: when every fault had been undone, since the start of the run as `Event.time_ns`.
         ended_ns: when the settle window closed, on the same clock.
-        problem: why the run says nothing (a hang, a dead harness part, an adapter that fell silent); empty otherwise.
+        problem: why the run decides nothing (a hang, a dead harness part, an adapter that hangs); empty otherwise.
         settled: the settle window passed whole, whatever the problem is.
         blind: it is one of observing: what is missing in the history may have happened, so nothing in it refutes.
         real_time: the machine had other things to do: who is late may only have had to wait.
@@ -129,8 +129,8 @@ class History:
         return found[id(event)]
 
     def derived(self, make: Callable[[History], Derived]) -> Derived:
-        """What `make` makes of this history: made once, and kept with it. It must not hold the history, which would be
-        garbage in a circle, and nobody may change it."""
+        """What `make` makes of this history: made once, and kept with it. It must not refer to the history, which would
+        be a reference cycle, and must not be changed."""
         found = self._derived.get(make)
         if found is None:
             found = self._derived[make] = make(self)
@@ -246,7 +246,7 @@ def superseded(history: History) -> dict[str, CoordinatorClaimed]:
 
 
 def sayings_of_superseded(history: History) -> list[tuple[CoordinatorClaimed, Event]]:
-    """What coordinators said after a successor of theirs had claimed its epoch, each with the first such claim."""
+    """Events of coordinators after a successor had claimed its epoch, each with the first such claim."""
     ended = superseded(history)
     if not ended:
         return []
@@ -259,7 +259,7 @@ def sayings_of_superseded(history: History) -> list[tuple[CoordinatorClaimed, Ev
 
 
 def of_the_job(history: History) -> History:
-    """The history without what superseded coordinators said."""
+    """The history without the events of superseded coordinators."""
     said = {id(event) for _, event in sayings_of_superseded(history) if not isinstance(event, _SEEN_BY_ALL)}
     if not said:
         return history

@@ -35,7 +35,7 @@ class VertexKind(StrEnum):
     """Inner join, by key, of the running sums of two inputs: its first and its second edge in the order of the job.
     Emits one row per touched key and batch, once both sides have the key. `value` is the left sum minus the right one;
     `counts` has the partitions of the left side, then those of the right; in `digest` the hashes of the right side
-    count RIGHT_WEIGHT times, so that one record on either side is told apart."""
+    count RIGHT_WEIGHT times, so that a record of one side is distinguished from one of the other."""
     BROADCAST_SUM = "broadcast-sum"
     """Running sum by key of the first input, to which the sum over all keys of the second, a broadcast one, is added:
     each subtask keeps a copy of that. Emits one row per touched key and batch, and one per key that it holds for each

@@ -23,7 +23,7 @@ from holdfast.harness.model.verdict import Outcome, Verdict
 
 
 class Usage(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Of all its processes together.
+    """What all processes of an invocation together used.
 
     Attributes:
         processor_s: processor time.
@@ -51,7 +51,7 @@ class Lane(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Span(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A checkpoint on the timeline. `outcome` is `completed`, `aborted` or `pending`; `reason` says why aborted."""
+    """A checkpoint on the timeline. `outcome` is `completed`, `aborted` or `pending`; `reason`: why it was aborted."""
 
     checkpoint: int
     start_ms: float
@@ -153,8 +153,8 @@ class RunResult(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             demands, such as `restored-state`, whether it was hit; also others that were hit, if the run counts.
         claims: what the system under test claimed under this plan, in words.
         wall_ms: what the run cost.
-        stalled_ms: how long, of that, processes of the run waited for a processor or a disk; 0 where nobody measured
-            it.
+        stalled_ms: how long, of that, processes of the run waited for a processor or a disk; 0 where that was not
+            measured.
         refused_connections: how many connected to processes of the run who are not of it.
         plan_number: of the plan among those of its case, from 0; -1 where the case has no such order.
         replay: the command that repeats it, to be pasted in the folder of the report or in the one that holds that.
@@ -165,8 +165,8 @@ class RunResult(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         died_at_once: the system under test ended by itself so often before it did anything; None: it did not.
         on_its_word: oracles of which the verdict rests on the word of the system under test alone.
         unclaimed: clauses, as `ORACLE/clause`, that are about nothing that the system claims in this run.
-        lacks: of a rehearsal: what is missing, so that no run with faults could say anything; empty: nothing.
-        absent: what its plan strikes that the system under test has not: the plan does not apply; empty: it has all.
+        lacks: of a rehearsal: what is missing, so that no run with faults could decide anything; empty: nothing.
+        absent: what a fault of its plan acts on and the system lacks, so that the plan does not apply; empty: nothing.
         shrunk_from: id of the run whose plan was made smaller for this one; it is counted in no case.
         recoveries: from each landed fault; on real tiers, because virtual time only repeats the plan's delays.
     """
@@ -318,9 +318,9 @@ class Journal(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=T
             counts in `cases` are complete.
         certificate: the card.
         findings: what is refuted and what is open, worst first, identical ones once.
-        oracle_titles: by name of an oracle, what it is called before people.
+        oracle_titles: by name of an oracle, its title in reports.
         subjects: what else is certified, beside `subject`: of parts that their kits judged.
-        usage: what it needed of the machine; None: nobody measured it.
+        usage: what it needed of the machine; None: not measured.
     """
 
     version: int = RESULTS_VERSION
@@ -364,7 +364,7 @@ class Journal(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=T
 
     @property
     def title(self) -> Title:
-        """Of the system itself, or, where that is worse, of a part that is refused or open."""
+        """The title of the system itself, or, where that is worse, of a part that is refused or open."""
         if self.status is Status.FAIL:
             return Title.REFUSED
         return Title.INCONCLUSIVE if self.status in (Status.ERROR, Status.INCONCLUSIVE) else self.certificate.title

@@ -81,9 +81,9 @@ _BEST_EFFORT = frozenset({MessageKind.TRIGGER, *NOTICES, MessageKind.HEARTBEAT})
 _ANSWERS = frozenset({MessageKind.ACKNOWLEDGE, MessageKind.DECLINE, MessageKind.HEARTBEAT_ANSWER})
 ORDERED_CONNECTION: MessageContract = {
     **dict.fromkeys(MessageKind, Delivery()),
-    # A checkpoint that nobody hears of expires, and a notice is covered by the next one.
+    # A checkpoint whose trigger is lost expires, and a lost notice is covered by the next one.
     **dict.fromkeys((MessageKind.TRIGGER, *NOTICES), Delivery(True, True, _BEST_EFFORT)),
-    # The handles of an ack are known to nobody else: it is lost only with its connection.
+    # The handles of an ack are known to its sender alone: it is lost only with its connection.
     MessageKind.ACKNOWLEDGE: Delivery(False, True, _ANSWERS),
     MessageKind.DECLINE: Delivery(True, True, _ANSWERS),
     MessageKind.HEARTBEAT: Delivery(True, True, ALL_KINDS),

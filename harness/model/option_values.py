@@ -65,7 +65,7 @@ class StartupMode(StrEnum):
 
 
 class SplitAssignment(StrEnum):
-    """Who says which reader reads a partition."""
+    """Who assigns partitions to readers."""
 
     STATIC = "static"
     """The graph: partition and subtask number decide."""
@@ -101,7 +101,7 @@ class SinkDatabase(StrEnum):
 
 
 class DeliveryGuarantee(StrEnum):
-    """Of a sink."""
+    """The delivery guarantee of a sink."""
 
     EXACTLY_ONCE = "exactly-once"
     """Rows become visible when a completed checkpoint promises them: two-phase commit."""
@@ -118,7 +118,7 @@ class Compaction(StrEnum):
 
 
 class Compression(StrEnum):
-    """Of RocksDB's files; those that the library has."""
+    """The compression of RocksDB's files, as far as the library has it."""
 
     NONE = "NO_COMPRESSION"
     SNAPPY = "SNAPPY_COMPRESSION"
@@ -130,7 +130,7 @@ class Compression(StrEnum):
 
 
 class ClaimedGuarantee(StrEnum):
-    """Of a job, end to end."""
+    """The guarantee that a job claims, end to end."""
 
     EXACTLY_ONCE = "exactly-once"
     AT_LEAST_ONCE = "at-least-once"

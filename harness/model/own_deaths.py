@@ -1,4 +1,4 @@
-"""Deaths of a system under test that nobody caused: how often it ended by itself, and what it wrote last."""
+"""Deaths of a system under test that no fault caused: how often it ended by itself, and what it wrote last."""
 
 from __future__ import annotations
 

@@ -291,7 +291,7 @@ class DiagramStep(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     Attributes:
         line: of the diagram, counted from 0.
         shape: what it is drawn as.
-        label: a few characters that stand beside it; empty: its arrow says what it is.
+        label: a few characters that stand beside it; empty: its arrow has a label.
         words: the event in plain words.
         at_ms: when.
         witness: the number of the line of the witness that names it; 0: none does.

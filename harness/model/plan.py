@@ -1,4 +1,4 @@
-"""The plan: one value that says everything about a run but the tier it runs on."""
+"""The plan: one value that contains everything about a run but the tier it runs on."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class Topology(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     Attributes:
         parallelism: subtasks of every vertex.
-        max_parallelism: number of key groups; 0: as the system chooses when nobody says (RULES RSC-02).
+        max_parallelism: number of key groups; 0: the system chooses it (RULES RSC-02).
     """
 
     parallelism: int = 2
@@ -114,7 +114,7 @@ class ExpectedEnd(StrEnum):
     ACCEPTED = "accepted"
     """The configuration is accepted at submit, and reported; nothing starts."""
     UNAVAILABLE = "unavailable"
-    """Correctly unavailable: what it needs is gone, and it says so."""
+    """Correctly unavailable: what it needs is gone, and it reports that."""
 
 
 class Bounds(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

@@ -2,8 +2,8 @@
 
 Rules of this file:
 - A constant is a key of Flink 2.x. It begins with `holdfast.` where Flink has a call in code and no key.
-- Its line says how a value is written, what is in force where nobody says otherwise, the rule that says so, and the
-  bounds of what may be given. A field of JobOptions has the type of the value, and names the constant.
+- Its line has the format of a value, the default, the rule that demands the default, and the bounds of what may be
+  set. A field of JobOptions has the type of the value, and names the constant.
 - Nothing here says what an option does, nor how a text is read: the system under test and the oracles each do that.
 - The defaults are also those of the reference runtime. The samples of `suites/conformance` list them once more.
 """
@@ -73,8 +73,8 @@ class Option(msgspec.Struct, frozen=True):
     Attributes:
         key: of Flink 2.x.
         kind: of value.
-        default: what is in force in flink-2.x where nobody says otherwise.
-        rule: the rule that says so.
+        default: of flink-2.x.
+        rule: the rule that demands the default.
         older: deprecated spellings that are still read.
         default_1_14: the default of flink-1.14, where it differs.
         least, most: bounds of what may be given, inclusive, in milliseconds and bytes; a default may lie outside.
@@ -92,7 +92,7 @@ class Option(msgspec.Struct, frozen=True):
     above: float | None = None
 
     def default_of(self, version: str) -> str:
-        """What is in force in flink-1.14 or flink-2.x where nobody says otherwise."""
+        """The default of flink-1.14 or flink-2.x."""
         return self.default_1_14 if version == FLINK_1_14 and self.default_1_14 is not None else self.default
 
 
@@ -263,8 +263,7 @@ DEBLOAT_THRESHOLD = _option(f"{_DEBLOAT}.threshold-percentages", Kind.NUMBER, "2
 
 
 class JobOptions(msgspec.Struct, frozen=True, kw_only=True):
-    """What is in force for a job: a field for each option, which names its key; in milliseconds and bytes. None: nobody
-    named one."""
+    """The effective options of a job: a field for each, which names its key; in milliseconds and bytes. None: unset."""
 
     profile: Annotated[Profile, PROFILE]
     # --- triggering, barriers, coordination ---

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 Integers: TypeAlias = "npt.NDArray[np.int64]"
 Digests: TypeAlias = "npt.NDArray[np.uint64]"
 NO_PARTITION = -1
-"""Of a row that nobody expects."""
+"""The partition of an unexpected row."""
 
 
 class RecordBatch(Protocol):
@@ -75,10 +75,10 @@ class InputLog(msgspec.Struct, frozen=True):
     Attributes:
         keys: distinct keys as text.
         partitions: dense offsets from 0 in each.
-        first_offsets: by partition, the first offset that the job owes an effect for; empty: 0 everywhere. A job that
-            starts at the latest offset owes nothing for what was preloaded.
+        first_offsets: by partition, the first offset whose record must take effect; empty: 0 everywhere. For a job that
+            starts at the latest offset no preloaded record need take effect.
         described: the log stands for the rows that its author expects, and `keys` are these in words, in order; behind
-            them come those of NO_PARTITION, which nobody expects.
+            them come the unexpected ones, of NO_PARTITION.
     """
 
     keys: tuple[str, ...]

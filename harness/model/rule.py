@@ -1,8 +1,8 @@
-"""A rule: one numbered requirement that a checkpointing stream processor owes its users.
+"""A rule: one numbered requirement on a checkpointing stream processor.
 
-A rule says what is required (`text`), what a user loses without it (`why`), by whom (`subjects`), how strictly
-(`level`), how it is decided (`decidability`, `oracle`) and where it comes from (`sources`). It does not say whether
-anybody meets it: the status of a rule is computed from the results of the cases that decide it, never stored, so a
+A rule states what is required (`text`), what a user loses without it (`why`), of whom (`subjects`), how strictly
+(`level`), how it is decided (`decidability`, `oracle`) and where it comes from (`sources`). It does not state whether a
+system keeps it: the status of a rule is computed from the results of the cases that decide it, never stored, so a
 catalogue cannot go stale.
 
 Ids are stable (`BAR-03`), because reports and certificates cite them. A withdrawn id is never given to another rule.

@@ -1,4 +1,4 @@
-"""A state machine as a table: what a system says that its parts can be, and what takes them from one state to another.
+"""A state machine as a table: the states that a system declares for its parts, and the steps between them.
 
 A row names the event of the history that shows the step, so a table can be drawn, and followed through a real run.
 """

@@ -82,9 +82,9 @@ Fact = TypeVar("Fact")
 
 
 def kept_for_the_latest_plan(fact: Callable[[Plan], Fact]) -> Callable[[Plan], Fact]:
-    """Keep the fact of the latest plan: a run asks for it some hundred times.
+    """Cache what a function derives from the latest plan: a run calls it some hundred times.
 
-    The plan is known by its identity, since to hash one takes longer than most facts. It is a value: nobody changes it.
+    The plan is known by its identity, since to hash one takes longer than most functions. It is an immutable value.
     """
     latest: tuple[Plan, Fact] | None = None
 
@@ -114,8 +114,8 @@ LATEST_SAVEPOINT = 2
 """As `restore`: the latest savepoint, however old."""
 
 
-def asked_topology(parameters: Mapping[str, int | str], former: Topology) -> Topology:
-    """Of a job that is submitted; of what is not said, that of the last one."""
+def requested_topology(parameters: Mapping[str, int | str], former: Topology) -> Topology:
+    """The topology of a job that is submitted; what its submission leaves open is as in the job before it."""
     return Topology(
         int(parameters.get(PARALLELISM, 0)) or former.parallelism,
         int(parameters.get(MAX_PARALLELISM, 0)) or former.max_parallelism,
@@ -134,7 +134,7 @@ def topologies(plan: Plan) -> tuple[Topology, ...]:
     latest = plan.topology
     for fault in plan.faults:
         if fault.kind == SUBMIT:
-            latest = asked_topology(fault.parameters, latest)
+            latest = requested_topology(fault.parameters, latest)
             requested.append((latest.parallelism, latest.max_parallelism))
     return _topologies(plan.topology, tuple(requested))
 
@@ -154,13 +154,13 @@ def state_backends_of(plan: Plan) -> tuple[str, ...]:
 
 
 def edited_edges(plan: Plan) -> tuple[str, ...]:
-    """By job, the edge that has a new operator; empty: it is as the plan says."""
+    """By job, the edge that has a new operator; empty: the job is the plan's."""
     return ("", *(str(fault.parameters.get(EDIT, "")) for fault in plan.faults if fault.kind == SUBMIT))
 
 
 @kept_for_the_latest_plan
 def programs(plan: Plan) -> tuple[Job, ...]:
-    """By job, its program; one that cannot be edited so is as the plan says."""
+    """By job, its program; one that cannot be edited so is the plan's."""
     return _programs(plan.job, edited_edges(plan))
 
 

@@ -1,4 +1,4 @@
-"""Durations and sizes as Flink writes them, `10 s`, `5 min`, `20kb`; and durations as a person says them."""
+"""Durations and sizes as Flink writes them, `10 s`, `5 min`, `20kb`; and durations rounded for readers."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def size_bytes(text: str) -> int:
 
 
 def duration(milliseconds: float) -> str:
-    """A duration as a person would say it, never more precise than it is useful."""
+    """A duration rounded for readers, such as `1.5 s`: never more precise than it is useful."""
     if not math.isfinite(milliseconds):
         return "unknown"
     if milliseconds < 0.995:

@@ -9,8 +9,8 @@ Rules of this package:
   between two histories, and shares no code with any system that it judges.
 - Traces record, models predict, and neither reports a violation: that is for the oracle, or a file that decides some of
   its clauses. Who may not be blamed is worked out in `shared.exemptions`, and nowhere else.
-- A coordinator that was superseded while it lived tells of no job any more: only an oracle with `sees_superseded` is
-  handed what it says from then on.
+- What a coordinator reports after it was superseded concerns no job any more: only an oracle with `sees_superseded` is
+  given these events.
 - A clause is a named way to break the invariant. What was decided is counted by clause, whichever way it went: a clause
   that had nothing to decide is not passed. Evidence that is missing leaves its clauses undecided.
 - Two nodes are never ordered by timestamps: a violation is shown by the order of one node, a message edge, or the
@@ -18,7 +18,7 @@ Rules of this package:
   its faults stands on the harness's clock; a start delay, an alignment timeout and the time that a batch is queued are
   by definition the reading of one clock less that of another.
 - An oracle does not raise on a strange history, and reports only what cannot have been right. Where a kill may have
-  come in between, it says nothing.
+  come in between, it reports nothing.
 - Judging is part of every simulated run: one pass over the kinds that are needed, no sorting, work in proportion to
   what there is to decide.
 """

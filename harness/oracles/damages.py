@@ -108,9 +108,9 @@ VAGUE: tuple[frozenset[str], ...] = (
     frozenset({"COUNT/refused-by-store"}),
     *(frozenset({damage}) for damage in CONSEQUENCES),
 )
-"""What says that something broke, and not what: by oracle, clause or damage, the vaguest last. A clause that is none of
-these explains them, and each explains what stands behind it, whenever they were broken: whoever deletes a file breaks
-his promise about it at the moment at which it is missing."""
+"""Clauses that show that something broke, but not what: by oracle, clause or damage, the vaguest last. Any other clause
+explains these, and each explains those behind it, whatever the order in time: a deleted file breaks the promise of its
+checkpoint only when it is missed."""
 
 
 def damage_of(oracle: str, anomaly: Anomaly) -> Damage:

@@ -133,7 +133,7 @@ _WORDS: dict[type[events.Event], str] = {
 }
 
 
-def line(event: events.Event) -> str:
+def event_line(event: events.Event) -> str:
     """One event in plain words: `worker-1.0 #41: barrier 3 received on source[0]->sum[1]`."""
     return f"{_header(event)}: {in_words(event)}"
 
@@ -160,7 +160,7 @@ def events_of(witness: Iterable[str], history: History) -> dict[int, int]:
             continue
         places = places or {_header(event): place for place, event in enumerate(history.events)}
         place = places.get(header)
-        if place is not None and line(history.events[place]) == words:
+        if place is not None and event_line(history.events[place]) == words:
             found.setdefault(place, number)
     return found
 
@@ -213,7 +213,7 @@ class Findings:
         damage: Damage | None = None,
         seen: events.Event | None = None,
     ) -> None:
-        """A clause was decided and broken.
+        """Record an anomaly of a clause.
 
         Args:
             clause: which.
@@ -224,13 +224,13 @@ class Findings:
         """
         self.checked[clause] = self.checked[clause] or 1
         if sum(anomaly.clause == clause for anomaly, _ in self._anomalies) < ANOMALIES_PER_CLAUSE:
-            lines = tuple(each if isinstance(each, str) else line(each) for each in witness)
+            lines = tuple(each if isinstance(each, str) else event_line(each) for each in witness)
             last = next((each for each in reversed(witness) if isinstance(each, events.Event)), seen)
             at = None if last is None else Moment(last.node, last.sequence, last.time_ns)
             self._anomalies.append((Anomaly(clause, message, lines, at, damage), last))
 
     def inform(self, note: str) -> None:
-        """Something worth telling that is no failure."""
+        """Add a note to the verdict that is no failure."""
         self._information.append(note)
 
     def verdict(self, history: History | None = None) -> Verdict:

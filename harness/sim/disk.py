@@ -29,7 +29,7 @@ class SimulatedDisk:
     """Files by path.
 
     Attributes:
-        changes: counts every change, so that a reader can tell at once that nothing happened.
+        changes: counts every change, so that a reader sees at once that nothing happened.
     """
 
     __slots__ = ("_durable", "_files", "_noted", "_paths", "_synced", "changes")
@@ -99,7 +99,7 @@ class SimulatedDisk:
             self._noted.append(FileChange(SimulatedDisk.append, path, (content,)))
 
     def sync(self, path: str) -> None:
-        """What was appended survives the machine.
+        """Make what was appended survive a crash of the machine.
 
         Raises:
             FileNotFoundError: it is not there.
@@ -171,14 +171,14 @@ class SimulatedDisk:
                 return
 
     def lose_power(self) -> None:
-        """What is not durable is gone."""
+        """Drop everything that is not durable."""
         kept = {path: self._synced.get(path, b"") for path in self._durable}
         self._files, self._paths = kept, sorted(kept)
         self._synced, self._durable = dict(kept), set(kept)
         self.changes += 1
 
     def put(self, path: str, content: bytes | None) -> None:
-        """Somebody else changes a file for good; None: it is gone."""
+        """Replace a file durably, from outside the system; None: remove it."""
         if content is None:
             self.remove(path)
             return

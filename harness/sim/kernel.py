@@ -52,7 +52,7 @@ class Kernel:
         Args:
             at_ns: when; never before now.
             node: to whom.
-            kind: tells the node, and the trace, what it is.
+            kind: of the event, for the node and the trace.
             event: the event itself.
             logical: a number made of its fields, for the trace.
         """

@@ -70,7 +70,7 @@ class Stream:
         return self._next() < probability
 
     def weighted(self, weights: Mapping[Item, int]) -> Item:
-        """One of the keys, as often as its weight says; some weight must be positive."""
+        """One of the keys, drawn by weight; some weight must be positive."""
         remaining = self.below(sum(weights.values()))
         for item, weight in weights.items():
             remaining -= weight

@@ -1,5 +1,4 @@
-"""How the swarm draws faults: a fault says which attacks it has, and each attack draws its faults for the scene of one
-plan.
+"""How the swarm draws faults: a fault declares its attacks, and each attack draws its faults for the scene of one plan.
 
 The swarm knows no fault by name. Whatever is registered under `holdfast.faults` and has attacks is drawn, on systems
 that offer what the attack needs. To be drawn in some plans, a fault of a third party needs one line:
@@ -42,7 +41,7 @@ class Draws(Protocol):
         """True with this probability."""
 
     def weighted(self, weights: Mapping[Item, int]) -> Item:
-        """One of the keys, as often as its weight says; some weight must be positive."""
+        """One of the keys, drawn by weight; some weight must be positive."""
 
 
 class Scene(Protocol):
@@ -103,7 +102,8 @@ class Scene(Protocol):
         """The network channels of the job, by index of their target; a job in one chain has none."""
 
     def schedule(self, target: Target, *, timed: bool = False) -> Schedule:
-        """After `progress`: aimed at an effect of the target, at a time where that is allowed, or `unaimed`."""
+        """When a drawn fault acts, after some progress: at a gate before an effect of the target, at a time if `timed`,
+        or `unaimed`."""
 
     def unaimed(self, progress: int | None = None) -> Schedule:
         """After so many checkpoints (`progress` if not given), at once or at an event; after rows where nothing shows

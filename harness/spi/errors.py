@@ -14,11 +14,11 @@ __all__ = ["Damaged", "Fenced", "Full", "Incompatible", "Transient", "UnusableSy
 class Transient(OSError):
     """The same call may succeed later, and its outcome may be unknown: the answer can be what was lost (STO-09).
 
-    The runtime tries again, or fails the checkpoint. It fails the job only where nobody knows whether a checkpoint is
+    The runtime tries again, or fails the checkpoint. It fails the job only where it is unknown whether a checkpoint is
     published.
 
     Attributes:
-        refused: of `CheckpointStorage.finish`: it has published nothing, and never will. A storage need not say so.
+        refused: of `CheckpointStorage.finish`: it has published nothing, and never will. A storage need not set it.
     """
 
     refused = False
@@ -60,5 +60,5 @@ class Incompatible(ValueError):
 
 
 class UnusableSystem(Exception):
-    """The system under test says of itself what cannot be, so that no plan applies to it; one sentence that says what
-    to change. It may come from whatever is asked of a System."""
+    """The system under test declares something impossible, so that no plan applies to it; one sentence that says what
+    to change. Any method of a System may raise it."""

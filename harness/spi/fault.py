@@ -84,7 +84,7 @@ AnyFault = Fault[Any]
 
 @runtime_checkable
 class Declaring(Protocol, metaclass=Offered):
-    """What a fault has beside Fault that says what it may cause.
+    """A fault that declares its consequences.
 
     Oracles excuse a system by that, and by nothing else of a fault. Behind one that declares nothing they excuse every
     failure (ANY_FAILURE), and no delay.

@@ -55,7 +55,7 @@ class FileSystemContext(msgspec.Struct, frozen=True, kw_only=True):
         folder: one segment below it, in which all files lie: letters, digits, `.`, `_`, `-`, `~` and `%`. Those of
             other folders are not seen, nor touched (STO-08). Empty: the place itself. No caller uses that and its
             folders at a time: whether files of those are among its own is the file system's own.
-        read_only: nobody will write: nothing is made there, and nothing need be there.
+        read_only: nothing will be written: nothing is made there, and nothing need be there.
         options: those of `FileSystemDescription.options` that the user has set. Keys and passwords never are among
             them.
     """
@@ -67,13 +67,13 @@ class FileSystemContext(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Upload(Protocol):
-    """One file that nobody sees yet. One thread uses it."""
+    """One file that is not visible yet. One thread uses it."""
 
     def write(self, content: bytes) -> None:
         """Append content.
 
         Raises:
-            Transient: nothing can be said of what was written; the upload is of no use any more but for `abandon`.
+            Transient: it is unknown what was written; the upload is of no use any more but for `abandon`.
             Full: nothing fits any more, or the file exceeds `max_file_bytes`; else as Transient.
         """
 
@@ -165,6 +165,6 @@ def file_system_factory(uri: str) -> FileSystemFactory:
     """The factory that is registered for the scheme of a URI (CFG-05), among `holdfast.parts`.
 
     Raises:
-        ValueError: it has no scheme, or nobody has registered it, or what it needs is not installed.
+        ValueError: it has no scheme, or none that is registered, or what it needs is not installed.
     """
     return cast("FileSystemFactory", part_of_scheme("file-system", uri))

@@ -14,7 +14,7 @@ from holdfast.harness.spi.offered import Offered
 
 
 class KitCheck(msgspec.Struct, frozen=True):
-    """What one check of a kit says.
+    """The result of one check of a kit.
 
     Attributes:
         id: rule and name, such as `SBK-02/savepoint`.

@@ -31,6 +31,6 @@ def _members(protocol: type) -> Iterator[str]:
 
 
 def _has(instance: object, name: str) -> bool:
-    """A property is not asked for its value, which may have to start a system. What is None is not offered."""
+    """Whether a member is offered: it exists and is not None. A property is not evaluated, as it may start a system."""
     found = getattr_static(instance, name, _ABSENT)
     return getattr(instance, name, None) is not None if found is _ABSENT else found is not None

@@ -19,8 +19,8 @@ class Oracle(Protocol):
         clauses: clause name to one sentence on what violates it. A verdict names no other.
         evidence: event kinds that it needs; a system that does not supply them makes its rules UNOBSERVED.
 
-    One with an attribute `title`, a few words in lower case such as `consistent cut`, is called so before people,
-    beside its name, which is what stored runs, rules and other programs know it by.
+    One with an attribute `title`, a few words in lower case such as `consistent cut`, is shown with it in reports,
+    beside its name, which stored runs, rules and other programs use.
 
     One with an attribute `observed`, a set of clauses, states which of them it decides by what was seen from outside:
     input, committed output, storage, faults. Any other is decided on the word of the system under test, unless an
@@ -29,11 +29,11 @@ class Oracle(Protocol):
     One with an attribute `clause_evidence`, by clause the event kinds that it needs beside `evidence`, judges a
     system that lacks some of these by its other clauses.
 
-    One with a method `claimed(clause, claims)` says whether a clause is about something that a system with these claims
-    promises. A rule that only other clauses would decide is not applicable.
+    One with a method `claimed(clause, claims)` decides whether a clause is about something that a system with these
+    claims promises. A rule that only other clauses would decide is not applicable.
 
-    One with an attribute `sees_superseded` that is true is also handed what coordinators say after they were superseded
-    (see `model.history.superseded`).
+    One with an attribute `sees_superseded` that is true is also given the events of coordinators after they were
+    superseded (see `model.history.superseded`).
     """
 
     name: str

@@ -1,8 +1,8 @@
-"""Files that somebody else may have written: looked at before anything of them is read.
+"""Untrusted files: they are examined before anything of them is read.
 
 Rules of this file
-- A file is opened once, without waiting, and looked at through what was opened: no pipe, device or socket is read, and
-  nobody can put another one in its place meanwhile.
+- A file is opened once, without waiting, and examined through its descriptor: no pipe, device or socket is read, and
+  the file cannot be replaced meanwhile.
 - A link is followed only where a user named it.
 - Its length is known before its content, and so is the number of values of a table. What is longer is refused; a user
   who wants it raises the limits with `holdfast --limits`.
@@ -65,7 +65,7 @@ def raise_limits(factor: int) -> None:
 
 
 def raised(limit: int) -> int:
-    """A limit as it is now; that of 1 is the factor, which processes that read for this one are told."""
+    """A limit as it is now; that of 1 is the factor, which is passed to processes that read for this one."""
     return limit * _factor
 
 

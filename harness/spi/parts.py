@@ -61,7 +61,7 @@ def part_named(contract: str, name: str) -> Any:
     """The factory itself.
 
     Raises:
-        KeyError: nobody has registered that.
+        KeyError: the name is not registered.
         ImportError: what it needs is not installed.
     """
     part, entry = _registered().parts[contract, name]
@@ -72,7 +72,7 @@ def part_of_scheme(contract: str, uri: str) -> Any:
     """The factory that is registered for the scheme of a URI.
 
     Raises:
-        ValueError: the URI has no scheme, or nobody has registered it, or what it needs is not installed.
+        ValueError: the URI has no scheme, or none that is registered, or what it needs is not installed.
     """
     noun = contract.replace("-", " ")
     scheme, separator, _ = uri.partition("://")

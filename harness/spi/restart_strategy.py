@@ -102,7 +102,7 @@ class RestartStrategy(Protocol):
     def failed(self, failure: Failure, now_ms: float) -> int | None:
         """A failure, in the order in which they are noticed; returns the delay of the restart in milliseconds, from 0.
 
-        None: the job fails for good, and the strategy is not asked again. That is the answer to each failure that is
+        None: the job fails for good, and the strategy is not called again. It is the result for each failure that is
         not recoverable (RST-07).
 
         It may be called while the restart from an earlier failure is still to come; `StrategyKind` says how each kind

@@ -58,7 +58,7 @@ OUR_LOCATION = StoreLocation()
 
 
 class Site(msgspec.Struct, frozen=True, kw_only=True, repr_omit_defaults=True):
-    """What the user says about the place where systems run. Empty: containers of our own.
+    """What the user states about the place where systems run. Empty: containers of our own.
 
     Attributes:
         kafka_bootstrap: address of brokers that exist already, `host:port`.
@@ -136,7 +136,7 @@ class Part(msgspec.Struct, frozen=True):
         name: of it.
         place: where it is, or is to be.
         present: it is there, whole.
-        unchanged: what is there is what was put there; None: nobody looked.
+        unchanged: what is there is what was put there; None: not checked.
         version: of it; empty: it has none of its own.
         optional: it is installed when it is named, and not with all others.
     """

@@ -108,7 +108,7 @@ class SinkDescription(msgspec.Struct, frozen=True, kw_only=True):
         transaction_timeout_ms: from `prepare` on a transaction may expire that was not committed in this time (TPC-07);
             None: it never does.
         committed_reader: whose format it is, so that others can read what is visible: `files` or `sqlite` as
-            `CommittedReader` says; else empty, and the sink's own reader is believed.
+            `CommittedReader` describes; else empty, and the sink's own reader is believed.
         options: key to (default, meaning in one line); a factory refuses others by ValueError.
         spi_version: that it was written for.
     """
@@ -134,7 +134,7 @@ class OutcomeKind(StrEnum):
     RETRY = "retry"
     """They are visible or not; the same call decides it later. The runtime goes on trying."""
     FAILED = "failed"
-    """They are not visible, and will never be. The runtime fails the job, and says that data is lost (TPC-07)."""
+    """They are not visible, and will never be. The runtime fails the job, and reports data loss (TPC-07)."""
 
 
 class Outcome(msgspec.Struct, frozen=True, gc=False):
@@ -186,7 +186,7 @@ class SinkWriter(Protocol):
         """Take rows. With TWO_PHASE none of them is visible (E2E-03).
 
         Raises:
-            Transient: nothing can be said of them; the attempt ends.
+            Transient: it is unknown what became of them; the attempt ends.
             Fenced: a newer attempt has begun (TPC-06).
         """
 
@@ -262,4 +262,4 @@ class Sink(Protocol):
 
 SinkFactory = Callable[[SinkContext], Sink]
 """Named as `module:name`. Raises ValueError in one sentence for an option or a URI that it does not understand, and
-contacts nobody."""
+makes no request."""

@@ -1,6 +1,6 @@
 """Sources, version 1: splits that an enumerator hands to readers.
 
-Roles. Of each attempt one enumerator runs beside the coordinator: it finds splits, and says which reader gets which.
+Roles. Of each attempt one enumerator runs beside the coordinator: it finds splits, and assigns them to readers.
 Each subtask has a reader. A split is read by one reader at a time; where it stands is in the split itself.
 
 Checkpoints. `snapshot` of the enumerator and of all readers make one checkpoint; no split is on its way between them
@@ -47,10 +47,10 @@ class SourceContext(msgspec.Struct, frozen=True, kw_only=True):
         uri: what it reads, such as `file:///input` or `kafka://broker/topic`.
         job, operator: stable names; the same over restarts.
         attempt: which start of the job this is, from 1.
-        bounded: read what is there when the job first starts, and end; asked only of a source that declares BOUNDED.
+        bounded: read what is there when the job first starts, and end; set only for a source that declares BOUNDED.
             The first `assign` with readers fixes what that is, the ends of its splits too, however late they are read.
         latest: pass over what is there when the job first starts, and read what comes behind it and in new splits;
-            asked only of a source that declares LATEST. The first `assign` with readers fixes what that is; a restored
+            set only for a source that declares LATEST. The first `assign` with readers fixes what that is; a restored
             enumerator goes on from its state.
         options: those of `SourceDescription.options` that the user has set.
         arrive: called with the name of each step outside, before it and behind it, by a source that declares
@@ -95,8 +95,8 @@ class SourceDescription(msgspec.Struct, frozen=True, kw_only=True):
         split_version: of the splits that it makes.
         state_version: of the states that its enumerator makes.
         readable_versions: of both, that it understands.
-        feeder: whose format it reads, so that others can write input: `files` or `sqlite` as `Feeder` says; else empty,
-            and the source's own feeder is believed.
+        feeder: whose format it reads, so that others can write input: `files` or `sqlite` as `Feeder` describes; else
+            empty, and the source's own feeder is believed.
         options: key to (default, meaning in one line); a factory refuses others by ValueError.
         spi_version: that it was written for.
     """
@@ -180,7 +180,7 @@ class Batch(msgspec.Struct, frozen=True):
     """Records in order; those of one split as they lie there.
 
     Attributes:
-        records: at most as many as were asked for.
+        records: at most as many as were requested.
         status: of the reader, behind them.
     """
 
@@ -218,7 +218,7 @@ class SplitEnumerator(Protocol):
     """Of one attempt. One thread, the coordinator's, calls every method."""
 
     def assign(self, readers: Sequence[int], *, now_ms: int) -> Mapping[int, Sequence[SourceSplit]]:
-        """Look for new splits, and hand out what nobody has; called at the start and then again and again.
+        """Look for new splits, and assign those that no reader has; called at the start and then again and again.
 
         Each split is handed out once; from then on its reader has it, or the state of a checkpoint. Without readers
         nothing is.
@@ -274,9 +274,9 @@ class SourceReader(Protocol):
 
     def watermarks(self) -> Mapping[str, int]:
         """By id of each split that it has: no record with this timestamp or an earlier one will come from it any more.
-        What other splits hold says nothing of it, and its records lie in any order of their timestamps: who cannot know
-        what is left of a split does not declare WATERMARKS. A split is left out as long as no record of it was read:
-        nothing can be said of it (E2E-06)."""
+        It does not follow from other splits, and the records of a split lie in any order of their timestamps: a source
+        that cannot know what is left of a split does not declare WATERMARKS. A split is left out as long as no record
+        of it was read: its watermark is unknown (E2E-06)."""
 
     def snapshot(self, checkpoint: int) -> Sequence[SourceSplit]:
         """All splits that it has not read to the end, with the position behind the last record that `poll` returned."""
@@ -315,4 +315,4 @@ class Source(Protocol):
 
 SourceFactory = Callable[[SourceContext], Source]
 """Named as `module:name`. Raises ValueError in one sentence for an option or a URI that it does not understand, and
-contacts nobody."""
+makes no request."""

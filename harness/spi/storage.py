@@ -33,7 +33,7 @@ class Scope(StrEnum):
     EXCLUSIVE = "exclusive"
     """One checkpoint: `CheckpointStorage.drop` removes it with its checkpoint."""
     SHARED = "shared"
-    """Any number of checkpoints: the shared state registry says when it goes, and `delete` removes it."""
+    """Any number of checkpoints: the shared state registry decides when it goes, and `delete` removes it."""
     TASK_OWNED = "task-owned"
     """The task that wrote it, which deletes it itself, such as a write-ahead log of a sink."""
 
@@ -45,7 +45,7 @@ class CheckpointOutputStream(Protocol):
         """Append content; none of it is visible yet.
 
         Raises:
-            Transient: nothing can be said of what was written. The stream is of no use any more but for `cancel`.
+            Transient: it is unknown what was written. The stream is of no use any more but for `cancel`.
             Full: nothing fits any more, or the file exceeds `max_file_bytes`; else as Transient.
             Fenced: a newer epoch has claimed the place. `create` and `write` may leave that to `commit`.
             RuntimeError: behind `commit` or `cancel`.
@@ -85,9 +85,9 @@ class CheckpointStreamFactory(Protocol):
         Args:
             scope: to whom it will belong.
             name: one segment: ASCII letters, digits, `.`, `_` and `-`; neither `.` nor `..`, nor `_metadata`, which
-                nobody asks for. Up to 200 characters are taken. Within its scope, and for EXCLUSIVE within its
+                no caller uses. Up to 200 characters are taken. Within its scope, and for EXCLUSIVE within its
                 checkpoint, unique over all operators, subtasks and attempts of the job.
-            token: any bytes, of the attempt and the call; a retry brings the same one, and nobody else does.
+            token: any bytes, of the attempt and the call; a retry brings the same one, and no other call does.
 
         Raises:
             Transient, Full, Fenced: as `CheckpointOutputStream.write`.
@@ -162,8 +162,8 @@ class CheckpointStorage(Protocol):
     is done for it. Once `claim` of an epoch returned, nothing that is done for a lower one has an effect any more: it
     raises Fenced (STO-05, STO-08). That holds for a `commit` and a `finish` that began before the claim, too: they
     succeed before it, or have no effect. A removal that was under way may still happen. Reading is not fenced, and
-    needs no claim. Whoever changes something for an epoch that nobody has claimed misuses the storage: it obeys, or
-    raises RuntimeError.
+    needs no claim. Whoever changes something for an epoch that was not claimed misuses the storage: it obeys, or raises
+    RuntimeError.
 
     Room. What was removed is invisible at once. Its content takes no room any more at the latest behind `close`, or
     behind the next claim of a greater epoch; a record that it was there may stay.
@@ -182,7 +182,7 @@ class CheckpointStorage(Protocol):
         """
 
     def streams(self, checkpoint: int, epoch: int) -> CheckpointStreamFactory:
-        """Where the tasks of an epoch write a checkpoint, and read what any checkpoint holds. Contacts nobody."""
+        """Where the tasks of an epoch write a checkpoint, and read what any checkpoint holds. Makes no request."""
 
     def finish(self, checkpoint: int, epoch: int, metadata: bytes) -> str:
         """Publish a checkpoint: its metadata appears whole and durable, or not at all (STO-01).
@@ -247,6 +247,6 @@ def storage_factory(uri: str) -> CheckpointStorageFactory:
     """The factory that is registered for the scheme of a URI (CFG-05), among `holdfast.parts`.
 
     Raises:
-        ValueError: it has no scheme, or nobody has registered it, or what it needs is not installed.
+        ValueError: it has no scheme, or none that is registered, or what it needs is not installed.
     """
     return cast("CheckpointStorageFactory", part_of_scheme("checkpoint-storage", uri))

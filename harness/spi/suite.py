@@ -34,7 +34,7 @@ class Scaffold(Protocol):
     """Brought by a suite (spi.suite) under the name of what is written, such as `state-backend`.
 
     Attributes:
-        languages: in which it can be written; the first one unless another is asked for.
+        languages: in which it can be written; the first one is the default.
     """
 
     languages: tuple[str, ...]

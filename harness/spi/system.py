@@ -77,8 +77,8 @@ class Recording(msgspec.Struct, frozen=True):
         output: the committed reader's.
         dispatched: events dispatched by the simulator, 0 elsewhere.
         trace_hash: on the simulator.
-        problem: why the run says nothing, such as a node that never registered; empty otherwise.
-        expected: what the output must hold where its author says so: each row as a record of contract RECORDS; None:
+        problem: why the run decides nothing, such as a node that never registered; empty otherwise.
+        expected: what the output must hold where its author states it: each row as a record of contract RECORDS; None:
             what follows from the input.
     """
 
@@ -131,9 +131,9 @@ class Deployment(Protocol):
         """
 
     def drained(self) -> bool:
-        """Whether all input has taken effect, as far as the system itself tells.
+        """Whether all input has taken effect, by the system's own report.
 
-        What a system without checkpoints must reach to have ended well; one with checkpoints tells by its positions.
+        A system without checkpoints must reach that to have ended well; one with checkpoints shows it by its positions.
         """
 
     def stop(self, *, audit: bool) -> Recording:
@@ -155,7 +155,7 @@ class System(Protocol):
         name: as the user types it; a variant follows a plus sign (`reference+D1`).
         subject: what is certified: RT, SB, ST, SRC or SNK.
         capabilities: by tier where it can run, what it can do there: each a `Capability`, or a word that a fault of a
-            third party needs; anything else is not asked of it. What needs a mechanism is declared where the
+            third party needs; nothing else is demanded of it. What needs a mechanism is declared where the
             deployment offers that (`Deployment.controls`).
         gates: names of the effects that a gate can hold.
         profile: the version profile whose defaults are in force, such as `flink-2.x`.
@@ -321,7 +321,7 @@ class TierAware(Protocol, metaclass=Offered):
 
 @runtime_checkable
 class Rehearsed(Protocol, metaclass=Offered):
-    """What an adapter may have beside System, where somebody else says what is expected of the system under test, or
+    """What an adapter may have beside System, where a third party states what is expected of the system under test, or
     where its output appears."""
 
     def rehearsals(self, tier: Tier) -> Sequence[Plan]:
@@ -334,13 +334,13 @@ class TellsVersions(Protocol, metaclass=Offered):
     """What an adapter may have beside System, where what runs on one tier may be of another version than on another."""
 
     def versions(self, tier: Tier) -> Mapping[str, str]:
-        """By name, what the system under test is made of on a tier, such as `pyspark`; a version that nobody knows
-        before it runs is left out."""
+        """By name, what the system under test is made of on a tier, such as `pyspark`; a version that is unknown before
+        it runs is left out."""
 
 
 @runtime_checkable
 class Versioned(Protocol, metaclass=Offered):
-    """What an adapter may have beside System, where the name of a system says which version of it is meant."""
+    """What an adapter may have beside System, where the name of a system contains its version."""
 
     def of_its_version(self, name: str) -> str:
         """The name of another variant, such as a negative control, in the version of this one."""
@@ -361,15 +361,15 @@ class SuitsPlans(Protocol, metaclass=Offered):
 
 @runtime_checkable
 class Described(Protocol, metaclass=Offered):
-    """What an adapter may have beside System, whose system says itself what it is and can do."""
+    """What an adapter may have beside System, whose system declares itself what it is and can do."""
 
     def described(self) -> Sequence[tuple[str, str]]:
-        """What it says, in the order in which it is shown: a name, such as `claims`, and a few words."""
+        """What it declares, in the order in which it is shown: a name, such as `claims`, and a few words."""
 
 
 @runtime_checkable
 class MessageContractAware(Protocol, metaclass=Offered):
-    """What an adapter has beside System whose control messages bear more, or less, than ORDERED_CONNECTION says.
+    """What an adapter has beside System whose control messages bear more, or less, than ORDERED_CONNECTION allows.
 
     Attributes:
         message_contract: by kind, what may happen to a message; plans that go beyond it are refused.

@@ -10,11 +10,14 @@ LONGEST = 4_000
 
 
 def text_of(thing: object, words: Callable[[object], str] = str) -> str:
-    """All that it says.
+    """Convert an object to text, whatever its own conversion raises.
 
     Args:
         thing: an exception, a text, or anything else.
         words: `str` or `repr`.
+
+    Returns:
+        Its text, encodable as UTF-8; a substitute that names its class, if the conversion raises.
     """
     try:
         said = words(thing)

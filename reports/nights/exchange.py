@@ -65,7 +65,7 @@ class NightCtrfReporter:
             for test in report["results"]["tests"]
         ]
         start = text.epoch_milliseconds(night.started)
-        lasted = text.whole(night.duration_s * 1_000)
+        lasted = text.whole_number(night.duration_s * 1_000)
         head = reports[0][1] if reports else {"reportFormat": "CTRF", "generatedBy": "holdfast"}
         statuses = ("passed", "failed", "skipped", "pending", "other")
         results = {

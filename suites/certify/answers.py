@@ -57,7 +57,7 @@ class _Kept(NamedTuple):
 
 
 class Answers:
-    """Those of one bench.
+    """The checked answers of the parts of one bench.
 
     Attributes:
         rule: that is broken by a wrong one.
@@ -78,7 +78,7 @@ class Answers:
         return cast("PartT", _wrapper(contract)(part, self))
 
     def made(self, factory: Callable[..., PartT], contract: type, *given: object) -> PartT:
-        """What a factory makes.
+        """Call a factory, and check that what it returns satisfies a contract.
 
         Args:
             factory: that is certified.
@@ -269,7 +269,7 @@ def _struct(expected: type[msgspec.Struct]) -> Looks:
 
 
 def _fields(expected: type, types_of: tuple[Any, ...]) -> Looks:
-    """Of a tuple, with names or without."""
+    """The checks of the fields of a tuple, with names or without."""
     is_one = _instance(expected)
     fields = [_looks(each) for each in types_of]
     simple = [*types_of] if {bytes, str, float}.issuperset(types_of) else None

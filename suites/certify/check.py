@@ -13,7 +13,7 @@ BenchT = TypeVar("BenchT")
 
 
 class Violation(AssertionError):
-    """What is certified breaks a rule."""
+    """The part that is certified breaks a rule."""
 
     def __init__(self, rule: str, sentence: str) -> None:
         super().__init__(f"{rule}: {sentence}")
@@ -74,7 +74,7 @@ class CheckVerdict(NamedTuple):
 
     @property
     def text(self) -> str:
-        """Its lines for people."""
+        """The verdict in lines of text."""
         head = f"{self.status} {self.check.id}: {self.reason or self.check.purpose}"
         return "\n".join([head, *(f"    {step}" for step in self.witness)])
 
@@ -110,14 +110,14 @@ def unlike(found: object, wanted: object) -> tuple[str, str]:
 
 
 class Closable(Protocol):
-    """Such as a writer or a backend."""
+    """A part that can be closed, such as a writer or a backend."""
 
     def close(self) -> None:
         """Free it."""
 
 
 def raised_by_closing(closables: Iterable[Closable], times: int = 1) -> list[Exception]:
-    """What was raised when each of them was closed.
+    """Close each of them; returns the exceptions.
 
     Args:
         closables: in this order.

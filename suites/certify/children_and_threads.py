@@ -60,7 +60,7 @@ _starts: deque[_Start] = deque(maxlen=1_000)
 
 
 def _own_label() -> Path | None:
-    """That of this process, if nothing but what a part starts has it as well, as in a worker of a kit."""
+    """The label of this process, if only children of a part carry it as well, as in a worker of a kit."""
     label = label_of(os.getpid())
     return label if label == Path(gettempdir()).parent else None
 
@@ -111,7 +111,7 @@ def _give_back() -> None:
 
 
 class Children:
-    """Those that are started while a check runs. Of checks in threads side by side, each has those of its thread."""
+    """The children that are started while a check runs. Of checks in parallel threads, each has those of its thread."""
 
     def __init__(self) -> None:
         with suppress(OSError):  # There is no standard input.
@@ -139,7 +139,7 @@ class Children:
         return ", ".join(words)
 
     def _starts(self) -> Sequence[_Start]:
-        """Those that came since, the last one first."""
+        """The children that came since, the last one first."""
         return list(takewhile(lambda start: start is not self._last, reversed(_starts)))
 
     @_room()
@@ -197,7 +197,7 @@ def _start_of(pid: int, starts: Sequence[_Start]) -> _Start:
 
 @_room()
 def _program(pid: int) -> str:
-    """What it runs, in words."""
+    """The program of a process, in words."""
     try:
         command = Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace").strip()
     except OSError:
@@ -276,7 +276,7 @@ _started: WeakKeyDictionary[threading.Thread, _ThreadStart] = WeakKeyDictionary(
 
 
 class Threads:
-    """Those that a part starts from now on. Of checks in threads side by side, each has those of its thread."""
+    """The threads that a part starts from now on. Of checks in parallel threads, each has those of its thread."""
 
     def __init__(self) -> None:
         _listen_to_threads()

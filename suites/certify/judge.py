@@ -53,14 +53,16 @@ BenchT = TypeVar("BenchT", bound=Bench)
 
 
 def judge_on(check: Check[BenchT], make_bench: Callable[[], BenchT], factory_rule: str) -> CheckVerdict:
-    """One check, in a world of its own. What does not return is no answer: it is inconclusive. A process that is left
-    behind is ended, and refutes it. So do threads, where each time that the check is done leaves more of them. It is an
-    error if what a part did to its process keeps the kit from looking for them, unless it is refuted anyway.
+    """Run one check on a new bench.
+
+    A call that does not return makes it inconclusive. A child process that is left behind is ended, and refutes the
+    check; so do threads, where each repetition leaves more of them. It is an error if the part changed its process so
+    that the kit cannot look for them, unless the check is refuted anyway.
 
     Args:
         check: which.
-        make_bench: makes the world.
-        factory_rule: is broken where it cannot be made, because the factory raised.
+        make_bench: makes the bench.
+        factory_rule: the rule that is refuted if the factory of the part raises.
     """
     children, threads = Children(), Threads()
     try:
@@ -164,7 +166,7 @@ def _tried(check: Check[BenchT], bench: BenchT) -> CheckVerdict:
 
 
 def overdue(check: Check[Any], what: str, witness: Sequence[str] = (), limit_s: float | None = None) -> CheckVerdict:
-    """No answer, because something does not return.
+    """The inconclusive verdict of a check that waits for a call that does not return.
 
     Args:
         check: that is kept waiting.

@@ -91,12 +91,12 @@ def always(*ids: str) -> tuple[frozenset[str], ...]:
 
 
 def listed(checks: Sequence[Check[Any]]) -> tuple[KitCheck, ...]:
-    """As the command line knows them before they run."""
+    """Checks as the command line lists them before they run."""
     return tuple(KitCheck(check.id, check.purpose, check.rule, Status.UNTESTED) for check in checks)
 
 
 def shown(verdict: CheckVerdict) -> KitCheck:
-    """As the command line takes it."""
+    """A verdict as the command line takes it."""
     check, figures = verdict.check, tuple(verdict.figures)
     reason, *witness = (words_of(each, longest=2 * LONGEST) for each in (verdict.reason, *verdict.witness))
     return KitCheck(check.id, check.purpose, verdict.rule, verdict.status, reason, tuple(witness), figures=figures)
@@ -141,7 +141,7 @@ class Contract(NamedTuple):
 
 
 class Target(msgspec.Struct, frozen=True):
-    """What is certified.
+    """The part that is certified.
 
     Attributes:
         name: by which another process finds the factory; empty: it cannot.

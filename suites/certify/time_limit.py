@@ -20,7 +20,7 @@ class Overdue(BaseException):
 
 
 class Progress:
-    """What is done one after the other. `count`: how much of it was begun."""
+    """The progress of a sequence of steps. `count`: how many of them were begun."""
 
     def __init__(self) -> None:
         self.count = 0

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from holdfast.fixtures.mutants.directed import DirectedMutant
 from holdfast.fixtures.mutants.variants import VARIANTS
-from holdfast.harness.engine.executor.run import run_plan, uninterrupted
+from holdfast.harness.engine.executor.run import never_interrupted, run_plan
 from holdfast.harness.engine.exploration.mutation import DELIVERY, try_mutant
 from holdfast.harness.engine.site import registry
 from holdfast.harness.model.verdict import Outcome
@@ -50,7 +50,7 @@ def _trial(mutant: Mutant) -> ParameterSet:
 
 @pytest.mark.parametrize("mutant", registry.mutants(), ids=lambda mutant: mutant.name)
 def test_its_own_plan_kills_a_mutant(mutant: DirectedMutant) -> None:
-    trial = try_mutant(replace(mutant, swarm_seeds=0), TOOLS, uninterrupted)
+    trial = try_mutant(replace(mutant, swarm_seeds=0), TOOLS, never_interrupted)
     assert trial.directed, trial
     assert not trial.objections, trial
 
@@ -58,7 +58,7 @@ def test_its_own_plan_kills_a_mutant(mutant: DirectedMutant) -> None:
 @pytest.mark.share(12)
 @pytest.mark.parametrize("mutant", [_trial(mutant) for mutant in registry.mutants()])
 def test_its_own_plan_and_the_swarm_kill_a_mutant(mutant: DirectedMutant) -> None:
-    trial = try_mutant(replace(mutant, swarm_seeds=SWARM_SEEDS), TOOLS, uninterrupted)
+    trial = try_mutant(replace(mutant, swarm_seeds=SWARM_SEEDS), TOOLS, never_interrupted)
     assert trial.killed, trial
 
 

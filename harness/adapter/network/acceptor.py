@@ -1,13 +1,13 @@
 """Who may connect: every connection between processes of ours begins with the token of the run.
 
 Rules of this file
-- A token comes to a process by its environment, or over a connection that has nobody else at its end: never by its
-  arguments, which every user of the machine can read.
-- Who does not say it is closed and counted, and costs the run nothing: it reaches no callback, nothing is answered, it
-  waits for a limited time, and of such only a limited number wait.
-- In front of a service nobody can be asked for a token. There a connection of a process that the process of the harness
-  which started this one did not start is refused, as far as the kernel tells who holds its other end. Who could come
-  here could go to the service itself: such a run says nothing.
+- A token comes to a process by its environment, or over a connection whose other end is ours: never by its arguments,
+  which every user of the machine can read.
+- A connection without the token is closed and counted, and costs the run nothing: it reaches no callback, gets no
+  answer, and waits for a limited time; only a limited number of such wait.
+- In front of a service clients cannot send a token. There a connection is refused if its process was not started by the
+  process of the harness which started this one, as far as the kernel reports who holds its other end. A process that
+  reaches this port could reach the service itself: such a run decides nothing.
 """
 
 from __future__ import annotations
@@ -38,11 +38,11 @@ class Peer(Enum):
     """The other end of a connection."""
 
     OWN = "own"
-    """A process of ours holds it, or one of this user of which the kernel tells no more."""
+    """A process of ours holds it, or one of this user of which the kernel reports no more."""
     FOREIGN = "foreign"
     """A process of another user of this machine holds it, or one that is not of the run."""
     GONE = "gone"
-    """It was on this machine, and nobody holds it any more."""
+    """It was on this machine, and no process holds it any more."""
     UNKNOWN = "unknown"
     """It is on another machine, or in a container."""
 
@@ -60,13 +60,13 @@ class Kin:
         self._seen: list[int] = []
 
     def holds(self, inode: str) -> bool:
-        """Whether one of ours holds a socket. Who opens many is looked at first.
+        """Whether one of ours holds a socket. Processes that open many are searched first.
 
         Args:
             inode: of the socket.
 
         Returns:
-            True also where nobody can be seen to hold it.
+            True also where no holder is found.
         """
         stranger = False
         for pid in (*self._seen, *_processes()):
@@ -104,7 +104,7 @@ def _holds(pid: int, inode: str) -> bool:
 def peer_of(
     stream: socket.socket, user: int, connections: Sequence[Path] = _CONNECTIONS, kin: Kin | None = None
 ) -> Peer:
-    """Who holds the other end.
+    """The process that holds the other end of a connection.
 
     Args:
         stream: an accepted connection over IPv4.
@@ -151,8 +151,8 @@ def make_token() -> bytes:
     return secrets.token_bytes(TOKEN_BYTES)
 
 
-def uncounted() -> None:
-    """Of a connection that was refused nobody need know."""
+def ignore_refusal() -> None:
+    """Do nothing on a refused connection."""
 
 
 class Acceptor:
@@ -161,11 +161,11 @@ class Acceptor:
     Args:
         loop: of the process.
         listener: where they come; the caller closes it.
-        token: that each must begin with; empty: nobody can be asked for one here.
+        token: that each must begin with; empty: clients cannot send one here.
         on_stream: takes each connection that is admitted; what follows the token is still to be read.
         on_refused: called once for each that is not.
-        limit_s: how long one may take to say the token.
-        guarded: where there is none, who is not of the run is refused; if not, whoever comes is admitted.
+        limit_s: how long one may take to send the token.
+        guarded: where there is none, processes outside the run are refused; if not, every connection is admitted.
 
     Attributes:
         refused: how many were not admitted.
@@ -177,7 +177,7 @@ class Acceptor:
         listener: socket.socket,
         token: bytes,
         on_stream: Callable[[socket.socket], None],
-        on_refused: Callable[[], None] = uncounted,
+        on_refused: Callable[[], None] = ignore_refusal,
         limit_s: float = TOKEN_LIMIT_S,
         *,
         guarded: bool = True,
@@ -196,7 +196,7 @@ class Acceptor:
         loop.watch(listener, self._accept)
 
     def close(self) -> None:
-        """Accept no more, and refuse those that have not said the token. Idempotent."""
+        """Accept no more, and refuse those that have not sent the token. Idempotent."""
         self._loop.forget(self._listener)
         for stream in tuple(self._waiting):
             self._refuse(stream)
@@ -226,7 +226,7 @@ class Acceptor:
         timer = self._loop.after(self._limit_s, lambda: self._refuse(stream))
         self._waiting[stream] = _Caller(timer)
         self._loop.watch(stream, lambda: self._hear(stream))
-        self._hear(stream)  # Ours has said it by now.
+        self._hear(stream)  # One of ours has sent it by now.
         if len(self._waiting) > MOST_WAITING:
             self._refuse(next(iter(self._waiting)))
 
@@ -242,7 +242,7 @@ class Acceptor:
         if not received:
             self._refuse(stream)
         elif len(caller.said) == TOKEN_BYTES:
-            # Only a whole token is looked at: else the time would tell how much of a guess is right.
+            # Only a whole token is compared: else the time would show how much of a guess is right.
             if hmac.compare_digest(caller.said, self._token):
                 self._leave(stream)
                 self._on_stream(stream)
@@ -263,7 +263,7 @@ class Acceptor:
 
 
 class _Caller:
-    """Somebody who has not said the whole token."""
+    """A connection that has not sent the whole token."""
 
     __slots__ = ("said", "timer")
 

@@ -3,9 +3,9 @@ and where requests are held back.
 
     python -P -m holdfast.harness.adapter.network.relay
 
-The first line of its standard input says where each link leads; it answers with a line that says where each listens.
-Each further line is an order, and is answered when it is in force. Another line tells of each request that it comes to
-hold. The end of its standard input ends it.
+The first line of its standard input has the target of each link; it answers with a line of the ports on which they
+listen. Each further line is an order, and is answered when it is in force. It also writes a line for each request that
+it begins to hold. The end of its standard input ends it.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ class Carrier:
         loop: of the process.
         listener: where clients connect.
         target: where they are led to; None: not known yet, and connections are closed at once.
-        token: that clients must say and the target is told; empty: it is a service, which knows of none.
-        guarded: who is not of the run is refused, where there is no token; see Acceptor.
+        token: that clients must send, and that is sent to the target; empty: the target is a service, which has none.
+        guarded: processes outside the run are refused, where there is no token; see Acceptor.
 
     Attributes:
         target: of connections that are made from now on.
@@ -164,7 +164,7 @@ _CHUNK_BYTES = 1 << 16
 
 
 class Targets(msgspec.Struct, frozen=True):
-    """What it is told first.
+    """The first line of its input.
 
     Attributes:
         links: by link, where it leads; None: not known yet.
@@ -179,7 +179,7 @@ class Targets(msgspec.Struct, frozen=True):
 
 
 class Listening(msgspec.Struct, frozen=True, tag="listening"):
-    """What it answers: by link, where it listens."""
+    """Its answer: by link, the port on which it listens."""
 
     links: dict[str, Address]
 

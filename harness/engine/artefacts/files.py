@@ -37,7 +37,7 @@ def make_folder(folder: Path) -> None:
 
 
 def write_atomically(path: Path, content: bytes) -> None:
-    """A reader finds the whole content or what was there before; a link that somebody laid there is not followed."""
+    """Write a file so that a reader finds all of it or the former content; a link at its path is not followed."""
     part = path.with_name(f".{path.name}.part")
     part.unlink(missing_ok=True)
     with part.open("xb") as file:
@@ -46,12 +46,12 @@ def write_atomically(path: Path, content: bytes) -> None:
 
 
 def write_readable(path: Path, value: msgspec.Struct) -> None:
-    """A value as JSON on several lines, whole or not at all."""
+    """Write a value as JSON on several lines, completely or not at all."""
     write_atomically(path, msgspec.json.format(msgspec.json.encode(value)) + b"\n")
 
 
 def read_content(path: Path, largest_bytes: int = DOCUMENT_BYTES, *, follow: bool = True) -> bytes:
-    """What is in a file that somebody else may have written.
+    """The content of an untrusted file.
 
     Args:
         path: of the file.

@@ -1,5 +1,5 @@
-"""JSON files: a plan, the Journal as `results.json`, and the details of a run as `details.json`. What somebody else
-wrote becomes a value, or one sentence that says where it is wrong."""
+"""JSON files: a plan, the Journal as `results.json`, and the details of a run as `details.json`. An untrusted file is
+decoded to a value, or refused in one sentence that says where it is wrong."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def check_version(raw: bytes, newest: int, noun: str, source: str) -> None:
 
 
 def version_of(raw: bytes) -> int | None:
-    """The version that a document says it has, without a look at the rest of it."""
+    """The version that a document states, without decoding the rest of it."""
     try:
         return msgspec.json.decode(raw, type=_Versioned).version
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
@@ -147,7 +147,7 @@ def read_plan_file(path: Path) -> Plan:
 
 
 def write_plan(path: Path, plan: Plan) -> None:
-    """A plan in a form that a person can read and edit."""
+    """Write a plan in a form that a person can read and edit."""
     write_readable(path, plan)
 
 

@@ -141,7 +141,7 @@ class OutputFile:
 
 
 def _within(parts: Iterator[IdentityColumns], first: int, length: int) -> Iterator[IdentityColumns]:
-    """Of rows in parts, so many from a position on, which may lie before them."""
+    """The rows of a range, out of parts; the range may begin before the first part."""
     for part in parts:
         start, end = max(first, 0), min(first + length, len(part))
         if start < end:

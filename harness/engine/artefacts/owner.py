@@ -47,18 +47,18 @@ def claim(folder: Path) -> bool:
 
 
 def write_owner(folder: Path) -> None:
-    """This process works in a folder that no other one knows of."""
+    """Record this process as the owner of a folder that no other one knows of."""
     pid = os.getpid()
     write_atomically(folder / FILE, msgspec.json.encode(Owner(pid, start_time(pid), OURS, this_place())))
 
 
 def remove_owner(folder: Path) -> None:
-    """The work in a folder is done."""
+    """Remove the record of the owner of a folder, as its work is done."""
     (folder / FILE).unlink(missing_ok=True)
 
 
 def owner_of(folder: Path) -> Owner | None:
-    """Who works, or worked, in a folder; None: no record there is one of ours."""
+    """The process that works, or worked, in a folder; None: no record there is one of ours."""
     try:
         return msgspec.json.decode(read_content(require_regular(folder / FILE)), type=Owner)
     except (UsageError, msgspec.MsgspecError, UnicodeDecodeError, RecursionError):

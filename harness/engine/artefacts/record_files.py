@@ -203,7 +203,7 @@ def read_output_shape(path: Path | pa.NativeFile, source: str) -> OutputShape:
 
 
 def require_identities(file: pa.NativeFile, units: Sequence[UnitShape], source: str) -> None:
-    """By what a file says of itself, that rows of contract RECORDS can be read from it.
+    """Check by the schema of a file that rows of contract RECORDS can be read from it.
 
     Raises:
         UsageError: they cannot.
@@ -355,7 +355,7 @@ def _require_keys(column: pa.ChunkedArray, keys: tuple[str, ...], source: str) -
 
 
 def _require_few(metadata: pq.FileMetaData, columns: list[str]) -> None:
-    """By what the file says of itself, before a value of it is decoded.
+    """Check the sizes that the file states, before a value of it is decoded.
 
     Raises:
         OutsideFileError: there are too many.
@@ -392,7 +392,7 @@ def _room_for(rows: int) -> npt.NDArray[np.int64]:
 
 
 def _let_go(*columns: npt.NDArray[np.int64]) -> None:
-    """What was filled need not stay in memory."""
+    """Let the operating system take the memory of filled columns back."""
     for column in columns:
         if isinstance(column, np.memmap):
             column.flush()

@@ -34,7 +34,7 @@ def read_remote_run(url: str, site: Site) -> tuple[History, StoredVerdicts]:
 
     Args:
         url: of its folder.
-        site: says where the object store is; without an endpoint it is Amazon's, with the credentials that its
+        site: with the address of the object store; without an endpoint it is Amazon's, with the credentials that its
             clients find by themselves.
 
     Raises:

@@ -36,7 +36,7 @@ def unfinished(root: Path, *, claimed: bool = False) -> list[Path]:
 
 
 def sweep(root: Path, *, trust: bool, named: Collection[str] = (), claimed: bool = False) -> Iterator[str]:
-    """Undo, end and remove what is left below an output folder; says what it did, one sentence each.
+    """Undo, end and remove what is left below an output folder; yields what it did, one sentence each.
 
     Args:
         root: where to look.
@@ -73,9 +73,9 @@ def sweep(root: Path, *, trust: bool, named: Collection[str] = (), claimed: bool
 
 
 def sweep_lost(root: Path, system: str = "") -> None:
-    """The same behind a process of ours that was lost while it ran somebody else's code. That code may have written
-    whatever it likes below the folder: no file there chooses whose code cleans up, and nothing is raised. What it wrote
-    can only make a folder stay, for `holdfast sweep`.
+    """Sweep after a process of ours was lost while it ran third-party code. That code may have written anything below
+    the folder: no file there chooses whose code cleans up, and nothing is raised. What it wrote can only make a folder
+    stay, for `holdfast sweep`.
 
     Args:
         root: where to look.
@@ -103,7 +103,7 @@ def names_of(system: str) -> frozenset[str]:
 
 
 def _system_of(folder: Path) -> str:
-    """The name of the system that ran there; empty if nothing says it."""
+    """The name of the system that ran there; empty if it is unknown."""
     try:
         return read_plan_file(require_regular(folder / PLAN)).system
     except UsageError:

@@ -92,7 +92,8 @@ def why_not_applicable(case: Case, system: System, tier: Tier, tools: Toolbox) -
 
 
 def not_applicable(case: Case, system: System, tier: Tier) -> str:
-    """The same, also of a negative control of another system; a case whose own plan is wrong applies, and shows it."""
+    """Why a case does not apply to a system on a tier, including negative controls of other systems; empty: it does. A
+    case whose own plan is wrong applies, and shows it."""
     try:
         system_under_test(case, system, first_seed=1)
         return why_not_applicable(case, system, tier, registry.toolbox())

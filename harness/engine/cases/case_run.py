@@ -15,11 +15,11 @@ import msgspec
 from holdfast.harness.engine.artefacts.stored_run import close_run_folder, discard_run_folder, open_run_folder
 from holdfast.harness.engine.cases.case import plan_of, system_under_test, why_not_applicable
 from holdfast.harness.engine.cases.case_status import case_not_run, case_result, is_open, open_plans
-from holdfast.harness.engine.cases.results import Blamed, broke, broken_result, run_id, run_result
+from holdfast.harness.engine.cases.results import Blamed, broken_result, harness_broke, run_id, run_result
 from holdfast.harness.engine.cases.swarm_case import case_for
 from holdfast.harness.engine.cases.tally import DeathsAtOnce, Tally
 from holdfast.harness.engine.errors import NotApplicable, UsageError
-from holdfast.harness.engine.executor.run import Run, run_plan, uninterrupted
+from holdfast.harness.engine.executor.run import Run, never_interrupted, run_plan
 from holdfast.harness.engine.site import registry
 from holdfast.harness.engine.site.answers import evidence_of
 from holdfast.harness.engine.site.foreign import foreign, raised_by
@@ -59,7 +59,7 @@ class CaseRun(msgspec.Struct, frozen=True):
     first_seed: int = 1
     folder: Path | None = None
     first_serial: int = 0
-    interrupted: Callable[[], str] = uninterrupted
+    interrupted: Callable[[], str] = never_interrupted
     numbers: tuple[int, ...] = ()
     first_number: int = 0
 
@@ -118,7 +118,7 @@ def run_until(case_run: CaseRun, demanded: int, jobs: int = 1) -> Generator[Fini
     for finished in _runs(case_run, demanded, jobs):
         yield finished
         deaths.add(finished.result)
-        if deaths.reason or finished.result.lacks or (case_run.case.rehearsal and broke(finished.result)):
+        if deaths.reason or finished.result.lacks or (case_run.case.rehearsal and harness_broke(finished.result)):
             return  # Another rehearsal would take as long, and say the same.
 
 

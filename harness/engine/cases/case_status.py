@@ -132,7 +132,7 @@ def _decided(
     decision: Decision, demanded: int, tally: Tally, unobserved: tuple[str, ...], windows: Iterable[Window]
 ) -> StatusReason:
     """One rule by the clauses of one oracle. Anomalies of other clauses do not touch it. `unobserved` are event kinds
-    that these need and nobody supplies; `windows` are to be hit where each clause has something to decide."""
+    that these need and that are not supplied; `windows` must be hit where each clause has something to decide."""
     oracle = decision.oracle
     if tally.ends:
         return Status.FAIL, tally.ends[0]

@@ -45,7 +45,7 @@ def run_result(run: Run, case: str, number: int, wall_ms: float, demanded: Itera
         if aimed := window(spec):
             windows[aimed] = windows.get(aimed, False) or bool(hit)
     hits = windows_hit(history)
-    # What nobody demands is no window that a run missed, or hit without counting.
+    # An inconclusive run lists demanded windows alone: no other was missed, and a hit of another does not count.
     shown = {*demanded} if run.outcome is Outcome.INCONCLUSIVE else {*demanded, *hits}
     windows |= {each.value: each in hits for each in sorted(shown)}
     return RunResult(
@@ -84,11 +84,11 @@ def run_result(run: Run, case: str, number: int, wall_ms: float, demanded: Itera
 
 
 def _as_said(reason: str) -> str:
-    """The reason of a run that was judged, which a system may word as it likes: it says nothing of the harness."""
+    """The reason of a run that was judged, which a system may word as it likes: it is no error of the harness."""
     return f"it is said: {reason}" if reason.startswith(HARNESS_ERROR) else reason
 
 
-def broke(result: RunResult) -> bool:
+def harness_broke(result: RunResult) -> bool:
     """Whether the harness broke instead of judging the run."""
     return result.reason.startswith(HARNESS_ERROR)
 

@@ -15,7 +15,7 @@ from holdfast.harness.engine.artefacts.files import read_content
 from holdfast.harness.engine.cases.case_run import run_and_store
 from holdfast.harness.engine.errors import NotApplicable, UsageError
 from holdfast.harness.engine.executor.run import Run
-from holdfast.harness.engine.plans.validate import fitted
+from holdfast.harness.engine.plans.validate import fit_to_system
 from holdfast.harness.engine.site import registry
 from holdfast.harness.engine.site.interruption import Interruption
 from holdfast.harness.engine.site.machine import lacking
@@ -101,16 +101,16 @@ def side_by_side(
     """Run them, system by system, until a signal comes.
 
     Args:
-        plans: by name; each is changed to what a system takes (plans.validate.fitted).
+        plans: by name; each is changed to what a system takes (plans.validate.fit_to_system).
         setups: of systems; each on its own.
         folder: takes a folder for each run.
-        interruption: heard between any two steps.
+        interruption: read between any two steps.
         runs: of each plan on each system.
     """
     for setup in setups:
         for name, plan in plans.items():
             try:
-                own = fitted(replace(plan, options={**plan.options, **setup.options}), setup.system, setup.tier)
+                own = fit_to_system(replace(plan, options={**plan.options, **setup.options}), setup.system, setup.tier)
             except (NotApplicable, UsageError) as error:
                 yield ComparedRun(name, setup.name, setup.tier, None, str(error))
                 continue
@@ -123,7 +123,7 @@ def side_by_side(
 
 
 def compared(run: Run, plan: str, setup: Setup) -> ComparedRun:
-    """What is compared of a run of the plan of that name."""
+    """The figures of a run that are compared."""
     history = run.history
     clauses = {f"{verdict.oracle}/{anomaly.clause}" for verdict in run.verdicts for anomaly in verdict.anomalies}
     return ComparedRun(

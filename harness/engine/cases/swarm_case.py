@@ -23,7 +23,7 @@ AREA = "rehearsal"
 
 
 def rehearsals(system: System, tier: Tier) -> tuple[Case, ...]:
-    """What is run on a tier before all other cases."""
+    """The cases that run on a tier before all others, without faults."""
     plans = (
         answer_of(system.rehearsals, tier, kind=Sequence, of=Plan)
         if isinstance(system, Rehearsed) and tier in system.capabilities
@@ -35,7 +35,7 @@ def rehearsals(system: System, tier: Tier) -> tuple[Case, ...]:
 def _rehearsal(plan: Plan, tier: Tier) -> Case:
     return Case(
         id=f"{AREA}/{plan.job.name}",
-        purpose="Can anything be said of the system under test: does it meet its contract while nothing is broken?",
+        purpose="Can the system under test be judged: does it meet its contract while no fault acts?",
         method="A run without faults, before all others.",
         passes="Checkpoints complete where they belong, output appears where the harness looks, and it is as expected.",
         decides=(),
@@ -57,7 +57,7 @@ def why_blocked(rehearsal: Case, on: Tier, tally: Tally, tier: Tier) -> str:
     if tally.failed:
         return f"no fault was tried, because the contract is violated without one ({rehearsal.id} on {on})"
     if on is tier and (tally.lacks or tally.errors):
-        return f"no fault was tried, because the run without one says nothing ({rehearsal.id})"
+        return f"no fault was tried, because the run without one decides nothing ({rehearsal.id})"
     return ""
 
 
@@ -89,7 +89,7 @@ within an interval, and a death may fail a job twice. Of the few runs each must 
 
 
 def swarm_case(system: System, tier: Tier | None = None) -> Case:
-    """What `certify` asks beside the registered cases: of every system what it is able to take.
+    """The case of `certify` that runs drawn plans, within the capabilities of the system.
 
     Args:
         tier: of its runs, which changes the plans; None: the first on which the system runs.

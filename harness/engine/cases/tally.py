@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 
 import msgspec
 
-from holdfast.harness.engine.cases.results import broke, cause_of
+from holdfast.harness.engine.cases.results import cause_of, harness_broke
 from holdfast.harness.model.capability import AT_LEAST_ONCE, AT_MOST_ONCE, Guarantee, guarantee_name
 from holdfast.harness.model.journal import RunResult
 from holdfast.harness.model.own_deaths import OwnDeaths
@@ -77,14 +77,14 @@ def claims_in(text: str) -> tuple[str, ...]:
 
 
 def verdicts_on(claim: str, verdicts: Iterable[Verdict]) -> tuple[Verdict, ...]:
-    """Those of a run that can refute a claim."""
+    """The verdicts of a run that can refute a claim."""
     oracles = _STATE_ORACLES if _is_of_state(claim) else _OUTPUT_ORACLES
     return tuple(verdict for verdict in verdicts if verdict.oracle in oracles)
 
 
 def is_decided(claim: str, verdicts: Iterable[Verdict]) -> bool:
-    """Whether a run says something about a claim: it refutes it, or each guarantee of it was compared with the input,
-    and nothing about it stayed open, such as records that stalled."""
+    """Whether a run decides a claim: it refutes it, or each guarantee of it was compared with the input, and nothing
+    about it stayed open, such as records that stalled."""
     on_it = verdicts_on(claim, verdicts)
     if any(verdict.anomalies for verdict in on_it):
         return True
@@ -197,7 +197,7 @@ class Tally:
     def _add_inconclusive(self, result: RunResult) -> None:
         self.inconclusive += 1
         self.causes[cause_of(result.reason)] += 1
-        if broke(result):
+        if harness_broke(result):
             self.errors.append(result.reason)
 
     def _add_verdicts(self, result: RunResult) -> None:

@@ -90,7 +90,7 @@ def examples(pairs: Iterable[Pair], costs: Costs) -> frozenset[tuple[str, Tier]]
 
 
 def left_out(rest: Iterable[Pair], costs: Costs) -> tuple[LeftOut, ...]:
-    """What was not chosen, by tier.
+    """The cases that were not chosen, by tier.
 
     Args:
         rest: cases with a tier.
@@ -144,8 +144,8 @@ SEEDS = 1_000_000
 """Draw seeds that belong to one seed of a certification."""
 
 
-def demanded(case: Case, tier: Tier, scope: Scope) -> int:
-    """How many runs of a case must count, unless the user says otherwise."""
+def required_runs(case: Case, tier: Tier, scope: Scope) -> int:
+    """How many runs of a case must count, unless the user sets that."""
     few = scope is Scope.QUICK and case.id == SWARM_ID and tier is Tier.SIM
     return min(case.runs, DRAWN_PLANS) if few else case.runs
 
@@ -172,7 +172,7 @@ class Agenda:
         self._left_out: list[Pair] = []
 
     def first(self) -> list[Pair]:
-        """Those that run, and those that cannot, which have a reason. Others are left out."""
+        """The cases that run, and those that cannot, with a reason. Others are left out."""
         agenda = self._ordered()
         if self.request.scope is not Scope.QUICK:
             return agenda
@@ -204,7 +204,7 @@ class Agenda:
         return wanted
 
     def examples(self, chosen: Iterable[Pair]) -> frozenset[tuple[str, Tier]]:
-        """Of these, the case and tier of which a passing run is kept whole."""
+        """The case and tier, out of these, of which a passing run is kept complete."""
         return examples(self._able(chosen), registry.case_costs())
 
     def left_out(self) -> tuple[LeftOut, ...]:
@@ -213,7 +213,7 @@ class Agenda:
 
     def _ordered(self) -> list[Pair]:
         """Rehearsals first, then plans written by hand, the simulator before real tiers, and drawn plans with what time
-        is left. Of a tier, what tells of the system before what tells of the harness, and short cases before long."""
+        is left. Of a tier, cases that judge the system before those that judge the harness, and short ones first."""
         order = list(Tier)
 
         def key(pair: Pair) -> tuple[object, ...]:
@@ -229,7 +229,7 @@ class Agenda:
         """How many runs must count."""
         if self.request.runs is not None and self.is_drawn(case):
             return self.request.runs
-        return demanded(case, tier, self.request.scope)
+        return required_runs(case, tier, self.request.scope)
 
     def under_test(self, case: Case, tier: Tier) -> System | CaseResult:
         """What a case runs on; or its result, if it does not run."""

@@ -76,7 +76,7 @@ def begin(
 
 
 class Blame(NamedTuple):
-    """What is reported of somebody else's code when its process is lost.
+    """The report on third-party code whose process is lost.
 
     Attributes:
         sentence: without a full stop.
@@ -103,9 +103,9 @@ def blame(names: str, code: int, call: str, silent_s: float | None, *, disturbed
         return Blame(f"{names} did not return within {silent_s:g} s{call}", False)
     if code == -SIGKILL:
         return Blame(f"{names} was {KILLED}{call}", False)
-    return Blame(f"{names} ended its process {how(code)}{call}", True)
+    return Blame(f"{names} ended its process {describe_exit(code)}{call}", True)
 
 
-def how(code: int) -> str:
+def describe_exit(code: int) -> str:
     """How a process ended, by its exit code as subprocess gives it."""
     return f"by {Signals(-code).name}" if code < 0 else f"with exit code {code}"

@@ -99,13 +99,13 @@ def working_in(folder: Path, begun: Begun) -> Iterator[Work]:
 
 
 def write_begun(folder: Path, begun: Begun) -> None:
-    """From now on it can be resumed."""
+    """Record what was begun in a folder: from now on it can be resumed."""
     content = msgspec.json.encode(begun, enc_hook=str, order="sorted")
     write_atomically(folder / FILE, msgspec.json.format(content) + b"\n")
 
 
 def end_begun(folder: Path) -> None:
-    """It is complete."""
+    """Remove the record of what was begun in a folder: it is complete."""
     (folder / FILE).unlink(missing_ok=True)
 
 
@@ -126,8 +126,8 @@ def read_begun(folder: Path) -> Begun | None:
 
 
 def named_by(begun: Begun) -> tuple[str, ...]:
-    """What it names that a folder of somebody else must not choose for us: code that is neither registered nor ships
-    with Holdfast, places where a kit stores something, services, variables, and which findings do not count."""
+    """What a record names that an untrusted folder must not choose: code that is neither registered nor ships with
+    Holdfast, places where a kit stores something, services, variables, and which findings do not count."""
     requested, sites = begun.request, begun.sites
     named: list[str] = []
     if isinstance(requested, Request) and registry.needs_trust(requested.system, repeats=True):
@@ -207,7 +207,8 @@ def identity_of(request: Request | KitRequest) -> str:
 
 
 def _code_of_module(factory: str) -> str:
-    """Of the outermost package of a factory, as `module:name`, which is not imported; empty where there is none."""
+    """A digest of the sources of the outermost package of a factory `module:name`, which is not imported; empty where
+    there is none."""
     with suppress(ValueError, ImportError):
         spec = find_spec(factory.partition(":")[0].partition(".")[0]) if ":" in factory else None
         if spec is not None:

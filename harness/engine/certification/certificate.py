@@ -144,7 +144,7 @@ def certificate(
     )
 
 
-def restated(
+def with_new_title(
     card: Certificate,
     rules: Sequence[RuleResult],
     results: Sequence[CaseResult],

@@ -76,7 +76,7 @@ class Certification:
     Args:
         request: what is certified.
         observer: is notified of each step.
-        interruption: heard between any two steps.
+        interruption: read between any two steps.
         log: where each result is written, and read by the invocation that goes on after an interruption; None: nowhere.
         kits: run beside the cases.
 
@@ -149,7 +149,7 @@ class Certification:
                 self._end(entry, self._cut_short(entry, self._interruption.reason()))
 
     def _count_or_give_up(self, entry: Entry | KitRun, message: AnyMessage) -> None:
-        """What is counted no more, such as on a full disk, keeps no worker from ending in good order."""
+        """Count a message, or give its entry up, such as on a full disk: workers must still end in good order."""
         try:
             if isinstance(entry, KitRun):
                 self._take_check(entry, message)
@@ -397,7 +397,7 @@ class Certification:
         return RunStore(self._request.folder, self._agenda.tools.faults, self._keep(entry))
 
     def _keep(self, entry: Entry) -> Keep:
-        """Which runs of a case are stored: of what passes, an example for each area and tier."""
+        """Which runs of a case are stored: of passing ones, an example for each area and tier."""
         if self._request.keep_all:
             return Keep.ALL
         return Keep.EXAMPLE if (entry.case.id, entry.tier) in self._examples else Keep.OPEN
@@ -427,5 +427,5 @@ class Certification:
         return self._limit.reason() or self._interruption.reason()
 
     def tallies(self) -> Tallies:
-        """Of the system under test, by case and tier."""
+        """The tallies of the system under test, by case and tier."""
         return tallies_of(self._entries)

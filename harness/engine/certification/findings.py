@@ -132,7 +132,7 @@ def _rank(finding: Finding) -> int:
 def _elsewhere(cause: str, others: Iterable[tuple[RunResult, Finding]], kept: Sequence[Finding]) -> str:
     """What a finding shows beside its cause, if a run shows that behind the cause of another one; empty: none does.
 
-    Which of the two leads to the other is only said where each run that shows both says the same.
+    Which of the two leads to the other is only stated where each run that shows both has the same order.
     """
     together = ""
     for run, finding in others:
@@ -187,7 +187,7 @@ def _merged(
     return msgspec.structs.replace(
         finding,
         why=finding.why + (_elsewhere(finding.cause.name, others, kept) if finding.cause is not None else ""),
-        # When something broke in another run says nothing of this one.
+        # The order in another run means nothing for this one.
         consequences=(
             *finding.consequences,
             *(msgspec.structs.replace(each, at_ms=None) for each in more.values()),

@@ -157,12 +157,12 @@ def claims_of(tallies: Iterable[Tally]) -> str:
 
 
 def results_of(entries: Iterable[Entry]) -> list[CaseResult]:
-    """Of the cases that are over."""
+    """The results of the cases that are over."""
     return [entry.result for entry in entries if entry.result is not None]
 
 
 def tallies_of(entries: Iterable[Entry]) -> Tallies:
-    """Without negative controls: what a wrong system claimed and did does not count for the system under test."""
+    """The tallies of entries, without negative controls: a wrong system does not count for the system under test."""
     started = (entry for entry in entries if entry.case_run is not None and not is_control(entry.case))
     return {(entry.case.id, entry.tier): entry.tally for entry in started}
 

@@ -16,9 +16,9 @@ from holdfast.harness.engine.cases.tally import Tally
 from holdfast.harness.engine.certification.certificate import (
     certificate,
     is_binding,
-    restated,
     rule_results,
     tiers_that_ran,
+    with_new_title,
 )
 from holdfast.harness.engine.errors import UsageError
 from holdfast.harness.engine.site import registry
@@ -64,7 +64,7 @@ def kit_journal(
     """The journal of one kit on one factory. A check is a case of one run.
 
     Args:
-        checks: what they say.
+        checks: their results.
         command: as typed.
         factory: what was certified.
         subject: whose rules count.
@@ -73,7 +73,7 @@ def kit_journal(
         seed: of all random programs.
         interrupted: name of the signal that ended it early: no rule passes then, for some of its checks may be missing.
         left_out: rules of the kit that were not chosen.
-        floor: of the kit, as HasFloor says.
+        floor: of the kit, see HasFloor.
         again: the command that runs the checks of a rule again; None: it is not known.
     """
     checks = _not_below(floor, checks)
@@ -199,7 +199,7 @@ def _cut_short(rule: RuleResult, interrupted: str) -> RuleResult:
 
 
 def same_cause(checks: Iterable[KitCheck]) -> list[list[KitCheck]]:
-    """What is refuted or open: checks that say the same of the same rule, but for numbers, belong together."""
+    """The refuted and open checks, grouped: those with one rule and one reason, but for numbers, belong together."""
     grouped: dict[tuple[Status, str, str], list[KitCheck]] = {}
     for each in checks:
         if each.status in _OPEN:
@@ -224,7 +224,7 @@ def _finding(together: Sequence[KitCheck], again: Callable[[str], Command] | Non
 
 
 class JudgedPart(NamedTuple):
-    """A part, and what its kit says.
+    """A part, and the result of its kit.
 
     Attributes:
         part: which.
@@ -242,7 +242,7 @@ class JudgedPart(NamedTuple):
 
 
 def parts_of(system: System) -> Sequence[Part]:
-    """Those that kits can judge."""
+    """The parts of a system that kits can judge."""
     return answer_of(system.certified_parts, kind=Sequence, of=Part) if isinstance(system, MadeOfParts) else ()
 
 
@@ -284,7 +284,7 @@ def _subject(subject: str, journal: Journal, judged: Sequence[JudgedPart]) -> Su
     ids = {each.rule.id for each in bound}
     results = [*_deciding(journal.cases, ids), *(each for kit in tried for each in kit.cases)]
     interrupted = any(each.interrupted for each in (journal, *tried))
-    card = restated(journal.certificate, rules, results, subject, interrupted=interrupted)
+    card = with_new_title(journal.certificate, rules, results, subject, interrupted=interrupted)
     reasons = tuple(dict.fromkeys(f"{each.reason[0].upper()}{each.reason[1:]}." for each in judged if each.reason))
     title = card.title
     broken = any(each.broken for each in judged)

@@ -87,7 +87,7 @@ class KitRun:
         why_not: why those that wait do not run, without a full stop; empty: they do, or all are over.
 
     Raises:
-        UsageError: nobody judges such a contract.
+        UsageError: no installed kit judges such a contract.
     """
 
     def __init__(self, request: KitRequest) -> None:
@@ -155,7 +155,7 @@ class KitRun:
         self.waiting = [each for each in self.waiting if each.id != check.id]
 
     def journal(self, started: str, interrupted: str, inside: str = "") -> Journal:
-        """What it says so far.
+        """The journal of the checks so far.
 
         Args:
             started: ISO 8601 in UTC.
@@ -191,7 +191,7 @@ def run_kit(run: KitRun, folder: Path, interruption: Interruption, ended: Callab
     Args:
         run: of the kit.
         folder: below which what a lost worker left is undone.
-        interruption: heard at any time.
+        interruption: read at any time.
         ended: called with each check.
     """
     queue = KitQueue([run], interruption.reason)
@@ -273,5 +273,5 @@ class KitQueue(Iterator[tuple[KitRun, KitAssignment]]):
         return _Between(before, self, behind)
 
     def free(self, run: KitRun) -> None:
-        """Its worker is gone, or is at the end of its assignment."""
+        """Let a run take another worker: its own is gone, or at the end of its assignment."""
         self._busy.remove(run)

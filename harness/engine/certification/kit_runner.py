@@ -50,7 +50,7 @@ def process_state() -> Mapping[str, object]:
 
 
 def changed(before: Mapping[str, object]) -> str:
-    """What is not as it was, in words; empty: everything is.
+    """What a part has changed in this process, in words; empty: nothing.
 
     Args:
         before: as of `process_state`.
@@ -63,7 +63,7 @@ def changed(before: Mapping[str, object]) -> str:
 
 
 def _limits() -> Mapping[str, object]:
-    """As of setrlimit(2)."""
+    """The resource limits of this process; see setrlimit(2)."""
     if sys.platform == "win32":
         return {}
     import resource
@@ -73,7 +73,7 @@ def _limits() -> Mapping[str, object]:
 
 
 def _umask() -> int:
-    """It is known only to whoever sets it."""
+    """The umask, which can only be read by setting it."""
     umask = os.umask(_SAFE_UMASK)
     os.umask(umask)
     return umask
@@ -132,7 +132,7 @@ class KitRefused(msgspec.Struct, frozen=True, tag=True):
 KitMessage = CheckEnded | KitEnded | KitRefused
 
 
-def tried(assignment: KitAssignment, interruption: Interruption) -> Iterator[KitMessage]:
+def run_checks(assignment: KitAssignment, interruption: Interruption) -> Iterator[KitMessage]:
     """Run the checks; the last message is KitEnded or KitRefused. After a signal the check under way is the last. So is
     one in which the kit broke, or behind which the process is not as it was: the others are left to a new process."""
     take_store_keys(assignment.store_keys)
@@ -196,7 +196,8 @@ def _with_what_is_bent(check: KitCheck, bent: str) -> KitCheck:
 
 
 def _broken_off(check: KitCheck, assignment: KitAssignment, error: BaseException) -> KitCheck:
-    """What a check says that was ended by an exception: an error is the kit's own, for it handles those of the part."""
+    """The result of a check that an exception ended: ERROR, since the kit handles those of the part; FAIL for one that
+    would end the process."""
     if isinstance(error, Exception):
         return msgspec.structs.replace(check, status=Status.ERROR, reason=f"the kit broke: {in_words(error)}")
     reason = f"{assignment.contract} {assignment.factory} raised {in_words(error)}, which would end the process"

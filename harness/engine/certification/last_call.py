@@ -1,6 +1,6 @@
 """Where a process was when it ended, hung or crashed, so that a part is blamed by the call that it did not return from.
 
-The process writes its stack to a file: when a signal crashes it, when it calls `os._exit`, and when it is asked to.
+The process writes its stack to a file: when a signal crashes it, when it calls `os._exit`, and on request.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _HARNESS = str(Path(__file__).parents[2])
 
 
 def note_last_call(path: Path) -> None:
-    """From now on, in this process and none that it forks.
+    """From now on write the stack of this process to a file when it ends, crashes or is asked to; not of its forks.
 
     Args:
         path: of the file, which stays open.

@@ -106,5 +106,5 @@ class Width:
             self.value, self._calm = min(self._most, self.value + 1), 0
 
     def shrink(self) -> None:
-        """There is less room than there seemed to be."""
+        """Narrow the pool: the machine has less room than assumed."""
         self.value, self._calm = max(1, self.value - 1), 0

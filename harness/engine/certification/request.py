@@ -90,7 +90,7 @@ def check_request(request: Request) -> None:
 
 
 def require_numbers(**given: tuple[int | None, int]) -> None:
-    """Refuse numbers that nobody can count to.
+    """Refuse numbers that are too large.
 
     Args:
         given: by name of the option, its value and the largest one.
@@ -107,7 +107,7 @@ class Observer(Protocol):
     """Is notified of each step of a certification."""
 
     def expect(self, cases: Sequence[tuple[Case, Tier]], widths: Mapping[Tier, int]) -> None:
-        """These cases are to be run, so many at a time on a tier; one, if it is not named."""
+        """Take the cases that are to run, and by tier how many run at a time; one where a tier is not named."""
 
     def begin(self, case: str, tier: Tier, demanded: int) -> None:
         """A case begins."""

@@ -154,7 +154,7 @@ def _require_inside(folder: Path, result: RunResult) -> None:
 
 
 def read_log(path: Path, lines: PackedLines | None = None) -> Iterator[LogHeader | Logged | LoggedCheck]:
-    """What was written whole.
+    """The complete lines of a log.
 
     Args:
         path: of the log.

@@ -17,9 +17,9 @@ from holdfast.harness.engine.artefacts.owner import remove_owner
 from holdfast.harness.engine.artefacts.stored_run import HISTORY, close_run_folder, discard_run_folder, store_run
 from holdfast.harness.engine.cases.case_run import CaseRun, FinishedRun, run_once
 from holdfast.harness.engine.cases.results import run_result
-from holdfast.harness.engine.executor.run import Run, uninterrupted
+from holdfast.harness.engine.executor.run import Run, never_interrupted
 from holdfast.harness.engine.executor.run_folder import PLAN
-from holdfast.harness.engine.exploration.shrink import MOST_PLANS, attempted, needed_faults, shrink
+from holdfast.harness.engine.exploration.shrink import MOST_PLANS, needed_faults, shrink, try_plan
 from holdfast.harness.engine.pictures.failure import pictures_of_failure
 from holdfast.harness.engine.pictures.of_runs import pictures_of, state_machines
 from holdfast.harness.engine.site import registry
@@ -91,7 +91,7 @@ class RunStore:
         run = finished.run
         if run is None and result.events and not (case_run.interrupted() and result.outcome is not Outcome.FAIL):
             # It took place in another process; the simulator is deterministic, so looking at it is a second run.
-            again = msgspec.structs.replace(case_run, interrupted=uninterrupted)
+            again = msgspec.structs.replace(case_run, interrupted=never_interrupted)
             run = run_once(again, result.draw_seed - case_run.first_seed).run
         folder = self.runs / result.id
         if run is None:
@@ -119,7 +119,7 @@ class RunStore:
 
     def _leads_to(self, failed: RunResult, plan: Plan, case_run: CaseRun) -> Run | None:
         """A run of a plan, if it shows a failure of the same signature, and the same damage comes of it."""
-        run = attempted(plan, case_run.system, case_run.tools)
+        run = try_plan(plan, case_run.system, case_run.tools)
         found = run and self._finding(failed, run, case_run)
         wanted = failed.finding
         if not (found and wanted and found.damage is wanted.damage):

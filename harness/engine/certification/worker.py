@@ -24,7 +24,7 @@ import msgspec
 from holdfast.harness.engine.cases.case import system_under_test
 from holdfast.harness.engine.cases.case_run import CaseRun, FinishedRun, run_until
 from holdfast.harness.engine.cases.swarm_case import case_for
-from holdfast.harness.engine.certification.kit_runner import KitAssignment, KitMessage, tried
+from holdfast.harness.engine.certification.kit_runner import KitAssignment, KitMessage, run_checks
 from holdfast.harness.engine.certification.last_call import note_last_call
 from holdfast.harness.engine.certification.run_store import Keep, RunStore
 from holdfast.harness.engine.errors import UsageError
@@ -178,7 +178,7 @@ class _Reader:
 
 def _messages(assignment: AnyAssignment, settings: WorkerSettings, interruption: Interruption) -> Iterator[AnyMessage]:
     if isinstance(assignment, KitAssignment):
-        return tried(assignment, interruption)
+        return run_checks(assignment, interruption)
     system, tools = registry.system(settings.system), registry.toolbox()
     case = case_for(system, assignment.case, assignment.tier)
     store = RunStore(Path(settings.folder), tools.faults, assignment.keep)

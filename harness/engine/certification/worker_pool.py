@@ -20,7 +20,7 @@ from typing import Generic, TypeVar, cast
 import msgspec
 
 from holdfast.harness.engine.artefacts.sweep import sweep_lost
-from holdfast.harness.engine.certification.apart_process import KILLED, MOST_BYTES, begin, blame, how
+from holdfast.harness.engine.certification.apart_process import KILLED, MOST_BYTES, begin, blame, describe_exit
 from holdfast.harness.engine.certification.kit_runner import CheckEnded, KitAssignment, KitEnded, KitMessage
 from holdfast.harness.engine.certification.last_call import ASK, last_call
 from holdfast.harness.engine.certification.worker import (
@@ -76,8 +76,8 @@ class WorkQueue(msgspec.Struct, Generic[Key]):
     """Cases that wait for a worker.
 
     Attributes:
-        assignments: each with a key of the caller's. A free worker takes the next. As long as any worker is busy one is
-            asked for, behind the end, too.
+        assignments: each with a key of the caller's. A free worker takes the next. As long as any worker is busy, the
+            next one is requested even after the end: more may come.
         width: number of workers. Another number takes effect when a worker is free.
         settings: of each worker.
     """
@@ -170,7 +170,7 @@ class WorkerPool(Generic[Key]):
         return monotonic() - self._drop_began_s
 
     def _fill(self, queues: Iterable[WorkQueue[Key]]) -> bool:
-        """As many workers as the queues have assignments for now and may have; whether there is any."""
+        """Start as many workers as the queues have assignments for and may have; returns whether there is any."""
         for queue in queues:
             busy = -1
             while busy < self._busy_of(queue) < queue.width:
@@ -267,7 +267,7 @@ class _Worker(Generic[Key]):
         self._process.kill()
 
     def ended(self) -> AnyMessage:
-        """What it would report at the end of its assignment."""
+        """The message that it would send at the end of its assignment."""
         return KitEnded() if isinstance(self.assignment, KitAssignment) else CaseEnded("")
 
     def receive(self) -> AnyMessage:
@@ -284,7 +284,7 @@ class _Worker(Generic[Key]):
         return message
 
     def _require_due(self, message: AnyMessage) -> None:
-        """Refuse what no worker says of its assignment: code that it runs has written it.
+        """Refuse a message that does not fit the assignment of its worker: code that the worker runs has forged it.
 
         Raises:
             msgspec.ValidationError: it is such a message.
@@ -297,7 +297,7 @@ class _Worker(Generic[Key]):
             raise msgspec.ValidationError(f"a {type(message).__name__} is not due")
 
     def _end_if_it_lives(self) -> None:
-        """Whoever cannot be heard any more."""
+        """End a worker whose connection is of no use any more; one that hangs writes its stack first."""
         try:
             self._process.wait(_ANSWER_S)
         except subprocess.TimeoutExpired:
@@ -320,7 +320,7 @@ class _Worker(Generic[Key]):
             return WorkerLost(f"the worker process of the case hung: no run ended for {self._limit_s:.0f} s")
         if code == -SIGKILL:
             return WorkerLost(f"the worker process of the case was {KILLED}")
-        return WorkerLost(f"the worker process of the case ended {how(code)}")
+        return WorkerLost(f"the worker process of the case ended {describe_exit(code)}")
 
     def _lost_to(self, name: str, caller: Path, code: int) -> WorkerLost:
         """Somebody else's code is blamed by its name, and by its call where that is known: `caller` made it."""
@@ -344,7 +344,7 @@ class _Worker(Generic[Key]):
         self._process.send_signal(number)
 
     def close(self) -> None:
-        """No more assignments."""
+        """Close the connection: no more assignments follow."""
         self.connection.close()
 
     def end(self, limit_s: Callable[[], float]) -> bool:

@@ -316,7 +316,7 @@ class Conductor:
             if planned.gate == reached.gate and planned.stage is GATE:
                 self.precisions[planned.index] = reached.precision
                 self._act(planned)
-        # Always: releasing a gate whose node died does nothing, and a gate that nobody waits for must not hold.
+        # Always: releasing a gate whose node died does nothing, and a gate that no fault waits for must not hold.
         self._deployment.controls[GateControl].release(reached.gate)
 
     def _act(self, planned: _Planned) -> None:
@@ -362,7 +362,7 @@ class Conductor:
             and not stamps
             and any(other.stage is ACTING and _alike(other.spec, spec) for other in self._planned)
         )
-        # Where nobody tells two apart that do the same to the same, what is left is that of the one that still acts.
+        # Where two faults that do the same to one target look alike, what is left belongs to the one that still acts.
         if twin or planned.fault.healed(planned.control(self._deployment), spec):
             planned.stage = HEALED
             self._deployment.record(FaultHealed(fault=planned.index, fault_kind=spec.kind, target=str(spec.target)))

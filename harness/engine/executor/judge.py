@@ -18,7 +18,7 @@ from holdfast.harness.spi.oracle import Oracle
 from holdfast.harness.spi.words import LONGEST, words_of
 
 
-def proved(history: History, number: int, fault: AnyFault) -> bool | None:
+def took_effect(history: History, number: int, fault: AnyFault) -> bool | None:
     """Whether a fault that acted hit what it aimed at; None: it acted too late.
 
     Two things are needed: its mechanism recorded an effect under the identity of this injection, and the history shows
@@ -35,7 +35,7 @@ def proved(history: History, number: int, fault: AnyFault) -> bool | None:
     return fault.landed(history, number)
 
 
-def observed(oracle: Oracle, evidence: Mapping[str, Evidence]) -> bool:
+def is_observable(oracle: Oracle, evidence: Mapping[str, Evidence]) -> bool:
     """Whether a system with this evidence supplies what an oracle needs for any of its clauses."""
     return not missing_evidence(oracle, evidence)
 
@@ -59,7 +59,7 @@ def _clause_evidence(oracle: Oracle) -> Mapping[str, tuple[type[Event], ...]]:
 
 
 def on_its_word(oracles: Iterable[Oracle], evidence: Mapping[str, Evidence]) -> frozenset[str]:
-    """The clauses, as `ORACLE/clause`, that nobody can decide but by what the system under test records of itself.
+    """The clauses, as `ORACLE/clause`, that only native reports of the system under test can decide.
 
     Args:
         oracles: all that judge.
@@ -93,7 +93,9 @@ class _Sight:
 
     def __init__(self, oracles: tuple[Oracle, ...], evidence: Mapping[str, Evidence]) -> None:
         self._oracles, self._evidence = oracles, dict(evidence)
-        self.unseen = tuple(_unseen(oracle, evidence) if observed(oracle, evidence) else None for oracle in oracles)
+        self.unseen = tuple(
+            _unseen(oracle, evidence) if is_observable(oracle, evidence) else None for oracle in oracles
+        )
         self.on_its_word = frozenset(
             f"{oracle.name}/{clause}"
             for oracle in oracles
@@ -125,7 +127,7 @@ def _unseen(oracle: Oracle, evidence: Mapping[str, Evidence]) -> frozenset[str]:
 def judge(
     history: History, oracles: Iterable[Oracle], evidence: Mapping[str, Evidence] | None = None
 ) -> tuple[Verdict, ...]:
-    """The verdict of every oracle that applies. One that raises could not tell: it never decides by crashing.
+    """The verdict of every oracle that applies. One that raises is inconclusive: it never decides by crashing.
 
     None where the history is blind: what is missing in it may have happened.
 
@@ -190,8 +192,8 @@ def outcome_of(history: History, verdicts: tuple[Verdict, ...]) -> tuple[Outcome
     """The outcome of a run with the cause of an inconclusive one.
 
     Where others may have reached into a service, nothing is known. Else FAIL wins over everything: safety is judged
-    even where a fault missed. Then whatever makes a run say too little makes it inconclusive: a problem of the harness,
-    a fault that never acted or never landed, an oracle that could not tell, or no oracle that decided anything.
+    even where a fault missed. Then these make a run inconclusive: a problem of the harness, a fault that never acted or
+    never landed, an inconclusive oracle, or no oracle that decided anything.
     """
     for event in history.of(ConnectionsRefused):
         if event.link:

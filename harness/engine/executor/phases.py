@@ -1,10 +1,10 @@
 """The phases of a run: safety, heal, liveness, settle. Their decisions use the deployment's clock alone.
 
-On a machine that others use too, a bound counts the time in which whatever wanted to run could run. The time in which
-something waited for a processor or a disk is granted on top, up to a limit, so that a run that hangs ends even there.
+On a shared machine, a bound counts only the time in which no process had to wait. The time in which one waited for a
+processor or a disk is granted on top, up to a limit, so that a run that hangs ends even there.
 
-A rehearsal that does not reach its end by itself, or whose output nobody saw, is no proof against what the system under
-test claims: it is inconclusive, in one sentence. What its output holds is judged as ever.
+A rehearsal that does not reach its end by itself, or whose output was not seen, is no proof against the claims of the
+system under test: it is inconclusive, in one sentence. What its output holds is judged as usual.
 """
 
 from __future__ import annotations
@@ -25,16 +25,16 @@ from holdfast.harness.model.sentence import plural
 from holdfast.harness.spi.system import Deployment, Recording
 
 MOST_TIMES = 4
-"""So many times as long as its bound a wait lasts at most."""
+"""How many times its bound a wait lasts at most."""
 
 
 class Patience:
-    """One wait.
+    """A wait of bounded length, which stalls of the machine extend.
 
     Args:
         start_ms: when it begins, on the clock of the deployment.
-        bound_ms: how long it lasts on a machine that is free.
-        stalled_ms: for how long, since whenever, something on this machine has waited for a processor or a disk.
+        bound_ms: how long it lasts on an idle machine.
+        stalled_ms: returns the total time for which processes of this machine have waited for a processor or a disk.
     """
 
     __slots__ = ("_most_ms", "_stalled_before_ms", "_stalled_ms", "_until_ms")
@@ -47,16 +47,16 @@ class Patience:
 
     @property
     def until_ms(self) -> float:
-        """When it is over, as far as can be told now."""
+        """When it is over, by the stalls so far."""
         return self._until_ms + min(self._stalled_ms() - self._stalled_before_ms, self._most_ms)
 
 
 HEAL_POLL_MS = 20
 """How often an undo that takes time is looked at."""
 STANDSTILL_LIMIT = 1_000
-"""So many calls that bring neither an event nor a later time mean that the adapter fell silent."""
+"""After this many calls without an event or a later time the adapter counts as hanging."""
 MOST_VAIN_ATTEMPTS = 10_000
-"""So many attempts in a row without a complete checkpoint show all that more of them would."""
+"""How many attempts in a row without a completed checkpoint end a run: more would show nothing else."""
 
 
 class Phases:
@@ -67,8 +67,8 @@ class Phases:
         deployment: what runs.
         conductor: of the faults.
         progress: towards the expected end.
-        interrupted: the reason to end early, or an empty text; asked between any two steps.
-        slice_ms: the longest single step, so that an interruption is heard.
+        interrupted: returns the reason to end early, or an empty text; called between any two steps.
+        slice_ms: the longest single step, so that an interruption takes effect.
         stalls: of the machine; bounds are longer by them.
 
     Attributes:
@@ -233,6 +233,6 @@ def rehearsed(end: RunEnd, recording: Recording, inputs: InputLog, *, shows_rows
 
 
 def _in_one_line(reason: str) -> str:
-    """Of what a system under test says when it fails, the first line."""
+    """The first line of the error text of a system under test."""
     line = reason.strip().partition("\n")[0].rstrip(".")
     return line if len(line) <= LONGEST else f"{line[:LONGEST]} ..."

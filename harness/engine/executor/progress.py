@@ -1,4 +1,4 @@
-"""How far a run has come: counted from the watched events, asked for by the phases.
+"""How far a run has come: counted from the watched events, and read by the phases.
 
 These are reports of the system under test: they may end the wait for its end early, and never decide that nothing is
 lost (oracles.output.missing).
@@ -33,12 +33,12 @@ NEW_CHECKPOINTS = 2
 
 
 class Progress:
-    """What the watched events say about the expected end of a plan.
+    """What the watched events show about the expected end of a plan.
 
     Args:
         plan: what is run.
         inputs: how much there is to drain.
-        drained: asks a system that tells of no checkpoints whether all input has taken effect; None for one that does.
+        drained: of a system that reports no checkpoints: returns whether all input has taken effect; None for others.
         waits_out: a failure that is expected is waited for until its bound, also where the job shows that it runs on.
         micro_batches: a checkpoint is a micro-batch, and what a watermark held back is in the output of a later one.
 
@@ -105,7 +105,7 @@ class Progress:
             notice(self, event)
 
     def heal(self, healed_ns: int) -> None:
-        """The heal phase is over: what must come counts from this time, whenever it is heard of."""
+        """The heal phase is over: what must come counts from this time, whenever it is reported."""
         self._healed_ns = healed_ns
 
     def decided(self) -> bool:
@@ -113,7 +113,7 @@ class Progress:
         return self.failure is not None or not self.missing() or self._runs_on()
 
     def exhausted(self) -> bool:
-        """Whether a system that tells of no checkpoints has nothing left to do: no fault that waits for it can act."""
+        """Whether a system that reports no checkpoints has nothing left to do: no fault that waits for it can act."""
         return self._drained is not None and self._drained()
 
     def missing(self) -> str:
@@ -214,7 +214,7 @@ class Progress:
 
     def _switch(self, event: JobSwitched) -> None:
         if self._lives.get(process_of(event.node), event.node) != event.node:
-            return  # A coordinator that has a successor and has not noticed tells of no job any more.
+            return  # Events of a superseded coordinator concern no job any more.
         self._status = event.status
         if event.status is JobStatus.FAILED:
             self.failure = event.reason or "no reason given"

@@ -21,7 +21,7 @@ from msgspec.structs import replace
 from holdfast.harness.engine.errors import UsageError
 from holdfast.harness.engine.executor import run_folder
 from holdfast.harness.engine.executor.conductor import NEVER, Conductor
-from holdfast.harness.engine.executor.judge import judge, on_its_word, outcome_of, proved, unclaimed
+from holdfast.harness.engine.executor.judge import judge, on_its_word, outcome_of, took_effect, unclaimed
 from holdfast.harness.engine.executor.phases import Phases, rehearsed
 from holdfast.harness.engine.executor.progress import Progress
 from holdfast.harness.engine.executor.stall_trace import NoStalls, StallTrace
@@ -75,7 +75,7 @@ def _marked(partition: Partition, code: int, count: int) -> Partition:
 
 
 REAL_SLICE_MS = 100
-"""Longest step where steps take real time: how late an interruption may be heard."""
+"""Longest step where steps take real time: how late an interruption may take effect."""
 SUBMIT = "submit"
 """The node of what is recorded before anything runs."""
 _COMPLETED = str(CheckpointCompleted.__struct_config__.tag)
@@ -146,7 +146,7 @@ class _Execution(msgspec.Struct, frozen=True):
     absent: str = ""
 
 
-def uninterrupted() -> str:
+def never_interrupted() -> str:
     """Nothing asks the run to end early."""
     return ""
 
@@ -157,7 +157,7 @@ def run_plan(
     tools: Toolbox,
     tier: Tier = Tier.SIM,
     folder: Path | None = None,
-    interrupted: Callable[[], str] = uninterrupted,
+    interrupted: Callable[[], str] = never_interrupted,
     *,
     rehearsal: bool = False,
     audit: bool = True,
@@ -170,7 +170,7 @@ def run_plan(
         tools: registered faults, workloads and oracles.
         tier: one of the system's.
         folder: of the run, existing; None on the simulator, where nothing is written.
-        interrupted: the reason to end early, or an empty text; asked between any two steps.
+        interrupted: returns the reason to end early, or an empty text; called between any two steps.
         rehearsal: the plan has no faults, and is to show whether others need be run: see phases.rehearsed.
         audit: read back what was persisted, once the run is over (`Deployment.stop`).
 
@@ -355,7 +355,7 @@ def _compared_with_control(execution: _Execution, setting: _Setting) -> _Executi
 
 
 def without_faults(plan: Plan) -> Plan:
-    """The same plan with nothing broken; it must run, whatever its faults were to lead to."""
+    """A plan without its faults; it must run, whatever these were to lead to."""
     end = ExpectedEnd.FINISHED if plan.job.bounded else ExpectedEnd.RUNNING
     return msgspec.structs.replace(plan, faults=(), expected_end=end)
 
@@ -378,7 +378,7 @@ def _history(
     history = History(plan, claims, inputs, recording.output, events, end)
     acted = execution.acted or (False,) * len(plan.faults)
     landed = tuple(
-        proved(history, index, faults[spec.kind]) if acts else None
+        took_effect(history, index, faults[spec.kind]) if acts else None
         for index, (spec, acts) in enumerate(zip(plan.faults, acted, strict=True))
     )
     history.end = msgspec.structs.replace(

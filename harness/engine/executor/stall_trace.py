@@ -1,9 +1,9 @@
 """How long the processes of a run waited for a processor or a disk (oracles.shared.stalls), as Linux reports it thread
 by thread: written down stretch by stretch.
 
-Pressure stall information is brought up to date every two seconds only, and says nothing of who waited. What a thread
-waited for a processor is counted exactly. What it waited for a disk is not counted unless the machine is set to, so
-each look asks whether the thread is in a sleep that nothing interrupts, as one is that flushes a file.
+Pressure stall information is updated every two seconds only, and does not show who waited. What a thread waited for a
+processor is counted exactly. What it waited for a disk is not counted unless the machine is set to, so each look checks
+whether the thread is in uninterruptible sleep, as one is that flushes a file.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class ThreadWaits:
     """The waiting of this process and of all below it, from one call to the next.
 
     Threads that are younger than the last look at them count with all that they have waited for a processor. Where the
-    system does not tell, nobody ever waits.
+    operating system does not report it, the result is 0.
 
     Args:
         now_ns: on whatever clock, as long as it is always the same.
@@ -130,11 +130,11 @@ class MeasuredStalls(Protocol):
         """Write down what was measured. Called between any two steps of the run."""
 
     def close(self) -> None:
-        """No more notes."""
+        """End the measurement."""
 
 
 class NoStalls:
-    """Those of a simulated machine."""
+    """The stalls of a simulated machine: none."""
 
     def stalled_ms(self) -> float:
         return 0.0
@@ -147,7 +147,7 @@ class NoStalls:
 
 
 class StallTrace:
-    """Those of this machine, for one run.
+    """The stalls of this machine during one run.
 
     Args:
         deployment: takes the record.

@@ -10,7 +10,7 @@ from holdfast.harness.engine.cases.case import plan_of
 from holdfast.harness.engine.cases.case_run import CaseRun, run_once
 from holdfast.harness.engine.cases.results import HARNESS_ERROR
 from holdfast.harness.engine.cases.swarm_case import swarm_case
-from holdfast.harness.engine.executor.run import uninterrupted
+from holdfast.harness.engine.executor.run import never_interrupted
 from holdfast.harness.engine.exploration.ledger import Chunk, Counts
 from holdfast.harness.engine.exploration.shrink import MOST_PLANS, needed_faults
 from holdfast.harness.engine.site import registry
@@ -32,7 +32,9 @@ class DrawnChunk(msgspec.Struct, frozen=True):
     plans: dict[int, Plan] = {}
 
 
-def draw_chunk(system: str, code: str, first: int, last: int, interrupted: Callable[[], str] = uninterrupted) -> bytes:
+def draw_chunk(
+    system: str, code: str, first: int, last: int, interrupted: Callable[[], str] = never_interrupted
+) -> bytes:
     """Draw, run and judge some seeds; a DrawnChunk, encoded. An interruption ends it after a seed.
 
     Args:
@@ -66,7 +68,7 @@ def draw_chunk(system: str, code: str, first: int, last: int, interrupted: Calla
 
 
 def alarm_of(result: RunResult) -> str:
-    """What is alarming about a run, or an empty text."""
+    """Why a run is an alarm; empty: it is none."""
     if result.outcome is Outcome.FAIL:
         anomalies = (
             f"{verdict.oracle}/{anomaly.clause}: {anomaly.message}"

@@ -12,7 +12,7 @@ _LENGTH = 12
 
 
 def fingerprint(system: object, tools: Toolbox) -> str:
-    """Of the sources of every package that takes part in a run: judge, system, faults, workloads, oracles."""
+    """A digest of the sources of every package that takes part in a run: judge, system, faults, workloads, oracles."""
     digest = hashlib.sha256()
     for name, root in packages(system, tools):
         for path in sorted(root.rglob("*.py")) if root.is_dir() else [root]:

@@ -70,7 +70,7 @@ class LongCampaign:
                 yield retrial
 
     def _alarm_again(self, seed: int) -> str:
-        """What is alarming about the stored plan of a seed now."""
+        """Why the stored plan of a seed is an alarm with the present code; empty: it is none."""
         try:
             run = run_plan(read_plan_file(self.ledger.plan_of(seed)), self._system, self._tools)
         except Exception as error:  # As in a campaign: it is counted, and the others are tried.
@@ -125,7 +125,7 @@ class LongCampaign:
         return drawn.chunk
 
     def total(self) -> Counts:
-        """Of all chunks that were ever drawn into this folder."""
+        """The counts over all chunks that were ever drawn into this folder."""
         total = Counts()
         for chunk in self.ledger.chunks:
             total.plus(chunk.counts)

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 AHEAD = 3
 """Chunks for each core that are drawn in one job: what is lost when it is broken off."""
 LISTEN_S = 0.1
-"""How late an interruption may be heard."""
+"""How late an interruption may take effect."""
 _GROUP = "holdfast campaign"
 
 
@@ -54,7 +54,7 @@ def drawn_on_spark(
         sent = Code(code, spark.sparkContext.broadcast(archive(system, tools)))
         waiting = iter(chunks)
         while not interrupted() and (wave := list(islice(waiting, AHEAD * spark.sparkContext.defaultParallelism))):
-            yield from _collected(spark, drawn(spark, system.name, sent, wave), interrupted)
+            yield from _collected(spark, draw_on_spark(spark, system.name, sent, wave), interrupted)
 
 
 class Code(NamedTuple):
@@ -69,7 +69,7 @@ class Code(NamedTuple):
     archive: Broadcast[bytes]
 
 
-def drawn(spark: SparkSession, system: str, code: Code, chunks: Sequence[Seeds]) -> DataFrame:
+def draw_on_spark(spark: SparkSession, system: str, code: Code, chunks: Sequence[Seeds]) -> DataFrame:
     """What executors draw, a task for each chunk.
 
     Args:
@@ -110,7 +110,7 @@ def archive(system: System, tools: Toolbox) -> bytes:
 
 
 def _collected(spark: SparkSession, frame: DataFrame, interrupted: Callable[[], str]) -> Iterator[bytes]:
-    """Collect in a thread, so that an interruption is heard while executors draw."""
+    """Collect in a thread, so that an interruption takes effect while executors draw."""
     from pyspark import inheritable_thread_target
     from pyspark.errors import PySparkException
 

@@ -26,7 +26,7 @@ TRIES = 300
 replace = msgspec.structs.replace
 
 
-def attempted(plan: Plan, system: System, tools: Toolbox) -> Run | None:
+def try_plan(plan: Plan, system: System, tools: Toolbox) -> Run | None:
     """A run of a plan on the simulator; None if it cannot be run, for whatever reason: what was left out of the plan
     may be what a fault of it acts on."""
     try:
@@ -124,7 +124,7 @@ MOST_PLANS = 10
 
 
 def needed_faults(run: Run, system: System, tools: Toolbox) -> Needed:
-    """Which faults the cause of a refutation needs. Nobody tries where nothing was refuted, the plan has no fault, its
+    """Which faults the cause of a refutation needs. Not tried where nothing was refuted, the plan has no fault, its
     expected end needs them, or the run was on no simulator.
 
     Args:
@@ -141,7 +141,7 @@ def needed_faults(run: Run, system: System, tools: Toolbox) -> Needed:
     cause = first_anomaly(run.history, run.verdicts)
 
     def shows(candidate: Plan) -> bool:
-        found = attempted(candidate, system, tools)
+        found = try_plan(candidate, system, tools)
         return found is not None and cause is not None and (cause[0], cause[1].clause) in _refuted(found)
 
     if shows(bare):

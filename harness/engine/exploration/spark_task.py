@@ -83,7 +83,7 @@ def _unpacked(code: str, archive: Broadcast[bytes]) -> str:
 
 
 def sentence(text: str) -> str:
-    """Of what Spark says about a failed task, what we said in it, or the last line that names an error."""
+    """The cause in Spark's text on a failed task: our own message, or the last line that names an error."""
     lines = text.splitlines()
     ours = (line.partition(_LACKS)[2] for line in lines if _LACKS in line)
     return next(ours, next((line.strip() for line in reversed(lines) if "Error" in line), lines[0] if lines else ""))

@@ -15,7 +15,7 @@ from holdfast.harness.engine.job_cluster.folder import ENDPOINT, RUN, SETTINGS, 
 
 
 def main(folder: Path) -> None:
-    """Run the cluster of a folder until it is told to end."""
+    """Run the cluster of a folder until a request ends it."""
     settings = msgspec.json.decode((folder / SETTINGS).read_bytes(), type=ClusterSettings)
     run = folder / RUN
     run.mkdir()

@@ -111,7 +111,7 @@ class ClusterClient:
             raise UsageError(f"{self.folder}: the cluster does not answer at {address}: {error.reason}.") from None
 
     def wait_for_savepoint(self, job: str, trigger: str) -> str:
-        """Wait until a savepoint that was asked for is complete; returns its folder.
+        """Wait until a requested savepoint is complete; returns its folder.
 
         Raises:
             UsageError: it failed, or the cluster is gone.
@@ -126,7 +126,7 @@ class ClusterClient:
             time.sleep(POLL_S)
 
     def wait_for_state(self, job: str, *states: str) -> Answer:
-        """Wait until a job is in one of some states; returns what it says then."""
+        """Wait until a job is in one of some states; returns its status then."""
         while True:
             details = self.ask("GET", f"/jobs/{job}")
             if details["state"] in states:

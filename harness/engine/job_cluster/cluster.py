@@ -46,7 +46,7 @@ class Cluster:
 
     Attributes:
         jobs: by id, in the order of their submission.
-        ended: it was told to end.
+        ended: its end was requested.
     """
 
     def __init__(self, plan: Plan, folder: Path) -> None:
@@ -70,7 +70,7 @@ class Cluster:
     # --- its own thread ---
 
     def serve(self) -> None:
-        """Run until it is told to end."""
+        """Run until its end is requested."""
         try:
             while not self.ended:
                 self._take_requests()
@@ -106,7 +106,7 @@ class Cluster:
         """Have the cluster do something between two steps.
 
         Raises:
-            Unknown, Refused, OSError: as what was asked for.
+            Unknown, Refused, OSError: as the command raises them.
         """
         answers: queue.Queue[Answer | Exception] = queue.Queue()
         self._requests.put((request, answers))
@@ -172,7 +172,7 @@ class Cluster:
         return {"request-id": operation.trigger}
 
     def savepoint_status(self, identity: str, trigger: str) -> Answer:
-        """What became of a savepoint that was asked for, as Flink says it.
+        """The status of a requested savepoint, as Flink reports it.
 
         Raises:
             Unknown: there is no such job or request.

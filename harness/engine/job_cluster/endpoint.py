@@ -109,7 +109,7 @@ class _Server(ThreadingHTTPServer):
             self._free.release()
 
     def handle_error(self, request: socket | tuple[bytes, socket], client_address: Any) -> None:
-        """A client that goes away is no error of ours."""
+        """Ignore the error: a client that disconnects is no error of the cluster."""
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -136,10 +136,10 @@ class _Handler(BaseHTTPRequestHandler):
         self._answer("DELETE")
 
     def log_message(self, *arguments: Any) -> None:
-        """Nothing is logged: the cluster records what it does."""
+        """Log nothing: the cluster records what it does."""
 
     def send_error(self, code: int, message: str | None = None, explain: str | None = None) -> None:
-        """What is no request is answered as any other that is refused."""
+        """Answer an invalid request like any other that is refused."""
         self._send(code, {"errors": [f"{message or 'this is no request'}: send one that a cluster takes."]})
 
     def _answer(self, method: str) -> None:

@@ -19,7 +19,7 @@ SETTINGS = "settings.json"
 RUN = "run"
 """Folder of its deployment: input, output, checkpoints and events."""
 LOG = "cluster.log"
-"""What it says when it cannot run."""
+"""Its error text when it cannot run."""
 
 
 VARIABLE = "HOLDFAST_TOKEN"

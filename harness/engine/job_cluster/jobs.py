@@ -28,13 +28,13 @@ from holdfast.harness.model.events import (
 MOST_PARALLELISM = 1 << 15
 """As in Flink."""
 SHOWN = 80
-"""So much of a wrong value is said."""
+"""How many characters of a wrong value an error shows."""
 PENDING, DONE = "pending", "done"
 
 
 @dataclass
 class Requirements:
-    """Those of one job.
+    """The resource requirements of one job.
 
     Attributes:
         lower, upper: bounds of every vertex.
@@ -48,7 +48,7 @@ class Requirements:
     refusal: str = ""
 
     def observe(self, event: Event) -> None:
-        """The job has accepted or refused them."""
+        """Note that the job has accepted or refused requirements."""
         if isinstance(event, RescaleAccepted | RescaleRefused) and self.state == PENDING:
             self.state = DONE
             self.refusal = event.reason if isinstance(event, RescaleRefused) else ""
@@ -103,10 +103,10 @@ OVER = frozenset({"FINISHED", "CANCELED", "FAILED", "SUSPENDED"})
 
 @dataclass
 class SavepointOperation:
-    """A savepoint that was asked for.
+    """A requested savepoint.
 
     Attributes:
-        trigger: its id for whoever asked.
+        trigger: its id for the client.
         name: of its folder.
         stops: the job is to end with it.
         checkpoint: its id; 0: it has none yet.
@@ -123,7 +123,7 @@ class SavepointOperation:
 
     @property
     def status(self) -> str:
-        """As Flink calls it."""
+        """The status in Flink's words."""
         return COMPLETED if self.location or self.failure else IN_PROGRESS
 
 
@@ -159,31 +159,31 @@ class Job:
         return self.state in OVER
 
     def switched(self, event: JobSwitched) -> None:
-        """It has another status."""
+        """Take a change of the job's status."""
         self.state, self.reason = event.status.value.upper(), event.reason
         if event.status is JobStatus.FAILED or event.status is JobStatus.RESTARTING:
             self._fail(f"the job is {event.status}: {event.reason}")
 
     def savepoint_triggered(self, event: SavepointTriggered) -> None:
-        """One of those that were asked for has begun."""
+        """A requested savepoint has begun."""
         for operation in self.savepoints.values():
             if operation.name == event.folder.rstrip("/").rpartition("/")[2]:
                 operation.checkpoint = event.checkpoint
 
     def savepoint_completed(self, event: SavepointCompleted) -> None:
-        """One of them is complete."""
+        """A requested savepoint is complete."""
         for operation in self.savepoints.values():
             if operation.checkpoint == event.checkpoint and not operation.failure:
                 operation.location = event.path.rpartition("/")[0]
 
     def aborted(self, event: CheckpointAborted) -> None:
-        """A checkpoint will never complete, perhaps one of them."""
+        """A checkpoint, perhaps a requested savepoint, will never complete."""
         for operation in self.savepoints.values():
             if operation.checkpoint == event.checkpoint and not operation.location:
                 operation.failure = f"savepoint {event.checkpoint} was given up: {event.reason}"
 
     def refused(self, event: CheckpointRefused) -> None:
-        """Nothing comes of a request, which is one of theirs if it is for a savepoint."""
+        """A request of a user was refused, perhaps one for a savepoint."""
         if event.origin == "savepoint":
             waiting = [each for each in self.savepoints.values() if not each.checkpoint and not each.failure]
             for operation in waiting[:1]:

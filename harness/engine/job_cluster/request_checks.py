@@ -154,7 +154,7 @@ def path_below(root: Path, field: str, given: str | None) -> str:
 
 
 def claim_mode(given: str | None) -> str:
-    """Who owns the savepoint of a submission; empty: as the version has it.
+    """The claim mode of a submission; empty: the default of the version.
 
     Raises:
         ValueError: there is no such mode.
@@ -179,7 +179,7 @@ def savepoint_format(given: str | None) -> str:
 
 
 def parts_of(target: str) -> list[str]:
-    """The parts of the path that is asked for.
+    """The parts of the path of a request.
 
     Raises:
         ValueError: it is none.

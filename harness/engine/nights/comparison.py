@@ -39,7 +39,7 @@ class SystemComparison(msgspec.Struct, frozen=True, kw_only=True):
         gone: labels of findings that only the older one has, and that the newer one decided anew.
         not_covered: those of which the newer one decided no case in which they were found.
         newly_refuted: labels of new findings that no waiver sets aside, and rules and parts that were not FAIL and are.
-            The title, where nothing else says so.
+            The title, where nothing else shows it.
         windows_lost: windows that the older one hit and the newer one did not.
         faults_lost: attacks that landed in the older one and not in the newer one.
         rules_lost: rules that were decided and are not decided any more.
@@ -137,7 +137,7 @@ def _changed_parts(before: SystemNight, after: SystemNight) -> Iterator[ChangedP
 
 
 def _covers(night: SystemNight, finding: NightFinding) -> bool:
-    """Whether a case was decided in which a finding was found, as far as a record tells; else one of its rules."""
+    """Whether a case was decided in which a finding was found, as far as a record shows; else one of its rules."""
     if night.cases and finding.cases:
         return not set(night.cases).isdisjoint(finding.cases)
     return not finding.rules or any(night.rules.get(rule) in _DECIDED for rule in finding.rules)

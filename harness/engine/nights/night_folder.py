@@ -200,18 +200,18 @@ class NightFolder:
         return decode(read_content(path), SystemNight, str(path)) if path.is_file() else None
 
     def finish(self, night: SystemNight) -> None:
-        """A system is over."""
+        """Record that a system is over."""
         write_readable(self.of(night.system) / SYSTEM, night)
 
     def write(self, night: Night, *, complete: bool) -> None:
-        """The record; one that is not complete goes on later."""
+        """Write the record; an incomplete night resumes from it later."""
         write_readable(self.path / NIGHT, night)
         if complete:
             end_begun(self.path)
 
 
 def folder_name(system: str) -> str:
-    """The name of a system as that of a folder; what cannot stand in one is told apart by a digest."""
+    """The name of a system as that of a folder; names with other characters are made unique by a digest."""
     name = _ODD.sub("-", system).strip("-.")
     return name if name == system else f"{name}-{hashlib.sha256(system.encode()).hexdigest()[:6]}"
 

@@ -103,7 +103,7 @@ class Fields:
         return [Fields(each, f"{self._source}: {name}[{index}]") for index, each in enumerate(values)]
 
     def wrong(self, name: str, value: object, allowed: str, advice: str) -> UsageError:
-        """What is to be raised about a field."""
+        """The error for a wrong value of a field."""
         shown = "missing" if value is None else repr(value)[:_SHOWN]
         return UsageError(f"{self._source}: {name} is {shown}; allowed is {allowed}: {advice}.")
 

@@ -7,7 +7,7 @@ from datetime import date
 
 import msgspec
 
-from holdfast.harness.engine.certification.certificate import restated
+from holdfast.harness.engine.certification.certificate import with_new_title
 from holdfast.harness.model.finding import Finding, Signature, signature_of
 from holdfast.harness.model.journal import CaseResult, Journal, RuleResult
 from holdfast.harness.model.night import WaivedUntil
@@ -34,7 +34,7 @@ class Waiver(msgspec.Struct, frozen=True, kw_only=True):
     expires: date
 
     def sets_aside(self, signature: Signature, rules: Iterable[str]) -> bool:
-        """Whether a finding is meant that refutes these rules."""
+        """Whether the waiver applies to a finding that refutes these rules."""
         if self.system and self.system != signature.system:
             return False
         if self.rule:
@@ -42,7 +42,7 @@ class Waiver(msgspec.Struct, frozen=True, kw_only=True):
         return self.signature in (str(signature), signature.label)
 
     def until(self, today: date) -> WaivedUntil:
-        """As the record of a night shows it."""
+        """The waiver as the record of a night shows it."""
         return WaivedUntil(self.reason, self.expires.isoformat(), self.expires < today)
 
 
@@ -76,7 +76,7 @@ def with_waivers(journal: Journal, waived: Mapping[Signature, WaivedUntil]) -> J
         findings=findings,
         cases=cases,
         rules=rules,
-        certificate=restated(journal.certificate, rules, cases, journal.subject),
+        certificate=with_new_title(journal.certificate, rules, cases, journal.subject),
     )
 
 

@@ -27,7 +27,7 @@ from holdfast.harness.oracles.findings import in_words
 
 MOST_LINES = 12
 OF_WITNESS = 100
-"""How much an event says that a witness names; the wrong step says more, everything else less."""
+"""The relevance of an event that a witness names; the wrong step has more, everything else less."""
 _MILLISECOND_NS = 1_000_000
 
 
@@ -46,7 +46,7 @@ def ended_by_deaths(history: History, chosen: Mapping[int, int]) -> dict[int, fr
 
 
 def lines_of(history: History, chosen: Mapping[int, int], ended: Mapping[int, frozenset[str]]) -> list[str]:
-    """The lines of what says most, from top to bottom; a process has one only where nothing else shows that it died."""
+    """The most relevant lines, from top to bottom; a process has one only where nothing else shows that it died."""
     best: dict[str, int] = {}
     for place in sorted(chosen, key=lambda place: place in ended):
         name = line_of(history.events[place])
@@ -143,7 +143,7 @@ class Diagram:
         self._places.append(place)
 
     def _is_more_of_the_last(self, step: DiagramStep, place: int) -> bool:
-        """The same message to another one, with nothing in between."""
+        """Whether a step is the last message once more, to another receiver, with nothing in between."""
         if not self.steps or step.before or {place, self._places[-1]} & self._witness.keys():
             return False
         event, last = (self._history.events[each] for each in (place, self._places[-1]))

@@ -28,7 +28,7 @@ EXPLAINS = (
     "red diamond is the wrong step. Arrows are messages, the thicker ones barriers."
 )
 _ELSEWHERE = 40
-"""What is of the same checkpoint on other lines says so much, and no more: it brings no line of its own."""
+"""The relevance of events of the same checkpoint on other lines: too little for a line of their own."""
 _ABOUT = ("checkpoint", "channel", "transaction", "path", "subtask", "partition")
 """Fields by which events are about the same thing."""
 _THINGS = ("transaction", "path")
@@ -89,7 +89,7 @@ def failure_picture(history: History, anomaly: Anomaly) -> FailurePicture | None
 
     Args:
         history: what happened.
-        anomaly: what an oracle said of it.
+        anomaly: that an oracle reported.
 
     Raises:
         ValueError: the history does not hold the event that the anomaly names.
@@ -160,7 +160,7 @@ def _turns(history: History, wrong: int) -> Iterator[int | None]:
 
 
 def _checkpoints(history: History, places: Iterable[int]) -> frozenset[int]:
-    """Those that some events are about, or that their files and transactions belong to."""
+    """The checkpoints that some events are about, or that their files and transactions belong to."""
     named = [history.events[place] for place in places]
     things = {(field, value) for event in named for field in _THINGS if (value := getattr(event, field, ""))}
     if things:
@@ -174,7 +174,7 @@ def _checkpoint(event: events.Event) -> int:
 
 
 def _chosen(history: History, window: _Window) -> dict[int, int]:
-    """By place, how much each event that is drawn says about the witness."""
+    """By place, the relevance of each event that is drawn for the witness."""
     named = [history.events[place] for place in window.witness]
     about = {(field, value) for event in named for field in _ABOUT if (value := getattr(event, field, None))}
     lines = {line_of(event) for event in named}
@@ -220,7 +220,7 @@ def _before(history: History, window: _Window) -> Iterator[int]:
 
 
 def _score(event: events.Event, about: set[tuple[str, object]], lines: set[str], checkpoints: frozenset[int]) -> int:
-    """How much an event of the window says about the witness; 0: nothing."""
+    """The relevance of an event of the window for the witness; 0: none."""
     line, checkpoint = line_of(event), _checkpoint(event)
     if isinstance(event, TELLING_NOTHING) or line == AUDIT:
         return 0
@@ -246,7 +246,7 @@ def _begins_the_run(event: events.Event) -> bool:
 
 
 def _with_their_messages(history: History, window: _Window, scores: dict[int, int]) -> None:
-    """Who received something that says much is drawn with who sent it, and to whom the witness sent something."""
+    """The other ends of relevant messages: their senders, and receivers of what the witness sent."""
     sent: dict[tuple[object, ...], int] = {}
     for place in range(window.first, window.last + 1):
         event = history.events[place]

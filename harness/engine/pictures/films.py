@@ -15,7 +15,7 @@ from holdfast.harness.model.topology import all_channels, channel_ends, subtasks
 
 
 class Alignment(NamedTuple):
-    """The longest one that held anything back.
+    """The alignment that a film shows.
 
     Attributes:
         subtask, checkpoint: whose and for what.
@@ -59,7 +59,7 @@ def used_channels(history: History) -> set[str]:
 
 
 def longest_alignment(history: History) -> Alignment | None:
-    """Of a checkpoint that completed: the one that held most, of these the longest; None: none held anything."""
+    """The alignment of a completed checkpoint that held back most batches, or the longest of these; None: none did."""
     completed = {event.checkpoint for event in history.of(events.CheckpointCompleted)}
     first: dict[tuple[int, str, int], int] = {}
     found: list[Alignment] = []

@@ -136,7 +136,7 @@ class Stage:
         }
 
     def _clear(self) -> None:
-        """Nothing of an older attempt is left."""
+        """Clear what is left of an older attempt."""
         self.channels: dict[str, deque[Batch | int]] = {name: deque() for name in self.names}
         self.blocked: dict[str, int] = {}
         self._passed: set[tuple[str, int]] = set()
@@ -199,7 +199,7 @@ class Stage:
         self._used = set(channels)
 
     def newest(self, channel: str) -> str:
-        """What was last put into a channel."""
+        """The element that was last put into a channel."""
         last = self.channels[channel][-1]
         return str(last) if isinstance(last, int) else last.words
 
@@ -366,7 +366,7 @@ def _sums_in_words(sums: Mapping[str, int]) -> str:
 
 
 def _owners(history: History) -> dict[tuple[str, str], str]:
-    """Which subtask of a vertex has a key, as far as snapshots tell."""
+    """Which subtask of a vertex has a key, as far as snapshots show."""
     found: dict[tuple[str, str], str] = {}
     for event in history.of(SnapshotTaken):
         if event.state is not None:

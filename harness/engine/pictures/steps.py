@@ -174,13 +174,13 @@ _RECEIVED = {received: (sent, fields) for sent, received, fields in events.MESSA
 
 
 def sent_as(event: events.Event) -> tuple[object, ...]:
-    """What tells the message that an event sends from others; empty: it sends none."""
+    """What identifies the message that an event sends; empty: it sends none."""
     fields = _SENT.get(type(event))
     return () if fields is None else (type(event), *(getattr(event, field) for field in fields))
 
 
 def received_as(event: events.Event) -> tuple[object, ...]:
-    """The same of the message that an event receives."""
+    """What identifies the message that an event receives; empty: it receives none."""
     edge = _RECEIVED.get(type(event))
     return () if edge is None else (edge[0], *(getattr(event, field) for field in edge[1]))
 
@@ -201,7 +201,7 @@ def line_of(event: events.Event) -> str:
 
 
 def shape_of(event: events.Event) -> StepShape:
-    """What it is drawn as."""
+    """The shape by which an event is drawn."""
     return _SHAPES.get(type(event), StepShape.STEP)
 
 

@@ -154,15 +154,15 @@ def _objection(plan: Plan, system: System, tier: Tier) -> str:
     try:
         return answer_of(system.objection, plan, tier, kind=str) if isinstance(system, TierAware) else ""
     except ValueError:
-        return ""  # A value of an option is refused, as check_options says, or as the run is to show.
+        return ""  # A value of an option is refused: check_options reports it, or the run is to show it.
 
 
 def check_options(plan: Plan, system: System) -> None:
-    """Every option must be accounted for, unless the plan starts nothing.
+    """Check that every option is accounted for, unless the plan starts nothing.
 
     Raises:
         UsageError: a value is refused.
-        NotApplicable: an option is unsupported, or the adapter says nothing about it.
+        NotApplicable: an option is unsupported, or the adapter does not account for it.
     """
     if plan.expected_end in (ExpectedEnd.REFUSED, ExpectedEnd.ACCEPTED):
         return
@@ -258,7 +258,7 @@ def _check_capability(needed: str, what: str, system: System, tier: Tier) -> Non
 
 
 def _check_contract(place: str, spec: FaultSpec, fault: ContractBound, system: System) -> None:
-    """What is done to messages is within the contract of the system."""
+    """Refuse a fault on messages that is beyond the contract of the system."""
     contract = system.message_contract if isinstance(system, MessageContractAware) else ORDERED_CONNECTION
     try:
         beyond = fault.beyond(spec, contract)
@@ -338,8 +338,8 @@ def _in_range(place: str, value: int, low: int, high: int | None = None) -> None
 MOST_WORKERS = 3
 
 
-def fitted(plan: Plan, system: System, tier: Tier) -> Plan:
-    """That plan as it applies to a system, or that by which the system asks to be rehearsed, with the same faults.
+def fit_to_system(plan: Plan, system: System, tier: Tier) -> Plan:
+    """A plan as it fits a system: changed to what the system takes, or its rehearsal plan with the same faults.
 
     Args:
         plan: for any system; its parallelism is the least that it can do with.

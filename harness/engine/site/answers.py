@@ -1,5 +1,5 @@
-"""What a system answers, looked at where it comes in: an answer of another type than its contract says is the system's,
-and not an error of what would trip over it later.
+"""The return values of a system are checked where they come in: one of another type than its contract is an error of
+the system, not of the code that would fail on it later.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _DEPLOYMENT = ("controls", "now_ms", "advance", "record", "feed_markers", "drain
 
 
 def require_answers(system: System) -> None:
-    """Refuse what a system says of itself where it is of another type than its contract says.
+    """Refuse what a system declares of itself where it is of another type than its contract.
 
     Raises:
         WrongAnswer: see above.

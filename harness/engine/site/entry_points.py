@@ -1,6 +1,6 @@
-"""Entry points by group and name, and `module:name`: how what is plugged in is found, and what is said where it is not.
+"""Entry points by group and name, and `module:name`: how plugged-in code is found, and the error where it is not.
 
-Looked up once and kept; nothing is imported before it is asked for.
+Looked up once and kept; nothing is imported before it is needed.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ LISTED_BY = {"rule": "holdfast rules", "area": "holdfast rules", "step": "holdfa
 
 
 def names(group: str) -> tuple[str, ...]:
-    """What is registered in a group, without loading it."""
+    """The names that are registered in a group, without loading anything."""
     return tuple(entries(group))
 
 
@@ -53,12 +53,12 @@ def module_of(name: str) -> str:
 
 
 def misplaced() -> Iterator[str]:
-    """A sentence for each group in which somebody registers and that nobody reads."""
+    """A sentence for each group with entry points that Holdfast does not read."""
     for group in sorted(installed().groups):
         if group.startswith("holdfast.") and group.removeprefix("holdfast.") not in GROUPS:
             names = ", ".join(repr(entry.name) for entry in installed(group=group))
             yield (
-                f"{group} is no group of entry points, so nobody reads {names}; groups are {', '.join(GROUPS)}: see "
+                f"{group} is no group of entry points, so nothing reads {names}; groups are {', '.join(GROUPS)}: see "
                 "Interfaces in the documentation, and move it there."
             )
 
@@ -79,8 +79,8 @@ def entries(group: str) -> dict[str, EntryPoint]:
     return {entry.name: entry for entry in sorted(installed(group=f"holdfast.{group}"), key=lambda each: each.name)}
 
 
-def things(group: str) -> dict[str, Any]:
-    """What is registered in a group, by name."""
+def load_all(group: str) -> dict[str, Any]:
+    """Load everything that is registered in a group, by name."""
     return {name: loaded(entry) for name, entry in entries(group).items()}
 
 
@@ -111,7 +111,7 @@ def imported(reference: str) -> Any:
         return getattr(import_module(module_name), name)
 
 
-def made(thing: Any) -> Any:
+def instantiated(thing: Any) -> Any:
     """A registered thing, or what its zero-argument factory makes."""
     if not callable(thing):
         return thing
@@ -123,7 +123,7 @@ def collected(entries: Iterable[EntryPoint]) -> list[Any]:
     """What entry points bring, where each is one thing or an iterable of them, or makes either."""
     found: list[Any] = []
     for entry in entries:
-        one_or_several = made(loaded(entry))
+        one_or_several = instantiated(loaded(entry))
         if isinstance(one_or_several, Iterable):
             found.extend(one_or_several)
         else:
@@ -132,7 +132,7 @@ def collected(entries: Iterable[EntryPoint]) -> list[Any]:
 
 
 def by_module(entries: Iterable[EntryPoint]) -> dict[str, list[Any]]:
-    """The same by the module that an entry point names; a package stands for all below it."""
+    """Load entry points, grouped by the module that each names; a package stands for all below it."""
     found: dict[str, list[Any]] = {}
     for entry in entries:
         found.setdefault(entry.module, []).extend(collected([entry]))

@@ -26,7 +26,7 @@ _PACKAGES = tuple(f"{os.sep}{name}{os.sep}" for name in ("site-packages", "dist-
 
 
 class NotHere(BaseException):
-    """This process may not run what does not ship with Holdfast. No error: nobody takes it for one of such code.
+    """This process may not run what does not ship with Holdfast. No Exception, so no handler takes it for an error.
 
     Attributes:
         names: of what was to be run, as `module:name`.
@@ -38,7 +38,7 @@ class NotHere(BaseException):
 
 
 class WrongAnswer(Exception):
-    """A part answered with something else than its contract says; the end of a sentence that begins with its name."""
+    """A part returned a value against its contract; the end of a sentence that begins with its name."""
 
 
 _passing: set[type[BaseException]] = {KeyboardInterrupt, GeneratorExit, NotHere}
@@ -58,7 +58,7 @@ def only_what_ships() -> Iterator[None]:
 
 
 def require_place_for(names: Sequence[str]) -> None:
-    """This process may run all of that.
+    """Check that this process may run all of these.
 
     Args:
         names: of what does not ship with Holdfast, as `module:name`.
@@ -119,7 +119,7 @@ def loading(what: str, advice: str) -> Iterator[None]:
 
 
 def interrupts_are_theirs() -> None:
-    """From now on a KeyboardInterrupt for which this process heard no signal is one that such code raises itself."""
+    """Treat a KeyboardInterrupt without a signal from now on as raised by third-party code."""
     _theirs.add(KeyboardInterrupt)
 
 
@@ -133,11 +133,11 @@ def let_pass(kind: type[BaseException]) -> None:
 
 
 def raised_by(names: Sequence[str], error: BaseException) -> str:
-    """What code that does not ship with Holdfast raised, in which call of it and where, or what it answered against its
-    contract, without a full stop; empty: neither, or it raised what the machine refuses anybody.
+    """What code that does not ship with Holdfast raised, in which call of it and where, or what it returned against its
+    contract, without a full stop; empty: neither, or the machine lacks a resource.
 
-    Whose an exception is, the innermost frame tells that is in such code or in ours: between them and it may be the
-    standard library, and packages that anybody uses.
+    An exception belongs to the innermost frame that is in such code or in ours: further in may be the standard library,
+    and packages that both use.
 
     Args:
         names: of that code, as `module:name`.

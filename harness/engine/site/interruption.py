@@ -1,6 +1,6 @@
-"""What ends a process early. Signals are heard between any two steps of a run, so that everything is healed and ended
-before the process goes: the first one lets what is under way come to an end, for a while; a second one, of any kind,
-breaks it off. What hangs is left at once, because an ordinary end waits for every thread.
+"""What ends a process early. Signals take effect between any two steps of a run, so that everything is healed and ended
+before the process ends: after the first one, what is under way may complete, for a while; a second one, of any kind,
+aborts it. A hanging call is abandoned at once, because an ordinary end waits for every thread.
 """
 
 from __future__ import annotations
@@ -23,19 +23,19 @@ _heard: list[int] = []
 
 
 def any_heard() -> bool:
-    """Whether a signal came, wherever it was heard."""
+    """Whether a signal came, in any handler."""
     return bool(_heard)
 
 
 class Interruption:
-    """Which signal asked to end early.
+    """The state of an early end: by a signal, or because the harness cannot go on.
 
     Attributes:
-        signal: name of the signal that was heard first; empty while none was.
+        signal: name of the signal that came first; empty while none did.
         broken: why the harness itself cannot go on, one sentence; empty: it can.
         dropped: whether what is under way is broken off.
         alarms: whether the handler of alarms is ours.
-        followers: called at once with the number of every signal that is heard.
+        followers: called at once with the number of every signal that comes.
     """
 
     def __init__(self) -> None:
@@ -74,7 +74,7 @@ class Interruption:
             self._drop()
 
     def grace_over(self, number: int, _frame: FrameType | None) -> None:
-        """The handler of the alarm."""
+        """Handle the alarm: the time for an orderly end is over."""
         _heard.append(number)
         for tell in self.followers:
             tell(signal.SIGTERM)
@@ -82,7 +82,7 @@ class Interruption:
 
     @property
     def since_s(self) -> float:
-        """How long ago the first signal was heard, or the harness gave up; 0: never."""
+        """Seconds since the first signal came, or the harness gave up; 0: neither."""
         return monotonic() - self._began_s if self.reason() else 0.0
 
     def _begin_grace(self) -> None:
@@ -110,7 +110,7 @@ class Interruption:
 
 
 class OwnSignals:
-    """Signals that come where nobody listens: each ends the process with 128 + its number.
+    """The handler of signals outside of a command: each ends the process with 128 + its number.
 
     Before a command begins and behind its end, at once: nothing is to be undone there.
     """
@@ -149,7 +149,7 @@ class OwnSignals:
 
 
 def heard_from_now_on() -> OwnSignals:
-    """Hear the signals that ask this process to end, wherever nobody listens to them, and in no process that it forks.
+    """Install that handler for the signals that ask this process to end, in this process and none that it forks.
 
     SIGHUP stays ignored under nohup.
     """
@@ -169,7 +169,7 @@ def heard_from_now_on() -> OwnSignals:
 
 @contextmanager
 def listening() -> Iterator[Interruption]:
-    """Hear the signals that ask a process to end, as far as the platform has them. SIGHUP stays ignored under nohup."""
+    """Handle the signals that ask a process to end, where the platform has them. SIGHUP stays ignored under nohup."""
     interruption = Interruption()
     before = {number: signal.signal(number, interruption.hear) for number in _unignored()}
     before[signal.SIGALRM] = signal.signal(signal.SIGALRM, interruption.grace_over)
@@ -184,18 +184,18 @@ def listening() -> Iterator[Interruption]:
 
 
 def leave_to_parent() -> None:
-    """For a worker process: a signal for all of us is heard by the parent, which ends us in good order."""
+    """For a worker process: ignore signals to the process group, as the parent handles them and ends this process."""
     for number in signals():
         signal.signal(number, signal.SIG_IGN)
 
 
 def _unignored() -> list[signal.Signals]:
-    """Without SIGHUP under nohup."""
+    """The signals to handle: without SIGHUP under nohup."""
     return [each for each in signals() if each.name != "SIGHUP" or signal.getsignal(each) is not signal.SIG_IGN]
 
 
 def signals() -> list[signal.Signals]:
-    """Those that ask a process to end, as far as the platform has them."""
+    """The signals that ask a process to end, as far as the platform has them."""
     return [signal.Signals[name] for name in _SIGNALS if name in signal.Signals.__members__]
 
 
@@ -203,10 +203,10 @@ _hanging: list[str] = []
 
 
 def note_hanging(what: str) -> None:
-    """Something does not return, and nobody waits for it any more."""
+    """Note a call that does not return, and that is not waited for any more."""
     _hanging.append(what)
 
 
-def hanging() -> Sequence[str]:
-    """All of that so far."""
+def hanging_calls() -> Sequence[str]:
+    """All such calls so far."""
     return tuple(_hanging)

@@ -1,5 +1,5 @@
 """What this machine can run, how busy it is, and which versions are installed, so that a report states what its results
-were got with. Nothing is imported or started to find out, but Java is asked for its version."""
+were got with. Nothing is imported or started to find out, except Java, for its version."""
 
 from __future__ import annotations
 
@@ -47,13 +47,13 @@ def lacking(tier: Tier) -> str:
 
 
 def processors() -> int:
-    """How many this process may use; 1 where that is not told."""
+    """How many processors this process may use; 1 where that is unknown."""
     return len(os.sched_getaffinity(0)) if sys.platform == "linux" else 1
 
 
 def stalled_ms() -> float:
-    """For how long since it was started something on this machine has waited for a processor or for a disk, the two
-    added; 0 where that is not told (Linux does, as pressure stall information).
+    """For how long since its boot processes on this machine have waited for a processor or for a disk, the two added; 0
+    where that is not reported (Linux does, as pressure stall information).
 
     Of disks, too: a process that others keep from flushing its files for seconds is as late as one without a processor.
     """
@@ -93,9 +93,9 @@ def _lacking_for_containers() -> str:
 
 
 def _peer(address: str) -> int | None:
-    """The pid of whoever accepts connections at unix://PATH or tcp://HOST:PORT; a socket file may outlive its engine.
+    """The pid of the process that accepts connections at unix://PATH or tcp://HOST:PORT; a socket file may outlive it.
 
-    0: it is in a space of pids that is not seen here; -1: that is not told; None: nobody accepts any.
+    0: it is in a pid namespace that is not seen here; -1: unknown; None: no process accepts any.
     """
     at = urlsplit(address)
     with socket.socket(socket.AF_UNIX if at.scheme == "unix" else socket.AF_INET) as stream:
@@ -163,7 +163,7 @@ def on_tiers(system: System, ran: Collection[Tier]) -> tuple[str, ...]:
 
 
 def _difference(name: str, found: Mapping[Tier, Mapping[str, str]]) -> str:
-    """Of one part; empty if all tiers that have it have one version."""
+    """How the versions of one part differ by tier; empty if all tiers that have it have one version."""
     tiers = {tier: each[name] for tier, each in found.items() if name in each}
     if len(set(tiers.values())) < 2:
         return ""

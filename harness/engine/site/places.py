@@ -322,7 +322,7 @@ def places_of(rule: str, cases: Iterable[Case]) -> tuple[Found, ...]:
 
 
 def read_places() -> Iterator[tuple[Found, ...]]:
-    """Those of each rule: whoever wants them later has not to wait until all sources are parsed."""
+    """The places of each rule, one by one: to iterate parses the sources, so that later look-ups need not wait."""
     return (places_of(rule.id, registry.cases()) for rule in registry.rules())
 
 

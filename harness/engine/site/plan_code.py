@@ -37,8 +37,8 @@ def code_named_by(plan: Plan) -> tuple[str, ...]:
     return tuple(name for name in found if not name.startswith(SHIPPED) and name not in known)
 
 
-def strangers(system: str, plan: Plan | None = None) -> tuple[str, ...]:
-    """What does not ship with Holdfast of a system and of a plan, as `module:name`, whoever registers it.
+def third_party_code(system: str, plan: Plan | None = None) -> tuple[str, ...]:
+    """The classes that a system and a plan use and that do not ship with Holdfast, as `module:name`, registered or not.
 
     Args:
         system: by name, with variant.
@@ -49,7 +49,7 @@ def strangers(system: str, plan: Plan | None = None) -> tuple[str, ...]:
 
 
 def require_trusted_code(plan: Plan, source: str | Path, *, trust: bool) -> None:
-    """Refuse a plan from a file that may let its system import what nobody has registered.
+    """Refuse a plan from a file that may let its system import code that is not registered.
 
     Args:
         plan: of the file.

@@ -1,6 +1,6 @@
 """Everything that is plugged in, by its kind.
 
-Nothing is imported before it is asked for, so that a command that needs no system stays fast.
+Nothing is imported before it is needed, so that a command that needs no system stays fast.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def brought_by_suites(field: str) -> list[EntryPoint]:
 
 
 def named_by_suites(field: str) -> dict[str, EntryPoint]:
-    """The same of a kind that is brought by name, such as `kits`."""
+    """The entry points of suites for things that a suite brings by name, such as `kits`."""
     found = [each for suite in _suites() for each in getattr(suite, field).items()]
     return {name: EntryPoint(name, reference, _GROUP) for name, reference in sorted(found)}
 
@@ -58,12 +58,12 @@ def one_of_suites(field: str, name: str, noun: str) -> Any:
     """The thing of that name.
 
     Raises:
-        UsageError: nobody brings it, or it cannot be loaded.
+        UsageError: it is not registered, or it cannot be loaded.
     """
     known = named_by_suites(field)
     if name not in known:
         raise entry_points.unknown(noun, name, known)
-    return entry_points.made(entry_points.loaded(known[name]))
+    return entry_points.instantiated(entry_points.loaded(known[name]))
 
 
 def _suites() -> Iterator[Suite]:
@@ -105,7 +105,7 @@ def toolbox() -> Toolbox:
     """All registered faults, workloads and oracles."""
     return Toolbox(
         faults=_faults(),
-        workloads={name: entry_points.made(each) for name, each in entry_points.things("workloads").items()},
+        workloads={name: entry_points.instantiated(each) for name, each in entry_points.load_all("workloads").items()},
         oracles=tuple(entry_points.collected(entry_points.entries("oracles").values())),
     )
 
@@ -113,7 +113,7 @@ def toolbox() -> Toolbox:
 def _faults() -> dict[str, AnyFault]:
     from holdfast.harness.spi.fault import registered_faults
 
-    entry_points.things("faults")  # what cannot be imported is said by name
+    entry_points.load_all("faults")  # what cannot be imported is said by name
     with loading("a registered fault", "mend it or uninstall its package"):
         try:
             return dict(registered_faults())
@@ -138,7 +138,7 @@ def system(name: str) -> System:
             made = factory(variant) if variant else factory()
         except ValueError as error:
             raise UsageError(f"system {name!r}: {error}") from error
-        # A property is not asked for its value: it may have to start the system for that.
+        # A property is not evaluated: it may have to start the system for that.
         missing = [each for each in _SYSTEM_MEMBERS if not (hasattr(type(made), each) or hasattr(made, each))]
         if missing:
             raise UsageError(
@@ -151,13 +151,13 @@ def system(name: str) -> System:
 
 
 def strangers_of(system: System) -> tuple[str, ...]:
-    """The same of a system that was made, which may have another name than it was named by."""
+    """The third-party code of a system that was made, which may have another name than it was named by."""
     kind = type(system)
     return entry_points.strangers_in(system.name) or entry_points.strangers_in(f"{kind.__module__}:{kind.__qualname__}")
 
 
 def strangers_in_part(factory: str) -> tuple[str, ...]:
-    """The same of a part: named, registered, made of several, or known by the scheme of its URI."""
+    """The third-party code of a part: named, registered, made of several, or known by the scheme of its URI."""
     named = part_factories(frozenset(re.split(r"\+|://", factory)))
     return tuple(stranger for each in (factory, *sorted(named)) for stranger in entry_points.strangers_in(each))
 
@@ -229,7 +229,7 @@ def reporters(shown: type[Thing]) -> tuple[Reporter[Thing], ...]:
         UsageError: a reporter cannot be loaded or made, or does not say what it shows.
     """
     found = []
-    for name, factory in entry_points.things("reporters").items():
+    for name, factory in entry_points.load_all("reporters").items():
         shows = getattr(factory, "shows", None)
         if not isinstance(shows, type):
             raise UsageError(
@@ -237,7 +237,7 @@ def reporters(shown: type[Thing]) -> tuple[Reporter[Thing], ...]:
                 "holdfast.harness.spi.reporter.Reporter names."
             )
         if shows is shown:
-            found.append(entry_points.made(factory))
+            found.append(entry_points.instantiated(factory))
     return tuple(found)
 
 
@@ -247,10 +247,10 @@ def kits() -> tuple[str, ...]:
 
 
 def kit(contract: str) -> Kit:
-    """Who judges a contract of the SPI, by its name.
+    """The kit that judges a contract of the SPI, by its name.
 
     Raises:
-        UsageError: nobody does.
+        UsageError: none is registered.
     """
     return cast("Kit", one_of_suites("kits", contract, "kit"))
 
@@ -261,10 +261,10 @@ def scaffolds() -> tuple[str, ...]:
 
 
 def scaffold(kind: str) -> Scaffold:
-    """What an author of such a thing starts from.
+    """The scaffold that an author of such a part starts from.
 
     Raises:
-        UsageError: nobody has one.
+        UsageError: none is registered.
     """
     return cast("Scaffold", one_of_suites("scaffolds", kind, "scaffold"))
 
@@ -353,7 +353,7 @@ def cases() -> tuple[Case, ...]:
 @cache
 def case_costs() -> Mapping[tuple[str, Tier], float]:
     """By case and tier, the recorded seconds of all its runs one after the other, alone on an idle machine."""
-    tables = [entry_points.made(entry_points.loaded(each)) for each in brought_by_suites("case_costs")]
+    tables = [entry_points.instantiated(entry_points.loaded(each)) for each in brought_by_suites("case_costs")]
     return {key: seconds for table in tables for key, seconds in table.items()}
 
 
@@ -378,7 +378,7 @@ def oracles_by_module() -> Mapping[str, Sequence[Oracle]]:
 
 
 def history(name: str) -> Callable[[], History] | None:
-    """Who makes the hand-made history of that name."""
+    """The function that makes the hand-made history of that name."""
     tables = map(entry_points.loaded, brought_by_suites("histories"))
     return next((each[name] for each in tables if name in each), None)
 

@@ -1,5 +1,5 @@
-"""The site of this process: what the user said about services, those that were opened, and how services of others let
-us in: read from the environment, because what is typed can be read by everybody."""
+"""The site of this process: what the user stated about services, those that were opened, and the credentials for
+existing services: from the environment, because every user of the machine can read a command line."""
 
 from __future__ import annotations
 
@@ -159,18 +159,18 @@ def site_of(
 
 
 def settle(site: Site) -> None:
-    """Say what the user said, before any system needs a service; for the whole process, the last call counts."""
+    """Set the site that the user stated, before any system needs a service; for the process, the last call counts."""
     global _site
     _site = site
 
 
-def settled() -> Site:
-    """What the user said."""
+def chosen_site() -> Site:
+    """The site that the user stated."""
     return _site
 
 
 def named() -> Sites:
-    """The same without what must be kept secret."""
+    """The site that the user stated, without keys and passwords."""
     return Sites(
         kafka_bootstrap=_site.kafka_bootstrap,
         s3_endpoint=_site.s3_endpoint,
@@ -190,16 +190,16 @@ def settle_named(sites: Sites) -> None:
 
 
 def service_provider() -> ServiceProvider | None:
-    """Who provides brokers, object stores and clusters; None if nobody is installed."""
-    found = entry_points.things("services").values()
-    return next((cast("ServiceProvider", entry_points.made(each)) for each in found), None)
+    """The provider of brokers, object stores and clusters; None if none is installed."""
+    found = entry_points.load_all("services").values()
+    return next((cast("ServiceProvider", entry_points.instantiated(each)) for each in found), None)
 
 
 def services() -> Services:
     """Opened at the first call; the same ones until `close_services`.
 
     Raises:
-        UsageError: nobody provides any, or the site contradicts itself.
+        UsageError: no provider is installed, or the site contradicts itself.
     """
     global _services
     if _services is None:
@@ -214,10 +214,10 @@ def services() -> Services:
 
 
 def require_reachable() -> None:
-    """Ask each service that the user named whether it is there, before anything rests on it.
+    """Connect to each service that the user named, before anything rests on it.
 
     Raises:
-        UsageError: one is not, or nobody here can ask it; one sentence.
+        UsageError: one does not answer, or no client for it is installed; one sentence.
     """
     if not (_site.kafka_bootstrap or _site.s3_endpoint or _site.spark_master):
         return
@@ -248,7 +248,7 @@ def sweep_services() -> Sequence[str]:
 
 
 def installer() -> InstallsServices:
-    """Who installs what services without Docker are made of.
+    """The installer of the parts of services without Docker.
 
     Raises:
         UsageError: there is none that installs anything.
@@ -263,7 +263,7 @@ def image_set(site: Site) -> ImageSet:
     """What services are started from, with the images that a site puts in place of ours.
 
     Raises:
-        UsageError: nobody has any.
+        UsageError: no provider of images is installed.
         ValueError: a site names an image that is not in the set.
     """
     provider: object = service_provider()
@@ -273,8 +273,7 @@ def image_set(site: Site) -> ImageSet:
 
 
 def missing_parts() -> str:
-    """The names of what is not installed, and is not optional; empty: nothing is missing, or nobody can install
-    anything."""
+    """The names of what is not installed, and is not optional; empty: nothing is missing, or no installer is there."""
     provider = _installing()
     parts = () if provider is None else provider.parts()
     return ", ".join(part.name for part in parts if not (part.present or part.optional))

@@ -89,7 +89,7 @@ def _workers_like_this(master: str) -> Iterator[None]:
 
 @contextmanager
 def _standard_error_in(path: Path) -> Iterator[None]:
-    """Java inherits it, and writes there what nobody needs unless it fails."""
+    """Redirect standard error, which Java inherits, to a file that is needed only if it fails."""
     sys.stderr.flush()
     saved = os.dup(2)
     with path.open("wb") as file:

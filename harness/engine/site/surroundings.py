@@ -38,7 +38,7 @@ def store_keys() -> Mapping[str, str]:
 
 
 def take_store_keys(keys: Mapping[str, str]) -> None:
-    """This process has them from the one that began it, and not in its environment, where a part could see them."""
+    """Take the keys from the process that started this one, not from the environment, where a part could see them."""
     _handed.update(keys)
 
 

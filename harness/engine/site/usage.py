@@ -21,8 +21,8 @@ class UsageMeter:
     """Measures while the context lasts. On a machine without /proc no memory is known, and 0 is reported.
 
     A page that several processes share counts once, spread over them (PSS of Linux). Processor time is that of the
-    processes that were waited for, or that which was seen of each process that lived, whichever is more: a fault kills
-    processes for which nobody waits, and some live for less than a look.
+    processes that were waited for, or that which was seen of each process that lived, whichever is more: processes that
+    a fault kills are not waited for, and some live for less than a look.
     """
 
     def __init__(self) -> None:
@@ -65,7 +65,7 @@ class UsageMeter:
 
 
 def _waited_for_s() -> float:
-    """Of this process and of all below it that were waited for."""
+    """The processor time of this process and of all below it that were waited for, in seconds."""
     return sum(os.times()[:4])
 
 

@@ -15,7 +15,7 @@ from holdfast.harness.engine.site.foreign import foreign
 from holdfast.harness.engine.site.interruption import leave_to_parent
 
 LISTEN_S = 0.1
-"""How late an interruption may be heard."""
+"""How late an interruption may take effect."""
 AHEAD = 3
 """Calls for each worker process that are waited for at a time."""
 

@@ -21,8 +21,8 @@ from holdfast.harness.engine.swarm.options import (
     draw_dependent_edges,
     draw_edges,
     draw_forgiving,
-    forced,
     strategy,
+    with_forced_checkpoints,
 )
 from holdfast.harness.engine.swarm.scene import (
     Scene,
@@ -31,7 +31,7 @@ from holdfast.harness.engine.swarm.scene import (
     draw_faults,
     draw_later_faults,
     draw_shares,
-    only,
+    only_occasions,
 )
 from holdfast.harness.model import profile
 from holdfast.harness.model.capability import Capability
@@ -58,16 +58,16 @@ POLICIES = ("NO_EXTERNALIZED_CHECKPOINTS", "DELETE_ON_CANCELLATION", "RETAIN_ON_
 _LEAVES = POLICIES[-1]
 _ENDS = {"cancel": ExpectedEnd.CANCELED, "suspend": ExpectedEnd.SUSPENDED}
 _CALM = 2
-"""So many checkpoints after the last fault there is a coordinator that can be asked."""
+"""So many checkpoints after the last fault there is a coordinator that takes requests."""
 
 
 WIDTHS = (1, 2, 3, 4)
 """Of a job that goes on from what another one has left."""
 
 
-def rescaled(plan: Plan, stream: Stream, percent: int) -> Plan:
-    """The same plan, but a job that is submitted in it may be of another parallelism, unless it holds records back:
-    these cannot be spread over other subtasks."""
+def with_rescaled_jobs(plan: Plan, stream: Stream, percent: int) -> Plan:
+    """A plan in which a job that is submitted may be of another parallelism, unless it holds records back: these cannot
+    be spread over other subtasks."""
     if any(vertex.kind is VertexKind.MINI_BATCH for vertex in plan.job.vertices):
         return plan
     faults = []
@@ -78,8 +78,8 @@ def rescaled(plan: Plan, stream: Stream, percent: int) -> Plan:
     return replace(plan, faults=tuple(faults))
 
 
-def afresh(plan: Plan, stream: Stream, percent: int) -> Plan:
-    """The same plan, but a job that is submitted in it may start empty, whatever the last one has left."""
+def with_empty_starts(plan: Plan, stream: Stream, percent: int) -> Plan:
+    """A plan in which a job that is submitted may start empty, whatever the last one has left."""
     faults = tuple(
         replace(spec, parameters={**spec.parameters, "restore": 0})
         if spec.kind == SUBMIT and stream.chance(percent / 100)
@@ -90,7 +90,7 @@ def afresh(plan: Plan, stream: Stream, percent: int) -> Plan:
 
 
 def draw_policy(scene: Scene) -> dict[str, str]:
-    """What is to become of checkpoints when the job is over."""
+    """Draw the retention policy of checkpoints."""
     return {profile.RETENTION: scene.stream.choice(POLICIES)}
 
 
@@ -146,7 +146,7 @@ def draw_plan(seed: int, mix: Mix = SWARM) -> Plan:
     calm, single = few.chance(mix.calm_percent / 100), few.chance(mix.single_percent / 100)
     attacks = mix.drawn_attacks()
     if calm or single:
-        attacks = only(attacks, *(() if calm else (Occasion.MIXED, Occasion.LIVES)))
+        attacks = only_occasions(attacks, *(() if calm else (Occasion.MIXED, Occasion.LIVES)))
     scene = Scene(
         stream,
         mix,
@@ -175,7 +175,7 @@ def draw_plan(seed: int, mix: Mix = SWARM) -> Plan:
         scene = replace(scene, enumerated=True)
     faults = (*draw_shares(scene, Occasion.FIRST, seed), *faults)
     if job.iterative:
-        options |= forced(options)
+        options |= with_forced_checkpoints(options)
     if mix.options and stream.chance(mix.retention_percent / 100):
         options = {**draw_policy(scene), **options}
     if latest:
@@ -232,8 +232,8 @@ def _surrounded(plan: Plan, mix: Mix, *, rereads: bool) -> Plan:
     seed = plan.draw_seed
     plan = replace(plan, bounds=lengthened(plan))
     job = plan.job
-    plan = rescaled(plan, Stream(seed, "widths"), mix.rescaled_percent)
-    plan = afresh(plan, Stream(seed, "afresh"), mix.afresh_percent)
+    plan = with_rescaled_jobs(plan, Stream(seed, "widths"), mix.rescaled_percent)
+    plan = with_empty_starts(plan, Stream(seed, "afresh"), mix.afresh_percent)
     if not rereads and Stream(seed, "sockets").chance(mix.socket_percent / 100):
         plan = replace(plan, job=over_sockets(job))
     places = Stream(seed, "layers")

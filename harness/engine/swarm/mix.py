@@ -47,7 +47,7 @@ class Mix(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True)
         latest_percent: the sources start at the latest offset, and one partition is idle at first.
         at_least_once_percent: no alignment.
         elsewhere_percent: options are stated in a file and by calls as well, in either spelling, under either profile.
-        failover_percent: the failover strategy is said, as often region as full.
+        failover_percent: the failover strategy is set, as often region as full.
         enumerated_percent: an enumerator assigns the splits.
         disturbed_percent: of those that neither fail nor are ended by a user: one of the disturbances comes on top.
         regional_percent: the job has several regions, of which one restarts alone and a second fault strikes.
@@ -56,10 +56,10 @@ class Mix(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True)
         keyed_jobs: weights of these jobs by name.
         iteration_percent: the job has a loop, and forces its checkpoints.
         user_end_percent: of those that neither end by themselves nor at the boundary: a user ends the job.
-        retention_percent: what a job leaves is said.
+        retention_percent: the retention policy is set.
         rescaled_percent: of jobs that are submitted behind another, and may be so: of another parallelism.
         afresh_percent: of all that are submitted so: it starts empty.
-        socket_percent: input comes over sockets, which say everything once.
+        socket_percent: input comes over sockets, which send each record once.
         unaligned_percent: of those with alignment, barriers overtake.
         switching_percent: of these: not before an alignment timeout has passed.
         debloat_percent: buffers follow the throughput.
@@ -173,7 +173,7 @@ def _drawn(
 
 
 WIDTHS = (1, 2, 3)
-"""Parallelisms that a system is asked about."""
+"""Parallelisms that are tried with a system."""
 
 SWARM = Mix(
     system="reference",
@@ -306,7 +306,7 @@ def mix_for(system: System, mix: Mix = SWARM, tier: Tier = Tier.SIM) -> Mix:
 
 
 def accepted_jobs(system: System, mix: Mix, tier: Tier) -> dict[str, int]:
-    """Of the jobs of a mix, by weight, those that a system can be given on a tier."""
+    """The jobs of a mix, with their weights, that a system accepts on a tier."""
     return {
         name: weight
         for name, weight in mix.jobs.items()

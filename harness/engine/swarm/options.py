@@ -147,7 +147,7 @@ def strategy(scene: Scene, name: str, limit: str) -> Options:
     return {profile.STRATEGY: name, **limits[name]}
 
 
-def forced(options: Options) -> Options:
+def with_forced_checkpoints(options: Options) -> Options:
     """What a job with a loop must set to have checkpoints."""
     unaligned = {profile.UNALIGNED_FORCED: "true"} if profile.UNALIGNED in options else {}
     return {profile.FORCED: "true", **unaligned}

@@ -176,7 +176,9 @@ def draw_faults(scene: Scene) -> tuple[FaultSpec, ...]:
     return tuple(faults)
 
 
-def only(attacks: Mapping[Occasion, Mapping[Attack, int]], *left: Occasion) -> dict[Occasion, Mapping[Attack, int]]:
+def only_occasions(
+    attacks: Mapping[Occasion, Mapping[Attack, int]], *left: Occasion
+) -> dict[Occasion, Mapping[Attack, int]]:
     """The attacks of some occasions alone."""
     return {occasion: some if occasion in left else {} for occasion, some in attacks.items()}
 
@@ -211,7 +213,7 @@ def draw_disturbance(scene: Scene) -> tuple[FaultSpec, ...]:
 
 
 def draw_shares(scene: Scene, occasion: Occasion, seed: int) -> tuple[FaultSpec, ...]:
-    """Of the attacks on FIRST or LAST those whose turn it is, each from a stream of its own."""
+    """Draw the attacks of occasion FIRST or LAST by their shares, each from a stream of its own."""
     faults: list[FaultSpec] = []
     for attack, percent in _possible(scene, occasion).items():
         stream = scene.stream if attack.stream == PLAN_STREAM else Stream(seed, attack.stream or attack.name)

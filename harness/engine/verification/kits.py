@@ -28,7 +28,7 @@ from holdfast.harness.spi.system import Part, System
 
 
 def rules_left_out(stated: Journal) -> frozenset[str]:
-    """Of the certificate of a part, the rules that were not chosen."""
+    """The rules that were not chosen for the certificate of a part."""
     return frozenset(each.rule.id for each in stated.rules if _is_left_out(each))
 
 
@@ -40,7 +40,7 @@ def _is_left_out(rule: RuleResult) -> bool:
 def compare_choice_of_parts(
     journal: Journal, judged: Sequence[JudgedPart], known: Sequence[Part], statements: Statements
 ) -> None:
-    """Of each kit, the rules that were chosen are those that were chosen of the whole.
+    """Check that the rules chosen of each kit are those chosen of the whole certificate.
 
     Args:
         journal: of the whole system.
@@ -112,7 +112,7 @@ _OF_THE_SENDER = ("command", "started", "duration_s", "versions", "seed", "usage
 
 
 def compare_kit(name: str, kit: str, stated: Journal, checks: Sequence[KitCheck], statements: Statements) -> None:
-    """The certificate of one part with what the results of its checks add up to.
+    """Compare the certificate of one part with what the results of its checks add up to.
 
     Args:
         name: of the part, as a sentence begins.
@@ -156,7 +156,7 @@ def compare_kit(name: str, kit: str, stated: Journal, checks: Sequence[KitCheck]
 
 
 def _compare_part(name: str, kit: str, stated: Journal, statements: Statements) -> bool:
-    """What was checked is what is certified."""
+    """Check that the part that was checked is the one that is certified."""
     contract, _, checked = kit.partition(" ")
     if checked != stated.system and not checked.startswith(f"{stated.system} "):
         return statements.compare(f"the part of {name}", stated.system, checked)
@@ -180,7 +180,7 @@ def _compare_choice(
 
 
 def compare_parts(sent: SentCertificate, system: System | None, statements: Statements) -> None:
-    """The titles of the parts of a system, and of all parts of a kind together.
+    """Compare the titles of the parts of a system, and of all parts of a kind together.
 
     Args:
         sent: the certificate.
@@ -210,7 +210,7 @@ def compare_parts(sent: SentCertificate, system: System | None, statements: Stat
 def _compare_listed(
     journal: Journal, listed: Sequence[PartReport], here: Sequence[Part], statements: Statements
 ) -> None:
-    """No part is left out; of a narrowed certificate, none of a contract of which another one is listed."""
+    """Check that no part is left out; of a narrowed certificate, none of a contract of which another one is listed."""
     if journal.certificate.scope is Scope.NARROWED:
         chosen = {each.contract for each in listed}
         here = [each for each in here if each.contract in chosen]

@@ -12,8 +12,8 @@ from holdfast.harness.engine.cases.case import is_control
 from holdfast.harness.engine.cases.case_status import case_not_run, case_result
 from holdfast.harness.engine.cases.results import run_id
 from holdfast.harness.engine.cases.tally import Tally
-from holdfast.harness.engine.certification.agenda import Agenda, demanded
-from holdfast.harness.engine.certification.certificate import certificate, restated, rule_results
+from holdfast.harness.engine.certification.agenda import Agenda, required_runs
+from holdfast.harness.engine.certification.certificate import certificate, rule_results, with_new_title
 from holdfast.harness.engine.certification.findings import findings
 from holdfast.harness.engine.certification.journal import claims_of
 from holdfast.harness.engine.certification.request import Request
@@ -72,7 +72,7 @@ def recount(sent: SentCertificate, judged: Judged, cases: Cases, statements: Sta
 
 
 def _believe(journal: Journal, statements: Statements) -> None:
-    """What follows from nothing that is in the folder."""
+    """List as the sender's word what nothing in the folder proves."""
     for what, cases in (
         ("what ended {} early", [each for each in journal.cases if _why_cut_short(each)]),
         ("why {} did not run", [each for each in journal.cases if not _began(each)]),
@@ -108,7 +108,7 @@ def _tally(sent: SentCertificate, key: Key, statements: Statements) -> Tally:
 
 
 def _refuse_strangers(sent: SentCertificate, tallies: Mapping[Key, Tally], statements: Statements) -> None:
-    """The two lists of runs are of the same runs, and say the same of each."""
+    """Check that the two lists of runs are of the same runs, with the same results."""
     kept = {each.kept.id: each.kept for key in tallies for each in sent.runs_of(key) if each.kept is not None}
     listed = {each.id: each for each in sent.journal.runs if not each.shrunk_from}
     for case, tier in sent.log.keys() - tallies.keys():
@@ -138,7 +138,7 @@ def _case(
         return stated
     oracles, cut_short = registry.toolbox().oracles, _why_cut_short(stated)
     found = case_result(case, stated.tier, stated.runs_demanded, tally, oracles, judged.evidence, cut_short)
-    if stated.runs_demanded != (usual := demanded(case, stated.tier, scope)):
+    if stated.runs_demanded != (usual := required_runs(case, stated.tier, scope)):
         demands = f"{where} demands {plural(stated.runs_demanded, 'run')}, and the case {usual}"
         if case.plan_for(1).draw_seed:
             statements.believe(f"{demands}: that so many were wanted")
@@ -196,7 +196,7 @@ def _compare_rules(
         not_tried=frozenset(journal.certificate.not_tried), scope=journal.certificate.scope,
     )  # fmt: skip
     if any(each.status is Status.WAIVED for each in found):
-        card = restated(card, found, results, journal.subject)
+        card = with_new_title(card, found, results, journal.subject)
         statements.believe("waivers: findings that are set aside until a day do not count")
     if all(agree) and _compare_card(journal.certificate, card, statements):
         statements.confirm(f"{plural(len(found), 'rule')} and the title {card.heading} follow from the cases")
@@ -211,7 +211,7 @@ def _compare_rest(
     tallies: Mapping[Key, Tally],
     statements: Statements,
 ) -> None:
-    """What else follows from the system, from the runs and from the oracles."""
+    """Compare what else follows from the system, from the runs and from the oracles."""
     system, found = judged.system, journal
     if system is not None:
         found = msgspec.structs.replace(
@@ -287,7 +287,7 @@ def _compare_card(stated: Certificate, found: Certificate, statements: Statement
 
 
 def _compare_reach(journal: Journal, judged: Judged, statements: Statements) -> None:
-    """Whether what must run is listed, and what is said not to apply does not."""
+    """Whether all cases that must run are listed, and those listed as not applicable are not."""
     if (agenda := _agenda(journal, judged)) is None:
         statements.leave_open(f"which cases must run, and which do not apply: {judged.why_not}")
         return

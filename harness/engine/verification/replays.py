@@ -20,7 +20,7 @@ from holdfast.harness.engine.artefacts.json_files import plan_digest, read_plan_
 from holdfast.harness.engine.artefacts.stored_run import HISTORY, StoredVerdicts, read_run
 from holdfast.harness.engine.cases.case import plan_of, system_under_test
 from holdfast.harness.engine.cases.case_run import ATTEMPTS, CaseRun
-from holdfast.harness.engine.cases.results import broke, run_result
+from holdfast.harness.engine.cases.results import harness_broke, run_result
 from holdfast.harness.engine.cases.swarm_case import case_for
 from holdfast.harness.engine.certification.agenda import SEEDS
 from holdfast.harness.engine.errors import NotApplicable, UsageError
@@ -102,7 +102,7 @@ class Plans:
         return plan
 
     def compare(self, sent: SentCertificate, statements: Statements) -> None:
-        """Each run of the log with the plan of its number."""
+        """Compare each run of the log with the plan of its number."""
         checked = open_runs = 0
         for key in sent.log:
             for result in (each.result for each in sent.runs_of(key)):
@@ -134,7 +134,7 @@ _SAME = (
 _WHY = "it was edited, or made by other code"
 
 
-def chosen(sent: SentCertificate, number: int, seed: int) -> list[RunResult]:
+def draw_runs(sent: SentCertificate, number: int, seed: int) -> list[RunResult]:
     """Runs of the simulator, drawn by a seed: kept ones and others by turns, as far as there are both.
 
     Args:
@@ -197,13 +197,13 @@ def repeated(result: RunResult, plan: Plan, case_run: CaseRun) -> tuple[Run, lis
 
 
 def _plan(sent: SentCertificate, result: RunResult, plans: Plans) -> Plan | None:
-    """That of the case; a run whose plan was made smaller than that has only its own file."""
+    """The plan of a run: that of its case; a run whose plan was shrunk has only its own file."""
     if not result.shrunk_from:
         return plans.plan_of(result)
     try:
         plan = read_plan_file(sent.run_folder(result.id) / PLAN)
     except UsageError:
-        return None  # Judging it again has said so.
+        return None  # Judging it again has reported that.
     return plan if plan_digest(plan) == result.plan_digest else None
 
 
@@ -309,12 +309,12 @@ def _result(
 
 
 def _compare_histories(sent: SentCertificate, statements: Statements) -> None:
-    """The manifest of each kept run is in the digest of its case, and that in the digest of all."""
+    """Compare the manifests of kept runs with the digest of their case, and these with the digest of all."""
     digests = []
     for result in sent.journal.cases:
         key = result.case, result.tier
         digests.append(sent.histories_of(key))
-        if key in sent.log and (not digests[-1] or any(broke(each.result) for each in sent.runs_of(key))):
+        if key in sent.log and (not digests[-1] or any(harness_broke(each.result) for each in sent.runs_of(key))):
             statements.leave_open(
                 f"the digest of all histories: {result.case} on {result.tier} did not come to its end"
             )
@@ -342,7 +342,8 @@ def _is_over(sent: SentCertificate, key: Key, digests: str) -> bool:
 
 
 def _manifests(sent: SentCertificate, key: Key) -> Iterator[bytes]:
-    """Of the kept runs, in the order in which they ended; empty where it cannot be read, which judging them says."""
+    """The manifests of the kept runs, in the order in which they ended; empty for one that cannot be read, which
+    judging it reports."""
     for each in sent.runs_of(key):
         if each.kept is not None and each.kept.artefacts and each.result.id not in sent.undigested:
             try:

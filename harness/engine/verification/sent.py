@@ -96,7 +96,7 @@ class SentCertificate:
 
 
 class Judged:
-    """What is known here of the system that a certificate is of.
+    """What this installation knows of the system of a certificate.
 
     Args:
         journal: of the certificate.
@@ -131,7 +131,7 @@ def _journal(path: Path) -> Journal:
 
 
 def _lines(folder: Path) -> Iterator[LogHeader | Logged | LoggedCheck]:
-    """What was written whole: a log whose writer was killed ends in the middle of a line."""
+    """The complete lines of a log: one whose writer was killed ends in the middle of a line."""
     decoder = msgspec.json.Decoder(LogHeader | LoggedRun | LoggedCase | LoggedCheck)
     lines = PackedLines()
     for path in sorted(folder.glob("results-*.jsonl.gz")):

@@ -21,7 +21,7 @@ _WORDS: Mapping[type, tuple[str, ...]] = {
 
 
 def with_words_of(stated: object, found: StatedT) -> StatedT:
-    """What was recomputed, in the words of what is stated."""
+    """A recomputed value, worded like the stated one."""
     if type(stated) is not type(found) or type(found) not in _WORDS:
         return found
     words = {name: getattr(stated, name) for name in _WORDS[type(found)]}
@@ -31,7 +31,7 @@ def with_words_of(stated: object, found: StatedT) -> StatedT:
 
 
 class Kind(StrEnum):
-    """Of a statement, from best to worst."""
+    """The kinds of statements, from best to worst."""
 
     CONFIRMED = "confirmed"
     """Recomputed here, with the same result."""

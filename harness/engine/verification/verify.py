@@ -16,7 +16,7 @@ from holdfast.harness.engine.site.machine import versions
 from holdfast.harness.engine.site.plan_code import require_trusted_code
 from holdfast.harness.engine.verification.kits import compare_kit, compare_parts
 from holdfast.harness.engine.verification.recount import recount
-from holdfast.harness.engine.verification.replays import Plans, cases_of, chosen, judge_again, repeated, replay
+from holdfast.harness.engine.verification.replays import Plans, cases_of, draw_runs, judge_again, repeated, replay
 from holdfast.harness.engine.verification.sent import Judged, SentCertificate
 from holdfast.harness.engine.verification.statements import Kind, Statements
 from holdfast.harness.model.case import Tier
@@ -53,7 +53,7 @@ def verify(folder: Path, replays: int, seed: int, *, trust: bool) -> tuple[Journ
     compare_parts(sent, judged.system, statements)
     plans.compare(sent, statements)
     judge_again(sent, judged, plans, cases, statements)
-    replay(sent, chosen(sent, replays, seed), plans, statements, trust=trust)
+    replay(sent, draw_runs(sent, replays, seed), plans, statements, trust=trust)
     statements.believe(f"that what ran was {journal.system}, on the machine and at the time that it names")
     if judged.system is None:
         statements.believe(f"which events {journal.system} supplies, and how it records them")

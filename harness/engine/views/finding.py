@@ -28,8 +28,8 @@ class Needed(NamedTuple):
     """Which faults of its plan a failure needs.
 
     Attributes:
-        words: such as `needs kill of worker 1`; empty: nobody tried.
-        faults: their numbers; empty: it is the same without any. None: nobody tried.
+        words: such as `needs kill of worker 1`; empty: not tried.
+        faults: their numbers; empty: it is the same without any. None: not tried.
     """
 
     words: str = ""
@@ -48,7 +48,7 @@ class _Places:
         self._start_ns = min((event.time_ns for event in history.events), default=0)
 
     def position(self, anomaly: Anomaly) -> int | None:
-        """Of the event that broke the clause, in causal order."""
+        """The position of the event that broke the clause, in causal order."""
         at = anomaly.at
         return None if at is None else self._positions.get((at.node, at.sequence))
 

@@ -68,7 +68,7 @@ def recoveries(history: History, faults: Mapping[str, AnyFault]) -> tuple[Recove
 
 
 def _undisturbed(fault: int, acted: Mapping[int, _Stretch]) -> _Stretch | None:
-    """From the end of a fault to the beginning of the next; None where another one still acted."""
+    """The stretch from the end of a fault to the beginning of the next; None where another one still acted."""
     since_ns = acted[fault].end_ns
     others = [each for number, each in acted.items() if number != fault]
     if since_ns == _NEVER_NS or any(each.holds(since_ns) for each in others):
@@ -140,7 +140,8 @@ def _answered_ns(history: History, stretch: _Stretch) -> int | None:
 def read_again(history: History) -> tuple[int, ...]:
     """By restart from a checkpoint, how many records had been fed before the fault that the checkpoint does not cover.
 
-    Of a system whose tasks tell what they read, fed is what was read; of others, what the harness appended to the log.
+    Of a system whose tasks report what they read, fed is what was read; of others, what the harness appended to the
+    log.
     """
     covered = {event.checkpoint: event.positions for event in history.of(CheckpointCompleted)}
     fed: dict[int, int] = {}

@@ -157,7 +157,7 @@ _MILLISECOND_NS = 1_000_000
 
 
 def checkpoint_history(history: History) -> CheckpointHistory | None:
-    """What the system says of its checkpoints; None if it says nothing."""
+    """What the system reports of its checkpoints; None if it reports none."""
     reports = {(each.node, each.checkpoint): each for each in history.of(CheckpointStatistics)}
     if not reports:
         return None

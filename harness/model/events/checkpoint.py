@@ -30,14 +30,14 @@ class AckOutcome(StrEnum):
 
 
 class CheckpointRequested(Event, tag="checkpoint_requested"):
-    """Somebody asked for a checkpoint. `request` counts the requests of one life of the coordinator."""
+    """A checkpoint was requested. `request` counts the requests of one life of the coordinator."""
 
     request: int
     origin: CheckpointOrigin
 
 
 class CheckpointRefused(Event, tag="checkpoint_refused"):
-    """Nothing comes of a request: no id was drawn for it and no task has heard of it."""
+    """A request was refused: no id was drawn for it, and no task was notified of it."""
 
     request: int
     origin: CheckpointOrigin
@@ -87,8 +87,8 @@ class DeclineReceived(Event, tag="decline_received"):
 class MetadataPublished(Event, tag="metadata_published"):
     """The metadata of a checkpoint became visible under its final name, or was found there by a recovery.
 
-    `files` is the metadata and all that it names, `states` the number of subtask states in it; 0: nobody counts
-    them.
+    `files` is the metadata and all that it names, `states` the number of subtask states in it; 0: they are not
+    counted.
     """
 
     checkpoint: int
@@ -112,7 +112,7 @@ class SharedStateReleased(Event, tag="shared_state_released"):
 
 
 class SharedStateRejected(Event, tag="shared_state_rejected"):
-    """The state of a subtask names shared files which cannot be what it says: the checkpoint is aborted."""
+    """The state of a subtask names shared files that contradict its handles: the checkpoint is aborted."""
 
     checkpoint: int
     subtask: str
@@ -130,7 +130,7 @@ class StateOverBudget(Event, tag="state_over_budget"):
 
 class CheckpointCompleted(Event, tag="checkpoint_completed"):
     """Terminal. From now on it is a recovery point, and may be reported. `positions` are the recorded next offsets.
-    `watermark_ms` is the event time up to which its state has done with windows; None where nobody says."""
+    `watermark_ms` is the event time up to which its state has closed windows; None where that is not reported."""
 
     checkpoint: int
     positions: tuple[int, ...] = ()
@@ -220,7 +220,7 @@ class SnapshotReleased(Event, tag="snapshot_released"):
     needed.
 
     Attributes:
-        kept_entries: entries that had been kept for it beside the present state; None: its backend does not tell.
+        kept_entries: entries that had been kept for it beside the present state; None: its backend does not report it.
         open_versions: versions that are still kept for other snapshots.
         page_entries: how many entries are kept together at most, because one of them changes; believed as far as that
             is a small part of all keys.
@@ -243,7 +243,7 @@ class ChannelStateTaken(Event, tag="channel_state_taken"):
 
 
 class ChannelStateRestored(Event, tag="channel_state_restored"):
-    """A subtask put back what was in flight, or with `skipped` left it out as it was told to."""
+    """A subtask restored in-flight records, or with `skipped` left them out as its deployment demands."""
 
     subtask: str
     checkpoint: int
@@ -272,7 +272,7 @@ class DeclineSent(Event, tag="decline_sent"):
 
 
 class NotificationReceived(Event, tag="notification_received"):
-    """A subtask heard of a checkpoint's end."""
+    """A subtask was notified of a checkpoint's end."""
 
     subtask: str
     checkpoint: int

@@ -132,7 +132,7 @@ class ChannelContent(msgspec.Struct, frozen=True, gc=False):
         channel: which.
         output: they waited at its sender; else at its receiver.
         batches: (attempt that counted it, position), in order.
-        state: what they add up to, as far as it can be told.
+        state: their sums, as far as they are known.
     """
 
     channel: str

@@ -6,7 +6,7 @@ from holdfast.harness.model.consequence import Consequence
 from holdfast.harness.model.events.event import Event
 
 LEFT = "leave"
-"""The cause of a death in good order, which was asked for."""
+"""The cause of an orderly end, which was requested."""
 BY_HARNESS = frozenset({"kill", "killed", LEFT})
 """The causes of a death that a fault brought about."""
 
@@ -21,7 +21,7 @@ class NodeDied(Event, tag="node_died"):
     Attributes:
         dead_node: the life that is over.
         cause: one of BY_HARNESS, or what is known of it.
-        by_error: nobody ended it: it has an error of its own (an unhandled exception, an exit code, a crash).
+        by_error: it ended by an error of its own (an unhandled exception, an exit code, a crash).
     """
 
     dead_node: str
@@ -107,12 +107,12 @@ class MessageDisturbed(Event, tag="message_disturbed"):
 
 
 class ConnectionsRefused(Event, tag="connections_refused"):
-    """Who is not of the run has connected to processes of it, and was refused. Recorded when the run is over.
+    """Processes outside the run have connected to its processes, and were refused. Recorded when the run is over.
 
     Attributes:
         connections: how many.
-        link: to a service, which cannot ask for a token: who came there may have gone to the service itself. Empty: to
-            processes of ours, which nobody else reaches.
+        link: to a service, which cannot require a token: such a process may have reached the service itself. Empty: to
+            processes of ours, which only the run reaches.
     """
 
     connections: int

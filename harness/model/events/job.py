@@ -119,7 +119,7 @@ class RestartRefused(Event, tag="restart_refused"):
 
 
 class RecoveryFailed(Event, tag="recovery_failed"):
-    """The checkpoint to restore cannot be used; said loudly."""
+    """The checkpoint to restore cannot be used, and the job reports it."""
 
     checkpoint: int
     reason: str

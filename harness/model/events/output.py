@@ -55,8 +55,8 @@ class ReaderPolled(Event, tag="reader_polled"):
         polls: its looks.
         interval_ms: between two of them, on average.
         gaps: from when until when, as `time_ns`, it did not look for more than twice as long as it was to; empty where
-            nobody reports them.
-        nothing: where it looked and what was there, if no row was ever visible; empty where nobody says so.
+            they are not reported.
+        nothing: where it looked and what was there, if no row was ever visible; empty where that is not reported.
     """
 
     polls: int
@@ -94,7 +94,7 @@ class TransactionPrecommitted(Event, tag="transaction_precommitted"):
 
 
 class CommitTried(Event, tag="commit_tried"):
-    """A commit was asked of the sink system; `recovering` when a restored state asks for it."""
+    """A commit was requested of the sink system; `recovering`: it is one of a restored transaction."""
 
     subtask: str
     transaction: str

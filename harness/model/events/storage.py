@@ -62,7 +62,7 @@ class ObjectMended(Event, tag="object_mended"):
 
     Attributes:
         path: as in ObjectDamaged.
-        length: bytes that were put back; None: nothing, because nobody can need the object any more.
+        length: bytes that were put back; None: nothing, because the object cannot be needed any more.
     """
 
     path: str
@@ -92,7 +92,7 @@ class LocalCopyRefused(Event, tag="local_copy_refused"):
 
     Attributes:
         subtask, checkpoint: whose state is wanted.
-        reason: `absent`, `damaged`, `foreign` (it is of other state) or what an error of the disk says.
+        reason: `absent`, `damaged`, `foreign` (it is of other state) or the text of an error of the disk.
     """
 
     subtask: str
@@ -108,7 +108,7 @@ class LocalCopiesPruned(Event, tag="local_copies_pruned"):
 
 
 class LocalCopySpoilt(Event, tag="local_copy_spoilt"):
-    """The harness has changed the local copies of a worker at these paths; `way` says how."""
+    """The harness has changed the local copies of a worker at these paths, in this way."""
 
     worker: int
     way: str
@@ -153,8 +153,8 @@ class SubtaskMoved(Event, tag="subtask_moved"):
     Attributes:
         checkpoint, subtask: whose state it is.
         source, target: the backends by their names.
-        canonical, answered: what the source says of each state in canonical form, and by what its tables and timers
-            answer; None: it has none of these.
+        canonical, answered: the content of each state of the source in canonical form, and by what its tables and
+            timers return; None: it has none of these.
         moved, moved_answered: the same of the target.
         state: of an operator above the target.
         problem: why it cannot be moved; empty: it can.

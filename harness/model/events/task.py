@@ -10,8 +10,8 @@ class TaskStarted(Event, tag="task_started"):
     """A subtask runs, with the state that it starts from.
 
     `positions` holds (partition, next offset) of a source subtask, `pending_transactions` those a sink found in its
-    state. `finished`: it had finished before the restored checkpoint, and only says so to those behind it. `given` is
-    what it found in its operator state, before it forgot what is another's.
+    state. `finished`: it had finished before the restored checkpoint, and only reports that downstream. `given` is what
+    it found in its operator state, before it dropped what belongs to other subtasks.
     """
 
     subtask: str
@@ -36,13 +36,13 @@ class InputRead(Event, tag="input_read"):
     """The source system handed records of a partition to a subtask for the first time in an attempt, from this offset
     on; recorded by the harness, whose source system it is.
 
-    On the simulator only. On real tiers nobody outside sees where a subtask reads: a log file is mapped into memory,
+    On the simulator only. On real tiers no observer sees where a subtask reads: a log file is mapped into memory,
     and the kernel notes accesses by pages of 512 records; a consumer reads ahead, commits no offsets of its own, and
     its requests name no attempt; a socket hands out whatever comes next. There a statement about positions rests on
     the word of the system under test. Records that it skips or repeats show in the committed output all the same.
 
-    Of a source behind the SPI the runtime tells every batch, by the numbers that its records carry: unless the source
-    is its own, it knows no positions, and emits none."""
+    For a source behind the SPI the runtime reports every batch, by the numbers that its records carry: unless the
+    source is its own, it knows no positions, and emits none."""
 
     subtask: str
     partition: int
@@ -50,7 +50,7 @@ class InputRead(Event, tag="input_read"):
 
 
 class RecordFailed(Event, tag="record_failed"):
-    """A record made its operator fail. `recoverable` False: the operator says that no restart can help."""
+    """A record made its operator fail. `recoverable` False: the operator reports that no restart can help."""
 
     subtask: str
     partition: int
@@ -80,7 +80,7 @@ class SubtaskFinished(Event, tag="subtask_finished"):
 
 
 class FinishReceived(Event, tag="finish_received"):
-    """The coordinator heard that a subtask finished, or found it so in the checkpoint that an attempt starts from."""
+    """The coordinator was notified that a subtask finished, or found it so in the checkpoint of a restore."""
 
     subtask: str
 
@@ -132,9 +132,9 @@ class RecordsDropped(Event, tag="records_dropped"):
 
 
 class KeysLookedUp(Event, tag="keys_looked_up"):
-    """A subtask looked for state with a time to live, by the processing time that it tells, for each record in turn.
+    """A subtask looked up state with a time to live, at the processing time that it reports, for each record in turn.
 
-    Of a job with a THROTTLE: a record for which nothing was found is handed on.
+    In a job with a THROTTLE a record for which nothing was found is passed on.
     """
 
     subtask: str

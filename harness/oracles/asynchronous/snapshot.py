@@ -224,8 +224,8 @@ def _judge_errors(history: History, trace: SnapshotTrace, findings: Findings) ->
 
 
 def _judge_files(history: History, exempt: Exemptions, findings: Findings) -> None:
-    """Only where no worker died, nor left with a cluster whose place another one took: what it was about to write it
-    leaves to nobody."""
+    """Whether no worker died, nor left with a cluster that another one replaced: a file that it was writing would stay,
+    and no other process knows of it."""
     workers = {event.node for event in history.of(SnapshotTaken)}
     gone = not exempt.dead.isdisjoint(workers) or len(history.of(JobSubmitted)) > 1
     if gone or not history.of(StorageListed):

@@ -41,7 +41,7 @@ class Part(NamedTuple):
         taken: its cut.
         barriers: of this checkpoint, that it sent.
         acked, released: its ack, and the end of the version that it was written from.
-        stored: when its state was durable, as far as the ack tells: the first of its files, or if not all of it is in
+        stored: when its state was durable, as far as the ack shows: the first of its files, or if not all of it is in
             files the ack itself.
     """
 
@@ -157,7 +157,7 @@ class SnapshotTrace:
                     gone.append(part.released.sequence)
         return {key: (sorted(taken), sorted(gone)) for key, (taken, gone) in versions.items()}
 
-    # --- asked about one part ---
+    # --- queries about one part ---
 
     def missing_files(self, ack: AckSent) -> list[str]:
         """Files that an ack names and that were not written before it."""
@@ -227,7 +227,7 @@ class SnapshotTrace:
             for key, later in self.parts.items()
         )
 
-    # --- asked about one error ---
+    # --- queries about one error ---
 
     def goes_on_after(self, failed: StorageFailed) -> bool:
         """Whether the node of an error had time to react to it: two turns, as the one in which it came may have been
@@ -251,7 +251,7 @@ class SnapshotTrace:
         )
 
     def given_up_before(self, failed: StorageFailed) -> bool:
-        """Whether nobody waited any more for what could not be stored."""
+        """Whether its subtask had stopped, or been notified of the end of the checkpoint, before an upload failed."""
         notices = by_part(self._history, NotificationReceived).first
         for key, part in self.parts.items():
             _, subtask, checkpoint = key

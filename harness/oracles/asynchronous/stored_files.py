@@ -1,4 +1,4 @@
-"""Files of snapshots that are in the storage at the end and that nobody will ever ask for."""
+"""Orphaned files: files of snapshots that are in the storage at the end and that no checkpoint refers to."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ deleted then is gone by the second."""
 
 
 def leaked_files(history: History, exempt: Exemptions) -> list[str] | None:
-    """State files that no checkpoint ever named; None if that cannot be told."""
+    """State files that no checkpoint ever named; None if that is unknown."""
     listings = history.of(events.StorageListed)
     completed = history.of(events.CheckpointCompleted)
     held_up: list[events.StorageFailed | events.StorageSlowed] = [

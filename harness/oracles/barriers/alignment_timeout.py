@@ -44,8 +44,8 @@ FEW = 2
 
 
 def judge_alignment_timeout(history: History, findings: Findings) -> None:
-    """Look at every snapshot and barrier of a plan whose barriers may overtake. Where messages are forged or processes
-    stand still, nobody can know the time."""
+    """Judge every snapshot and barrier of a plan whose barriers may overtake. Where messages are forged or processes
+    are paused, the times are unknown, and nothing is decided."""
     exempt = exemptions(history)
     if overtakes(history.plan) and not exempt.forged_triggers:
         _Timeout(history, exempt, findings)
@@ -63,8 +63,8 @@ class _Timeout:
             seen where these are received.
         aligning: subtasks into which a channel leads that no barrier overtakes on. Flink aligns all channels of such a
             one (StreamGraphGenerator), the reference that channel alone.
-        aborted: attempt, subtask and checkpoint of which the subtask has heard that it was aborted. The barrier of such
-            a checkpoint is of no use: it keeps its place.
+        aborted: attempt, subtask and checkpoint, where the subtask was notified that it was aborted. The barrier of
+            such a checkpoint is of no use: it does not overtake.
     """
 
     def __init__(self, history: History, exempt: Exemptions, findings: Findings) -> None:

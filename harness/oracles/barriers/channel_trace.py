@@ -129,7 +129,7 @@ class Attempt:
 
 
 class Attempts(dict[int, Attempt]):
-    """Attempts by number, each made when first asked for."""
+    """Attempts by number, each made at its first use."""
 
     def __init__(self, layouts: Layouts) -> None:
         super().__init__()
@@ -156,7 +156,7 @@ class Alignment(NamedTuple):
 
 
 class SourceWindow(NamedTuple):
-    """A source from its snapshot until it heard of the completion, on its own clock.
+    """A source from its snapshot until the notice of the completion, on its own clock.
 
     Attributes:
         reached: where each of its partitions went on at the snapshot.

@@ -2,7 +2,7 @@
 (RULES BAR-05, REC-07).
 
 A window is over when the watermark of the checkpoint has passed its end. That decides alone: records that were dropped
-because they came late belong to windows that are over, whichever batch they came in. Where no watermark was told,
+because they came late belong to windows that are over, whichever batch they came in. Where no watermark was reported,
 nothing is decided.
 """
 
@@ -19,9 +19,9 @@ from holdfast.harness.oracles.shared.state_fold import MODULUS, StateFold, held_
 from holdfast.harness.oracles.shared.windows import (
     Sums,
     Window,
+    describe_window,
+    first_open_offsets,
     latest_watermark_ms,
-    named,
-    open_since,
     window_sums,
     windows_over,
 )
@@ -57,14 +57,14 @@ def judge_open_windows(
     held = _held(states)
     if held is not None and _outlived(history, held, watermark_ms, where, witness, findings):
         return  # Its sums would say the same once more.
-    since = open_since(history.inputs, watermark_ms)
+    since = first_open_offsets(history.inputs, watermark_ms)
     below = fold.below(dict(enumerate(done.positions)), since=since)
     place = "before its source positions in windows that are not over"
     if judge_held(history, fold, below, held_by(states), where, witness, findings, place=place) and held is not None:
         wanted = window_sums(history.inputs, history.plan.digest_key, done.positions, since)
         if not any(digest for _, digest in held.values()):  # A system that cannot carry a digest leaves it at zero
             wanted = {window: (value, 0) for window, (value, _) in wanted.items()}
-        judge_places(held, wanted, named, where, witness, findings)
+        judge_places(held, wanted, describe_window, where, witness, findings)
 
 
 def _judge_watermark(history: History, done: CheckpointCompleted, watermark_ms: int, findings: Findings) -> None:
@@ -85,12 +85,14 @@ def _outlived(
     witness: Sequence[Event],
     findings: Findings,
 ) -> bool:
-    """Whether there are windows that are over. Who does not deny repeats may tell them again."""
+    """Whether the state holds windows that are over: a job that may repeat output may hold them, to emit them again."""
     over = sorted(window for window in held if window[1] < windows_over(watermark_ms))
     if Guarantee.NO_DUPLICATE in history.claims.state:
         findings.check("window-outlives")
         if over:
-            findings.violated("window-outlives", f"{where} still holds {named(over[0])}, which is over", *witness)
+            findings.violated(
+                "window-outlives", f"{where} still holds {describe_window(over[0])}, which is over", *witness
+            )
     return bool(over)
 
 

@@ -58,7 +58,7 @@ class StateOracle:
     observed = frozenset(_CLAUSES)
 
     def applies(self, history: History) -> bool:
-        """Sums of what reaches them as it is, and nothing held back in front of them."""
+        """Whether the stateful operators are sums that the oracle can compute from the input."""
         job = history.plan.job
         kinds = [vertex.kind for vertex in job.of_kind(*STATEFUL, VertexKind.MINI_BATCH)]
         return bool(history.claims.state) and is_plain(job) and kinds in _JUDGED

@@ -1,1 +1,1 @@
-"""Configuration: what is in force for a job, and what must be said of it (RULES CFG)."""
+"""Configuration: the effective options of a job, and what must be reported about them (RULES CFG)."""

@@ -93,14 +93,14 @@ def _judge_notes(
 
 
 def _judge_max_parallelism(event: JobConfigured, history: History, findings: Findings) -> None:
-    """Told of the job that the plan begins with, as it is accepted; 0: the system tells nothing of key groups."""
-    told = event.configuration.max_parallelism
-    if history.plan.expected_end is not ExpectedEnd.ACCEPTED or not told:
+    """Compare the max parallelism that is reported when the first job is accepted; 0: the system reports none."""
+    found = event.configuration.max_parallelism
+    if history.plan.expected_end is not ExpectedEnd.ACCEPTED or not found:
         return
     findings.check("max-parallelism-wrong")
     expected = expected_max_parallelism(history.plan.topology)
-    if told != expected:
-        findings.violated("max-parallelism-wrong", f"the max parallelism is {told}, it must be {expected}", event)
+    if found != expected:
+        findings.violated("max-parallelism-wrong", f"the max parallelism is {found}, it must be {expected}", event)
 
 
 def _judge_claims(history: History, configured: JobConfigured, findings: Findings) -> None:

@@ -1,4 +1,4 @@
-"""What must be in force for a plan's job, option by option, and what must be said about it (RULES CFG, RST-07)."""
+"""The values that must be in force for a plan's job, and what must be reported about each (RULES CFG, RST-07)."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ DEFAULTS: Mapping[str, Mapping[str, str]] = {
     version: {key: NORMAL[key](option.default_of(version)) for key, option in OPTIONS.items()} | {PROFILE: version}
     for version in (FLINK_2, FLINK_1_14)
 }
-"""By version, what is in force where nobody says otherwise."""
+"""The defaults, by version."""
 
 
 _UNLIMITED = str(profile.UNLIMITED)
@@ -211,14 +211,16 @@ class ConfigurationModel:
 
 
 def _strangers(options: Mapping[str, Stated]) -> Iterator[tuple[NoteKind, str]]:
-    """What a file says of other parts of the cluster is no mistake; what is spelled almost like an option is one."""
+    """The note on unknown keys of a file: none on those of other parts of the cluster, a warning on one that is spelled
+    almost like an option."""
     strangers = (key for key, each in options.items() if key not in NORMAL and each.origin is Origin.FILE)
     if any(get_close_matches(key, (*NORMAL, *profile.OLDER), 1, ALIKE) for key in strangers):
         yield _WARNING, "unknown-option"
 
 
 def expected_max_parallelism(topology: Topology) -> int:
-    """What is said, else half as many again as the parallelism, doubled up from 128, and 32,768 at most (RSC-02)."""
+    """The max parallelism that is set, else 1.5 times the parallelism, rounded up to a power of two, from 128 to 32,768
+    (RSC-02)."""
     groups = 128
     while groups < topology.parallelism + topology.parallelism // 2 and groups < 32_768:
         groups *= 2

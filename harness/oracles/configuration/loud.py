@@ -1,4 +1,4 @@
-"""LOUD: what cannot be restored or run is said, never silently replaced by less (RULES REC-08, STO-01, CFG-01)."""
+"""LOUD: what cannot be restored or run is reported, never silently replaced by less (RULES REC-08, STO-01, CFG-01)."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ class LoudOracle:
 
 
 def _judge_directories(history: History, findings: Findings) -> None:
-    """A worker that lives to tell that it does not reach the directory is the end of the job."""
+    """A worker that reports that it does not reach the checkpoint directory ends the job."""
     dead = exemptions(history).dead
     for failed in history.of(events.StorageFailed):
         if failed.operation != REACH_DIRECTORY or failed.node in dead or history.end.problem:
@@ -116,8 +116,8 @@ class _Starts:
         self.given_up = False
 
     def submitted(self, event: events.JobSubmitted) -> None:
-        """A new job that was given no checkpoint starts empty, and has said so. Any other restores the one that it was
-        given, which need not be of the last job."""
+        """A new job that was given no checkpoint starts empty, as its submission states. Any other restores the one
+        that it was given, which need not be of the last job."""
         self.latest = self.said = None
         self.given_up = False
         if event.checkpoint is None:
@@ -157,7 +157,7 @@ class _Starts:
         self.said = event
 
     def switched(self, event: events.JobSwitched) -> None:
-        """A job that failed because its checkpoint is unusable has said so: who starts it again knows."""
+        """A job that failed because its checkpoint is unusable has reported that: whoever starts it again knows."""
         self.given_up = self.given_up or (self.said is not None and event.status is events.JobStatus.FAILED)
 
     def attempt_started(self, event: events.AttemptStarted) -> None:

@@ -29,7 +29,7 @@ SLACK_NS = 50 * NS_PER_MS
 TURN_NS = 20 * NS_PER_MS
 """What was received in front of a timer that is due may take so long, where the machine is busy."""
 STANDSTILL_NS = 500 * NS_PER_MS
-"""For so long a coordinator that says nothing may have had no turn when the run is over."""
+"""For so long a coordinator that reports nothing may not have been scheduled when the run ends."""
 
 
 class CoordOracle:

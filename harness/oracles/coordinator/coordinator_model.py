@@ -26,18 +26,18 @@ Notice = NotificationSent | NotificationReceived
 
 
 class Abort:
-    """An abort that the participants of a running attempt must hear of.
+    """An abort of which the participants of a running attempt must be notified.
 
     Attributes:
-        untold: who has not been told yet.
+        unnotified: subtasks that have not been notified yet.
         went_on: the coordinator has reacted to something else since, so it was not interrupted here.
     """
 
-    __slots__ = ("event", "untold", "went_on")
+    __slots__ = ("event", "unnotified", "went_on")
 
-    def __init__(self, event: CheckpointAborted, untold: set[str]) -> None:
+    def __init__(self, event: CheckpointAborted, unnotified: set[str]) -> None:
         self.event = event
-        self.untold = untold
+        self.unnotified = unnotified
         self.went_on = False
 
 
@@ -45,28 +45,28 @@ class NoticeTrace:
     """The notices of one job.
 
     Attributes:
-        aborts: by checkpoint, those that may still have to be told.
-        told: by attempt and subtask, the last completion that it was told of.
+        aborts: by checkpoint, those of which a subtask may still have to be notified.
+        notified: by attempt and subtask, the last completion that it was notified of.
     """
 
     def __init__(self) -> None:
         self.aborts: dict[int, Abort] = {}
-        self.told: dict[tuple[int, str], Notice] = {}
+        self.notified: dict[tuple[int, str], Notice] = {}
 
     def owe(self, event: CheckpointAborted, participants: Iterable[str]) -> None:
-        """An attempt that runs on has to hear of an abort."""
+        """An attempt that runs on has to be notified of an abort."""
         self.aborts[event.checkpoint] = Abort(event, set(participants))
 
     def sent(self, event: Notice) -> Notice | None:
-        """A subtask is told; if of a completion, the one that it was told of before."""
+        """Record a notice to a subtask; for a completion, return the notice of the completion before it."""
         if not event.completed:
             abort = self.aborts.get(event.checkpoint)
             if abort is not None:
-                abort.untold.discard(event.subtask)
+                abort.unnotified.discard(event.subtask)
             return None
         key = event.attempt, event.subtask
-        last = self.told.get(key)
-        self.told[key] = event
+        last = self.notified.get(key)
+        self.notified[key] = event
         return last
 
     def went_on(self, event: Event) -> None:
@@ -75,7 +75,7 @@ class NoticeTrace:
             abort.went_on = abort.went_on or abort.event.node == event.node
 
     def settle(self) -> list[Abort]:
-        """Nobody will be told of an abort any more: those that had to be told."""
+        """No more notices can be due: return the aborts of which notices were due, and forget them."""
         settled = list(self.aborts.values())
         self.aborts.clear()
         return settled
@@ -140,7 +140,7 @@ class Checkpoint:
 
 
 class CoordinatorModel:
-    """The state machine. Each method takes one event; what it says of the event it says of the state before it.
+    """The state machine of the coordinator. Each method takes one event, and returns what held before that event.
 
     Attributes:
         checkpoints: by job and id; ids of one job may be those of another.
@@ -184,8 +184,8 @@ class CoordinatorModel:
         self.durable: set[int] = set()
         self.completions: dict[str, int] = {}
         checkpoint_of = history.derived(Submissions).checkpoint_of
-        asked = history.of(events.SavepointTriggered)
-        self.synchronous = {checkpoint_of(event) for event in asked if event.stop.synchronous}
+        savepoints = history.of(events.SavepointTriggered)
+        self.synchronous = {checkpoint_of(event) for event in savepoints if event.stop.synchronous}
 
     def known(self, event: events.Event, checkpoint: int) -> Checkpoint | None:
         """What was recorded of a checkpoint of the job that an event belongs to; None: nothing."""
@@ -224,7 +224,7 @@ class CoordinatorModel:
         self.ending = True
 
     def finish_received(self, event: events.FinishReceived) -> None:
-        """The coordinator hears that a subtask has finished."""
+        """The coordinator is notified that a subtask has finished."""
         self.finished.add(event.subtask)
         if not self.goes_on:
             self.slot_awaits = None
@@ -273,12 +273,12 @@ class CoordinatorModel:
         self.completions[event.node] = event.sequence
 
     def savepoint_completed(self, event: events.SavepointCompleted) -> None:
-        """A savepoint that is no recovery point is complete: it subsumes nothing, and nobody goes back to it."""
+        """A savepoint that is no recovery point is complete: it subsumes nothing, and no restart restores it."""
         self.went_on(event)
         self._end(event)
 
     def aborted(self, event: events.CheckpointAborted) -> None:
-        """A checkpoint is given up: an attempt that runs on hears of it, and has a slot again."""
+        """A checkpoint is aborted: an attempt that runs on must be notified, and has a slot again."""
         checkpoint = self.of(event)
         self.to_subsume.pop(event.checkpoint, None)
         if not self._end(event) or self.failing:

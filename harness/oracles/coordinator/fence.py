@@ -64,7 +64,7 @@ class FenceOracle:
                 heard = by_part(history, events.NotificationReceived).all.get(part_of(event), ())
                 same = (each for each in heard if each.completed is event.completed)
                 received = next(same, None)
-                # What its successor did not find cannot complete any more, whoever says that it is aborted.
+                # What its successor did not find cannot complete any more, whoever reports that it is aborted.
                 lost = not event.completed and (claim.node, event.checkpoint) not in found
                 if received is not None and not lost:
                     message = f"{event.subtask} is notified of checkpoint {event.checkpoint} by superseded {event.node}"

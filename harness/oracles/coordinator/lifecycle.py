@@ -43,7 +43,7 @@ class _Lifecycle:
         self.findings, self.checked = findings, findings.checked
         self.model = CoordinatorModel(history)
         self.durability_seen = bool(history.of(events.MetadataPublished))
-        # Where nobody sees what a coordinator sends, what a task receives shows its order.
+        # Where the sends of a coordinator are not recorded, what a task receives shows their order.
         sends_seen = bool(history.of(events.NotificationSent))
         heard: Handlers = {} if sends_seen else {events.NotificationReceived: self._judge_order}
         replay(
@@ -186,7 +186,7 @@ class _Lifecycle:
             findings.check("wrong-reason")
             ended = event.reason == FailureReason.TASK_CLOSING and self.model.ending
             if not ended and (declined is None or event.reason != declined.cause):
-                actual = "nobody declined it" if declined is None else f"{declined.subtask} gave: {declined.cause}"
+                actual = "no task declined it" if declined is None else f"{declined.subtask} gave: {declined.cause}"
                 message = f"checkpoint {event.checkpoint} is aborted as {event.reason}, and {actual}"
                 findings.violated("wrong-reason", message, *([declined] if declined else []), event)
         elif event.reason == FailureReason.SUBSUMED:
@@ -224,11 +224,11 @@ class _Lifecycle:
     def _settle_notices(self) -> None:
         """No more notices of an abort will come. An abort in which the coordinator was interrupted decides nothing."""
         for abort in self.model.notices.settle():
-            if abort.untold and not abort.went_on:
+            if abort.unnotified and not abort.went_on:
                 continue
             self.findings.check("abort-not-notified")
-            if abort.untold:
-                named = ", ".join(sorted(abort.untold))
+            if abort.unnotified:
+                named = ", ".join(sorted(abort.unnotified))
                 message = f"checkpoint {abort.event.checkpoint} is aborted, and no notice of that goes to {named}"
                 self.findings.violated("abort-not-notified", message, abort.event)
 

@@ -30,7 +30,7 @@ AT_THE_COORDINATOR = (
 
 
 def judge_memory(history: History, findings: Findings) -> None:
-    """Acknowledgements, ends and drops of one coordinator after the other, where a plan names a budget."""
+    """Judge the memory of each coordinator over acks, ends and drops of checkpoints, where a plan sets a budget."""
     if profile.MEMORY_BUDGET in texts(history.plan):
         _Memory(history, findings)
 

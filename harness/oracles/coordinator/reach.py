@@ -56,9 +56,9 @@ class _Storage:
     """What became of every path, and of every checkpoint.
 
     Attributes:
-        listed: at the end of the run; None: nobody looked.
+        listed: at the end of the run; None: the storage was not listed.
         workers: nodes that only run tasks. Files of a completed checkpoint are not theirs to delete at any time.
-        exempt: objects that the harness damaged. Nobody can know a checkpoint, nor its files, without its metadata.
+        exempt: objects that the harness damaged. Without its metadata neither a checkpoint nor its files can be known.
     """
 
     def __init__(self, history: History) -> None:

@@ -104,7 +104,7 @@ def judge_splits(history: History, findings: Findings) -> None:
 def _due(
     history: History, left: events.SplitsLeft, checkpoint: CheckpointId, parts: dict[CheckpointId, Counter[int]]
 ) -> Collection[int]:
-    """The splits that a checkpoint must hold: all of the input where nobody saw them listed."""
+    """The splits that a checkpoint must hold: all of the input where no listing is recorded."""
     listings = history.of(events.SplitsListed)
     if not listings:
         return range(len(history.inputs.partitions))

@@ -16,20 +16,20 @@ class Task:
         started: how.
         called: its first finish().
         calls: how often finish() was called.
-        told: the highest checkpoint that it knows to be complete.
+        notified: the highest checkpoint that it knows to be complete.
         taken_after: the lowest checkpoint that it took after finish(), or None.
         ended_inputs: channels whose data has ended.
         positions: of a source, where each partition goes on.
         open: of a sink, transactions that are not committed.
     """
 
-    __slots__ = ("called", "calls", "ended_inputs", "open", "positions", "started", "taken_after", "told")
+    __slots__ = ("called", "calls", "ended_inputs", "notified", "open", "positions", "started", "taken_after")
 
     def __init__(self) -> None:
         self.started: events.TaskStarted | None = None
         self.called: events.OperatorFinished | None = None
         self.calls = 0
-        self.told = -1
+        self.notified = -1
         self.taken_after: int | None = None
         self.ended_inputs: set[str] = set()
         self.positions: dict[int, int] = {}
@@ -59,7 +59,7 @@ class FinishTrace:
     Attributes:
         tasks: by attempt and subtask.
         ended_channels: by attempt and channel, the end of its data.
-        running: the coordinator says that the job runs.
+        running: the coordinator reports that the job runs.
         known: subtasks that the coordinator knows to have finished.
         pending: by id, of the present attempt.
         end: the first end of the job that finished; None: it has not.
@@ -113,7 +113,7 @@ class FinishTrace:
         task.positions = dict(event.positions)
         task.open = set(event.pending_transactions)
         if event.restored_checkpoint is not None:
-            task.told = event.restored_checkpoint
+            task.notified = event.restored_checkpoint
 
     def source_emitted(self, event: events.SourceEmitted) -> None:
         """A source goes on."""
@@ -145,10 +145,10 @@ class FinishTrace:
             task.taken_after = event.checkpoint
 
     def notified(self, event: events.NotificationReceived) -> None:
-        """A subtask hears how a checkpoint ended."""
+        """A subtask is notified how a checkpoint ended."""
         if event.completed:
             task = self.task(event.attempt, event.subtask)
-            task.told = max(task.told, event.checkpoint)
+            task.notified = max(task.notified, event.checkpoint)
 
     def precommitted(self, event: events.TransactionPrecommitted) -> None:
         """A sink has a transaction to commit."""
@@ -169,14 +169,14 @@ class FinishTrace:
             self.known.discard(subtask)
 
     def switched(self, event: events.JobSwitched) -> None:
-        """The job has another status."""
+        """The job changes its status."""
         self.running = event.status is events.JobStatus.RUNNING
         if event.status is events.JobStatus.FINISHED and self.end is None:
             self.end = event
             self.ended_attempts = dict(self._attempts)
 
     def finish_received(self, event: events.FinishReceived) -> None:
-        """The coordinator hears that a subtask has finished."""
+        """The coordinator is notified that a subtask has finished."""
         if event.attempt == self._attempts.get(event.subtask):
             self.known.add(event.subtask)
 

@@ -123,9 +123,9 @@ class _Judge:
             return
         findings, task = self.findings, self.trace.task(event.attempt, event.subtask)
         findings.check("exit-before-final")
-        if task.taken_after is None or task.taken_after > task.told:
+        if task.taken_after is None or task.taken_after > task.notified:
             taken = "none" if task.taken_after is None else f"checkpoint {task.taken_after} first"
-            message = f"{event.subtask} ends; after finish() it took {taken}, and its last notice is of {task.told}"
+            message = f"{event.subtask} ends; after finish() it took {taken}, and its last notice is of {task.notified}"
             findings.violated("exit-before-final", message, event)
         if event.subtask in self.sinks:
             findings.check("exit-uncommitted")
@@ -134,7 +134,7 @@ class _Judge:
                 findings.violated("exit-uncommitted", message, event)
 
     def close(self) -> None:
-        """Who has called finish() is known when every node has been heard."""
+        """Judge who has called finish() once the events of every node are read."""
         over = self.trace.end
         if over is None:
             return

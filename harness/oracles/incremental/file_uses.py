@@ -22,7 +22,7 @@ class UsingCheckpoint:
         paths: of all files that it reaches.
         published: its metadata, while it is retained; None: it is not, or not yet.
         ever_published: its metadata was published once.
-        objections: names that cannot be what a subtask says: the clause that its completion violates, and a sentence.
+        objections: names that contradict a subtask's handles: the clause that its completion violates, and a sentence.
         ended_at: by coordinator, how many events that had recorded when it ended the checkpoint.
     """
 

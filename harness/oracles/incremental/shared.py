@@ -25,7 +25,7 @@ LEFT = {
 
 
 def judge_leftovers(history: History, uses: FileUses, findings: Findings) -> None:
-    """Where nothing hindered a deletion, what nobody uses is gone by the end (RULES INC-03, INC-05)."""
+    """Files that no checkpoint uses are gone by the end, if nothing hindered a deletion (RULES INC-03, INC-05)."""
     listing = undisturbed_listing(history)
     if listing is None:
         return

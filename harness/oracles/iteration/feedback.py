@@ -21,9 +21,9 @@ from holdfast.harness.model.sentence import plural
 from holdfast.harness.model.topology import channel_ends
 from holdfast.harness.model.verdict import Verdict
 from holdfast.harness.oracles.findings import Findings, replay
-from holdfast.harness.oracles.output.identity_rows import listed
+from holdfast.harness.oracles.output.identity_rows import describe_identities
 from holdfast.harness.oracles.output.markers import marked_partitions
-from holdfast.harness.oracles.output.missing import Fate, ruling
+from holdfast.harness.oracles.output.missing import Fate, rule_for_missing
 from holdfast.harness.oracles.output.two_bit_counters import NAMED
 from holdfast.harness.oracles.shared.layout import widest_layout
 from holdfast.harness.oracles.shared.lineage import expected_rows
@@ -33,7 +33,7 @@ _WHOLE = frozenset({VertexKind.SOURCE, VertexKind.MAP, VertexKind.UNION, VertexK
 
 
 class FeedbackOracle:
-    """Follows batches into the loop, and says what was in it when the checkpoints were taken that were restored."""
+    """Follows batches into the loop, and finds those that were in it at the checkpoints that were restored."""
 
     name = "FEEDBACK"
     title = "records in loops"
@@ -68,7 +68,7 @@ class FeedbackOracle:
         ]
         findings.check("lost-outside-loop", expected.total())
         if elsewhere:
-            what = listed(history.inputs, elsewhere[:NAMED], len(elsewhere))
+            what = describe_identities(history.inputs, elsewhere[:NAMED], len(elsewhere))
             findings.violated(
                 "lost-outside-loop", f"{plural(len(elsewhere), 'record is', 'records are')} lost, in no loop: {what}"
             )
@@ -82,9 +82,9 @@ class FeedbackOracle:
 
 def _is_decided(history: History) -> bool:
     """Whether what is missing is lost: the end is reported, or the marker of every partition has its effect."""
-    if ruling(history, marked=False).fate is Fate.LOST:
+    if rule_for_missing(history, marked=False).fate is Fate.LOST:
         return True
-    return ruling(history, marked=True).fate is Fate.LOST and all(marked_partitions(history))
+    return rule_for_missing(history, marked=True).fate is Fate.LOST and all(marked_partitions(history))
 
 
 class _Batch(NamedTuple):

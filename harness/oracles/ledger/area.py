@@ -1,7 +1,7 @@
 """What the areas of the ledger have in common: the events of a history by what each of them is of.
 
-Of two events of one thing an area keeps both, in causal order. Where a clause takes one of them it is the first:
-whoever did it again, found it again or was told again has not done another thing.
+Of two events about one subject an area keeps both, in causal order. Where a clause takes one of them it is the first:
+a repeated action, observation or notice is no other one.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class Entries(Generic[Thing, Kind]):
 
     @property
     def all(self) -> Mapping[Thing, Sequence[Kind]]:
-        """Those of each thing, in causal order."""
+        """The events of each subject, in causal order."""
         if self._all is None:
             found: dict[Thing, list[Kind]] = {}
             for thing, event in zip(map(self._thing_of, self._events), self._events, strict=True):
@@ -56,7 +56,7 @@ class Entries(Generic[Thing, Kind]):
 
     @property
     def things(self) -> Set[Thing]:
-        """What there is one of."""
+        """The subjects that have an entry."""
         return self.first.keys()
 
 
@@ -69,7 +69,7 @@ class Area(Generic[Thing]):
             depends on is not promised.
 
     Attributes:
-        gathers: by kind, what gathers its events of a history when they are first asked for.
+        gathers: by kind, what gathers its events of a history at their first use.
     """
 
     def __init__(self, thing_of: ThingOf[Thing], fields: Mapping[type[Event], Reading]) -> None:

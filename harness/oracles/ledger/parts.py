@@ -1,4 +1,4 @@
-"""The part of a subtask in a checkpoint: what it was sent, did and said for it in one attempt."""
+"""The part of a subtask in a checkpoint: what it received, did and sent for it in one attempt."""
 
 from __future__ import annotations
 

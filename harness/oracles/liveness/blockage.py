@@ -25,12 +25,12 @@ def status_in_words(history: History) -> str:
 
 
 def waiting_for(history: History) -> list[Waiting]:
-    """What is missing, the transactions first."""
+    """The transactions and acknowledgements that are missing, the transactions first."""
     return [*_transactions(history), *_acknowledgements(history)][:NAMED]
 
 
 def _transactions(history: History) -> Iterator[Waiting]:
-    """Those that a completed checkpoint of the same job promises, and nobody committed."""
+    """Transactions that a completed checkpoint of the same job promises, and that were not committed."""
     checkpoint_of = history.derived(Submissions).checkpoint_of
     completed = by_checkpoint(history, events.CheckpointCompleted).things
     committed = {event.transaction for event in history.of(events.TransactionCommitted)}
@@ -45,7 +45,7 @@ def _transactions(history: History) -> Iterator[Waiting]:
 
 
 def _acknowledgements(history: History) -> Iterator[Waiting]:
-    """Of the last checkpoint that was triggered, if it has not completed."""
+    """The missing acknowledgements of the last triggered checkpoint, if it has not completed."""
     triggered = history.of(events.CheckpointTriggered)
     if not triggered:
         return

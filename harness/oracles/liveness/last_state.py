@@ -38,7 +38,7 @@ class LastState:
         exempt: who may not be blamed in it.
         coordinator: its life at the end; empty: none lived, or more than one.
         everybody: whether every process that was ever there lived at the end.
-        switched: what the last coordinator said last of the job; None: nothing.
+        switched: the last status of the job that the last coordinator reported; None: none.
         attempts: by subtask of the last job, the newest attempt that it is in.
         failures: by subtask, the failure that it went down with, if that is newer than its attempt.
         started: by attempt and subtask, how it started.
@@ -81,7 +81,7 @@ class LastState:
 
     @property
     def runs(self) -> bool:
-        """Whether every subtask is said to run."""
+        """Whether every subtask is reported to run."""
         return self.switched is not None and self.switched.status is JobStatus.RUNNING
 
     @property
@@ -95,7 +95,7 @@ class LastState:
 
     @property
     def all_finished(self) -> bool:
-        """Whether the coordinator that lives has heard that every subtask has ended."""
+        """Whether the coordinator that lives was notified that every subtask has ended."""
         return all(
             (attempt := self.present(subtask)) is not None and (attempt.attempt, subtask) in self._finished
             for subtask in self.layout.subtasks

@@ -1,4 +1,4 @@
-"""LIVE: after the heal the plan's expected end is reached (RULES: every rule that says what happens in the end)."""
+"""LIVE: after the heal the plan's expected end is reached (RULES: every rule about how a run ends)."""
 
 from __future__ import annotations
 

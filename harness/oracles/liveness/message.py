@@ -11,7 +11,7 @@ from holdfast.harness.model import events
 from holdfast.harness.model.consequence import Consequence
 from holdfast.harness.model.history import History, of_the_job
 from holdfast.harness.model.verdict import Verdict
-from holdfast.harness.oracles.findings import Findings, line
+from holdfast.harness.oracles.findings import Findings, event_line
 from holdfast.harness.oracles.liveness.last_state import LastState
 
 TO_TASKS: tuple[type[events.Event], ...] = (events.TriggerSent, events.NotificationSent, events.SplitsAssigned)
@@ -33,7 +33,7 @@ class MessageOracle:
     title = "control messages"
     invariant = "Each received message was sent in that attempt, and each one arrives while its connection is open."
     clauses: Mapping[str, str] = {
-        "never-sent": "a message is taken that nobody sent in that attempt",
+        "never-sent": "a message is received that was not sent in that attempt",
         "taken-twice": "a message is taken more often than it was sent in that attempt, and nothing doubled it",
         "never-received": "a message between processes that live is never taken though its connection is open",
     }
@@ -98,9 +98,9 @@ def _judge_receptions(
         name = key(event)
         untaken[name] -= 1
         if name not in given:
-            findings.violated("never-sent", f"nobody sent what was taken: {line(event)}", event)
+            findings.violated("never-sent", f"it was received and never sent: {event_line(event)}", event)
         elif untaken[name] < 0 and _part(event) not in disturbed:
-            findings.violated("taken-twice", f"it was sent once less: {line(event)}", event)
+            findings.violated("taken-twice", f"it was sent once less: {event_line(event)}", event)
 
 
 def _judge_losses(
@@ -114,9 +114,9 @@ def _judge_losses(
     *,
     standing: bool,
 ) -> None:
-    """Of present attempts, so that the coordinator is the one that lives, and of subtasks that run, where they are to
-    take it; `standing`: no fault disturbed the messages of connections. What a superseded coordinator sends is nobody's
-    to take, and what it took has arrived."""
+    """Messages of present attempts, so that the coordinator is the one that lives, and of running subtasks, where these
+    are to receive them; `standing`: no fault disturbed the messages of connections. Messages of a superseded
+    coordinator have no receiver, and those that it received have arrived."""
     findings.check("never-received", len(taken))
     if not state.coordinator or state.over or given.keys() <= taken.keys():
         return
@@ -133,4 +133,4 @@ def _judge_losses(
             continue
         node = event.node if sent in TO_COORDINATOR else task.node if task is not None else ""
         if node and state.lives(node) and (standing or state.was_quiet(event.time_ns)):
-            findings.violated("never-received", f"nobody took what was sent: {line(event)}", event)
+            findings.violated("never-received", f"it was sent and never received: {event_line(event)}", event)

@@ -61,7 +61,7 @@ def _runs_on(state: LastState, findings: Findings) -> bool:
 
 
 def _goes_on_without(state: LastState, findings: Findings) -> bool:
-    """Whether a subtask has stopped, and nobody counted that as a failure."""
+    """Whether a subtask has stopped, and that was not counted as a failure."""
     for subtask in state.layout.subtasks:
         attempt = state.present(subtask)
         stopped = state.stopped.get((attempt.attempt, subtask)) if attempt else None

@@ -1,4 +1,4 @@
-"""From one checkpoint to the next: it is asked for, triggered, taken, acknowledged and ended, and commits end, too."""
+"""From one checkpoint to the next: it is requested, triggered, taken, acknowledged and ended, and commits end, too."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ _SUCCESS = AckOutcome.SUCCESS
 
 
 def judge(state: LastState, findings: Findings) -> None:
-    """What was begun and has not ended, by whoever lives at the end."""
+    """Judge steps of checkpoints that were begun and have not ended, of processes that live at the end."""
     _judge_snapshots(state, findings)
     _judge_commits(state, findings)
     if state.coordinator and not state.over:
@@ -64,7 +64,7 @@ def judge(state: LastState, findings: Findings) -> None:
 
 
 def _judge_checkpoints(state: LastState, findings: Findings) -> None:
-    """Those of the last coordinator, since it last counted a failure or started an attempt."""
+    """Judge the checkpoints of the last coordinator, since it last counted a failure or started an attempt."""
     history = state.history
     begun = [
         event.sequence
@@ -101,8 +101,8 @@ def _judge_checkpoints(state: LastState, findings: Findings) -> None:
 
 
 def _judge_beginning(state: LastState, findings: Findings) -> None:
-    """Of a run that stands: since anything of a checkpoint happened at the coordinator, two intervals and pauses have
-    passed. Who takes none when some tasks have finished is not asked."""
+    """Judge a run that stands still: two intervals and pauses have passed since the last event of a checkpoint at the
+    coordinator. A job that takes none when some tasks have finished is not judged."""
     history = state.history
     interval_ns = (interval_ms(history.plan) + milliseconds(history.plan, profile.MIN_PAUSE, 0)) * NS_PER_MS
     triggers = history.of(CheckpointTriggered)
@@ -128,8 +128,8 @@ def _judge_beginning(state: LastState, findings: Findings) -> None:
 
 
 def _judge_snapshots(state: LastState, findings: Findings) -> None:
-    """Those of subtasks that run on, since each last answered: a completed checkpoint makes older ones needless, and so
-    does an abort unless there was time for an answer before."""
+    """Judge the snapshots of subtasks that run on, since each last acknowledged: a completed checkpoint makes older
+    ones needless, and so does an abort unless there was time for an acknowledgement before."""
     history = state.history
     answers: list[AckSent | DeclineSent] = [*history.of(AckSent), *history.of(DeclineSent)]
     findings.check("snapshot-not-acknowledged", len(answers))
@@ -172,7 +172,7 @@ def _in_flight_is_known(state: LastState, snapshot: SnapshotTaken) -> bool:
 
 
 def _judge_commits(state: LastState, findings: Findings) -> None:
-    """Those of subtasks that run on in the attempt in which they were told to."""
+    """Commits of subtasks that still run in the attempt in which they were notified."""
     history = state.history
     ends: list[TransactionCommitted | CommitFailed | TransactionAborted] = [
         *history.of(TransactionCommitted), *history.of(CommitFailed), *history.of(TransactionAborted)

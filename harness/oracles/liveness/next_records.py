@@ -19,7 +19,7 @@ CLAUSES: Mapping[str, str] = {
     "end-not-passed-on": "a subtask has ended, and a running one behind it never receives its end",
 }
 HEARTBEAT_MS = 10_000
-"""Unless the plan says how often heartbeats are sent."""
+"""The default, where the plan sets no heartbeat interval."""
 
 
 def judge(state: LastState, findings: Findings) -> None:
@@ -121,7 +121,7 @@ def _judge_ends(state: LastState, blocked: set[str], findings: Findings) -> None
 
 
 def _judge_channels(state: LastState, blocked: set[str], findings: Findings) -> None:
-    """Of a run that stands: the receiver that is nearest to the sinks is who holds up the others."""
+    """Judge a run that stands still: the receiver that is nearest to the sinks holds up the others."""
     history = state.history
     waiting: dict[str, dict[tuple[int, int], events.BatchSent | events.BarrierSent]] = {}
     for sent in history.of_kinds((events.BatchSent, events.BarrierSent)):

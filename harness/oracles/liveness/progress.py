@@ -1,4 +1,4 @@
-"""PROGRESS: the step that a standing job lacks (RULES: every rule that says what happens next)."""
+"""PROGRESS: the step that a stuck job lacks (RULES: every rule about what happens next)."""
 
 from __future__ import annotations
 

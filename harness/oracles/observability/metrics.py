@@ -126,7 +126,7 @@ class _Reports:
             checkpoint.full_bytes = None if full_bytes is None else checkpoint.full_bytes + full_bytes
 
     def _sizes(self, life: Life, ack: events.AckSent) -> tuple[int, int | None]:
-        """Bytes of an ack's state: what is new, and all, which nobody can tell of shared files never named before."""
+        """Bytes of an ack's state: the new ones, and all, which are unknown for shared files never named before."""
         delta_bytes = full_bytes = ack.inline_bytes
         if not (ack.files or ack.shared):
             return delta_bytes, full_bytes

@@ -1,4 +1,4 @@
-"""The checkpoints of one life of the coordinator as the trace tells them, and the reports that it owes of them."""
+"""The checkpoints of one life of the coordinator as the history shows them, and the reports that are due on them."""
 
 from __future__ import annotations
 
@@ -19,14 +19,15 @@ from holdfast.harness.model.events import (
 
 
 class Checkpoint:
-    """A checkpoint in progress, as the trace tells it.
+    """A checkpoint in progress, as the history shows it.
 
     Attributes:
-        idle_since: the end since which nothing was in progress before; None: it was the first, or not the only one.
-        beside_others: something else was in progress.
+        idle_since: the end of the checkpoint before it, if none was in progress since; None: it is the first, or others
+            were.
+        beside_others: another checkpoint was in progress.
         acknowledged: by subtask, the ack that was counted.
         reported: subtasks whose part was reported.
-        delta_bytes, full_bytes: of the acks; None: one of them cannot be told.
+        delta_bytes, full_bytes: of the acks; None: that of one ack is unknown.
     """
 
     __slots__ = (

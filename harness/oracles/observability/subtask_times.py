@@ -37,7 +37,7 @@ class Times(NamedTuple):
 
 
 def subtask_times(history: History) -> dict[PartId, Times]:
-    """Of the parts that were seen from their beginning to their acknowledgement."""
+    """The times of the parts that were recorded from their beginning to their acknowledgement."""
     triggers = by_part(history, TriggerReceived).first  # A copy of a trigger begins and ends nothing
     barriers, snapshots = by_part(history, BarrierReceived).all, by_part(history, SnapshotTaken).first
     times: dict[PartId, Times] = {}
@@ -62,6 +62,6 @@ def subtask_times(history: History) -> dict[PartId, Times]:
 
 
 def overtaking_parts(history: History) -> set[PartId]:
-    """Those whose barriers overtook, with the snapshot, or later in the buffers of its outputs."""
+    """The parts whose barriers overtook, with the snapshot, or later in the buffers of its outputs."""
     parts = {part for part, taken in by_part(history, SnapshotTaken).first.items() if taken.unaligned}
     return parts | {part for part, taken in by_part(history, ChannelStateTaken).first.items() if taken.channels}

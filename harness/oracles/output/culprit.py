@@ -125,7 +125,7 @@ def explain_row(model: FoldModel, row: FoldRow) -> Culprit | None:
     return explain(model, row.key, row.counts, row.digest)
 
 
-def named(culprit: Culprit | None) -> str:
+def describe_culprit(culprit: Culprit | None) -> str:
     """An explanation in words, or that there is none."""
     return str(culprit) if culprit else "no record, pair or run of records explains its digest"
 

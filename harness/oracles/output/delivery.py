@@ -1,4 +1,4 @@
-"""Delivery is counting, not joining: offsets are dense, so two bits an identity tell lost, delivered, duplicated."""
+"""Delivery by counting, not joining: offsets are dense, so two bits an identity show lost, delivered, duplicated."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ Identity = tuple[int, int]
 
 
 class Delivery(msgspec.Struct, frozen=True):
-    """What counting found. Whatever is named comes by partition and offset, so that it does not matter who counted.
+    """What counting found. Records are named in the order of partition and offset, so every way to count finds the same
+    ones.
 
     Attributes:
         lost: how many expected identities were never seen.

@@ -12,9 +12,9 @@ from holdfast.harness.model.records import FoldRow
 from holdfast.harness.model.sentence import plural
 from holdfast.harness.model.verdict import Damage, Verdict
 from holdfast.harness.oracles.findings import Findings, left_open
-from holdfast.harness.oracles.output.culprit import Culprit, explain, named
+from holdfast.harness.oracles.output.culprit import Culprit, describe_culprit, explain
 from holdfast.harness.oracles.output.fold_rows import in_order, judged, wrong_in_any_order
-from holdfast.harness.oracles.output.identity_rows import counted, listed, sightings, units_with
+from holdfast.harness.oracles.output.identity_rows import counted, describe_identities, sightings, units_with
 from holdfast.harness.oracles.output.loss import judge_lost_folds, judge_lost_identities
 from holdfast.harness.oracles.output.missing import everything_is_due
 from holdfast.harness.oracles.output.visibility import first_seen
@@ -116,7 +116,11 @@ def _wrong(model: FoldModel, row: FoldRow) -> tuple[str, str, Damage | None]:
         )
     culprit = explain(model, row.key, row.counts, row.digest)
     if any(count > total for count, total in zip(row.counts, totals, strict=True)):
-        return "beyond-input", f"key {row.key!r} counts {row.counts} of {totals} records: {named(culprit)}", None
+        return (
+            "beyond-input",
+            f"key {row.key!r} counts {row.counts} of {totals} records: {describe_culprit(culprit)}",
+            None,
+        )
     expected = model.expected(row.key, row.counts)
     where = f"key {row.key!r} at counts {row.counts}"
     if expected is not None and expected[1] == row.digest & MASK:
@@ -129,7 +133,7 @@ def _wrong(model: FoldModel, row: FoldRow) -> tuple[str, str, Damage | None]:
         return "digest-wrong", mistake, None
     if culprit and culprit.damage is not None:
         return "row-wrong", f"{_miscounted(culprit)} of {where}: {culprit}", culprit.damage
-    return "row-wrong", f"{where} holds other records: {named(culprit)}", None
+    return "row-wrong", f"{where} holds other records: {describe_culprit(culprit)}", None
 
 
 def _miscounted(culprit: Culprit) -> str:
@@ -150,7 +154,7 @@ def _judge_identities(history: History, findings: Findings) -> str:
     ):
         findings.check(clause, rows if clause != "order-broken" or ordered else 0)
         if count:
-            message = f"{count} {what}: {listed(history.inputs, first, count)}"
+            message = f"{count} {what}: {describe_identities(history.inputs, first, count)}"
             *_, (unit, _) = units_with(history.output, first[0])
             findings.violated(clause, message, *sightings(history, first[0]), seen=first_seen(history, unit))
     if not everything_is_due(history):

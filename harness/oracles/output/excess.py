@@ -28,7 +28,7 @@ class Excess(msgspec.Struct, frozen=True):
 
 
 def explain_excess(model: FoldModel, rows: Sequence[FoldRow]) -> Excess | None:
-    """What the last of these rows holds twice, or None if it cannot be told.
+    """The records that the last of these rows counts twice, or None if that is unknown.
 
     Args:
         model: of the input.

@@ -24,8 +24,8 @@ from holdfast.harness.oracles.shared.throttled import without_dropped
 
 
 def counted(history: History, *, ordered: bool = False) -> tuple[Delivery, int]:
-    """What counting the output of a run found, and how many rows it must hold; see `count_rows`. Rows that nobody
-    expects are none before the answer is due."""
+    """What counting the output of a run found, and how many rows it must hold; see `count_rows`. Before the answer is
+    due, no row is unexpected."""
     return _counted(history, ordered=True) if ordered else history.derived(_counted_in_any_order)
 
 
@@ -180,7 +180,7 @@ def units_with(output: Output, identity: Identity) -> Iterator[tuple[CommittedRo
             yield unit, seen
 
 
-def listed(inputs: InputLog, identities: Sequence[Identity], total: int) -> str:
+def describe_identities(inputs: InputLog, identities: Sequence[Identity], total: int) -> str:
     """The first few of some identities in words."""
     first = ", ".join(inputs.named(*identity) for identity in identities)
     return first if total <= len(identities) else f"{first} and {total - len(identities)} more"

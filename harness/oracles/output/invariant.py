@@ -1,4 +1,4 @@
-"""INVARIANT: what the user says of all visible rows holds at every look of the committed reader."""
+"""INVARIANT: the user's predicates on all visible rows hold at every poll of the committed reader."""
 
 from __future__ import annotations
 

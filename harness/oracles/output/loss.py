@@ -12,12 +12,17 @@ from holdfast.harness.model.history import History
 from holdfast.harness.model.records import FoldRow
 from holdfast.harness.model.sentence import plural
 from holdfast.harness.oracles.findings import ANOMALIES_PER_CLAUSE, Findings
-from holdfast.harness.oracles.output.culprit import Culprit, explain_row, named, with_remainder
+from holdfast.harness.oracles.output.culprit import Culprit, describe_culprit, explain_row, with_remainder
 from holdfast.harness.oracles.output.delivery import Delivery
 from holdfast.harness.oracles.output.fold_rows import EXAMINED, Scan, in_order
-from holdfast.harness.oracles.output.identity_rows import listed
-from holdfast.harness.oracles.output.markers import counted_before_markers, lacks, marked_lanes, marked_partitions
-from holdfast.harness.oracles.output.missing import Fate, Ruling, ruling
+from holdfast.harness.oracles.output.identity_rows import describe_identities
+from holdfast.harness.oracles.output.markers import (
+    counted_before_markers,
+    lacks_marked_records,
+    marked_lanes,
+    marked_partitions,
+)
+from holdfast.harness.oracles.output.missing import Fate, Ruling, rule_for_missing
 from holdfast.harness.oracles.shared.fold_model import FoldModel
 
 Witnessed = tuple[FoldRow, tuple[str, ...]]
@@ -26,13 +31,13 @@ Witnessed = tuple[FoldRow, tuple[str, ...]]
 
 def judge_lost_identities(history: History, found: Delivery, due: int, findings: Findings, clause: str) -> str:
     """Decide loss under contract RECORDS, where so many rows are due."""
-    everywhere = ruling(history, marked=False)
+    everywhere = rule_for_missing(history, marked=False)
     if not found.lost or everywhere.fate is Fate.LOST:
         findings.check(clause, due)
         if found.lost:
             findings.violated(clause, _without_rows(history, found))
         return ""
-    behind = ruling(history, marked=True)
+    behind = rule_for_missing(history, marked=True)
     marked = marked_partitions(history) if behind.fate is Fate.LOST else []
     if any(marked):
         before, due_before = counted_before_markers(history, marked)
@@ -48,7 +53,7 @@ def judge_lost_identities(history: History, found: Delivery, due: int, findings:
 def judge_lost_folds(history: History, model: FoldModel, found: Scan, findings: Findings, clause: str) -> str:
     """Decide loss under contract FOLD, by the last row of each key. What a later record of its key and lane has
     overtaken is lost in any case."""
-    everywhere, behind = ruling(history, marked=False), ruling(history, marked=True)
+    everywhere, behind = rule_for_missing(history, marked=False), rule_for_missing(history, marked=True)
     short = _short_rows(model, found)
     if everywhere.fate is Fate.LOST:
         findings.check(clause, sum(model.must_show))
@@ -62,7 +67,7 @@ def judge_lost_folds(history: History, model: FoldModel, found: Scan, findings: 
     waiting = []
     for row, witness in rows:
         culprit = explain_row(model, row)
-        if marked and lacks(model, row, marked):
+        if marked and lacks_marked_records(model, row, marked):
             findings.check(clause, not decided)
             findings.violated(clause, f"{_missing(model, row, culprit)}; {behind.because}", *witness)
         elif culprit and culprit.lost and in_order(history):
@@ -89,7 +94,7 @@ def _open(why: Ruling) -> str:
 
 
 def _without_rows(history: History, found: Delivery) -> str:
-    missing = listed(history.inputs, found.first_lost, found.lost)
+    missing = describe_identities(history.inputs, found.first_lost, found.lost)
     if history.inputs.described:
         return f"{plural(found.lost, 'expected row is', 'expected rows are')} missing: {missing}"
     return f"{plural(found.lost, 'record has', 'records have')} no row: {missing}"
@@ -112,7 +117,7 @@ def _last_row(model: FoldModel, found: Scan, key: str) -> FoldRow:
 def _missing(model: FoldModel, row: FoldRow, culprit: Culprit | None) -> str:
     """What the last row of a key lacks."""
     totals = model.totals[model.codes[row.key]]
-    what = named(with_remainder(model, row, culprit) if culprit else None)
+    what = describe_culprit(with_remainder(model, row, culprit) if culprit else None)
     if not any(row.counts):
         return f"key {row.key!r} has no row: {what}"
     return f"the last row of key {row.key!r} counts {row.counts} of {totals} records: {what}"

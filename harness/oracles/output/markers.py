@@ -76,7 +76,7 @@ def _reaches_the_end(model: FoldModel, found: Scan, lane: int, code: int) -> boo
     return reached >= model.totals[code][lane]
 
 
-def lacks(model: FoldModel, row: FoldRow, marked: Sequence[bool]) -> bool:
+def lacks_marked_records(model: FoldModel, row: FoldRow, marked: Sequence[bool]) -> bool:
     """Whether the last row of a key counts too few records of a lane whose markers have their effect."""
     totals = model.totals[model.codes[row.key]]
     if len(row.counts) != len(totals):

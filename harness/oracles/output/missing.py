@@ -21,7 +21,7 @@ from holdfast.harness.oracles.shared.options import NS_PER_MS
 
 
 class Fate(StrEnum):
-    """Of a record without effect."""
+    """What became of a record without effect."""
 
     LOST = "lost"
     LATE = "late"
@@ -52,7 +52,7 @@ def everything_is_due(history: History) -> bool:
     return history.plan.expected_end in (ExpectedEnd.RUNNING, ExpectedEnd.FINISHED)
 
 
-def ruling(history: History, *, marked: bool) -> Ruling:
+def rule_for_missing(history: History, *, marked: bool) -> Ruling:
     """What becomes of a missing record.
 
     Args:

@@ -14,10 +14,10 @@ from holdfast.harness.model.records import FoldRow
 from holdfast.harness.model.sentence import plural
 from holdfast.harness.model.verdict import Verdict
 from holdfast.harness.oracles.findings import ANOMALIES_PER_CLAUSE, Findings, left_open
-from holdfast.harness.oracles.output.culprit import Culprit, explain, named, with_remainder
+from holdfast.harness.oracles.output.culprit import Culprit, describe_culprit, explain, with_remainder
 from holdfast.harness.oracles.output.excess import explain_excess
 from holdfast.harness.oracles.output.fold_rows import Scan, judged
-from holdfast.harness.oracles.output.identity_rows import counted, listed, sightings
+from holdfast.harness.oracles.output.identity_rows import counted, describe_identities, sightings
 from holdfast.harness.oracles.output.loss import is_short, judge_lost_folds, judge_lost_identities
 from holdfast.harness.oracles.output.missing import everything_is_due
 from holdfast.harness.oracles.output.wrong_digest import wrong_digest
@@ -63,12 +63,12 @@ def _judge_identities(history: History, findings: Findings) -> str:
     if found.unknown:
         message = (
             f"{plural(found.unknown, 'row stands', 'rows stand')} for no record of the input: "
-            f"{listed(history.inputs, found.first_unknown, found.unknown)}"
+            f"{describe_identities(history.inputs, found.first_unknown, found.unknown)}"
         )
         findings.violated("extra-not-a-repeat", message, *sightings(history, found.first_unknown[0]))
     open_question = judge_lost_identities(history, found, expected, findings, "input-lost")
     if found.duplicated and Guarantee.NO_DUPLICATE not in history.claims.output:
-        repeated = listed(history.inputs, found.first_duplicated, found.duplicated)
+        repeated = describe_identities(history.inputs, found.first_duplicated, found.duplicated)
         findings.inform(
             f"{plural(found.duplicated, 'record has', 'records have')} more than one row, and {UNCLAIMED}: {repeated}"
         )
@@ -104,7 +104,9 @@ def _judge_content(model: FoldModel, row: FoldRow, line: str, findings: Findings
     if culprit is None:
         mistake = wrong_digest(model, row)
         findings.violated(
-            "digest-wrong" if mistake else "extra-not-a-repeat", mistake or f"{counted} but {named(None)}", line
+            "digest-wrong" if mistake else "extra-not-a-repeat",
+            mistake or f"{counted} but {describe_culprit(None)}",
+            line,
         )
     elif culprit == Culprit():
         findings.violated(

@@ -11,7 +11,7 @@ from holdfast.harness.model.job import Contract
 from holdfast.harness.model.sentence import plural
 from holdfast.harness.model.verdict import Verdict
 from holdfast.harness.oracles.findings import Findings
-from holdfast.harness.oracles.output.identity_rows import counted, listed, sightings
+from holdfast.harness.oracles.output.identity_rows import counted, describe_identities, sightings
 from holdfast.harness.oracles.output.missing import everything_is_due
 
 _CLAUSES: Mapping[str, str] = {
@@ -51,10 +51,10 @@ class NoRepeatOracle:
         ):
             findings.check(clause, rows)
             if count:
-                message = f"{count} {what}: {listed(history.inputs, first, count)}"
+                message = f"{count} {what}: {describe_identities(history.inputs, first, count)}"
                 findings.violated(clause, message, *sightings(history, first[0]))
         if found.lost and history.end.reached and everything_is_due(history):
-            lost = listed(history.inputs, found.first_lost, found.lost)
+            lost = describe_identities(history.inputs, found.first_lost, found.lost)
             findings.inform(
                 f"{plural(found.lost, 'record is lost', 'records are lost')}, and at-least-once was not claimed: {lost}"
             )

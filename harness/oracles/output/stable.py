@@ -2,8 +2,8 @@
 
 Rules of this file:
 - Rows that are appended stay as they were seen.
-- Under UPSERT a row may be replaced by a newer one of its key. Only a version tells which is newer: a value that comes
-  back may be right.
+- Under UPSERT a row may be replaced by a newer one of its key. Only a version decides which is newer: a value that
+  comes back may be right.
 - Under OVERWRITE a unit may be replaced by anything, or be away while that is written: the last content is judged by
   EXACT and NOLOSS, and here only that the second read sees it.
 """

@@ -1,6 +1,6 @@
-"""In which order rows became visible, as far as anybody saw it.
+"""In which order rows became visible, as far as it was observed.
 
-Units first seen at different polls are ordered. Of units first seen at one poll nobody saw the order, so an oracle must
+Units first seen at different polls are ordered. The order of units first seen at one poll is unknown, so an oracle must
 not object to any: where the listed order lets a key or a partition step back and another does not, the other counts.
 """
 
@@ -54,7 +54,7 @@ def _progress(row: FoldRow | IdentityRow | WindowRow) -> tuple[str | int, int]:
 
 
 def first_seen(history: History, unit: CommittedRows) -> RowsVisible | None:
-    """The event at which the reader first saw a unit; None if no event says so."""
+    """The event at which the reader first saw a unit; None if there is none."""
     return next((event for event in history.of(RowsVisible) if event.name == unit.name), None)
 
 

@@ -1,4 +1,4 @@
-"""WINDOW: every window that is over is told once, whole (RULES REC-07, E2E-02)."""
+"""WINDOW: every window that is over is emitted once, complete (RULES REC-07, E2E-02)."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from holdfast.harness.model.records import WindowRow
 from holdfast.harness.model.verdict import Verdict
 from holdfast.harness.oracles.findings import ANOMALIES_PER_CLAUSE, Findings, left_open
 from holdfast.harness.oracles.output.markers import latest_window
-from holdfast.harness.oracles.output.missing import Fate, everything_is_due, ruling
+from holdfast.harness.oracles.output.missing import Fate, everything_is_due, rule_for_missing
 from holdfast.harness.oracles.output.visibility import sighting
 from holdfast.harness.oracles.shared.expected_windows import Expected, expected_windows
 from holdfast.harness.oracles.shared.fold_model import MASK
-from holdfast.harness.oracles.shared.windows import Sums, Window, named
+from holdfast.harness.oracles.shared.windows import Sums, Window, describe_window
 
 _CLAUSES: Mapping[str, str] = {
     "window-wrong": "a row does not hold exactly the records of its key and window",
@@ -50,7 +50,7 @@ class WindowOracle:
             window = row.key, row.window
             findings.check("window-unknown")
             if window not in expected:
-                findings.violated("window-unknown", f"{named(window)} has no records", line)
+                findings.violated("window-unknown", f"{describe_window(window)} has no records", line)
                 continue
             _judge_contents(history, findings, row, expected, line)
             findings.check("window-repeated")
@@ -76,9 +76,9 @@ def _judge_contents(history: History, findings: Findings, row: WindowRow, expect
 
 def _judge_repeat(history: History, findings: Findings, window: Window, first: str, line: str) -> None:
     if Guarantee.NO_DUPLICATE in history.claims.output:
-        findings.violated("window-repeated", f"{named(window)} has a second row", first, line)
+        findings.violated("window-repeated", f"{describe_window(window)} has a second row", first, line)
     else:
-        findings.inform(f"{named(window)} has a second row, and exactly-once was not claimed")
+        findings.inform(f"{describe_window(window)} has a second row, and exactly-once was not claimed")
 
 
 def _judge_missing(history: History, findings: Findings, expected: Expected, seen: Mapping[Window, str]) -> str:
@@ -86,19 +86,19 @@ def _judge_missing(history: History, findings: Findings, expected: Expected, see
     if not everything_is_due(history):
         return ""
     due = list(expected.due())
-    everywhere, behind = ruling(history, marked=False), ruling(history, marked=True)
+    everywhere, behind = rule_for_missing(history, marked=False), rule_for_missing(history, marked=True)
     decided = due
     if any(window not in seen for window in due) and everywhere.fate is not Fate.LOST:
         latest = latest_window(history) if behind.fate is Fate.LOST and expected.in_order else -1
         decided = [window for window in due if window[1] < latest]
     findings.check("window-missing", len(decided))
     for window in islice((window for window in decided if window not in seen), ANOMALIES_PER_CLAUSE):
-        findings.violated("window-missing", f"{named(window)} has no row, and the watermark has passed it")
+        findings.violated("window-missing", f"{describe_window(window)} has no row, and the watermark has passed it")
     waiting = [window for window in due if window not in seen and window not in set(decided)]
     if not waiting:
         return ""
     why = everywhere if behind.fate is Fate.LOST else behind
-    return f"{named(waiting[0])} has no row: {why.fate}, {why.because}"
+    return f"{describe_window(waiting[0])} has no row: {why.fate}, {why.because}"
 
 
 def _sightings(history: History) -> Iterator[tuple[str, WindowRow]]:
@@ -109,7 +109,7 @@ def _sightings(history: History) -> Iterator[tuple[str, WindowRow]]:
 
 
 def _difference(row: WindowRow, expected: Sums) -> str:
-    where = named((row.key, row.window))
+    where = describe_window((row.key, row.window))
     if row.digest & MASK == expected[1]:
         return f"{where} has the value {row.value}, which is not the sum of its records, although its digest is right"
     return f"{where} holds other records than its own"

@@ -2,7 +2,7 @@
 
 Rules of this file:
 - A lookup that finds nothing writes; one that finds something writes by ON_READ_AND_WRITE alone.
-- What a subtask says that it has found decides what it writes then, right or wrong: so one mistake is one violation.
+- What a subtask reports to have found decides what it writes then, right or wrong: so one mistake is one violation.
 - A key is in one subtask of an operator, so that a restore may give each subtask what all of them have recorded. The
   last write of a key is that of its owner: the others have what was restored of it.
 """
@@ -22,7 +22,7 @@ class Written(NamedTuple):
 
     Attributes:
         expires_ms: when it expires.
-        event: that says so.
+        event: that reports it.
         read_ms: when it was found last, where that renews nothing; None: it was not, or renews it.
     """
 
@@ -38,7 +38,7 @@ class Lookup(NamedTuple):
         key: that.
         found: whether there was state.
         written: what was written before; None: nothing was.
-        event: that tells it.
+        event: that reports it.
         witness: what it rests on, and that event.
     """
 
@@ -66,8 +66,9 @@ class ExpiryTrace:
         self._written: dict[tuple[int, str], dict[str, Written]] = {}
         self._started: dict[tuple[int, str], TaskStarted] = {}
         self.lookups: list[Lookup] = []
-        told = history.of_kinds((TaskStarted, KeysLookedUp, SnapshotTaken))
-        for event in sorted(told, key=_attempt):  # What an attempt restores was written in one before, wherever it ran.
+        events = history.of_kinds((TaskStarted, KeysLookedUp, SnapshotTaken))
+        # What an attempt restores was written in one before, wherever it ran.
+        for event in sorted(events, key=_attempt):
             if isinstance(event, TaskStarted | KeysLookedUp | SnapshotTaken) and event.subtask.startswith(prefix):
                 self._note(event)
 

@@ -1,7 +1,7 @@
 """LOCAL: local copies of state make a restore quicker, and decide nothing (RULES LOC).
 
 What lies on a local disk, and what was done to it, is seen from outside; so is what is read from the checkpoint storage
-where that is simulated. A copy is whole once its worker has said that it is written.
+where that is simulated. A copy is whole once its worker has reported that it is written.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class LocalOracle:
 
     name = "LOCAL"
     title = "local copies"
-    invariant = "An intact local copy of the restored state is used; any other is as good as none, and harms nobody."
+    invariant = "An intact local copy of the restored state is used; any other counts as absent, and fails nothing."
     clauses: Mapping[str, str] = {
         "kept-though-off": "a local copy is written or used where that is off, or excluded",
         "local-failure-counts": "a checkpoint is declined because its local copy could not be written",
@@ -41,7 +41,7 @@ class LocalOracle:
     observed = frozenset({"copy-left"})
 
     def applies(self, history: History) -> bool:
-        return bool(_said(history, profile.LOCAL_BACKUP, profile.LOCAL_RECOVERY) or _copies(history))
+        return bool(_enabled(history, profile.LOCAL_BACKUP, profile.LOCAL_RECOVERY) or _copies(history))
 
     def judge(self, history: History) -> Verdict:
         findings = Findings(self.name, self.clauses)
@@ -55,14 +55,14 @@ class LocalOracle:
         return findings.verdict(history)
 
 
-def _said(history: History, *keys: str) -> bool:
-    """Whether one of these flags is on. Who restores from copies keeps them, unless it is said otherwise."""
+def _enabled(history: History, *keys: str) -> bool:
+    """Whether one of these flags is on."""
     said = texts(history.plan)
     return any(said.get(key, "").lower() == "true" for key in keys)
 
 
 def _excluded(history: History) -> bool:
-    """Whether there is to be no copy, whatever was asked for: without a directory state is in memory."""
+    """Whether there is to be no local copy, whatever is configured: without a directory state is in memory."""
     said = texts(history.plan)
     in_memory = not said.get(profile.DIRECTORY) or said.get(profile.STORAGE, "").lower() == "jobmanager"
     counted = said.get(profile.MODE, "").replace("-", "_").upper() == "AT_LEAST_ONCE"
@@ -74,7 +74,7 @@ def _copies(history: History) -> list[events.LocalCopyWritten | events.LocalCopy
 
 
 def _judge_off(history: History, findings: Findings) -> None:
-    on = _said(history, profile.LOCAL_BACKUP, profile.LOCAL_RECOVERY)
+    on = _enabled(history, profile.LOCAL_BACKUP, profile.LOCAL_RECOVERY)
     if on and not _excluded(history):
         return
     findings.check("kept-though-off")
@@ -135,7 +135,7 @@ class _Trace:
         used: dict[tuple[int, str], events.LocalCopyUsed] = {}
         hindered: set[tuple[str, str]] = set()
         read: dict[str, set[str]] = {}
-        looking = _said(history, profile.LOCAL_RECOVERY) and not _excluded(history)
+        looking = _enabled(history, profile.LOCAL_RECOVERY) and not _excluded(history)
         kinds = (
             events.LocalCopySpoilt, events.LocalCopyUsed, events.StorageFailed, events.StateFileRead,
             events.TaskStarted,
@@ -224,7 +224,7 @@ class _Trace:
 
 def _judge_places(history: History, findings: Findings) -> None:
     """Subtasks return to where their copies are, as far as there is a worker."""
-    if not _said(history, profile.LOCAL_RECOVERY):
+    if not _enabled(history, profile.LOCAL_RECOVERY):
         return
     job_of = history.derived(Submissions).of
     attempts: dict[int, dict[str, events.TaskStarted]] = {}

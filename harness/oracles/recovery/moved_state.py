@@ -1,7 +1,7 @@
 """What RESTORE decides on keyed state that the harness moves to another state backend (RULES SAV-07).
 
-Each backend says what it holds twice: in canonical form, and by what its tables and timers answer. An operator above
-the second one says what it finds.
+Each backend shows its content twice: in canonical form, and by what its tables and timers return. An operator on the
+second one reports the state that it finds.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ CLAUSES: Mapping[str, str] = {
 
 
 def judge_moves(history: History, snapshots: Recorded[events.SnapshotTaken], findings: Findings) -> None:
-    """Every subtask of every checkpoint and savepoint whose keyed state was moved."""
+    """Judge every subtask of every checkpoint and savepoint whose keyed state was moved to another backend."""
     for moved in history.of(events.SubtaskMoved):
         what = f"{moved.subtask} of checkpoint {moved.checkpoint}"
         snapshot = snapshots.of(moved, moved.checkpoint, moved.subtask)

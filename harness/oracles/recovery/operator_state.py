@@ -2,7 +2,7 @@
 state each is given one of the copies (RULES RSC-03).
 
 Each element is known by its checksum. What subtasks recorded together is a multiset of these; what each is given is
-what it says that it has found when it was opened.
+what it reports to have found when it was opened.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from holdfast.harness.oracles.shared.layout import Layouts
 from holdfast.harness.oracles.shared.recorded import Recorded
 
 CLAUSES: Mapping[str, str] = {
-    "list-lost": "an element of list state is given to nobody at a restore, or to two",
+    "list-lost": "an element of list state is given to no subtask at a restore, or to two",
     "list-uneven": "at another parallelism list state is not dealt out in order and evenly",
     "union-incomplete": "a subtask is not given all of the union list state that was recorded",
     "union-multiplied": "more or less of union list state is kept after a restore than was recorded",
@@ -147,7 +147,7 @@ def _runs(wanted: Sequence[int], given: Sequence[tuple[int, ...]]) -> bool:
 
 
 def differ(one: StateSummary | None, other: StateSummary | None) -> bool:
-    """Whether two summaries contradict each other; what only one of them tells does not."""
+    """Whether two summaries contradict each other; what only one of them contains does not."""
     if one is None or other is None or one == other:
         return False
     if one.entries is not None and other.entries is not None and one.entries != other.entries:

@@ -1,7 +1,7 @@
 """REGION: a failure restarts the regions that it hits, whole, and no other (RULES REC-06).
 
 A region is a connected component of subtasks, by channels and chains; under full failover the whole job is one. Who is
-hit is told by who failed: a subtask, those of a worker that died, or, where it was something of the job's own, all.
+hit follows from what failed: a subtask, those of a worker that died, or, where it was something of the job's own, all.
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ class _Walk:
     """Follows failures up to the attempts that answer them.
 
     Attributes:
-        hit: regions in which something failed since they were started, with the last event that says so.
+        hit: regions in which something failed since they were started, with the last event that shows it.
         hosted: by node, the subtasks that it has started.
         single: the subtasks of each region alone.
         shaken_by: something of the job's own that failed, so everything may restart.
@@ -127,7 +127,7 @@ class _Walk:
         if event.subtask:
             self._hits({event.subtask})
         elif event.subtasks in self.single or event.failed_checkpoint or self.shaken_by is not None or not self.hit:
-            # Of a worker that was given up without having died nobody but the coordinator tells.
+            # That a worker was given up without having died is known from the coordinator alone.
             self._hits(set(event.subtasks) or set().union(*self.regions))
 
     def _hits(self, subtasks: set[str]) -> None:

@@ -1,6 +1,7 @@
 """RESUME: a program that starts again continues from the newest checkpoint that it has reported (RULES REC-01, REC-02).
 
-What it completes and restores it says itself. The adapter sees that no checkpoint covers what was never sent.
+The program itself reports what it completes and restores. The adapter checks that no checkpoint covers what was never
+sent.
 """
 
 from __future__ import annotations
@@ -53,8 +54,8 @@ class ReportedCheckpointsOracle:
 
 
 class _Trace:
-    """What each process has reported so far. Where the harness damages a store, or others take its place, what was
-    reported before binds nobody."""
+    """What each process has reported so far. After the harness has damaged a store, or replaced it by others, earlier
+    reports promise nothing."""
 
     def __init__(self, findings: Findings) -> None:
         self._findings = findings

@@ -1,7 +1,8 @@
 """REREAD: a failure costs no more input than arrives between two completed checkpoints (RULES REC-11).
 
-Decided where the input comes at a rate that the workload says, and faults only ended processes. How much was read again
-is told as well, beside the interval: that a longer one costs more is seen by comparing runs, and no run decides it.
+Decided where the input comes at a rate that the workload states, and faults only ended processes. The amount that was
+read again is reported beside the interval: that a longer one costs more is seen by comparing runs, and no run decides
+it.
 """
 
 from __future__ import annotations

@@ -36,7 +36,7 @@ class RescaleOracle:
     title = "rescale in place"
     invariant = "A running job goes on at the parallelism that it has accepted last, and accepts what it can go on at."
     clauses: Mapping[str, str] = {
-        "not-required": "a job accepts a parallelism, or is deployed at one, that nobody has required",
+        "not-required": "a job accepts a parallelism, or is deployed at one, that no user has required",
         "not-taken": "an attempt is deployed at a former parallelism, though the job has accepted another one",
         "above-max": "a parallelism is accepted that the max parallelism of the job does not allow",
         "refused-possible": "a job refuses a parallelism that it could go on at",
@@ -145,7 +145,7 @@ class _Trace:
         if event.parallelism in self._required:
             del self._required[: self._required.index(event.parallelism) + 1]
         elif self._required or (event.parallelism != job.parallelism and event.parallelism not in job.requested):
-            message = f"parallelism {event.parallelism} is taken up, which nobody has required"
+            message = f"parallelism {event.parallelism} is taken up, which no user has required"
             self._findings.violated("not-required", message, event)
         job.requested[event.parallelism] = event
 
@@ -153,7 +153,7 @@ class _Trace:
         self._findings.check("not-required")
         self._findings.check("refused-possible")
         if event.parallelism not in job.requested:
-            message = f"parallelism {event.parallelism} is accepted, which nobody has required"
+            message = f"parallelism {event.parallelism} is accepted, which no user has required"
             self._findings.violated("not-required", message, event)
         if most:
             self._findings.check("above-max")

@@ -37,7 +37,7 @@ CLAUSES: Mapping[str, str] = {
     "no-less-per-subtask": "with twice as many subtasks, or more, none of them has less keyed state to store",
     "key-in-two": "two subtasks of an operator start with state of the same key",
     "rescaled-positions-differ": "a partition continues elsewhere, twice or nowhere at another parallelism",
-    "rescaled-transactions-differ": "a pending transaction is taken up twice or by nobody at another parallelism",
+    "rescaled-transactions-differ": "a pending transaction is taken up twice or by no subtask at another parallelism",
     "held-back-moved": "records that an operator holds back, in their order, are restored at another parallelism",
     "rescaled-in-flight": "in-flight records of a checkpoint are gone, or taken up twice, at another parallelism",
 }
@@ -204,7 +204,7 @@ def _batches(events: Iterable[ChannelStateTaken | ChannelStateRestored]) -> int:
 
 
 class _Flow(NamedTuple):
-    """What is in flight on one edge: its records with their sums; of what cannot be told, how many batches it is."""
+    """What is in flight on one edge: its records with their sums; of batches whose sums are unknown, their number."""
 
     records: int = 0
     value: int = 0

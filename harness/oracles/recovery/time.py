@@ -46,20 +46,20 @@ class TimeOracle:
             findings.check("timer-early")
             early = [timer for timer in fired.timers if timer[1] > fired.time_ms]
             if early and not fired.final:
-                message = f"{fired.subtask} takes timer {named(early[0])} at {fired.time_ms} ms"
+                message = f"{fired.subtask} takes timer {describe_timer(early[0])} at {fired.time_ms} ms"
                 findings.violated("timer-early", message, fired)
         for subtask in trace.subtasks.values():
             _judge_taken(subtask, findings)
         for (attempt, name), subtask in trace.subtasks.items():
             for timer, latest in _left_behind(subtask):
-                message = f"{name} never takes timer {named(timer)} in attempt {attempt}"
+                message = f"{name} never takes timer {describe_timer(timer)} in attempt {attempt}"
                 findings.violated("timer-lost", f"{message}, and takes later ones", subtask.started, latest)
         _judge_end(history, trace, findings)
         _judge_dropped(history, findings)
         return findings.verdict(history)
 
 
-def named(timer: Timer) -> str:
+def describe_timer(timer: Timer) -> str:
     return f"{timer[0]!r} of {timer[1]} ms"
 
 
@@ -68,10 +68,10 @@ def _judge_taken(subtask: SubtaskTimers, findings: Findings) -> None:
     for clause in ("timer-repeated", "timer-unknown", "timer-lost"):
         findings.check(clause, len(subtask.taken))
     for timer, event in subtask.again:
-        message = f"{name} takes timer {named(timer)} again"
+        message = f"{name} takes timer {describe_timer(timer)} again"
         findings.violated("timer-repeated", message, subtask.taken[timer], event)
     for timer, event in subtask.unknown:
-        message = f"{name} takes timer {named(timer)}, which nobody has set"
+        message = f"{name} takes timer {describe_timer(timer)}, which was not set"
         findings.violated("timer-unknown", message, subtask.started, event)
 
 
@@ -98,7 +98,7 @@ def _judge_end(history: History, trace: TimerTrace, findings: Findings) -> None:
             continue
         for timer in sorted(subtask.waiting | (subtask.pool - taken - subtask.deleted)):
             if timer[1] + OVERDUE_MS < end.ended_ns // NS_PER_MS:
-                message = f"{name} has not taken timer {named(timer)} when the run ends"
+                message = f"{name} has not taken timer {describe_timer(timer)} when the run ends"
                 findings.violated("timer-lost", message, subtask.started)
 
 

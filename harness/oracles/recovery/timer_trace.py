@@ -1,8 +1,9 @@
-"""Which timers wait, and which were taken, as subtasks tell it: from attempt to attempt, through what each restores.
+"""Which timers wait, and which have fired, as subtasks report it: from attempt to attempt, through what each restores.
 
 Rules of this file:
 - A timer is restored with the state of the checkpoint in whose cut it waited, and as often as that is restored.
-- Of another parallelism nobody says who owns a timer then: it waits in a pool of all subtasks of the operator.
+- After a restore at another parallelism the owner of a timer is unknown: it waits in a pool of all subtasks of the
+  operator.
 - A timer that was taken or deleted may be set again for the same key and time, and then waits as any other.
 """
 
@@ -33,7 +34,7 @@ class Recorded(NamedTuple):
 
 
 class SubtaskTimers:
-    """Those of one subtask in one attempt.
+    """The timers of one subtask in one attempt.
 
     Attributes:
         started: how it began.
@@ -84,8 +85,9 @@ class TimerTrace:
         self._origins = Origins(history)
         self._layouts = history.derived(Layouts)
         self._recorded: dict[tuple[int, int], dict[str, Recorded]] = {}
-        told = history.of_kinds((TaskStarted, TimersSet, TimersFired, SnapshotTaken))
-        for event in sorted(told, key=_attempt):  # What an attempt restores was taken in one before, wherever it ran.
+        events = history.of_kinds((TaskStarted, TimersSet, TimersFired, SnapshotTaken))
+        # What an attempt restores was taken in one before, wherever it ran.
+        for event in sorted(events, key=_attempt):
             if isinstance(event, TaskStarted):
                 self.subtasks[event.attempt, event.subtask] = self._restored(event)
             elif isinstance(event, TimersSet | TimersFired | SnapshotTaken):

@@ -1,6 +1,6 @@
 """COUNT: failures and restarts follow the configured restart strategy (RULES RST).
 
-The model is fed the failures that the coordinator counted and says whether each must be followed by a restart. A
+The model is fed the failures that the coordinator counted and decides whether each must be followed by a restart. A
 coordinator that died starts its strategy afresh.
 """
 
@@ -39,13 +39,13 @@ _OF_SILENCE: Mapping[str, str] = {
 }
 INTERVAL_MS = 10_000
 TIMEOUT_MS = 50_000
-"""Of heartbeats, unless the plan says otherwise."""
+"""The defaults of heartbeats."""
 SLACK_MS = 100
 
 
 def judge_silence(history: History, exempt: Exemptions, findings: Findings) -> None:
-    """Each pause of a worker that lasts longer than its last answer may be old, while nobody dies, and the coordinator
-    lives that said that the job runs.
+    """Each pause of a worker that outlasts the heartbeat timeout must be counted as a failure, if no process dies
+    meanwhile and the coordinator lives that reported that the job runs.
 
     On the simulator only, whose harness and coordinator have one clock.
     """
@@ -66,7 +66,7 @@ def judge_silence(history: History, exempt: Exemptions, findings: Findings) -> N
         counted = any(pause.time_ns < event.time_ns <= until_ns for event in history.of(FailureCounted))
         if not counted and not any(pause.time_ns < event.time_ns <= until_ns for event in history.of(JobSwitched)):
             silent_ms = (until_ns - pause.time_ns) // NS_PER_MS
-            message = f"{pause.target} is paused for {silent_ms} ms, and nobody counts a failure"
+            message = f"{pause.target} is paused for {silent_ms} ms, and no failure is counted"
             findings.violated("silence-not-noticed", message, pause)
 
 
@@ -152,7 +152,7 @@ class CountOracle:
         FailedCheckpoints(history, findings)
         exempt = exemptions(history)
         accounts = _Accounts(history, exempt, findings)
-        accounts.records.end_row()
+        accounts.records.end_streak()
         if not history.end.problem:
             accounts.close()
             _judge_deaths(history, exempt, findings)
@@ -208,7 +208,7 @@ class _Accounts:
     def close(self) -> None:
         """The run is over: a coordinator that lives has decided what follows a failure."""
         self._judge_jitter()
-        self.records.tell()
+        self.records.finish()
         failure = self.failure
         if failure is None or not self.allowed or failure.node in self.dead:
             return
@@ -336,12 +336,12 @@ def _judge_deaths(history: History, exempt: Exemptions, findings: Findings) -> N
 
 
 def _over(history: History, death: events.NodeDied) -> bool:
-    """Whether the job was ending when a worker died, or before anybody noticed: then it is no failure."""
+    """Whether the job was ending when a worker died, or before that was noticed: then it is no failure."""
     place = history.position(death)
-    before = [told for told in history.of(events.JobSwitched) if history.position(told) < place]
-    after = [told for told in history.of(events.JobSwitched) if history.position(told) > place]
-    return any(told.status in events.OVER for told in before[-1:]) or any(
-        told.status in _BY_USERS for told in after[:1]
+    before = [switched for switched in history.of(events.JobSwitched) if history.position(switched) < place]
+    after = [switched for switched in history.of(events.JobSwitched) if history.position(switched) > place]
+    return any(switched.status in events.OVER for switched in before[-1:]) or any(
+        switched.status in _BY_USERS for switched in after[:1]
     )
 
 

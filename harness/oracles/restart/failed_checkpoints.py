@@ -115,8 +115,8 @@ class FailedCheckpoints(CoordinatorLives):
         self.exceeded = None
 
     def _went_on(self, event: events.Event) -> None:
-        """Who fails the job has done what the last failure asks for. Flink takes answers of tasks on another thread, so
-        they show nothing."""
+        """A coordinator that fails the job has done what the last failure demands. Flink takes answers of tasks on
+        another thread, so they show nothing."""
         self._of(event)
         exceeded, self.exceeded = self.exceeded, None
         if exceeded is not None:

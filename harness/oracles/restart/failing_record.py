@@ -1,4 +1,4 @@
-"""Failures by a record: whether their cause is told, and whether they have an end (RULES RST-03)."""
+"""Failures by a record: whether their cause is reported, and whether they have an end (RULES RST-03)."""
 
 from __future__ import annotations
 
@@ -53,14 +53,14 @@ class FailingRecords:
             endless: the restart strategy never comes to a last attempt.
 
         Returns:
-            Whether the operator said that a restart can help; True if no record made it fail.
+            Whether the operator reported that a restart can help; True if no record made it fail.
         """
         record = self._records.get((failure.attempt, failure.subtask))
         if record is None:
-            self.end_row()
+            self.end_streak()
             return True
         if self._row and (self._row[-1].partition, self._row[-1].offset) != (record.partition, record.offset):
-            self.end_row()
+            self.end_streak()
         self._row.append(record)
         if not _names(failure, record):
             if _RECORD.search(failure.cause):  # It is about another one.
@@ -71,8 +71,8 @@ class FailingRecords:
             self._endless = self._row
         return record.recoverable
 
-    def end_row(self) -> None:
-        """Whoever reads the causes of failures in a row must find the record in most of them. Single ones may name what
+    def end_streak(self) -> None:
+        """End a streak of failures by one record: most of their causes must name the record. Single ones may name what
         followed from it and reached the coordinator first, such as a message to the subtask that had failed."""
         if self._row:
             self._findings.check("cause-not-reported")
@@ -85,8 +85,8 @@ class FailingRecords:
         message = f"record {record.offset} of partition {record.partition} fails, its reported cause: {failure.cause}"
         self._findings.violated("cause-not-reported", message, record, failure)
 
-    def tell(self) -> None:
-        """Say of failures by one record that they go on for ever, and why."""
+    def finish(self) -> None:
+        """Note failures by one record that never end, and why."""
         if self._endless:
             record, times = self._endless[-1], len(self._endless)
             self._findings.inform(

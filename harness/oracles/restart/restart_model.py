@@ -106,7 +106,7 @@ class Exponential:
 
     Attributes:
         rows: how many restarts in a row there may have been with this failure's: more than one number where an edge
-            leaves it open, until a delay tells.
+            leaves it open, until a delay shows it.
         due_ns: when the last scheduled restart was to happen.
         merged: the failure in hand came before that; None: at the edge.
         calm: the failure in hand came so late after it that the row begins again; None: at the edge.
@@ -169,7 +169,7 @@ class Exponential:
         return clause, None
 
     def is_spread(self) -> bool | None:
-        """Whether some delay was moved by jitter; None while there are too few to tell."""
+        """Whether some delay was moved by jitter; None while there are too few to decide."""
         if len(self.drawn) < 6:
             return None
         return any(delay_ms != base_ms for delay_ms, base_ms in self.drawn)

@@ -65,7 +65,8 @@ def judge_errors(history: History, exempt: Exemptions, findings: Findings) -> No
 
 
 def _judge_refusals(history: History, exempt: Exemptions, findings: Findings) -> None:
-    """Errors of the store that nobody injected. Who was superseded, or finds an object spoilt, asked rightly."""
+    """Judge errors of the store that no fault injected. Those of a superseded process, and those of a damaged object,
+    are right."""
     if exempt.real_time or exempt.superseded:
         return
     findings.check("refused-by-store", len(history.of(events.FileWritten)))

@@ -1,8 +1,8 @@
 """RETAIN: which completed checkpoints stay, while a job runs and when it is over, and who restores them (RULES RET).
 
-What a policy says of the four ends of a job is written down here once more. A store is held to be a standalone one: it
-deletes what is not to outlast a suspension. What a job has claimed was left to the user until then; from then on it
-counts as one of the job's own.
+The effect of each policy at the four ends of a job is written down here independently. A store is assumed to be a
+standalone one: it deletes what is not to outlast a suspension. A snapshot that a job has claimed was the user's until
+then; from then on it counts as one of the job's own.
 """
 
 from __future__ import annotations
@@ -144,8 +144,8 @@ class _Jobs:
         return job
 
     def close(self) -> None:
-        """A job that is over, and whose last coordinator lives on, has done what its policy says. One that never began
-        to run has taken over nothing that it was given."""
+        """A job that is over, and whose last coordinator lives on, has applied its retention policy. One that never
+        began to run has not claimed the snapshot that it was given."""
         for key, job in self.jobs.items():
             ended = self.ends[key][-1] if key in self.ends else None
             if ended is None or not job.started or ended.node in self.exempt.dead or self.history.end.problem:
@@ -163,8 +163,8 @@ class _Jobs:
                     self.findings.violated("discarded-wrongly", message, event, ended)
 
     def _within_reach(self, job: _Job, node: str) -> list[tuple[int, RecoveryPoint]]:
-        """The checkpoints that a coordinator can settle: one that could not read its store settles what it has told
-        of, and nothing that it never saw."""
+        """The checkpoints that a coordinator can retain or delete: one that could not read its store knows only those
+        that it has reported."""
         if all(event.node != node for event in self.history.of(events.RecoveryFailed)):
             return list(job.known.items())
         seen = {event.checkpoint for event in self.history.of(events.MetadataPublished) if event.node == node}
@@ -272,7 +272,7 @@ class _Jobs:
             self.findings.violated("kept-wrongly", message, event)
 
     def _end_of(self, event: events.Event) -> events.JobStatus | None:
-        """How the job of an event ended, whether that was told before it or afterwards."""
+        """How the job of an event ended, whether that was reported before it or afterwards."""
         ends = self.ends.get(self.number(event))
         return ends[0].status if ends else None
 
@@ -298,8 +298,8 @@ class _Jobs:
 
 
 def _forget_unknown(job: _Job, event: events.AttemptStarted) -> None:
-    """If a coordinator ends between the metadata of a checkpoint and its completion, nobody else knows of it. Its
-    successor, which restores an older one, can neither count it nor discard it; whoever restores it knows it."""
+    """If a coordinator ends between the metadata of a checkpoint and its completion, no other process knows of it. Its
+    successor, which restores an older one, can neither count it nor discard it; one that restores it knows it."""
     restored = event.restored_checkpoint or 0
     for checkpoint, known in list(job.known.items()):
         if isinstance(known, events.MetadataPublished) and known.node != event.node and checkpoint > restored:

@@ -149,14 +149,14 @@ def _judge_files(history: History, findings: Findings) -> None:
 
 
 def _judge_targets(history: History, findings: Findings) -> None:
-    """Who names no directory, and has none configured, gets no savepoint."""
+    """Without a directory in the request or the configuration there is no savepoint."""
     plan = history.plan
-    asked = exemptions(history).planned(Consequence.REQUESTS_SAVEPOINT)
-    if texts(plan).get(profile.SAVEPOINT_DIRECTORY, "") or any(fault.parameters.get("target") for fault in asked):
+    requests = exemptions(history).planned(Consequence.REQUESTS_SAVEPOINT)
+    if texts(plan).get(profile.SAVEPOINT_DIRECTORY, "") or any(fault.parameters.get("target") for fault in requests):
         return
-    findings.check("target-invented", len(asked))
+    findings.check("target-invented", len(requests))
     for triggered in history.of(events.SavepointTriggered):
-        message = f"savepoint {triggered.checkpoint} goes to {triggered.folder!r}, which nobody has named"
+        message = f"savepoint {triggered.checkpoint} goes to {triggered.folder!r}, which no user has named"
         findings.violated("target-invented", message, triggered)
 
 

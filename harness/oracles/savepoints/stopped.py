@@ -40,7 +40,7 @@ def judge(history: History, findings: Findings) -> None:
 
 
 def _judge_parts(history: History, triggered: events.SavepointTriggered, findings: Findings) -> None:
-    """The part of each subtask: nothing behind it, and in front of it finish() if that is asked for."""
+    """Judge the part of each subtask: nothing follows it, and finish() precedes it if a drain is requested."""
     attempt, drains = triggered.attempt, triggered.stop is StopMode.DRAIN
     taken: dict[str, events.SnapshotTaken] = {}
     finished: dict[str, events.OperatorFinished] = {}
@@ -104,13 +104,13 @@ def _judge_end(history: History, triggered: events.SavepointTriggered, job: int,
     finished = next((event for event in ends if event.status in over), None)
     exempt = exemptions(history)
     with_savepoint = exempt.planned(Consequence.REQUESTS_SAVEPOINT)
-    asked = any(fault not in with_savepoint for fault in exempt.planned(Consequence.ENDS_JOB))
+    requested = any(fault not in with_savepoint for fault in exempt.planned(Consequence.ENDS_JOB))
     completed = by_checkpoint(history, events.SavepointCompleted).first.get((job, triggered.checkpoint))
     bounded = any(True for _ in history.of(events.SubtaskFinished))
     if completed is None:
         findings.check("stopped-silently")
         restarted = any(event.attempt > triggered.attempt for event in history.of(events.AttemptStarted))
-        if finished is not None and not restarted and not bounded and not (cancels and asked):
+        if finished is not None and not restarted and not bounded and not (cancels and requested):
             message = f"the job has ended, and savepoint {triggered.checkpoint} is not complete"
             findings.violated("stopped-silently", message, triggered, finished)
         return
@@ -132,18 +132,18 @@ def _judge_recovery_points(history: History, findings: Findings) -> None:
     """In later versions than 1.14 a savepoint that no job stops with is none."""
     if texts(history.plan).get(profile.PROFILE, profile.FLINK_2) == profile.FLINK_1_14:
         return
-    job_of, asked = history.derived(Submissions).of, by_checkpoint(history, events.SavepointTriggered).first
+    job_of, requested = history.derived(Submissions).of, by_checkpoint(history, events.SavepointTriggered).first
     between = {
         savepoint: completed
         for savepoint, completed in by_checkpoint(history, events.SavepointCompleted).first.items()
-        if savepoint not in asked or not asked[savepoint].stop.synchronous
+        if savepoint not in requested or not requested[savepoint].stop.synchronous
     }
     findings.check("savepoint-commits", len(between))
     findings.check("savepoint-restored", len(between))
     for notice in history.of(events.NotificationSent):
         savepoint = between.get((job_of(notice), notice.checkpoint))
         if savepoint is not None and notice.completed:
-            message = f"{notice.subtask} is told to commit what savepoint {notice.checkpoint} promises"
+            message = f"{notice.subtask} is notified to commit what savepoint {notice.checkpoint} promises"
             findings.violated("savepoint-commits", message, savepoint, notice)
     for started in history.of(events.AttemptStarted):
         savepoint = between.get((job_of(started), started.restored_checkpoint or 0))

@@ -44,7 +44,7 @@ class _Taken(NamedTuple):
 
 
 class ClaimedSnapshots:
-    """Those of one history.
+    """The claimed snapshots of one history.
 
     Attributes:
         by_job: by number of the job.
@@ -117,7 +117,7 @@ class ClaimedSnapshots:
         return self._dropped.get(identity)
 
     def dropped(self, history: History, audit: CheckpointAudited) -> bool:
-        """Whether a checkpoint was dropped before it was audited: nobody needs to restore it any more."""
+        """Whether a checkpoint was dropped before it was audited: it need not be restorable any more."""
         dropped = self.first_drop(self.identity(audit, audit.checkpoint))
         return dropped is not None and history.position(dropped) < history.position(audit)
 

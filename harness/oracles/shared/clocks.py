@@ -1,4 +1,4 @@
-"""When a step read its clock, as far as the history tells, and how much time lay between two of them.
+"""When a step read its clock, as far as the history shows, and how much time lay between two of them.
 
 On the simulator a step takes no time, and an event carries the very reading. Elsewhere, and where a gate may stop a
 step half way, a step read its clock somewhere between what its node recorded before and what it records now. So a

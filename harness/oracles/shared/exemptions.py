@@ -96,7 +96,7 @@ class Exemptions:
         return all(self.is_only(event, consequence, *besides) for event in self._acted)
 
     def planned(self, consequence: Consequence | None = None) -> list[FaultSpec]:
-        """As the plan says it, each of its faults that acted and may cause this, or anything."""
+        """The specs of the plan's faults that acted and may cause this, or anything."""
         faults = self._plan.faults
         acted = self._acted if consequence is None else self.acted(consequence)
         return [faults[event.fault] for event in acted if event.fault < len(faults)]
@@ -201,8 +201,8 @@ class Exemptions:
         )
 
     def metadata_of(self, event: OfCheckpoint) -> str:
-        """The path of the metadata of the checkpoint that an event is about; empty where nothing was damaged, or nobody
-        published any."""
+        """The path of the metadata of the checkpoint that an event is about; empty where nothing was damaged, or none
+        was published."""
         published = self._published_of(event)
         return published.path if published else ""
 

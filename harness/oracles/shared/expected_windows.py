@@ -55,7 +55,7 @@ Expected = JobWindows | SplitWindows | SessionWindows | JoinedPairs
 
 
 def with_split_watermarks(history: History) -> SplitWindows | SessionWindows | JoinedPairs | None:
-    """Those of a job in which each split has a watermark; None: it is none."""
+    """The expected windows of a job in which each split has a watermark; None: it is none."""
     job, (inputs, over) = history.plan.job, ended_input(history)
     if job.of_kind(VertexKind.SLIDING_SUM):
         return SplitWindows(history, inputs, over=over)
@@ -67,5 +67,5 @@ def with_split_watermarks(history: History) -> SplitWindows | SessionWindows | J
 
 
 def expected_windows(history: History) -> Expected:
-    """Those of a job of contract WINDOW."""
+    """The expected windows of a job of contract WINDOW."""
     return with_split_watermarks(history) or JobWindows(history.inputs, history.plan.digest_key)

@@ -3,10 +3,10 @@
 Rules of this file:
 - A split may have been idle if it was fed no record for the idleness of its source; the input shows when it was fed.
 - Meanwhile the watermark may have come as far as the other splits were fed, until the next record of it was read.
-- Faults that only end processes make no split idle: behind a restart each has its time again. But nobody knows how far
-  the others were when a record is read behind one.
-- Where a fault holds records up, or the machine had other things to do, nobody knows when a record was read: each split
-  may have been idle at any time.
+- Faults that only end processes make no split idle: behind a restart each has its time again. But the progress of the
+  others is unknown when a record is read behind one.
+- Where a fault holds records up, or the machine had other things to do, the time at which a record was read is unknown:
+  each split may have been idle at any time.
 """
 
 from __future__ import annotations

@@ -117,7 +117,7 @@ def expected_rows(job: Job, inputs: InputLog, taken: Collection[Identity] | None
 
 
 def marker_rows(job: Job, inputs: InputLog) -> Counter[tuple[int, int]]:
-    """Those of the markers, or, where there are none, of the last record of a partition that reaches a sink."""
+    """The rows of the markers, or, where there are none, of the last record of a partition that reaches a sink."""
     found: Counter[tuple[int, int]] = Counter()
     for sink in job.of_kind(VertexKind.SINK):
         for edge in job.inputs_of(sink.name):

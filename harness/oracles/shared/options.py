@@ -41,7 +41,7 @@ def decimal(plan: Plan, key: str, default: float) -> float:
 
 
 def flink_1_14(plan: Plan) -> bool:
-    """Whether the defaults of version 1.14 are asked for."""
+    """Whether the defaults of version 1.14 apply."""
     return texts(plan).get(profile.PROFILE, "").lower() == profile.FLINK_1_14
 
 
@@ -72,12 +72,12 @@ def at_least_once(plan: Plan) -> bool:
 
 
 def checkpoints_after_finish(plan: Plan) -> bool:
-    """Whether checkpoints go on when some tasks have finished: since Flink 1.15 they do unless told otherwise."""
+    """Whether checkpoints are taken when some tasks have finished: since Flink 1.15 that is the default."""
     return texts(plan).get(profile.AFTER_FINISH, str(not flink_1_14(plan))).lower() == "true"
 
 
 def chained(plan: Plan) -> bool:
-    """Whether operators that are joined one to one share a thread: they do unless told otherwise."""
+    """Whether operators that are connected one to one are chained, which is the default."""
     return texts(plan).get(profile.CHAINING, "true").lower() == "true"
 
 

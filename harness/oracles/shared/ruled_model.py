@@ -17,7 +17,7 @@ from holdfast.harness.oracles.shared.lineage import KeyedInput, Lane, keyed_inpu
 from holdfast.harness.oracles.shared.split_windows import Record, passed_ms, records_of, source_of
 
 Rules = dict[str, list[tuple[int, int, int]]]
-"""By key, from which time on, the split that said so, and the factor; in the order in which one replaces the other."""
+"""By key: since when a rule holds, the split that it came from, and its factor; each replaces the one before."""
 
 
 def ruled_model(plan: Plan, inputs: InputLog) -> FoldModel:
@@ -53,8 +53,8 @@ def ruled_model(plan: Plan, inputs: InputLog) -> FoldModel:
 
 def _rules(splits: list[list[Record]]) -> Rules:
     rules: Rules = {}
-    told = [(record.event_ms, split, record) for split, records in enumerate(splits) for record in records]
-    for since_ms, split, record in sorted(told, key=lambda each: each[:2]):
+    received = [(record.event_ms, split, record) for split, records in enumerate(splits) for record in records]
+    for since_ms, split, record in sorted(received, key=lambda each: each[:2]):
         rules.setdefault(record.key, []).append((since_ms, split, 1 + record.value % RULED_FACTORS))
     return rules
 

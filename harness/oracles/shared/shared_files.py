@@ -8,7 +8,7 @@ from holdfast.harness.oracles.shared.claimed_snapshots import claimed_snapshots
 
 
 class SharedFiles:
-    """Those of one history.
+    """The shared files of one history.
 
     Attributes:
         paths: of all of them.
@@ -25,7 +25,7 @@ class SharedFiles:
         self.paths = frozenset(file.path for file in self._files.values())
 
     def file_of(self, ack: AckSent, handle: SharedHandle) -> FileReference | None:
-        """What a handle of an acknowledgement stands for; None: nobody ever said."""
+        """What a handle of an acknowledgement stands for; None: no event states it."""
         if handle.file is not None:
             return handle.file
         return self.first_of(ack, handle.name)
@@ -41,7 +41,7 @@ class SharedFiles:
         return file
 
     def reused_bytes(self, ack: AckSent) -> int | None:
-        """Bytes of the shared files that an earlier checkpoint had stored; None: of one nobody ever said what it is, or
+        """Bytes of the shared files that an earlier checkpoint had stored; None: no event states the content of one, or
         its name stands for two."""
         if not ack.shared:
             return 0

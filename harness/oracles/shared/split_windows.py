@@ -23,7 +23,7 @@ from holdfast.harness.oracles.shared.idle_splits import WhileIdle
 from holdfast.harness.oracles.shared.windows import Sums, Window
 
 COMBINATIONS = 100_000
-"""More ways to fill one window are not told apart: any row of it passes."""
+"""With more ways to fill one window than this, any row of it passes."""
 
 
 class Record(NamedTuple):
@@ -160,7 +160,7 @@ def _with_idleness(history: History, inputs: InputLog) -> list[list[Record]]:
 
 
 def source_of(job: Job, split: int) -> Vertex:
-    """Who reads a split."""
+    """The source that reads a split."""
     sources = job.of_kind(VertexKind.SOURCE)
     return sources[split % len(sources)]
 

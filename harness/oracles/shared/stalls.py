@@ -1,7 +1,7 @@
 """How long the machine kept processes of the run waiting, for bounds in real time.
 
-A bound on a real machine counts the time in which whatever wanted to run could run. On the simulator, and where nobody
-measured, there are no stalls, and a bound is what it is.
+A bound on a real machine counts only the time in which no process had to wait for the machine. On the simulator, and
+where stalls were not measured, there are none, and a bound is what it is.
 """
 
 from __future__ import annotations

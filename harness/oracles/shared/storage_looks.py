@@ -1,7 +1,7 @@
 """What a coordinator had stated about the checkpoint storage when the harness looked into it.
 
 Only what the coordinator of the completed checkpoint itself recorded counts: its order and the look are known against
-each other. Where that coordinator is not heard any more, or no harness looked, nothing can be compared.
+each other. Where that coordinator reports nothing any more, or the harness did not look, nothing is compared.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def _looks(history: History) -> list[Look]:
 
 
 def _looks_of(stated: list[Event], observations: list[StorageObserved]) -> Iterator[Look]:
-    """Those of one life of a coordinator."""
+    """The looks during one life of a coordinator."""
     known: dict[int, MetadataPublished] = {}
     completions: dict[int, CheckpointCompleted] = {}
     deleted: list[FileDeleted] = []
@@ -93,7 +93,7 @@ its completion begins the deletion."""
 
 
 def undisturbed_listing(history: History) -> StorageListed | None:
-    """What was in the storage at the end; None: nobody looked, or a deletion failed or took long."""
+    """What was in the storage at the end; None: it was not listed, or a deletion failed or took long."""
     listings = history.of(StorageListed)
     hindered: list[StorageFailed | StorageSlowed] = [
         *history.of(StorageFailed),

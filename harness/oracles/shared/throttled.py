@@ -1,8 +1,8 @@
-"""Which records a THROTTLE has handed on: by processing time, so that nothing but what it tells says which.
+"""Which records a THROTTLE has passed on: it decides by processing time, so only its own report shows which.
 
-A record that an attempt reads again is looked up again. What its last attempt says is what counts: rows of those before
-were in transactions that the restore has taken back, unless something may be there twice. Whether what it says is right
-is for TTL to decide.
+A record that an attempt reads again is looked up again. The report of the last attempt counts: rows of earlier ones
+were in transactions that the restore has aborted, unless output may be repeated. Whether the report is right is for TTL
+to decide.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ Identity = tuple[int, int]
 """Partition and offset."""
 
 
-def dropped(history: History) -> frozenset[Identity]:
+def dropped_records(history: History) -> frozenset[Identity]:
     """Records that must have no row, or, where something may be there twice, need none."""
     last: dict[Identity, tuple[int, bool]] = {}
     for event in history.of(KeysLookedUp):
@@ -32,7 +32,7 @@ def without_dropped(history: History, rows: Counter[Identity]) -> Counter[Identi
     """Rows that are expected, less those of records that were dropped. A count of zero: a row may be there."""
     exactly_once = Guarantee.NO_DUPLICATE in history.claims.state & history.claims.output
     left = Counter(rows)
-    for record in dropped(history):
+    for record in dropped_records(history):
         if exactly_once:
             left.pop(record, None)
         elif record in left:

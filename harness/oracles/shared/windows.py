@@ -58,8 +58,8 @@ def windows_over(watermark_ms: int) -> int:
     return watermark_ms // WINDOW_MS
 
 
-def open_since(inputs: InputLog, watermark_ms: int) -> tuple[int, ...]:
-    """By partition, the first offset of the log whose window a watermark has not passed."""
+def first_open_offsets(inputs: InputLog, watermark_ms: int) -> tuple[int, ...]:
+    """By partition, the first offset whose window a watermark has not passed."""
     firsts = inputs.first_offsets or (0,) * len(inputs.partitions)
     begins_ms = windows_over(watermark_ms) * WINDOW_MS
     found = []
@@ -71,7 +71,7 @@ def open_since(inputs: InputLog, watermark_ms: int) -> tuple[int, ...]:
     return tuple(found)
 
 
-def named(window: Window) -> str:
+def describe_window(window: Window) -> str:
     return f"window {window[1]} of key {window[0]!r}"
 
 

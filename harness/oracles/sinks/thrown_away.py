@@ -1,9 +1,9 @@
-"""What a start throws away of older attempts, and whether somebody commits it behind that all the same.
+"""What the start of a sink aborts of older attempts, and whether that is committed afterwards all the same.
 
-Who aborts may not name what it aborts: all that older attempts of a subtask left, but for what it has restored. A
-commit may have come just before it, of somebody who is taken for dead and whose node has no common order with this one.
-So it is late only where that is shown: by the committed reader, which had looked in between, or by who commits, which
-asked for it only afterwards.
+An abort may not name what it aborts: all that older attempts of a subtask left, but for what it has restored. A commit
+may have come just before it, by a process that is taken for dead and whose node has no common order with this one. So
+it is late only where that is shown: by the committed reader, which had looked in between, or by the committing process,
+which requested it only afterwards.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def find_thrown_away(
 
 
 class _Evidence:
-    """What tells that a commit came behind a start."""
+    """What shows that a commit came after a start."""
 
     def __init__(self, history: History, transactions: Mapping[str, Transaction]) -> None:
         self._real_time = exemptions(history).real_time
@@ -69,8 +69,8 @@ class _Evidence:
 
     def shown_behind(self, transaction: Transaction, start: events.TransactionAborted) -> events.RowsVisible | None:
         """Where the reader saw rows for the first time, if it had looked behind the start and not seen them: other rows
-        were there that the same subtask prepared behind it. On the simulator a look takes no time, and the clock tells
-        as well."""
+        were there that the same subtask prepared behind it. On the simulator a look takes no time, and the clock shows
+        it as well."""
         seen = self._seen.get(transaction.name)
         if seen is None:
             return None
@@ -82,8 +82,8 @@ class _Evidence:
         return seen if seen.time_ns - (self._interval_ms + 1) * NS_PER_MS > start.time_ns else None
 
     def committed_behind(self, transaction: Transaction, start: events.TransactionAborted) -> bool:
-        """Whether those who commit say so. Who confirms a commit does not tell when it was, so the first time counts
-        that somebody asked for it; unless an older attempt on the node of the start got its answer only behind it."""
+        """Whether the committing processes show it. A confirmation does not show when a commit was, so the first
+        request counts; unless an older attempt on the node of the start got its answer only behind it."""
         committed, tried, seen = transaction.committed, transaction.tried, self._seen.get(transaction.name)
         if committed is None or tried is None or (seen is not None and seen.time_ns <= start.time_ns):
             return False

@@ -18,14 +18,14 @@ class Transaction:
         checkpoints: those that promise it: the one that closed it, and every snapshot it is pending in.
         precommitted, committed, aborted: the first such event. One without a name aborts what was not committed, or
             only behind it.
-        tried: the first time that a commit was asked for, or confirmed.
+        tried: the first time that a commit was requested, or confirmed.
         shown: where the committed reader saw rows of it for the first time, if they cannot have been there when it was
             aborted.
         early: the first such event, if no promising checkpoint was durable then.
         recovered: the first start of a sink that found it in its state and not committed.
-        failed: a failed commit that nobody has reacted to.
-        overdue: the notice that its sink heard when a commit had been due since the one before, was not asked for, and
-            no other was under way.
+        failed: a failed commit that was neither repeated nor reported.
+        overdue: the notice that its sink received when a commit had been due since the one before, was not requested,
+            and no other was under way.
         again: how often it was committed once more.
         repeated: where that failed, in an attempt not older than the one that had committed it.
         carried: whether the next snapshot of its subtask in its attempt held it; None: there was none.

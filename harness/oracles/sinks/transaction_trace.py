@@ -22,17 +22,17 @@ class Sink:
     """One sink subtask in one attempt.
 
     Attributes:
-        told: the highest checkpoint that it knows to be complete.
+        notified: the highest checkpoint that it knows to be complete.
         acknowledged: its acks by checkpoint.
         open: pre-committed and not yet committed transactions that it closed itself, by the checkpoint that did.
-        due: transactions whose commit must be asked for.
-        under_way: those whose commit was asked for and not answered.
+        due: transactions whose commit must be requested.
+        under_way: those whose commit was requested and not answered.
     """
 
-    __slots__ = ("acknowledged", "due", "open", "told", "under_way")
+    __slots__ = ("acknowledged", "due", "notified", "open", "under_way")
 
     def __init__(self) -> None:
-        self.told = -1
+        self.notified = -1
         self.acknowledged: dict[int, events.AckSent] = {}
         self.open: dict[int, Transaction] = {}
         self.due: set[str] = set()
@@ -45,12 +45,12 @@ class AboveNotice(NamedTuple):
     Attributes:
         precommitted: what was committed.
         tried: the commit.
-        told: the highest checkpoint that the sink knew to be complete; -1: none.
+        notified: the highest checkpoint that the sink knew to be complete; -1: none.
     """
 
     precommitted: events.TransactionPrecommitted
     tried: events.CommitTried
-    told: int
+    notified: int
 
 
 class TransactionTrace:
@@ -60,15 +60,15 @@ class TransactionTrace:
         durable, completed, aborted: checkpoints that were published or completed; completed; aborted.
         early_acks: acks of a checkpoint before a transaction of it was pre-committed, with that.
         precommits: how many there were.
-        above_notice: commits of what a later checkpoint closed than the sink had heard of, with that checkpoint.
+        above_notice: commits of what a later checkpoint closed than the sink was notified of, with that checkpoint.
         notices_below: notices that came while a sink held what a later checkpoint closed.
         failures: failed commits, each with whether it had been tried.
         swallowed: commits that count although they failed and were not tried again, with the failure.
         promised: transactions by checkpoint whose snapshots hold them as pending.
         starts: by sink subtask, its starts.
         layouts: of the jobs of the run.
-        abandoned: nobody has to commit what attempts up to this one have left: a job came later that started empty, or
-            from an older savepoint than the last checkpoint, and does that again.
+        abandoned: what attempts up to this one have left need not be committed: a later job started empty, or from an
+            older savepoint than the last checkpoint, and does that again.
     """
 
     def __init__(self, history: History) -> None:
@@ -162,7 +162,7 @@ class TransactionTrace:
             for closed, transaction in sink.open.items()
             if closed <= event.checkpoint and transaction.name not in sink.under_way
         )
-        sink.told = max(sink.told, event.checkpoint)
+        sink.notified = max(sink.notified, event.checkpoint)
         if any(closed > event.checkpoint for closed in sink.open):
             self.notices_below += 1
 
@@ -193,8 +193,8 @@ class TransactionTrace:
         precommitted = transaction.precommitted
         if event.recovering or precommitted is None or precommitted.attempt != event.attempt:
             return
-        if precommitted.checkpoint > sink.told:
-            self.above_notice.append(AboveNotice(precommitted, event, sink.told))
+        if precommitted.checkpoint > sink.notified:
+            self.above_notice.append(AboveNotice(precommitted, event, sink.notified))
 
     def _committed(self, event: events.TransactionCommitted) -> None:
         transaction = self._transaction(event.transaction)
@@ -239,7 +239,7 @@ class TransactionTrace:
         self._kept.setdefault(event.attempt, set()).update(event.pending_transactions)
         sink = self._sink(event, event.subtask)
         if event.restored_checkpoint is not None:
-            sink.told = event.restored_checkpoint
+            sink.notified = event.restored_checkpoint
         for name in event.pending_transactions:
             transaction = self._transaction(name)
             if transaction.committed is None:

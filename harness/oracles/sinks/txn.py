@@ -76,10 +76,10 @@ def _judge_acks(trace: TransactionTrace, findings: Findings) -> None:
 
 def _judge_notices(trace: TransactionTrace, findings: Findings) -> None:
     findings.check("committed-above-notice", trace.notices_below + len(trace.above_notice))
-    for precommitted, tried, told in trace.above_notice:
+    for precommitted, tried, notified in trace.above_notice:
         message = (
             f"{tried.subtask} commits {tried.transaction}, closed by checkpoint {precommitted.checkpoint}, "
-            f"after it heard of {f'checkpoint {told}' if told >= 0 else 'none'}"
+            f"after the notice of {f'checkpoint {notified}' if notified >= 0 else 'none'}"
         )
         findings.violated("committed-above-notice", message, precommitted, tried)
 

@@ -1,7 +1,7 @@
 """Transactions against the committed reader: what a sink reports as committed, and what the reader saw (RULES TPC).
 
 A unit of output names its transaction: a path, a suffix or the number of an appearance around that do not matter.
-Where units have names of their own, nobody can compare, and what a sink reports stays on its word.
+Where units have names of their own, they cannot be compared, and what a sink reports stays on its word.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Requests of users that no coordinator takes, or that nobody has made (RULES TRG-06, TRG-08)."""
+"""Requests of users that no coordinator takes, or that no user has made (RULES TRG-06, TRG-08)."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from holdfast.harness.oracles.shared.options import NS_PER_MS
 
 CLAUSES: Mapping[str, str] = {
     "request-lost": "a request of a user is neither queued nor refused by a coordinator that lives",
-    "savepoint-unasked": "more savepoints are requested of the coordinators than users have asked for",
+    "savepoint-unasked": "more savepoints are requested of the coordinators than users have requested",
 }
 ORIGINS: Mapping[Consequence, frozenset[CheckpointOrigin]] = {
     Consequence.REQUESTS_CHECKPOINT: frozenset({CheckpointOrigin.USER, CheckpointOrigin.FORCED}),
@@ -31,7 +31,7 @@ SLACK_NS = 500 * NS_PER_MS
 
 
 def judge_requests(history: History, exempt: Exemptions, findings: Findings) -> None:
-    """Decide on the requests of users, and on those for savepoints that may be nobody's."""
+    """Judge the requests of users, and requests for savepoints that no user may have made."""
     _judge_savepoints(history, exempt, findings)
     if exempt.punctual and not exempt.superseded:
         for consequence, origins in ORIGINS.items():
@@ -68,10 +68,10 @@ def _judge_lost(
 
 
 def _judge_savepoints(history: History, exempt: Exemptions, findings: Findings) -> None:
-    """Whoever asks for a savepoint asks once, and is recorded before."""
+    """Each savepoint is requested once, after the request of a user is recorded."""
     given = exempt.acted(Consequence.REQUESTS_SAVEPOINT)
     requests = [event for event in history.of(CheckpointRequested) if event.origin is CheckpointOrigin.SAVEPOINT]
     findings.check("savepoint-unasked", len(requests))
     if len(requests) > len(given):
-        message = f"{len(requests)} savepoints are requested, and users have asked for {len(given)}"
+        message = f"{len(requests)} savepoints are requested of the coordinators, and users have requested {len(given)}"
         findings.violated("savepoint-unasked", message, *given, *requests)

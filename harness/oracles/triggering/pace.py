@@ -55,7 +55,7 @@ class PaceOracle:
         "periodic-waits": "a periodic request waits though a slot is free and the pause is over",
         "drawn-and-forgotten": "an id is drawn that is neither triggered nor aborted before a later one is triggered",
         "refused-twice": "a request is refused once more",
-        "refused-without-request": "a request is refused that nobody made",
+        "refused-without-request": "a request is refused that was not made",
         "dropped-too-early": "a request is dropped for want of room while the queue has some",
         "queue-too-long": "more requests wait than the queue may hold",
         "dropped-out-of-turn": "a full queue drops another request than the last in turn",

@@ -24,10 +24,10 @@ def turn(request: CheckpointRequested) -> tuple[int, int]:
 
 
 class RequestTrace:
-    """What waits.
+    """The requests for checkpoints that wait.
 
     Attributes:
-        waiting: by number, what has been asked for and neither served nor refused.
+        waiting: by number, requests that were neither served nor refused.
         refused: by number, what was refused.
         made: numbers of all requests.
         free_ns: the last time that something which can hold a request up went away.
@@ -40,17 +40,17 @@ class RequestTrace:
         self.free_ns = 0
 
     def requested(self, event: CheckpointRequested) -> None:
-        """One more waits."""
+        """Add a waiting request."""
         self.waiting[event.request] = event
         self.made.add(event.request)
 
     def refuse(self, event: CheckpointRefused) -> None:
-        """One waits no longer."""
+        """Remove a refused request."""
         self.refused[event.request] = event
         self.waiting.pop(event.request, None)
 
     def drawn(self, event: CheckpointDrawn) -> None:
-        """One is served."""
+        """Remove a request that is served."""
         self.waiting.pop(event.request, None)
 
     def freed(self, time_ns: int) -> None:
@@ -103,7 +103,7 @@ class RequestTurns:
             self._findings.violated("refused-twice", message, before, event)
         self._findings.check("refused-without-request")
         if event.request not in self._trace.made:
-            message = f"request {event.request} ({event.origin}) is refused, which nobody made"
+            message = f"request {event.request} ({event.origin}) is refused, which was not made"
             self._findings.violated("refused-without-request", message, event)
         if event.reason is FailureReason.TOO_MANY_REQUESTS and event.request in waiting:
             self._findings.check("dropped-too-early")
@@ -142,11 +142,11 @@ class RequestTurns:
             self._findings.violated("drawn-and-forgotten", message, self._drawn.pop(checkpoint), event)
 
     def aborted(self, checkpoint: int) -> None:
-        """Nothing comes of an id."""
+        """A drawn id is given up."""
         self._drawn.pop(checkpoint, None)
 
     def failed_over(self) -> None:
-        """Nothing comes of any id that was drawn."""
+        """All drawn ids are given up."""
         self._drawn.clear()
 
     def _judge_turn(self, request: CheckpointRequested, event: CheckpointDrawn) -> None:

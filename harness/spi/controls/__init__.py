@@ -6,9 +6,9 @@ Rules of this package:
 - Every verb acts at once, and returns when it has acted (on real tiers: when the kernel or the relay has confirmed it).
 - Targets are those of the plan; an unknown target raises ValueError and is named.
 - Verbs are called by the engine's thread only, between two calls of `Deployment.advance`.
-- Whose verb it is stands in `Controls.acting`. A mechanism keeps that with what it was asked to do, and records a
-  FaultStruck with it where it sees the effect: a fault without one has not landed, whatever else the history holds. Who
-  cannot know it, because the effect is seen in a foreign system only, offers itself with `stamps=False`.
+- `Controls.acting` is the fault whose verb it is. A mechanism keeps that with its order, and records a FaultStruck with
+  it where it sees the effect: a fault without one has not landed, whatever else the history holds. A mechanism that
+  cannot see it, because the effect is seen in a foreign system only, offers itself with `stamps=False`.
 - A mechanism of a third party is a protocol of its own: nothing here lists them all.
 """
 
@@ -46,7 +46,7 @@ class Acting:
         self.fault = NOBODY
 
     def stamp(self, what: str) -> tuple[FaultStruck, ...]:
-        """What to record of an effect on something: that it is this fault's; nothing where it is nobody's."""
+        """The FaultStruck to record for an effect on something; none where no fault caused it."""
         return stamp(self.fault, what)
 
 

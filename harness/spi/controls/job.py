@@ -55,8 +55,8 @@ class UpgradeControl(Protocol):
 
 
 Detail = int | tuple[int, int, bool]
-"""What tells a fault of the input from others of its kind: partition, offset and `recoverable` of a poison, the percent
-of a surge, the partition of a listing, or partition, `beyond` and False of a truncation."""
+"""What identifies a fault of the input among others of its kind: partition, offset and `recoverable` of a poison, the
+percent of a surge, the partition of a listing, or partition, `beyond` and False of a truncation."""
 
 
 class RetentionControl(Protocol):
@@ -91,7 +91,7 @@ class PoisonControl(Protocol):
 
         Args:
             partition, offset: the record; a negative offset counts from the end of the partition.
-            recoverable: False: its operator says that no restart can help.
+            recoverable: False: its operator reports that no restart can help.
         """
 
     def restore(self, kind: str, detail: Detail) -> None:

@@ -11,8 +11,8 @@ from holdfast.harness.model.target import Target
 FORWARD, BACKWARD, BOTH = "forward", "backward", "both"
 """Directions of a link: from sender to receiver, or from the system under test to a service; the other way; both."""
 Detail = str | int
-"""What tells a fault of a link from others of its kind: the direction of a cut, milliseconds of a delay, kilobytes per
-second of a limit."""
+"""What identifies a fault of a link among others of its kind: the direction of a cut, milliseconds of a delay,
+kilobytes per second of a limit."""
 
 
 class LinkControl(Protocol):
@@ -77,7 +77,7 @@ class MessageControl(Protocol):
 
 
 class NoticeControl(Protocol):
-    """The notices that tell tasks of the end of a checkpoint."""
+    """The notices to tasks of the end of a checkpoint."""
 
     def lose_notices(self, percent: int) -> None:
         """Lose this share of them, drawn one by one; 0: none."""
@@ -96,7 +96,7 @@ class SplitControl(Protocol):
 
 
 class ForgeryControl(Protocol):
-    """Messages that nobody sent."""
+    """Forged messages."""
 
     def forge(self, message: str, parameters: dict[str, int | str]) -> None:
         """Put a protocol message on the wire, such as a repeated `acknowledge` or one of an older attempt. Which

@@ -48,8 +48,8 @@ class CheckpointFileControl(Protocol):
     """The files of stored checkpoints."""
 
     def damage(self, part: str, way: str) -> None:
-        """Damage a file of the newest checkpoint. An ObjectDamaged is recorded as soon as it is done, so that nobody is
-        blamed for what follows on that object, and for nothing else.
+        """Damage a file of the newest checkpoint. An ObjectDamaged is recorded as soon as it is done, so that oracles
+        excuse what follows on that object, and nothing else.
 
         Args:
             part: `metadata`, `state`, or `commit` where that is a file of its own.

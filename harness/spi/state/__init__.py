@@ -10,8 +10,8 @@ decreases between two calls.
 Answers. What is returned is of the types stated here, and stays what it is, whatever is called later: it is no view of
 memory that is used again. What was handed in is the caller's again when the call has returned, who may change it.
 
-Attempts. A process that is taken for dead may go on for a while: its backend may still upload, be told `confirmed` and
-`aborted`, and be closed when that of the next attempt has begun. Nothing of that changes what the next one holds,
+Attempts. A process that is taken for dead may go on for a while: its backend may still upload, get calls of `confirmed`
+and `aborted`, and be closed when that of the next attempt has begun. Nothing of that changes what the next one holds,
 whichever numbers its checkpoints have (REC-09).
 
 Bytes. Keys, namespaces and values are bytes of any content; each may be empty. Typed state is built above, which is why

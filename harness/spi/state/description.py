@@ -66,7 +66,7 @@ class StateContext(msgspec.Struct, frozen=True, kw_only=True):
         subtask: index, from 0.
         attempt: which start of the job this is, from 1. Subtasks that start together share it; no two
             lives of a subtask do.
-        key_groups: that the backend owns. It is never asked for another.
+        key_groups: that the backend owns. No call names another.
         max_parallelism: number of key groups of the operator.
         folder: of the backend's own, below which it may write what it likes; None where there is no disk, such as on
             the simulator. It is empty. With LOCAL_RECOVERY it holds what the last attempt of the subtask left there,

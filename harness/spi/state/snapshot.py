@@ -96,7 +96,7 @@ class SnapshotKind(StrEnum):
     CHECKPOINT = "checkpoint"
     """The runtime does: it may refer to files of confirmed checkpoints, and later ones to its own."""
     SAVEPOINT = "savepoint"
-    """The user does: it refers to no file of another checkpoint, has no shared file, and is nobody's base (INC-06)."""
+    """The user owns it: it refers to no file of another checkpoint, has no shared file, and is no base (INC-06)."""
 
 
 class Snapshot(Protocol):
@@ -116,7 +116,7 @@ class Snapshot(Protocol):
 
         Args:
             streams: of this checkpoint and epoch.
-            cancelled: asked at least once for each file.
+            cancelled: called at least once for each file.
 
         Raises:
             concurrent.futures.CancelledError: `cancelled` was true.

@@ -14,7 +14,7 @@ from holdfast.harness.spi.errors import Transient
 from holdfast.suites.certify.answers import Answers
 from holdfast.suites.certify.check import CannotTry, Violation, raised_by_closing
 from holdfast.suites.certify.outside.location import Location, location_below
-from holdfast.suites.certify.outside.messages import Act, Outcome, Report, Setting
+from holdfast.suites.certify.outside.messages import Act, Outcome, PartSettings, Report
 from holdfast.suites.certify.outside.relay import Relay
 from holdfast.suites.certify.outside.victims import Stopped, Victims
 from holdfast.suites.certify.plug import Target
@@ -38,7 +38,7 @@ class OutsideBench:
     """One check's own world; no other check sees anything of it. A subclass makes what is certified.
 
     Attributes:
-        performer: module by which other processes make it and call it (messages.Setting).
+        performer: module by which other processes make it and call it (messages.PartSettings).
         own: name of the job or folder that those processes share with this one.
         contract: the protocol of what is certified.
         target: what is certified.
@@ -158,7 +158,7 @@ class OutsideBench:
         if not self.target.name:
             raise CannotTry("another process cannot import its factory: give it as module:name")
         if self._victims is None:
-            setting = Setting(self.performer, self.target.name, self.location.uri, self.own, self.options)
+            setting = PartSettings(self.performer, self.target.name, self.location.uri, self.own, self.options)
             self._victims = Victims(setting)
         return self._victims
 
@@ -238,7 +238,7 @@ class OutsideBench:
         return longest is None or size <= longest
 
     def longest(self, size: int) -> int:
-        """Of a file of that size as much as is within the limit."""
+        """The size of a file, cut to the limit."""
         longest = self.description.max_file_bytes
         return size if longest is None else min(size, longest)
 
@@ -253,7 +253,7 @@ class OutsideBench:
             raise CannotTry(f"it needs a max_file_bytes of {size}, and {declared} is declared")
 
     def most(self, number: int) -> int:
-        """Of points that are tried: fewer where each look is a request."""
+        """How many points are tried: fewer where each look is a request."""
         return min(number, MOST_FAR) if self.location.far else number
 
     def raw(self) -> frozenset[str]:

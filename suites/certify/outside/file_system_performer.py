@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import cast
 
 from holdfast.harness.spi.file_system import FileSystem, FileSystemContext, file_system_factory
-from holdfast.suites.certify.outside.messages import Act, Outcome, Setting
+from holdfast.suites.certify.outside.messages import Act, Outcome, PartSettings
 from holdfast.suites.certify.plug import Contract
 
 CONTRACT = Contract("file system", FileSystem, file_system_factory)
@@ -15,7 +15,7 @@ def load(factory: str) -> None:
     CONTRACT.named(factory)
 
 
-def made(setting: Setting) -> FileSystem:
+def made(setting: PartSettings) -> FileSystem:
     context = FileSystemContext(uri=setting.uri, folder=setting.own, options=setting.options)
     return cast("FileSystem", CONTRACT.named(setting.factory)(context))
 

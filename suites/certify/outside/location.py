@@ -36,7 +36,7 @@ class Location(Protocol):
     far: bool
 
     def names(self) -> Sequence[str]:
-        """Of everything that is there, also half written.
+        """The names of everything that is there, also half written.
 
         Raises:
             CannotTry: nobody can look.
@@ -46,7 +46,7 @@ class Location(Protocol):
         """Uploads that were left open."""
 
     def read(self, name: str) -> bytes:
-        """What is there, exactly."""
+        """The exact content of a file."""
 
     def write(self, name: str, content: bytes) -> None:
         """Put something in its place."""
@@ -55,7 +55,7 @@ class Location(Protocol):
         """Take it away."""
 
     def moved(self) -> Location:
-        """The same content at another place; here nothing is left."""
+        """Move the content to another place, which is returned; nothing is left here."""
 
     def awkward(self) -> Location:
         """A place within this one, whose URI is not how its name is written.

@@ -11,15 +11,15 @@ from holdfast.harness.model.events import FileReference
 LENGTH_BYTES = 8
 
 
-class Setting(msgspec.Struct, frozen=True):
-    """The first message to a victim: what to make, and where.
+class PartSettings(msgspec.Struct, frozen=True):
+    """The first message to a victim: which part to make, and where.
 
     Attributes:
-        performer: module that makes it, and calls it (victim.Performer).
-        factory: as `module:name`, or a URI whose scheme is registered.
-        uri: of the place.
-        own: name of the job or folder whose files they are.
-        options: of it.
+        performer: the module that makes the part, and calls it (victim.Performer).
+        factory: of the part, as `module:name`, or a URI whose scheme is registered.
+        uri: of the place where it stores.
+        own: name of the job or folder that owns its files.
+        options: of the part.
         path: where modules are looked for.
     """
 

@@ -8,7 +8,7 @@ from typing import cast
 import msgspec
 
 from holdfast.harness.spi.sink import Committable, Row, Sink, SinkContext, SinkFactory, SinkWriter
-from holdfast.suites.certify.outside.messages import Act, Outcome, Setting
+from holdfast.suites.certify.outside.messages import Act, Outcome, PartSettings
 from holdfast.suites.certify.plug import Contract
 
 OPERATOR = "sink"
@@ -28,7 +28,7 @@ class Attempt:
     writer: SinkWriter
     committables: Sequence[Committable] = ()
 
-    def __init__(self, setting: Setting) -> None:
+    def __init__(self, setting: PartSettings) -> None:
         self.setting = setting
 
     def begin(self, attempt: int, restored: Sequence[Committable], now_ms: int) -> None:
@@ -50,7 +50,7 @@ def load(factory: str) -> None:
     CONTRACT.named(factory)
 
 
-def made(setting: Setting) -> Attempt:
+def made(setting: PartSettings) -> Attempt:
     return Attempt(setting)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import cast
 
 from holdfast.harness.spi.storage import CheckpointStorage, Scope, StorageContext, storage_factory
-from holdfast.suites.certify.outside.messages import Act, Outcome, Setting
+from holdfast.suites.certify.outside.messages import Act, Outcome, PartSettings
 from holdfast.suites.certify.plug import Contract
 
 CONTRACT = Contract("checkpoint storage", CheckpointStorage, storage_factory)
@@ -15,7 +15,7 @@ def load(factory: str) -> None:
     CONTRACT.named(factory)
 
 
-def made(setting: Setting) -> CheckpointStorage:
+def made(setting: PartSettings) -> CheckpointStorage:
     context = StorageContext(uri=setting.uri, job=setting.own, options=setting.options)
     return cast("CheckpointStorage", CONTRACT.named(setting.factory)(context))
 

@@ -23,14 +23,14 @@ from urllib.parse import unquote, urlsplit
 import msgspec
 
 from holdfast.fixtures.host.first_change import DATABASES, SYSTEM, origin_of
-from holdfast.suites.certify.outside.messages import LENGTH_BYTES, Act, Answer, Command, Outcome, Report, Setting
+from holdfast.suites.certify.outside.messages import LENGTH_BYTES, Act, Answer, Command, Outcome, PartSettings, Report
 
 _WRITES = os.O_WRONLY | os.O_RDWR
 _Identity = tuple[int, int]
 
 
 class Watch:
-    """What is written below one folder, and which of it is synchronised. What is there at first is taken to be safe.
+    """Watches what is written below one folder, and what of it is synchronised. Files that exist at first are safe.
 
     Args:
         uri: of the folder; of anything else nothing is seen.
@@ -156,7 +156,7 @@ class Performer(Protocol):
     def load(self, factory: str) -> None:
         """Import what the factory needs, and start nothing."""
 
-    def made(self, setting: Setting) -> Any:
+    def made(self, setting: PartSettings) -> Any:
         """What the factory makes."""
 
     def perform(self, thing: Any, act: Act) -> Outcome:
@@ -223,7 +223,7 @@ def _exactly(length: int) -> bytes:
     return bytes(message)
 
 
-def run(performer: Performer, setting: Setting, command: Command) -> Report:
+def run(performer: Performer, setting: PartSettings, command: Command) -> Report:
     """All acts of a command, in the fork."""
     watch, stops = Watch(setting.uri) if command.power_lost else None, Stops(command)
     thing = performer.made(setting)
@@ -247,7 +247,7 @@ def _outcome(performer: Performer, thing: Any, act: Act) -> Outcome:
 
 def main() -> None:
     keep_apart()
-    setting = msgspec.json.decode(hear(), type=Setting)
+    setting = msgspec.json.decode(hear(), type=PartSettings)
     Watch.install()  # Before the storage is imported: it may keep the functions that are watched.
     performer: Performer = cast("Any", import_module(setting.performer))
     sys.path[:] = setting.path

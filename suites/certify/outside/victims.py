@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from holdfast.harness.adapter.process import Process
 from holdfast.harness.label import NAME, label_of
 from holdfast.suites.certify.check import CannotTry, Violation
-from holdfast.suites.certify.outside.messages import LENGTH_BYTES, Act, Answer, Command, Report, Setting
+from holdfast.suites.certify.outside.messages import LENGTH_BYTES, Act, Answer, Command, PartSettings, Report
 
 PATIENCE_S = 120.0
 """How long a victim may be silent."""
@@ -46,7 +46,7 @@ class Victims:
         CannotTry: they find no factory.
     """
 
-    def __init__(self, setting: Setting, rule: str = "STO-07") -> None:
+    def __init__(self, setting: PartSettings, rule: str = "STO-07") -> None:
         self.rule = rule
         # A session of its own, in which its forks are: one that hangs is ended with all that holds its output open.
         # A label of its own, because what a victim leaves that is killed is nobody's fault.
@@ -97,7 +97,7 @@ class Victims:
         assert report is not None
         return report
 
-    def _send(self, thing: Setting | Command) -> None:
+    def _send(self, thing: PartSettings | Command) -> None:
         self._tell(msgspec.json.encode(thing))
 
     def _tell(self, message: bytes) -> None:

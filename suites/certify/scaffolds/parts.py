@@ -86,7 +86,7 @@ STATE_BACKEND = PartScaffold("state-backend", "A keyed state backend", "holdfast
 
 
 class PipelineScaffold(msgspec.Struct, frozen=True):
-    """Of a module with `build(spark, endpoints)`."""
+    """The scaffold of a module with `build(spark, endpoints)`."""
 
     languages: tuple[str, ...] = ("python",)
 
@@ -119,7 +119,7 @@ _OF_OUR_LINT = "  # noqa: TID251 - the engine has a clock of its own"
 
 
 class SystemScaffold(msgspec.Struct, frozen=True):
-    """Of an adapter on `holdfast.harness.adapter`, with a small engine of two processes."""
+    """The scaffold of an adapter on `holdfast.harness.adapter`, with a small engine of two processes."""
 
     languages: tuple[str, ...] = ("python",)
 

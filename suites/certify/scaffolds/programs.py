@@ -93,7 +93,7 @@ MISTAKE = "Wrong, against REC-03: records that are sent again behind a restart c
 
 
 class ProgramScaffold(msgspec.Struct, frozen=True):
-    """Of a program that sums by key."""
+    """The scaffold of a program that sums by key."""
 
     languages: tuple[str, ...] = tuple(LANGUAGES)
 

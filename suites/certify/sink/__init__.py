@@ -22,7 +22,7 @@ __all__ = ["CHECKS", "certify", "kit"]
 
 
 class SinkContract:
-    """Of sinks."""
+    """The contract of sinks."""
 
     noun = "sink"
     implemented: type = Sink

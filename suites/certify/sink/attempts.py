@@ -92,14 +92,15 @@ class Attempt:
         self.unprepared[subtask].extend(rows)
 
     def prepare(self, subtask: int, checkpoint: int, *, late: bool = False) -> Promise:
-        """
+        """Call the first phase of a commit, and check what it returns.
+
         Args:
             subtask: which prepares.
             checkpoint: for which.
-            late: the attempt is over, so that it need not promise anything.
+            late: the attempt is over, so that it need not return a committable.
 
         Raises:
-            Violation: TPC-01: it promises nothing, or what no checkpoint takes.
+            Violation: TPC-01: it returns no committable, or one that no checkpoint can store.
         """
         self.place.step(f"attempt {self.number}, subtask {subtask}: prepare({checkpoint})")
         self.newest_checkpoint = max(checkpoint, self.newest_checkpoint)

@@ -86,7 +86,7 @@ class Calls(RowCalls):
         job.prepare(order)
 
     def prepare_some(self, job: Job, first: int, count: int, _: int) -> None:
-        """Of a checkpoint that fails some subtasks prepare."""
+        """Prepare some subtasks of a checkpoint that fails."""
         order = [(first + each) % job.parallelism for each in range(1 + count % job.parallelism)]
         self.left_transactions -= len(order)
         self.incomplete.setdefault(job.id, set()).add(job.prepare(order))

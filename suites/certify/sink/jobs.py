@@ -103,7 +103,7 @@ class Job:
         self._look()
 
     def _make_room(self, parallelism: int) -> None:
-        """Of attempts of all jobs that are long over, the oldest end where the next one would make too many objects."""
+        """End the oldest attempts that are long over, of all jobs, where the next one would make too many objects."""
         long_over = self.place.long_over
         while long_over and self.place.living + parallelism + 2 > MOST_LIVING:
             long_over.pop(0).end()
@@ -174,7 +174,7 @@ class Job:
 
     @property
     def all_writers(self) -> list[SinkWriter]:
-        """Of all attempts."""
+        """The writers of all attempts."""
         return [writer for attempt in (*self.dead, *self.overtaken, self.attempt) for writer in attempt.writers]
 
     # ---------------------------------------------------------------- rows and checkpoints

@@ -16,7 +16,7 @@ from holdfast.suites.certify.answers import Answers
 from holdfast.suites.certify.check import CannotTry, Closable, Violation, raised_by_closing
 from holdfast.suites.certify.connector_kit import HERE, Connected, FaultPoints, folder_of
 from holdfast.suites.certify.outside import sink_performer
-from holdfast.suites.certify.outside.messages import Setting
+from holdfast.suites.certify.outside.messages import PartSettings
 from holdfast.suites.certify.outside.sink_performer import OPERATOR
 from holdfast.suites.certify.outside.victims import Victims
 
@@ -173,7 +173,7 @@ class Place:
         name = sink_performer.CONTRACT.name_of(self.factory)
         if not name:
             raise CannotTry("another process cannot import its factory: give it as module:name")
-        setting = Setting(sink_performer.__name__, name, self.uri, job, self.connected.options)
+        setting = PartSettings(sink_performer.__name__, name, self.uri, job, self.connected.options)
         self._victims = Victims(setting, self.rule)
         return self._victims
 

@@ -27,7 +27,7 @@ EVERYTHING: Mapping[str, int] = {
 
 
 class Theme(NamedTuple):
-    """Of the programs of one check.
+    """The theme of the programs of one check.
 
     Attributes:
         weights: of calls that are more frequent than elsewhere.

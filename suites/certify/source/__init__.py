@@ -20,7 +20,7 @@ __all__ = ["CHECKS", "certify", "kit"]
 
 
 class SourceContract:
-    """Of sources."""
+    """The contract of sources."""
 
     noun = "source"
     implemented: type = Source

@@ -132,7 +132,7 @@ class Bench(World):
         return backend
 
     def _folder(self, subtask: int) -> Path:
-        """Of a new life: empty, or with LOCAL_RECOVERY as the last one left it, which lives on in its own."""
+        """The folder of a new life: empty, or with LOCAL_RECOVERY a copy of what the last one left."""
         folder = self._disk.room / f"{self.attempt}-{subtask}-{len(self._backends)}"
         before = self._folders.get(subtask) if self.keeps_folders and Flag.LOCAL_RECOVERY in self.flags else None
         if before is None:
@@ -332,7 +332,7 @@ class Bench(World):
         return sum(len(self.place.files["job", path].content) for path in self.storage().list_folder(folder))
 
     def folder(self, subtask: int = 0) -> Path:
-        """Of the newest life of a subtask."""
+        """The folder of the newest life of a subtask."""
         return self._folders[subtask]
 
     def folder_bytes(self) -> int:
@@ -355,12 +355,12 @@ def overlapping(parts: Sequence[Manifest], groups: range) -> list[Manifest]:
 
 
 def paths_of(parts: Sequence[Manifest]) -> set[str]:
-    """Of all files of a checkpoint."""
+    """The paths of all files of a checkpoint."""
     return {each.reference.path for part in parts for each in part.handles if each.reference is not None}
 
 
 def shared_paths(manifest: Manifest) -> set[str]:
-    """Of the shared files of a manifest that are no placeholders."""
+    """The paths of the shared files of a manifest that are no placeholders."""
     return {each.reference.path for each in manifest.handles if each.scope is Scope.SHARED and each.reference}
 
 

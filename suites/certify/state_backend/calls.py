@@ -129,7 +129,7 @@ class Calls(Work):
 
     # ---------------------------------------------------------------- lives
     def restore(self, which: int, width: int, how: int, ways: int) -> None:
-        """From a checkpoint of now most times, from an older one, or from a savepoint."""
+        """Restore from the newest checkpoint most times, else from an older one or from a savepoint."""
         self._restore(which, width, how, ways)
 
     def restore_in_vain(self, which: int, width: int, how: int, ways: int) -> None:

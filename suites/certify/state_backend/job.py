@@ -87,7 +87,7 @@ class Job:
     # ---------------------------------------------------------------- states
     @property
     def descriptors(self) -> dict[str, StateDescriptor]:
-        """Of all states, registered or not."""
+        """The descriptors of all states, registered or not."""
         return self.lives[0].model.descriptors
 
     def states(self, of: Callable[[StateKind], bool]) -> list[StateDescriptor]:
@@ -107,7 +107,7 @@ class Job:
             live.register([descriptor])
 
     def register_restored(self, ways: Sequence[int]) -> None:
-        """What was restored, and is not registered yet.
+        """Register the states that were restored and are not registered yet.
 
         Args:
             ways: of each state, one behind the other.

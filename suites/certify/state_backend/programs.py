@@ -30,7 +30,7 @@ CHECKPOINTS: Mapping[str, int] = {
 
 
 class Theme(NamedTuple):
-    """Of the programs of one check.
+    """The theme of the programs of one check.
 
     Attributes:
         weights: of calls that are more frequent than elsewhere.

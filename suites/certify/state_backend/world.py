@@ -221,7 +221,7 @@ class Registry:
 
     @property
     def paths(self) -> frozenset[str]:
-        """Of all files that it knows."""
+        """The paths of all files that it knows."""
         return frozenset(each.path for each in self._files.values())
 
     def _resolved(self, subtask: int, handle: StateHandle) -> StateHandle:

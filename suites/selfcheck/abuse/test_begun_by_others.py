@@ -74,14 +74,14 @@ both_commands = pytest.mark.parametrize("command", [["certify", "--resume"], ["r
 def test_what_a_folder_names_needs_permission(
     command: list[str], begun: Begun, named: str, mark: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    before = services.settled()
+    before = services.chosen_site()
     write_begun(tmp_path, begun)
     assert cli.execute([*command, str(tmp_path)]) == 3
     sentence = one_sentence(capsys)
     assert f"what was begun there names {named}" in sentence
     assert sentence.strip().endswith("then add --trust.")
     assert not mark.exists()
-    assert (services.settled(), passed_on()) == (before, ())
+    assert (services.chosen_site(), passed_on()) == (before, ())
 
 
 @both_commands

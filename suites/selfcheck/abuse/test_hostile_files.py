@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from holdfast.fixtures.systems.json_lines.introduction import introduced
+from holdfast.fixtures.systems.json_lines.introduction import parse_hello
 from holdfast.fixtures.systems.json_lines.messages import Garbage, decode
 from holdfast.fixtures.systems.json_lines.store import TABLES, TableFiles, records_held
 from holdfast.harness.cli import execute
@@ -96,7 +96,7 @@ def test_a_program_cannot_lay_anything_else_in_place_of_its_table(laid: str, tmp
 @pytest.mark.parametrize("bracket", [b"[", b'{"a":'])
 def test_nested_json_of_a_program_is_no_message(bracket: bytes) -> None:
     line = bracket * NESTED
-    assert introduced(line).silence == "it answered with what is no JSON object"
+    assert parse_hello(line).silence == "it answered with what is no JSON object"
     for version in (1, 2):
         with pytest.raises(Garbage, match="which is no message of the protocol"):
             decode(line, version)

@@ -10,7 +10,7 @@ from time import monotonic
 
 import pytest
 
-from holdfast.fixtures.systems.json_lines.introduction import introduced
+from holdfast.fixtures.systems.json_lines.introduction import parse_hello
 from holdfast.fixtures.systems.json_lines.messages import Garbage, decode
 from holdfast.harness.engine.errors import UsageError
 from holdfast.harness.engine.nights.settings import read_settings
@@ -98,7 +98,7 @@ def mutated(content: bytes, draw: Stream) -> bytes:
 
 def tell_program(draw: Stream, _: Path, __: Stand) -> None:
     line = mutated(draw.choice(MESSAGES), draw).replace(b"\n", b"")
-    for hear in (introduced, lambda it: decode(it, 1), lambda it: decode(it, 2)):
+    for hear in (parse_hello, lambda it: decode(it, 1), lambda it: decode(it, 2)):
         with suppress(Garbage):
             hear(line)
 

@@ -139,14 +139,14 @@ def test_services_and_variables_are_kept_and_keys_are_not(tmp_path: Path, monkey
     pass_on(["MINE"])
     write_begun(tmp_path, begun_now(Request(command="", system="reference", folder=tmp_path), "identity"))
     assert "secret-of-somebody" not in (tmp_path / FILE).read_text()
-    before = services.settled()
+    before = services.chosen_site()
     services.settle_named(services.Sites())
     monkeypatch.setenv(PASSED_ON, "")
     begun = read_begun(tmp_path)
     assert begun is not None
     services.settle_named(begun.sites)
     pass_on(begun.environment)
-    assert services.settled() == before
+    assert services.chosen_site() == before
     assert passed_on() == ("MINE",)
 
 

@@ -6,14 +6,14 @@ import os
 import threading
 from pathlib import Path
 
-from holdfast.suites.certify.outside.messages import Act, Outcome, Setting
+from holdfast.suites.certify.outside.messages import Act, Outcome, PartSettings
 
 
 def load(factory: str) -> None:
     """There is nothing to load."""
 
 
-def made(setting: Setting) -> Path:
+def made(setting: PartSettings) -> Path:
     """The file that takes its pid."""
     return Path(setting.own)
 

@@ -14,7 +14,7 @@ from holdfast.fixtures.mutants.file_systems.files import CountsWithoutALock
 from holdfast.fixtures.mutants.file_systems.in_folder import InFolder
 from holdfast.fixtures.storages.file_system import FileMedium, FileUpload
 from holdfast.fixtures.storages.on_disk import DiskFiles
-from holdfast.fixtures.storages.on_medium import number, require_known, storage_on
+from holdfast.fixtures.storages.on_medium import require_known, size_option, storage_on
 from holdfast.harness.sim.disk import SimulatedDisk
 from holdfast.harness.spi.errors import Full
 from holdfast.harness.spi.file_system import FileSystemContext, FileSystemDescription
@@ -40,7 +40,7 @@ class ShortFiles(InFolder):
 
     def check(self, context: FileSystemContext) -> None:
         require_known(context.options, _OPTIONS)
-        self._longest = number(context.options, _OPTIONS, LONGEST, 1)
+        self._longest = size_option(context.options, _OPTIONS, LONGEST, 1)
 
     def describe(self) -> FileSystemDescription:
         return replace(super().describe(), options=_OPTIONS, max_file_bytes=self._longest)

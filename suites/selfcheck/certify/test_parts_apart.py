@@ -15,7 +15,7 @@ from holdfast.harness.commands import apart
 from holdfast.harness.engine.artefacts.json_files import read_journal, write_plan
 from holdfast.harness.engine.site import registry
 from holdfast.harness.engine.site.foreign import NotHere, only_what_ships
-from holdfast.harness.engine.site.plan_code import strangers
+from holdfast.harness.engine.site.plan_code import third_party_code
 from holdfast.harness.model.journal import Status, Title
 from holdfast.harness.model.plan import Plan
 from holdfast.harness.spi.kit import Plugs
@@ -195,9 +195,9 @@ def test_what_ships_runs_in_this_process_and_what_is_not_trusted_in_none(
 ) -> None:
     write_plan(tmp_path / "plan.json", plan())
     before = threading.active_count(), os.getpid()
-    assert strangers("reference+A3", plan()) == ()
-    assert strangers("reference", with_backend("Exits")) == (f"{MODULE}:Exits",)
-    assert strangers(f"{MODULE}:System") == (f"{MODULE}:System",)
+    assert third_party_code("reference+A3", plan()) == ()
+    assert third_party_code("reference", with_backend("Exits")) == (f"{MODULE}:Exits",)
+    assert third_party_code(f"{MODULE}:System") == (f"{MODULE}:System",)
     assert cli.execute(["run", str(tmp_path / "plan.json"), "--tier", "sim", "--out", str(tmp_path / "out")]) == 0
     assert (threading.active_count(), os.getpid()) == before
     write_plan(tmp_path / "plan.json", with_backend("Exits"))

@@ -90,7 +90,7 @@ def test_a_call_that_does_not_return_is_no_answer(run: Callable[[Bench, Wait], N
     assert (verdict.status, verdict.rule) == (Status.INCONCLUSIVE, "SBK-01")
     assert verdict.reason == "what is called last does not return within 0.3 s"
     assert list(verdict.witness) == (["state.get('a')"] if run is stands else [])
-    assert set(interruption.hanging()) == {"SBK-01/example"}
+    assert set(interruption.hanging_calls()) == {"SBK-01/example"}
 
 
 def test_neither_is_one_that_cannot_be_made(wait: Wait) -> None:
@@ -149,7 +149,7 @@ def draws_programs(bench: Bench) -> None:
 @pytest.mark.usefixtures("long")
 def test_what_goes_on_is_not_broken_off_however_long_it_takes(run: Callable[[Bench], None]) -> None:
     assert judged(run).text == "PASS SBK-01/example: An example."
-    assert interruption.hanging() == ()
+    assert interruption.hanging_calls() == ()
 
 
 @pytest.mark.usefixtures("long")
@@ -175,7 +175,7 @@ def test_of_checks_side_by_side_one_that_hangs_holds_up_no_other(wait: Wait, mon
 
     found = list(outside_kit._side_by_side(tried, checks, 2))
     assert [each.status for each in found] == [Status.INCONCLUSIVE, Status.PASS]
-    assert interruption.hanging() == ("STO-01/hangs",)
+    assert interruption.hanging_calls() == ("STO-01/hangs",)
 
 
 @pytest.mark.usefixtures("long")
@@ -187,7 +187,7 @@ def test_in_time_nothing_is_noted_and_an_alarm_of_somebody_else_is_as_it_was() -
         left_s, _ = signal.getitimer(signal.ITIMER_REAL)
     finally:
         signal.setitimer(signal.ITIMER_REAL, before_s)
-    assert (verdict.status, interruption.hanging()) == (Status.PASS, ())
+    assert (verdict.status, interruption.hanging_calls()) == (Status.PASS, ())
     assert signal.getsignal(signal.SIGALRM) is handler
     assert 900 < left_s <= 1_000
 

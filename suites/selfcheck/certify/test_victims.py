@@ -18,7 +18,7 @@ from holdfast.suites.certify.check import CannotTry, Violation
 from holdfast.suites.certify.checkpoint_storage.bench import Bench as StorageBench
 from holdfast.suites.certify.file_system.bench import Bench as FileSystemBench
 from holdfast.suites.certify.outside import sink_performer, victim, victims
-from holdfast.suites.certify.outside.messages import Act, Setting
+from holdfast.suites.certify.outside.messages import Act, PartSettings
 from holdfast.suites.certify.outside.victims import Victims
 from holdfast.suites.selfcheck.certify import hanging_performer
 from holdfast.suites.selfcheck.services.listener import becomes
@@ -50,7 +50,7 @@ def test_a_call_that_never_returns_is_a_finding_and_leaves_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pid = tmp_path / "pid"
-    with closing(Victims(Setting(hanging_performer.__name__, "none", tmp_path.as_uri(), str(pid), {}))) as hanging:
+    with closing(Victims(PartSettings(hanging_performer.__name__, "none", tmp_path.as_uri(), str(pid), {}))) as hanging:
         monkeypatch.setattr(victims, "Timer", partial(TimerFrom, pid))
         with pytest.raises(Violation, match="a process that uses it ended: it does not answer"):
             hanging.run([Act("hang")])
@@ -61,7 +61,7 @@ def test_another_process_finds_what_this_one_can_import(tmp_path: Path, monkeypa
     """As a test that lies in a folder of its own, which pytest has put in front."""
     (tmp_path / "only_here.py").write_text(f"from {FileSink.__module__} import FileSink as Sink\n")
     monkeypatch.syspath_prepend(tmp_path)
-    setting = Setting(sink_performer.__name__, "only_here:Sink", (tmp_path / "rows").as_uri(), "job", {})
+    setting = PartSettings(sink_performer.__name__, "only_here:Sink", (tmp_path / "rows").as_uri(), "job", {})
     with closing(Victims(setting)) as ours:
         [outcome] = ours.run([Act("begin", epoch=1)]).outcomes
     assert not outcome.error, outcome.text
@@ -84,7 +84,7 @@ def test_what_a_part_prints_is_no_answer(
     """The kit broke on it."""
     (tmp_path / "prints.py").write_text(PRINTS)
     monkeypatch.syspath_prepend(tmp_path)
-    setting = Setting(sink_performer.__name__, "prints:Sink", (tmp_path / "rows").as_uri(), "job", {})
+    setting = PartSettings(sink_performer.__name__, "prints:Sink", (tmp_path / "rows").as_uri(), "job", {})
     with closing(Victims(setting)) as ours:
         [outcome] = ours.run([Act("begin", epoch=1)]).outcomes
     assert not outcome.error, outcome.text
@@ -92,7 +92,7 @@ def test_what_a_part_prints_is_no_answer(
 
 
 def test_a_factory_that_no_other_process_finds_is_not_tried(tmp_path: Path) -> None:
-    setting = Setting(sink_performer.__name__, "__main__:NoSuchSink", tmp_path.as_uri(), "job", {})
+    setting = PartSettings(sink_performer.__name__, "__main__:NoSuchSink", tmp_path.as_uri(), "job", {})
     with pytest.raises(CannotTry, match=r"another process cannot import its factory: .*NoSuchSink"):
         Victims(setting)
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from holdfast.fixtures.reference.connectors.reading import read_back, written
+from holdfast.fixtures.reference.connectors.reading import fed_records, read_back
 from holdfast.fixtures.reference.connectors.source_sessions import HeldReader, SourceSessions
 from holdfast.fixtures.reference.protocol.checkpoints.completed_checkpoint_store import CompletedCheckpoint
 from holdfast.fixtures.reference.protocol.job.source_enumeration import HandedOut
@@ -148,18 +148,18 @@ def test_a_reader_is_told_that_no_more_come_until_it_confirms_that() -> None:
     operator, [deck] = handed_out()
     deck.ends = True
     operator.assign(READERS)
-    assert operator.untold("source[0]") == HandOutSplits(0, "source[0]", 0, (split(0), split(2)), last=True)
+    assert operator.unconfirmed_splits("source[0]") == HandOutSplits(0, "source[0]", 0, (split(0), split(2)), last=True)
     operator.taken["source[0]"] = 2
-    assert operator.untold("source[0]") == HandOutSplits(0, "source[0]", 2, (), last=True)
+    assert operator.unconfirmed_splits("source[0]") == HandOutSplits(0, "source[0]", 2, (), last=True)
     operator.ended_confirmed.add("source[0]")
-    assert operator.untold("source[0]") is None
+    assert operator.unconfirmed_splits("source[0]") is None
 
 
 def test_who_was_told_so_gets_nothing_of_a_reader_that_is_gone() -> None:
     operator, [deck] = handed_out()
     deck.ends = True
     operator.assign(READERS)
-    assert all(operator.untold(reader) for reader in READERS)
+    assert all(operator.unconfirmed_splits(reader) for reader in READERS)
     operator.restore(READERS[:1], None)
     operator.assign(READERS[1:])
     assert (deck.left, operator.exhausted, ids(operator.given["source[1]"])) == ([0, 2], False, ["1", "3"])
@@ -169,7 +169,7 @@ def test_who_was_told_so_gets_nothing_of_a_reader_that_is_gone() -> None:
 
 def test_the_history_tells_who_is_handed_which_splits_and_what_a_checkpoint_leaves() -> None:
     operator, [deck] = handed_out()
-    handed = operator.untold("source[0]")
+    handed = operator.unconfirmed_splits("source[0]")
     assert handed is not None
     assert operator.assigned(replace(handed, attempt=2)) == [
         SplitsAssigned(attempt=2, subtask="source[0]", splits=(0, 2))
@@ -207,8 +207,8 @@ def sessions(kind: type[LogSource] = LogSource) -> SourceSessions:
 def test_what_a_feeder_writes_is_known_again() -> None:
     source = LogSource(SourceContext(uri="memory:///source-values", job="job", operator="source", attempt=1))
     feeder: LogFeeder = source.feeder()
-    feeder.append(0, written(TWO_PARTITIONS, 0, 0, 3))
-    feeder.append(0, written(TWO_PARTITIONS, 1, 1, 2))
+    feeder.append(0, fed_records(TWO_PARTITIONS, 0, 0, 3))
+    feeder.append(0, fed_records(TWO_PARTITIONS, 1, 1, 2))
     reader = source.reader(0)
     reader.add(source.enumerator(None).assign([0], now_ms=0)[0])
     codes = {key: code for code, key in enumerate(TWO_PARTITIONS.keys)}

@@ -18,7 +18,7 @@ from holdfast.harness.engine.cases.case import system_under_test
 from holdfast.harness.engine.cases.case_run import ATTEMPTS, CaseRun, run_once, run_until
 from holdfast.harness.engine.certification.run_store import LIMITS, RUNS, Keep, RunStore
 from holdfast.harness.engine.errors import NotApplicable, UsageError
-from holdfast.harness.engine.executor.run import uninterrupted
+from holdfast.harness.engine.executor.run import never_interrupted
 from holdfast.harness.engine.exploration import long_campaign
 from holdfast.harness.engine.exploration.ledger import LEDGER, Counts, Ledger
 from holdfast.harness.engine.exploration.long_campaign import LongCampaign
@@ -243,7 +243,7 @@ def campaign_over(
     """A campaign over seeds 1 to `last`, broken off after so many chunks."""
     campaign = LongCampaign(system, (1, last), folder)
     with campaign.ledger:
-        for number, _ in enumerate(campaign.draw(jobs, uninterrupted), 1):
+        for number, _ in enumerate(campaign.draw(jobs, never_interrupted), 1):
             if number == chunks:
                 break
     return campaign

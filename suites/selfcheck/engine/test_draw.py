@@ -12,7 +12,7 @@ import msgspec
 import pytest
 
 from holdfast.harness.engine.artefacts.json_files import plan_digest, read_plan
-from holdfast.harness.engine.exploration.shrink import attempted, shrink
+from holdfast.harness.engine.exploration.shrink import shrink, try_plan
 from holdfast.harness.engine.plans.validate import check_options, check_plan
 from holdfast.harness.engine.plans.words import FIRST_CHECKPOINT, RESTARTS, attack, window
 from holdfast.harness.engine.site import registry
@@ -293,8 +293,8 @@ def test_a_plan_that_nothing_smaller_reproduces_stays() -> None:
 def test_a_plan_that_cannot_run_is_none_to_look_at() -> None:
     system = ScriptedSystem(Checkpoints())
     tools = toolbox(ScriptedOracle("F", Outcome.FAIL))
-    assert attempted(plan(), system, tools) is not None
-    assert attempted(plan(FaultSpec("kill", WORKER, duration_ms=3)), system, tools) is None
+    assert try_plan(plan(), system, tools) is not None
+    assert try_plan(plan(FaultSpec("kill", WORKER, duration_ms=3)), system, tools) is None
 
 
 def test_drawn_plans_can_be_shrunk_to_nothing() -> None:
@@ -308,4 +308,4 @@ def test_a_smaller_plan_that_breaks_the_harness_is_none() -> None:
     """Without its partition the poison is one of nothing; that ended a certification before its report."""
     poison = FaultSpec("poison", Target(Role.SOURCE_SYSTEM), parameters={"partition": 1, "offset": 0})
     asked = plans.plan(poison, records={"records": 20, "partitions": 1})
-    assert attempted(asked, registry.system("reference"), registry.toolbox()) is None
+    assert try_plan(asked, registry.system("reference"), registry.toolbox()) is None

@@ -393,7 +393,7 @@ def test_a_variant_that_restores_wrongly_needs_the_death() -> None:
 def test_what_neither_leads_to_alone_needs_both(monkeypatch: pytest.MonkeyPatch) -> None:
     tools, under_test = registry.toolbox(), registry.system("reference+H2")
     run = run_plan(plan(PAUSE, KILL, system="reference+H2"), under_test, tools)
-    monkeypatch.setattr(module, "attempted", lambda candidate, system, tools: None)
+    monkeypatch.setattr(module, "try_plan", lambda candidate, system, tools: None)
     assert needed_faults(run, under_test, tools).words == "needs both: pause of worker 0 and kill of worker 1"
 
 
@@ -405,7 +405,7 @@ def test_faults_of_the_same_words_are_told_apart(first: int, words: str, monkeyp
     tools, under_test = registry.toolbox(), registry.system("reference+H2")
     faults = kill(WORKERS[1], after_checkpoint=first), KILL
     run = run_plan(plan(*faults, system="reference+H2"), under_test, tools)
-    monkeypatch.setattr(module, "attempted", lambda candidate, system, tools: None)
+    monkeypatch.setattr(module, "try_plan", lambda candidate, system, tools: None)
     needed = needed_faults(run, under_test, tools)
     assert needed.words == f"needs both: {words}"
     assert needed.faults == frozenset({0, 1})
@@ -416,7 +416,7 @@ def test_a_plan_that_ends_by_its_faults_is_not_tried_without_them(monkeypatch: p
     tools, under_test = registry.toolbox(), registry.system("reference+E1")
     run = run_plan(plan(KILL, system="reference+E1", expected_end=ExpectedEnd.FAILED), under_test, tools)
     assert run.outcome is Outcome.FAIL
-    monkeypatch.setattr(module, "attempted", lambda candidate, system, tools: pytest.fail("tried"))
+    monkeypatch.setattr(module, "try_plan", lambda candidate, system, tools: pytest.fail("tried"))
     assert needed_faults(run, under_test, tools) is NOT_TRIED
 
 

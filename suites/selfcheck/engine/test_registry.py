@@ -205,7 +205,7 @@ def test_a_table_that_cannot_be_read_is_named_and_keeps_no_other_from_being_foun
 def test_an_entry_point_in_a_group_that_is_no_more_is_named(install: Install) -> None:
     install("[holdfast.state_backends]\nmine = acme:Backend\n", "")
     [sentence] = entry_points.misplaced()
-    assert sentence.startswith("holdfast.state_backends is no group of entry points, so nobody reads 'mine';")
+    assert sentence.startswith("holdfast.state_backends is no group of entry points, so nothing reads 'mine';")
 
 
 def test_a_reporter_says_what_it_shows(install: Install, tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ from holdfast.faults import FAULTS
 from holdfast.fixtures.workloads.synthetic import Synthetic
 from holdfast.harness import cli
 from holdfast.harness.commands import doctor
-from holdfast.harness.commands.doctor_system import brisk, last_lines
+from holdfast.harness.commands.doctor_system import last_lines, shortened_plan
 from holdfast.harness.engine.cases.case_run import CaseRun, run_until
 from holdfast.harness.engine.cases.case_status import case_result
 from holdfast.harness.engine.cases.swarm_case import rehearsals, why_blocked
@@ -168,7 +168,7 @@ def test_nothing_is_run_behind_a_rehearsal_that_lacks_something(
     first, second = journal.cases
     assert (first.status, second.status) == (Status.INCONCLUSIVE, Status.UNTESTED)
     assert first.reason.startswith("without a fault, ")
-    assert second.reason == "no fault was tried, because the run without one says nothing (rehearsal/sum)"
+    assert second.reason == "no fault was tried, because the run without one decides nothing (rehearsal/sum)"
     assert sum(tier.runs for tier in journal.tiers) == 1
     assert journal.certificate.title is Title.INCONCLUSIVE
     assert f"Case rehearsal/sum on sim is INCONCLUSIVE: {first.reason}." in journal.certificate.missing
@@ -368,11 +368,11 @@ def test_a_rehearsal_takes_the_least_time() -> None:
     plan = Plan(
         system="any", job=KEYED_SUM, workload=slow, options={profile.INTERVAL: "500 ms"}, bounds=Bounds(settle_ms=600)
     )
-    quick = brisk(plan)
+    quick = shortened_plan(plan)
     partitions = Synthetic().generate(quick.workload.parameters, 1).partitions
     assert {(each.preloaded, each.records_per_second) for each in partitions} == {(30, 0)}
     assert milliseconds(quick, profile.INTERVAL, 0) <= quick.bounds.settle_ms < plan.bounds.settle_ms
-    assert brisk(replace(plan, options={})).options == {}
+    assert shortened_plan(replace(plan, options={})).options == {}
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from holdfast.fixtures.reference.drivers.outbox import Outbox
 from holdfast.fixtures.reference.drivers.simulated.world import World
-from holdfast.harness.engine.executor.judge import proved
+from holdfast.harness.engine.executor.judge import took_effect
 from holdfast.harness.engine.executor.run import Run, run_plan
 from holdfast.harness.engine.site import registry
 from holdfast.harness.model.case import Tier
@@ -149,7 +149,7 @@ def test_every_fault_needs_the_record(kind: str) -> None:
 
     def proof(*events: Event, stamped: bool = True) -> bool | None:
         injected = FaultInjected(fault=0, fault_kind=kind, target=str(spec.target), stamped=stamped)
-        return proved(history_of(spec, [at(100, "harness", injected), *events]), 0, convinced)
+        return took_effect(history_of(spec, [at(100, "harness", injected), *events]), 0, convinced)
 
     assert proof() is False
     assert proof(at(110, "harness", FaultStruck(fault=1, what="of another"))) is False
@@ -168,4 +168,4 @@ def test_a_death_that_another_kill_is_recorded_for_proves_that_one_alone() -> No
         at(110, "harness", NodeDied(dead_node="worker-1.0", cause="kill")),
     ]
     history = history_of(kills[0], recorded, kills)
-    assert [proved(history, number, BY_KIND["kill"]) for number in range(2)] == [False, True]
+    assert [took_effect(history, number, BY_KIND["kill"]) for number in range(2)] == [False, True]

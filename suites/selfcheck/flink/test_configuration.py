@@ -50,7 +50,7 @@ def test_every_option_is_accounted_for() -> None:
 
 def test_an_option_goes_to_the_cluster_or_to_the_job(tmp_path: Path) -> None:
     assert configuration.of_cluster(OPTIONS, "2.3.0") == {profile.RETAINED: "3"}
-    given = configuration.of_job(OPTIONS, tmp_path)
+    given = configuration.job_settings(OPTIONS, tmp_path)
     assert profile.RETAINED not in given
     assert given[profile.INTERVAL] == "200 ms"
     assert given[profile.DIRECTORY] == f"file://{tmp_path}/checkpoints"
@@ -292,9 +292,12 @@ def test_flink_is_told_of_the_store_and_no_file_holds_a_key(tmp_path: Path) -> N
 def test_checkpoints_are_where_a_plan_has_them() -> None:
     folder, objects = Path("/tmp/run"), Path("/holdfast/run")
     both = {**OBJECTS, profile.SAVEPOINT_DIRECTORY: "anywhere"}
-    assert configuration.of_job(both, folder)[profile.DIRECTORY] == "file:///tmp/run/checkpoints"
-    assert configuration.of_job(both, folder, "holdfast")[profile.SAVEPOINT_DIRECTORY] == "file:///tmp/run/savepoints"
-    among_objects = configuration.of_job(both, objects, configuration.SCHEME)
+    assert configuration.job_settings(both, folder)[profile.DIRECTORY] == "file:///tmp/run/checkpoints"
+    assert (
+        configuration.job_settings(both, folder, "holdfast")[profile.SAVEPOINT_DIRECTORY]
+        == "file:///tmp/run/savepoints"
+    )
+    among_objects = configuration.job_settings(both, objects, configuration.SCHEME)
     assert among_objects[profile.DIRECTORY] == "s3://holdfast/run/checkpoints"
     assert among_objects[profile.SAVEPOINT_DIRECTORY] == "s3://holdfast/run/savepoints"
 

@@ -17,7 +17,7 @@ from holdfast.fixtures.systems.flink.orders import (
     WRITE,
     Orders,
     SlowTasks,
-    obeyed,
+    parse_obeyed_order,
     subtask_in,
     unsupported,
 )
@@ -226,14 +226,14 @@ def test_what_it_cannot_do_is_not_done(tmp_path: Path, operation: str, after_eff
 
 def test_a_line_is_a_refusal_or_a_delay() -> None:
     path = "/run/checkpoints/70ef/chk-12/a0b1"
-    refused = obeyed(Line(t=0.0, c=OF_STORAGE, m=f"{WRITE} fail {path}"))
+    refused = parse_obeyed_order(Line(t=0.0, c=OF_STORAGE, m=f"{WRITE} fail {path}"))
     assert isinstance(refused, StorageFailed)
     assert (refused.operation, refused.path, refused.checkpoint, refused.injected) == (WRITE, path, 12, True)
-    slowed = obeyed(Line(t=0.0, c=OF_STORAGE, m=f"{WRITE} 300 {path}"))
+    slowed = parse_obeyed_order(Line(t=0.0, c=OF_STORAGE, m=f"{WRITE} 300 {path}"))
     assert isinstance(slowed, StorageSlowed)
     assert slowed.delay_ms == 300
     with pytest.raises(ValueError, match="writes 'nonsense'"):
-        obeyed(Line(t=0.0, c=OF_STORAGE, m="nonsense"))
+        parse_obeyed_order(Line(t=0.0, c=OF_STORAGE, m="nonsense"))
 
 
 def test_a_sum_is_slow_by_an_order_of_its_own_and_nothing_else_is(tmp_path: Path) -> None:
@@ -247,6 +247,6 @@ def test_a_sum_is_slow_by_an_order_of_its_own_and_nothing_else_is(tmp_path: Path
     assert not list((tmp_path / "orders").iterdir())
     with pytest.raises(TargetAbsent, match="operators by key alone can be slow"):
         tasks.slow(Target(Role.TASK, 0), 50)
-    reported = obeyed(Line(t=0.0, c=OF_STORAGE, m="process-sum[1] 50 sum[1]"))
+    reported = parse_obeyed_order(Line(t=0.0, c=OF_STORAGE, m="process-sum[1] 50 sum[1]"))
     assert isinstance(reported, StorageSlowed)
     assert (subtask_in(reported), reported.delay_ms) == ("sum[1]", 50)

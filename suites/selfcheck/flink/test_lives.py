@@ -12,7 +12,7 @@ import pytest
 
 from holdfast.fixtures.systems.flink import running_job
 from holdfast.fixtures.systems.flink.cluster import MASTER, Cluster
-from holdfast.fixtures.systems.flink.links import MovingLinks, unreached
+from holdfast.fixtures.systems.flink.links import MovingLinks, objection_to_target
 from holdfast.fixtures.systems.flink.log import Line
 from holdfast.fixtures.systems.flink.master_log import MasterLog
 from holdfast.fixtures.systems.flink.running_job import Hearing, Lives
@@ -275,7 +275,7 @@ def test_it_waits_while_nobody_runs_the_sender_and_is_forgotten_when_it_is_undon
 
 @pytest.mark.parametrize(("channel", "problem"), [(0, "within one"), (1, ""), (2, ""), (3, "within one")])
 def test_only_what_leaves_a_task_manager_is_relayed(channel: int, problem: str) -> None:
-    found = unreached(flink(), Target(Role.CHANNEL, channel))
+    found = objection_to_target(flink(), Target(Role.CHANNEL, channel))
     assert problem in found
     assert bool(found) is bool(problem)
-    assert not unreached(flink(), WORKERS[0])
+    assert not objection_to_target(flink(), WORKERS[0])

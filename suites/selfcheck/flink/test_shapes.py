@@ -19,7 +19,7 @@ from holdfast.fixtures.systems.flink.jar_system import JarOnFlink, flink
 from holdfast.fixtures.systems.flink.job_log import Dated
 from holdfast.fixtures.systems.flink.log import Line, Tasks
 from holdfast.fixtures.systems.flink.master_log import MasterLog
-from holdfast.fixtures.systems.flink.our_job import uncompiled
+from holdfast.fixtures.systems.flink.our_job import objection_to_job
 from holdfast.fixtures.systems.flink.rest import Refused
 from holdfast.fixtures.systems.flink.stored import StoredCheckpoints
 from holdfast.fixtures.systems.flink.system import Flink
@@ -90,12 +90,12 @@ def test_channels_follow_from_the_edges_of_the_job() -> None:
 
 @pytest.mark.parametrize("job", [*JOBS_OF_FLINK, bounded(UNION), REDUCED, TUMBLING_SUM])
 def test_jobs_are_compiled_whose_vertices_have_operators(job: Job) -> None:
-    assert uncompiled(job) == ""
+    assert objection_to_job(job) == ""
 
 
 @pytest.mark.parametrize(("job", "why"), [(TOP_SUM, "kind top-sum"), (IDLE_SPLITS, "has idleness_ms")])
 def test_other_jobs_are_refused_with_the_reason(job: Job, why: str) -> None:
-    assert why in uncompiled(job)
+    assert why in objection_to_job(job)
 
 
 @pytest.mark.parametrize(

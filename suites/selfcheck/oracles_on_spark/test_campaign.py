@@ -11,7 +11,7 @@ import pytest
 
 from holdfast.harness import cli
 from holdfast.harness.engine.errors import UsageError
-from holdfast.harness.engine.executor.run import uninterrupted
+from holdfast.harness.engine.executor.run import never_interrupted
 from holdfast.harness.engine.exploration import long_campaign, on_spark, spark_task
 from holdfast.harness.engine.exploration.fingerprint import fingerprint
 from holdfast.harness.engine.exploration.ledger import LEDGER
@@ -39,7 +39,7 @@ def small_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def campaign(
-    folder: Path, master: str, system: str = "reference", interrupted: Callable[[], str] = uninterrupted
+    folder: Path, master: str, system: str = "reference", interrupted: Callable[[], str] = never_interrupted
 ) -> LongCampaign:
     found = LongCampaign(system, (1, 10), folder)
     with found.ledger:
@@ -64,7 +64,7 @@ def test_workers_draw_with_the_code_that_was_sent(spark: SparkSession) -> None:
     system, tools = registry.system("reference"), registry.toolbox()
     archive = spark.sparkContext.broadcast(on_spark.archive(system, tools))
     code = on_spark.Code(fingerprint(system, tools), archive)
-    rows = on_spark.drawn(spark, "reference", code, [(1, 2), (3, 4)]).drop("drawn").collect()
+    rows = on_spark.draw_on_spark(spark, "reference", code, [(1, 2), (3, 4)]).drop("drawn").collect()
     assert [(row.first, row.last, row.passed + row.failed + row.inconclusive) for row in rows] == [(1, 2, 2), (3, 4, 2)]
 
     def imported(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:

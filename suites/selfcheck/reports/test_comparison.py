@@ -19,7 +19,7 @@ from holdfast.harness.commands.matrix import Certified, matrix
 from holdfast.harness.engine.artefacts.json_files import write_journal, write_plan
 from holdfast.harness.engine.cases.side_by_side import read_options, setup_of
 from holdfast.harness.engine.errors import NotApplicable, UsageError
-from holdfast.harness.engine.plans.validate import fitted
+from holdfast.harness.engine.plans.validate import fit_to_system
 from holdfast.harness.engine.site import registry
 from holdfast.harness.engine.views.recovery import checkpoints_ms, read_again
 from holdfast.harness.model.capability import Claims
@@ -153,8 +153,8 @@ def test_the_plans_beside_the_benchmarks_apply_to_the_reference_runtime() -> Non
         assert read_options(PLANS / f"{name}.yaml")
     for plan in plans.values():
         tuned = replace(plan, options={**plan.options, **read_options(PLANS / "tuned.yaml")})
-        assert fitted(plan, registry.system("reference"), Tier.PROCESS).faults
-        assert fitted(tuned, registry.system("reference"), Tier.PROCESS).options == tuned.options
+        assert fit_to_system(plan, registry.system("reference"), Tier.PROCESS).faults
+        assert fit_to_system(tuned, registry.system("reference"), Tier.PROCESS).options == tuned.options
 
 
 def test_the_command_compares_on_the_simulator(tmp_path: Path) -> None:
@@ -169,7 +169,7 @@ def test_the_command_compares_on_the_simulator(tmp_path: Path) -> None:
 @pytest.mark.parametrize("width", [1, 3, 4, 7])
 def test_a_plan_keeps_its_width_where_the_system_can_have_it(width: int) -> None:
     plan = Plan(job=KEYED_SUM, workload=WorkloadSpec("synthetic"), topology=Topology(parallelism=width))
-    assert fitted(plan, registry.system("reference"), Tier.SIM).topology.parallelism == width
+    assert fit_to_system(plan, registry.system("reference"), Tier.SIM).topology.parallelism == width
 
 
 def test_a_system_is_named_with_the_options_of_a_file_and_runs_where_it_can(tmp_path: Path) -> None:
@@ -197,7 +197,7 @@ def test_an_option_that_a_system_has_not_is_no_reason_to_forget_those_that_it_ha
     plan = Plan(job=KEYED_SUM, workload=WorkloadSpec("synthetic"), options={"execution.checkpointing.interval": "1 s"})
     unheard = replace(plan, options={**plan.options, "no.such.option": "1"})
     with pytest.raises(NotApplicable, match=r"no\.such\.option"):
-        fitted(unheard, registry.system("spark"), Tier.SPARK)
+        fit_to_system(unheard, registry.system("spark"), Tier.SPARK)
 
 
 def test_systems_of_one_name_are_refused(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from holdfast.faults.user import savepoint
 from holdfast.fixtures.reference.drivers.audit import restored_content
-from holdfast.fixtures.reference.drivers.inspected import inspected
+from holdfast.fixtures.reference.drivers.inspected import inspect_checkpoint
 from holdfast.fixtures.reference.drivers.simulated import deployment
 from holdfast.fixtures.reference.parts import REFERENCE
 from holdfast.fixtures.reference.protocol.checkpoints.completed_checkpoint_store import (
@@ -63,7 +63,7 @@ def stored_savepoint(tmp_path: Path) -> Path:
 
 
 def test_operators_subtasks_key_groups_and_files_are_shown(stored_savepoint: Path) -> None:
-    found = inspected(stored_savepoint)
+    found = inspect_checkpoint(stored_savepoint)
     assert (found.checkpoint, found.savepoint, found.max_parallelism) == (4, True, GROUPS)
     source, total = found.operators
     assert source.subtasks[0].positions == ((0, 57),)
@@ -75,28 +75,28 @@ def test_operators_subtasks_key_groups_and_files_are_shown(stored_savepoint: Pat
 
 
 def test_the_metadata_file_is_a_pointer_as_well(stored_savepoint: Path) -> None:
-    assert inspected(stored_savepoint / "_metadata") == inspected(stored_savepoint)
+    assert inspect_checkpoint(stored_savepoint / "_metadata") == inspect_checkpoint(stored_savepoint)
 
 
 def test_a_missing_file_is_shown_as_missing(stored_savepoint: Path) -> None:
     (stored_savepoint / "state-0").unlink()
-    assert not inspected(stored_savepoint).operators[1].subtasks[0].files[0].present
+    assert not inspect_checkpoint(stored_savepoint).operators[1].subtasks[0].files[0].present
 
 
 @pytest.mark.parametrize("content", [b"", b"no metadata at all, but long enough to have a header"])
 def test_what_is_no_checkpoint_is_refused(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "_metadata").write_bytes(content)
     with pytest.raises(ValueError, match="it is no checkpoint of the reference runtime"):
-        inspected(tmp_path)
+        inspect_checkpoint(tmp_path)
 
 
 def test_a_folder_without_metadata_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="no checkpoint is there"):
-        inspected(tmp_path)
+        inspect_checkpoint(tmp_path)
 
 
 def test_the_picture_draws_each_subtask(stored_savepoint: Path) -> None:
-    drawn = ElementTree.fromstring(picture_of(inspected(stored_savepoint)))
+    drawn = ElementTree.fromstring(picture_of(inspect_checkpoint(stored_savepoint)))
     texts = [element.text for element in drawn.iter() if element.tag.endswith(("text", "title"))]
     assert {"source", "sum", "partition 0 at 57", "12 bytes in 1 file", "key group 1: 12 bytes"} <= set(texts)
 

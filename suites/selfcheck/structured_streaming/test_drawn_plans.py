@@ -46,7 +46,7 @@ def no_cluster_is_given(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """What an earlier test said of its site would count here, too: no fault acts on clusters of somebody else. Nor does
     it matter whether this machine has a database: plans are drawn, and none is run."""
     monkeypatch.setattr(additions, "missing_database", lambda: "")
-    given = services.settled()
+    given = services.chosen_site()
     services.close_services()
     services.settle(Site())
     yield

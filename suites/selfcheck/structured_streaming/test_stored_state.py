@@ -27,7 +27,7 @@ from holdfast.harness.model.events import CheckpointCompleted
 from holdfast.harness.model.job import Contract
 from holdfast.harness.model.records import InputLog
 from holdfast.harness.oracles.shared.state_fold import MODULUS, StateFold
-from holdfast.harness.oracles.shared.windows import open_since, window_sums
+from holdfast.harness.oracles.shared.windows import first_open_offsets, window_sums
 from holdfast.suites.selfcheck.dropped_sockets import collect_sockets
 from holdfast.suites.selfcheck.structured_streaming.own import windowed
 
@@ -143,7 +143,7 @@ def test_of_windows_those_are_read_back_that_the_watermark_of_the_batch_has_not_
     assert (found.batches, found.problems) == (batches, {})
     for batch, event in zip(batches, completed, strict=True):
         assert event.watermark_ms is not None
-        since = open_since(inputs, event.watermark_ms)
+        since = first_open_offsets(inputs, event.watermark_ms)
         wanted = window_sums(inputs, DIGEST_KEY, event.positions, since)
         parts = of_batch(found, batch)
         held = [row for part in parts for row in part.windows or ()]
@@ -151,7 +151,7 @@ def test_of_windows_those_are_read_back_that_the_watermark_of_the_batch_has_not_
         found_here = {(row.key, row.window - FIRST_WINDOW): (row.value % MODULUS, row.digest % MODULUS) for row in held}
         assert found_here == wanted
         assert sum(part.records for part in parts) == sum(event.positions) - sum(since)
-    assert open_since(inputs, completed[-1].watermark_ms or 0) > (0, 0)
+    assert first_open_offsets(inputs, completed[-1].watermark_ms or 0) > (0, 0)
 
 
 @pytest.mark.nightly

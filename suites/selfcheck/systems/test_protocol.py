@@ -23,7 +23,7 @@ from holdfast.fixtures.systems.json_lines.introduction import (
     Introduction,
     identity_hash,
     init_of,
-    introduced,
+    parse_hello,
 )
 from holdfast.fixtures.systems.json_lines.life import Life, ProgramInput, Run
 from holdfast.fixtures.systems.json_lines.messages import Claim, Garbage, Hold, Message, Offer, Release, encode
@@ -73,7 +73,7 @@ def test_the_init_of_the_documentation_is_what_is_sent() -> None:
 
 def test_the_hello_of_the_documentation_is_right() -> None:
     [shown] = [each for each in documented("<") if each["type"] == "hello"]
-    assert introduced(line(**shown)) == Introduction(2, Claim.EXACTLY_ONCE, frozenset({Offer.CHECKPOINTS}))
+    assert parse_hello(line(**shown)) == Introduction(2, Claim.EXACTLY_ONCE, frozenset({Offer.CHECKPOINTS}))
 
 
 def test_the_test_vectors_are_right_and_hold_those_of_the_self_test() -> None:
@@ -89,7 +89,7 @@ def test_every_offer_is_documented() -> None:
 
 def test_a_signed_digest_is_as_good() -> None:
     signed = [identity_hash(*each) - (1 << 64) for each in SELF_TEST]
-    assert introduced(line(**{**HELLO, "digests": signed})).version == 2
+    assert parse_hello(line(**{**HELLO, "digests": signed})).version == 2
 
 
 @pytest.mark.parametrize(
@@ -123,7 +123,7 @@ def test_a_signed_digest_is_as_good() -> None:
 )
 def test_a_hello_that_cannot_be_is_one_sentence(fields: dict[str, Any], sentence: str) -> None:
     with pytest.raises(Garbage, match=re.escape(sentence)) as refused:
-        introduced(line(**{**HELLO, **fields}))
+        parse_hello(line(**{**HELLO, **fields}))
     assert "\n" not in str(refused.value)
 
 
@@ -136,7 +136,7 @@ def test_a_hello_that_cannot_be_is_one_sentence(fields: dict[str, Any], sentence
     ],
 )
 def test_whatever_says_no_hello_is_of_version_1(said: bytes, silence: str) -> None:
-    assert introduced(said) == Introduction(silence=silence)
+    assert parse_hello(said) == Introduction(silence=silence)
 
 
 def test_a_wrong_hash_is_wrong_usage(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

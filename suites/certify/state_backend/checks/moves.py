@@ -39,7 +39,9 @@ def into_another(bench: Bench) -> None:
     returned.compare(drain_timers=True)
 
 
-def refused(bench: Bench) -> None:
+def failed_restores(bench: Bench) -> None:
+    """A restore that raises leaves nothing in the backend."""
+
     class Gone(Exception):
         pass
 
@@ -129,5 +131,5 @@ CHECKS = (
     Check("SBK-05/gaps", "A key group that is in no part, or in two, is Damaged.", gaps),
     Check("SBK-06/another-backend", "State moves into another backend and back.", into_another, CANONICAL,
           ("moved-to-another-backend",)),
-    Check("SBK-06/refused-entries", "Entries that cannot be restored leave nothing.", refused, CANONICAL),
+    Check("SBK-06/refused-entries", "Entries that cannot be restored leave nothing.", failed_restores, CANONICAL),
 )  # fmt: skip
