@@ -32,6 +32,7 @@ from holdfast.harness.model.plan import Plan
 from holdfast.harness.model.records import InputLog
 from holdfast.harness.spi.system import Deployment
 from holdfast.suites.selfcheck.engine.results import result
+from holdfast.suites.selfcheck.engine.scripted import Silent
 from holdfast.suites.selfcheck.marks import sweeps
 
 HERE = "holdfast.suites.selfcheck.engine.test_worker_pool"
@@ -39,25 +40,25 @@ RULES = frozenset({"CRD-04", "CRD-05", "BAR-06"})
 EXIT_CODE = 9
 
 
-class Dying(ReferenceSystem):
-    """Takes its harness with it."""
+class Named(ReferenceSystem):
+    """Its workers find it by its name."""
 
     def __init__(self, variant: str = "") -> None:
         super().__init__(variant)
-        self.name = f"{HERE}:Dying"
+        self.name = f"{HERE}:{type(self).__name__}"
+
+
+class Dying(Named):
+    """Takes its harness with it."""
 
     def deploy(self, plan: Plan, *others: Any) -> Deployment:
         os._exit(EXIT_CODE)
 
 
-class Crashing(Dying):
+class Crashing(Named):
     """Crashes its harness."""
 
     number = SIGSEGV
-
-    def __init__(self, variant: str = "") -> None:
-        super().__init__(variant)
-        self.name = f"{HERE}:{type(self).__name__}"
 
     def deploy(self, plan: Plan, *others: Any) -> Deployment:
         os.kill(os.getpid(), self.number)
@@ -70,12 +71,8 @@ class Killed(Crashing):
     number = SIGKILL
 
 
-class Hanging(ReferenceSystem):
+class Hanging(Named):
     """Never comes to stand."""
-
-    def __init__(self, variant: str = "") -> None:
-        super().__init__(variant)
-        self.name = f"{HERE}:Hanging"
 
     def deploy(self, plan: Plan, *others: Any) -> Deployment:
         Event().wait()
@@ -90,24 +87,16 @@ class Leaving(Hanging):
         return super().deploy(plan, *others)
 
 
-class Alone(ReferenceSystem):
+class Alone(Named):
     """Says of no tier that several of it may stand."""
 
     side_by_side = frozenset()
 
-    def __init__(self, variant: str = "") -> None:
-        super().__init__(variant)
-        self.name = f"{HERE}:Alone"
 
-
-class Shy(ReferenceSystem):
+class Shy(Named):
     """Cannot stand as long as it is run for the first time."""
 
     stands_from = ATTEMPTS
-
-    def __init__(self, variant: str = "") -> None:
-        super().__init__(variant)
-        self.name = f"{HERE}:Shy"
 
     def deploy(self, plan: Plan, inputs: InputLog, tier: Tier, folder: Path | None) -> Deployment:
         assert folder is not None
@@ -117,27 +106,15 @@ class Shy(ReferenceSystem):
         return super().deploy(plan, inputs, tier, folder)
 
 
-class Listener:
+class Listener(Silent):
     """Writes down which cases begin and end."""
 
     def __init__(self) -> None:
         self.begun: list[tuple[str, Tier]] = []
         self.ended: list[tuple[str, Tier]] = []
 
-    def expect(self, cases: object, widths: object) -> None: ...
-
     def begin(self, case: str, tier: Tier, demanded: int) -> None:
         self.begun.append((case, tier))
-
-    def ran(self, result: object, kept: object) -> None: ...
-
-    def shrinking(self, result: object) -> None: ...
-
-    def shrunk(self, result: object, small: object) -> None: ...
-
-    def expect_checks(self, kit: str, checks: object, alone_s: float) -> None: ...
-
-    def end_check(self, kit: str, check: object) -> None: ...
 
     def end(self, result: CaseResult) -> None:
         self.ended.append((result.case, result.tier))
