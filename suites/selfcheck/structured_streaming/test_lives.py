@@ -18,8 +18,9 @@ from holdfast.fixtures.systems.structured_streaming.messages import Ended, Start
 from holdfast.fixtures.systems.structured_streaming.query import FAILURES_IN_A_ROW, Query, Stage
 from holdfast.fixtures.systems.structured_streaming.session import ProcessTable
 from holdfast.harness.adapter.recorder import Recorder
-from holdfast.harness.model.events import Event, JobStatus, JobSwitched, NodeDied, RecoveryFailed
+from holdfast.harness.model.events import Event, JobStatus, JobSwitched, RecoveryFailed
 from holdfast.harness.model.target import Role, Target
+from holdfast.suites.selfcheck.adapter.test_member import deaths
 
 OURS, NEW = "worker-0.0", "worker-0.1"
 FIRST = Target(Role.WORKER, 0)
@@ -99,11 +100,6 @@ def processes(lives: Lives, container: Container) -> StreamingProcesses:
     query: Any = SimpleNamespace(lives=lives)
     services: Any = SimpleNamespace(stack=SimpleNamespace(spark=SimpleNamespace(workers=[container])))
     return StreamingProcesses(query, services, None)
-
-
-def deaths(recorder: Recorder) -> list[tuple[str, str]]:
-    events = recorder.nodes.get("harness", ())
-    return [(event.dead_node, event.cause) for event in events if isinstance(event, NodeDied)]
 
 
 def test_who_was_killed_is_not_found_dead_once_more_and_has_a_successor(

@@ -21,6 +21,7 @@ from holdfast.harness.adapter.recorder import Recorder
 from holdfast.harness.model.capability import AT_LEAST_ONCE, Guarantee
 from holdfast.harness.model.events import CheckpointCompleted, Event, JobStatus, JobSwitched, NodeDied
 from holdfast.harness.model.job import Contract
+from holdfast.suites.selfcheck.adapter.test_member import Clocked
 
 CHECKPOINT = "file:///checkpoint"
 FIRST = Start("query", "/team/orders.py", Endpoints("in", "out", CHECKPOINT, 1, 1))
@@ -159,12 +160,6 @@ def test_one_that_commits_elsewhere_does_not_go_on(commits: bool) -> None:
 FORMER, EXECUTOR = "coordinator.0", "worker[0].0"
 
 
-class Clocked(Recorder):
-    """With a clock that is set by hand."""
-
-    now_ms = 0.0
-
-
 class Stopped:
     """The life of a driver program that stands still."""
 
@@ -191,6 +186,7 @@ class Stopped:
 def superseded(begun: int = 4) -> tuple[Superseded, Any, Clocked]:
     session: Any = Stopped()
     recorder = Clocked()
+    recorder.now_ms = 0.0
     return Superseded(session, "query.1", FORMER, [EXECUTOR], begun, recorder), session, recorder
 
 
