@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 
 import pytest
 from msgspec.structs import replace
@@ -19,7 +19,6 @@ from holdfast.fixtures.systems.flink.master_log import MasterLog
 from holdfast.fixtures.systems.flink.rest import Refused
 from holdfast.fixtures.systems.flink.running_job import RunningJob
 from holdfast.fixtures.systems.flink.system import Flink
-from holdfast.harness.adapter.recorder import HARNESS
 from holdfast.harness.engine.executor.run import run_plan
 from holdfast.harness.engine.site import registry
 from holdfast.harness.model.case import Tier
@@ -28,6 +27,8 @@ from holdfast.harness.model.events import (
     CheckpointAborted,
     DeclineReceived,
     Event,
+    JobSubmitted,
+    JobSwitched,
     RescaleAccepted,
     RescaleRefused,
     RescaleRequested,
@@ -42,6 +43,7 @@ from holdfast.suites.conformance.flink import CASES
 from holdfast.suites.selfcheck.flink.scripted import NO_RECORDS, NoOutput, ScriptedRest, cluster, plan
 
 Make = Callable[..., FlinkDeployment]
+E = TypeVar("E", bound=Event)
 
 
 class NoDisk:
@@ -226,6 +228,18 @@ def test_a_job_that_cannot_be_submitted_leaves_nothing(
     assert ends.disks[0].closed
 
 
+def recorded(job: FlinkDeployment, kind: type[E]) -> list[E]:
+    """Events of a kind; the job ends."""
+    return [event for node in job.stop(audit=False).nodes for event in node if isinstance(event, kind)]
+
+
+def of_coordinator(job: FlinkDeployment) -> list[type[Event]]:
+    """What the node shows that users ask; the job ends."""
+    nodes = ([type(event) for event in node] for node in job.stop(audit=False).nodes)
+    [asked] = (node for node in nodes if JobSubmitted in node)
+    return asked
+
+
 def submit(job: FlinkDeployment, **parameters: int | str) -> None:
     job.controls[JobControl].command("submit", dict(parameters))
 
@@ -278,14 +292,14 @@ def test_a_job_that_may_run_unknown_ends_its_cluster_and_its_run_says_nothing(
 def test_an_outage_at_a_restore_is_not_the_end_of_the_job(make: Make, rest: ScriptedRest) -> None:
     job = make()
     rest.state, job._master.left = "CANCELED", (3, "/run/savepoint/_metadata")
-    before = sum(map(len, job._recorder.nodes.values()))
+    job.happened()
     rest.refuses = OSError("no leader")
     with pytest.raises(OSError, match="no leader"):
         submit(job)
-    assert sum(map(len, job._recorder.nodes.values())) == before
+    assert job.happened() == []
     rest.refuses = Refused("the state does not fit")
     submit(job)
-    assert sum(map(len, job._recorder.nodes.values())) == before + 2
+    assert [type(each) for each in job.happened()] == [JobSubmitted, JobSwitched]
 
 
 def test_a_savepoint_is_listed_wherever_it_was_requested(make: Make, rest: ScriptedRest, tmp_path: Path) -> None:
@@ -298,8 +312,7 @@ def test_a_savepoint_is_listed_wherever_it_was_requested(make: Make, rest: Scrip
     rest.state = "CANCELED"
     submit(job, restore=0)
     rest.state = "CANCELED"
-    job.stop(audit=False)
-    [listed] = [event for event in job._recorder.nodes[HARNESS] if isinstance(event, StorageListed)]
+    [listed] = recorded(job, StorageListed)
     assert sorted(file.path for file in listed.files) == [
         str(tmp_path / name / "_metadata") for name in ("elsewhere", "savepoints")
     ]
@@ -314,8 +327,7 @@ def test_a_full_disk_is_the_faults_doing_only_once_it_is_filled(make: Make, ends
     job._note(declined())
     ends.disks[0].fill()
     job._note(declined())
-    failed = [event for event in job._recorder.nodes[HARNESS] if isinstance(event, StorageFailed)]
-    assert [event.injected for event in failed] == [False, True]
+    assert [event.injected for event in recorded(job, StorageFailed)] == [False, True]
 
 
 def test_metadata_that_found_no_room_failed_as_state_does(make: Make, ends: Ends) -> None:
@@ -324,7 +336,7 @@ def test_metadata_that_found_no_room_failed_as_state_does(make: Make, ends: Ends
     job._master.unpublished = {1: "java.io.IOException: No space left on device", 2: "java.io.IOException: gone"}
     for checkpoint in (1, 2, 3):
         job._note(CheckpointAborted(checkpoint=checkpoint, reason=FailureReason.FINALIZATION, attempt=0))
-    failed = [event for event in job._recorder.nodes[HARNESS] if isinstance(event, StorageFailed)]
+    failed = recorded(job, StorageFailed)
     assert [(event.checkpoint, event.operation, event.injected) for event in failed] == [(1, "publish-metadata", True)]
 
 
@@ -337,9 +349,7 @@ def test_who_requires_a_parallelism_is_answered(
     job = make()
     rest.rescale = rescale  # type: ignore[attr-defined]
     job.controls[JobControl].command("rescale", {"parallelism": 3})
-    job.stop(audit=False)
-    order = [type(event) for event in job._recorder.nodes["coordinator.0"]]
-    assert order[-2:] == [RescaleRequested, answer]
+    assert of_coordinator(job)[-2:] == [RescaleRequested, answer]
     assert job._master.rescales is False, "the job is cancelled"
 
 
@@ -349,9 +359,7 @@ def test_a_response_that_is_lost_is_not_the_request(make: Make, rest: ScriptedRe
     seen = iter(({2}, {2, 3}, {3}))
     rest.required = lambda job: next(seen)  # type: ignore[attr-defined]
     job.controls[JobControl].command("rescale", {"parallelism": 3})
-    job.stop(audit=False)
-    order = [type(event) for event in job._recorder.nodes["coordinator.0"]]
-    assert order[-2:] == [RescaleRequested, RescaleAccepted]
+    assert of_coordinator(job)[-2:] == [RescaleRequested, RescaleAccepted]
 
 
 @pytest.mark.parametrize("required", [{2}, {2, 3}, None])
@@ -364,8 +372,7 @@ def test_an_outage_answers_nobody(
     rest.required = raising(OSError("dead")) if required is None else lambda job: required  # type: ignore[attr-defined]
     with pytest.raises(OSError, match="no leader"):
         job.controls[JobControl].command("rescale", {"parallelism": 3})
-    job.stop(audit=False)
-    assert type(job._recorder.nodes["coordinator.0"][-1]) is RescaleRequested
+    assert of_coordinator(job)[-1] is RescaleRequested
 
 
 @pytest.fixture
