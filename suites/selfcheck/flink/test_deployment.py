@@ -220,6 +220,7 @@ def test_what_was_taken_is_given_back_where_the_run_cannot_begin(
 def test_a_job_that_cannot_be_submitted_leaves_nothing(
     make: Make, rest: ScriptedRest, ends: Ends, error: OSError, clusters: int
 ) -> None:
+    """Where no answer came it may run all the same: it ran beside the next one, whose history held both."""
     rest.refuses = error
     with pytest.raises(OSError, match="no"):
         make(full_storage(100))
