@@ -270,39 +270,32 @@ def assignments(cases: Sequence[tuple[int, str]], begun: list[int]) -> Iterator[
         yield number, Assignment(case, Tier.SIM, 1, 0)
 
 
-@pytest.mark.nightly
-def test_a_queue_that_is_made_narrower_goes_on_in_fewer_workers(tmp_path: Path) -> None:
+def begun_beside(folder: Path, count: int, width: int, then: int) -> list[int]:
+    """Of a queue whose width changes behind the first case: behind each, how many have begun and not ended."""
     begun: list[int] = []
-    cases = single_cases(8)
-    ahead = []
+    ended: list[int] = []
+    beside = []
     with WorkerPool[int](Interruption()) as pool:
-        queue = WorkQueue(assignments(cases, begun), 3, WorkerSettings("reference", str(tmp_path), 1, 1, None))
-        ended = []
+        settings = WorkerSettings("reference", str(folder), 1, 1, None)
+        queue = WorkQueue(assignments(single_cases(count), begun), width, settings)
         for number, message in pool.messages([queue]):
             if isinstance(message, CaseEnded):
                 ended.append(number)
-                ahead.append(len(begun) - len(ended))
-                queue.width = 1
-    assert sorted(ended) == begun == list(range(len(cases)))
-    assert ahead[:3] == [2, 1, 0]
-    assert set(ahead[3:]) == {0}
+                beside.append(len(begun) - len(ended))
+                queue.width = then
+    assert sorted(ended) == begun == list(range(count))
+    return beside
+
+
+@pytest.mark.nightly
+def test_a_queue_that_is_made_narrower_goes_on_in_fewer_workers(tmp_path: Path) -> None:
+    assert begun_beside(tmp_path, 8, 3, then=1) == [2, 1, *[0] * 6]
 
 
 @pytest.mark.nightly
 def test_a_queue_that_is_made_wider_goes_on_in_more_workers(tmp_path: Path) -> None:
-    begun: list[int] = []
-    cases = single_cases(9)
-    ahead = []
-    with WorkerPool[int](Interruption()) as pool:
-        queue = WorkQueue(assignments(cases, begun), 1, WorkerSettings("reference", str(tmp_path), 1, 1, None))
-        ended: list[int] = []
-        for number, message in pool.messages([queue]):
-            if isinstance(message, CaseEnded):
-                ahead.append(len(begun) - len(ended))
-                ended.append(number)
-                queue.width = 3
-    assert sorted(ended) == begun == list(range(len(cases)))
-    assert (ahead[0], max(ahead), ahead[-3:]) == (1, 3, [3, 2, 1])
+    beside = begun_beside(tmp_path, 9, 1, then=3)
+    assert (beside[0], max(beside), beside[-3:]) == (0, 2, [2, 1, 0])
 
 
 @pytest.mark.parametrize("stopped", [False, True])
