@@ -317,34 +317,26 @@ def proofs(spec: FaultSpec, *effects: tuple[float, Effects], heals_ms: float | N
 
 
 @pytest.mark.parametrize(("spec", "effect"), BOTH, ids=NAMES)
-def test_each_has_its_own_effect(spec: FaultSpec, effect: Effects) -> None:
-    assert proofs(spec, (150, effect), (350, effect), heals_ms=200) == [True, True]
-
-
-@pytest.mark.parametrize(("spec", "effect"), BOTH, ids=NAMES)
-def test_what_the_later_one_did_proves_nothing_of_the_earlier(spec: FaultSpec, effect: Effects) -> None:
-    first, second = proofs(spec, (350, effect), heals_ms=200)
-    assert not first
-    assert second
-
-
-@pytest.mark.parametrize(("spec", "effect"), BOTH, ids=NAMES)
-def test_what_the_earlier_one_did_proves_nothing_of_the_later(spec: FaultSpec, effect: Effects) -> None:
-    first, second = proofs(spec, (150, effect), heals_ms=200)
-    assert first
-    assert not second
+@pytest.mark.parametrize(
+    ("times_ms", "landed"), [((150, 350), [True, True]), ((350,), [False, True]), ((150,), [True, False])],
+    ids=["both", "the later one", "the earlier one"],
+)  # fmt: skip
+def test_what_one_did_proves_nothing_of_another(
+    times_ms: tuple[int, ...], landed: list[bool], spec: FaultSpec, effect: Effects
+) -> None:
+    found = proofs(spec, *((each, effect) for each in times_ms), heals_ms=200)
+    assert [bool(each) for each in found] == landed
 
 
 @pytest.mark.parametrize(("spec", "effect"), LASTING, ids=[spec.kind for spec, _ in LASTING])
-def test_nothing_is_the_work_of_a_fault_that_is_healed(spec: FaultSpec, effect: Effects) -> None:
-    assert not any(proofs(spec, (250, effect), heals_ms=200))
-
-
-@pytest.mark.parametrize(("spec", "effect"), LASTING, ids=[spec.kind for spec, _ in LASTING])
-def test_while_both_act_the_newest_counts(spec: FaultSpec, effect: Effects) -> None:
-    first, second = proofs(spec, (350, effect), heals_ms=400)
-    assert not first
-    assert second
+@pytest.mark.parametrize(
+    ("time_ms", "heals_ms", "landed"), [(250, 200, [False, False]), (350, 400, [False, True])],
+    ids=["nothing is the work of one that is healed", "while both act the newest counts"],
+)  # fmt: skip
+def test_of_lasting_ones_one_acts_at_a_time(
+    time_ms: int, heals_ms: int, landed: list[bool], spec: FaultSpec, effect: Effects
+) -> None:
+    assert [bool(each) for each in proofs(spec, (time_ms, effect), heals_ms=heals_ms)] == landed
 
 
 def test_users_who_ask_several_times_have_several_effects() -> None:
