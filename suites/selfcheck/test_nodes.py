@@ -180,7 +180,8 @@ def test_an_error_of_the_protocol_says_where_it_is() -> None:
 
 def reading(*, one_at_a_time: bool, burden_ms: int = 0) -> tuple[WorkerNode[Any], Mock]:
     """A worker that hosts a source in its second attempt, and its world."""
-    world, worker = Mock(), Mock()
+    world = Mock()
+    worker = world.worker
     world.gates.armed, world.misled, world.time.now_ns = {}, False, 5
     world.channels.ready, world.channels.announced, world.channels.received = [], [], {}
     world.channels.has_room.return_value = True
@@ -205,7 +206,8 @@ def test_what_waits_for_room_is_forgotten_with_its_attempt() -> None:
     world.channels.has_room.return_value = False
     node.readable(Fetch(2, SOURCE, 0, 0))
     assert node.waiting[SOURCE]
-    node._stop_task(StopTask(2, SOURCE))
+    world.worker.step.return_value = [StopTask(2, SOURCE)]
+    node.step("it stops")
     assert not node.waiting
     world.channels.close.assert_called_once_with(SOURCE, 2)
 

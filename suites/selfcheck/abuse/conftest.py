@@ -22,6 +22,15 @@ from holdfast.suites.selfcheck.abuse.invocation import Invocation
 Invoke = Callable[..., Invocation]
 LONG_MS = 15_000
 PATIENT = Bounds(safety_ms=LONG_MS, liveness_ms=LONG_MS)
+PLANTED_MODULE = """
+from pathlib import Path
+Path({mark!r}).touch()
+from holdfast.fixtures.systems.reference import ReferenceSystem as System
+def renamed(variant=""):
+    made = System()
+    made.name = "planted:renamed"
+    return made
+"""
 
 
 @pytest.fixture(autouse=True)
@@ -73,6 +82,20 @@ def program_plan(tmp_path: Path) -> Path:
     return _written(
         tmp_path, msgspec.structs.replace(killing, faults=(pause(WORKERS[0], LONG_MS, after_rows=1),), bounds=PATIENT)
     )
+
+
+@pytest.fixture
+def planted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A file that is there once the code of the module `planted`, or of the file beside it, was run."""
+    mark = tmp_path / "was-run"
+    (tmp_path / "planted.py").write_text(PLANTED_MODULE.format(mark=str(mark)))
+    program = tmp_path / "program"
+    program.write_text(f"#!/bin/sh\ntouch {mark}\n")
+    program.chmod(0o755)
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.delitem(sys.modules, "planted", raising=False)
+    monkeypatch.chdir(tmp_path)
+    return mark
 
 
 def _written(folder: Path, wanted: Plan) -> Path:

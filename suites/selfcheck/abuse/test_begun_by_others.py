@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import shlex
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -22,24 +21,17 @@ from holdfast.harness.engine.site.services import Sites
 from holdfast.harness.engine.site.surroundings import passed_on
 from holdfast.harness.spi.surroundings import PASSED_ON
 from holdfast.suites.selfcheck.abuse.test_leaving import one_sentence
-from holdfast.suites.selfcheck.abuse.test_other_peoples_runs import MODULE, NAMES
+from holdfast.suites.selfcheck.abuse.test_other_peoples_runs import NAMES
 
 PLANTED = "planted:renamed"
 SHIPPED = "holdfast.fixtures.backends.hashmap:HashMapStateBackend"
 
 
 @pytest.fixture
-def mark(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def mark(planted: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A file that is there once code from the folder was run."""
-    mark = tmp_path / "was-run"
-    (tmp_path / "planted.py").write_text(MODULE.format(mark=str(mark)))
-    (tmp_path / "program").write_text(f"#!/bin/sh\ntouch {mark}\n")
-    (tmp_path / "program").chmod(0o755)
-    monkeypatch.syspath_prepend(tmp_path)
-    monkeypatch.delitem(sys.modules, "planted", raising=False)
-    monkeypatch.chdir(tmp_path)
     monkeypatch.setenv(PASSED_ON, "")
-    return mark
+    return planted
 
 
 def system(name: str = "reference") -> Request:

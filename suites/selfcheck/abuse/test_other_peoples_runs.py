@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 import shutil
-import sys
 from collections.abc import Callable
 from itertools import product
 from pathlib import Path
@@ -39,15 +38,6 @@ from holdfast.suites.selfcheck.abuse.test_leaving import one_sentence
 from holdfast.suites.selfcheck.marks import sweeps
 
 GONE = msgspec.json.encode(Owner(2**22 + 5, 1, OURS))
-MODULE = """
-from pathlib import Path
-Path({mark!r}).touch()
-from holdfast.fixtures.systems.reference import ReferenceSystem as System
-def renamed(variant=""):
-    made = System()
-    made.name = "planted:renamed"
-    return made
-"""
 
 
 def stored(folder: Path, system: str = "reference", **changes: Any) -> Path:
@@ -55,20 +45,6 @@ def stored(folder: Path, system: str = "reference", **changes: Any) -> Path:
     run = run_plan(plan(), registry.system("reference"), registry.toolbox())
     run.history.plan = replace(run.history.plan, system=system, **changes)
     return store_run(folder, run)
-
-
-@pytest.fixture
-def planted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A file that is there once the code of the module `planted`, or of the file beside it, was run."""
-    mark = tmp_path / "was-run"
-    (tmp_path / "planted.py").write_text(MODULE.format(mark=str(mark)))
-    program = tmp_path / "program"
-    program.write_text(f"#!/bin/sh\ntouch {mark}\n")
-    program.chmod(0o755)
-    monkeypatch.syspath_prepend(tmp_path)
-    monkeypatch.delitem(sys.modules, "planted", raising=False)
-    monkeypatch.chdir(tmp_path)
-    return mark
 
 
 NAMES = ("planted:renamed", "spark+planted.py", "spark+./planted.py", "spark+planted:build", "json-lines+program")

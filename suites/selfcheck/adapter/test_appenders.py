@@ -116,14 +116,20 @@ class Broker:
 def topic(monkeypatch: pytest.MonkeyPatch) -> Callable[..., tuple[Any, Broker, Feeder]]:
     """An appender to a topic, the producer behind it, and a feeder of nine records."""
     module = pytest.importorskip("holdfast.fixtures.services.topics")
-    monkeypatch.setattr(module, "Producer", Broker)
 
     def made(**options: Any) -> tuple[Any, Broker, Feeder]:
+        brokers: list[Broker] = []
+
+        def producer(settings: dict[str, Any]) -> Broker:
+            brokers.append(Broker(settings))
+            return brokers[-1]
+
+        monkeypatch.setattr(module, "Producer", producer)
         appender = module.TopicAppender(
             {}, "input", lambda partition, first, records: ((None, str(value).encode()) for _, value in records),
             **options,
         )  # fmt: skip
-        return appender, appender._producer, Feeder(InputLog(INPUTS.keys, INPUTS.partitions[:1]), appender)
+        return appender, brokers[0], Feeder(InputLog(INPUTS.keys, INPUTS.partitions[:1]), appender)
 
     return made
 

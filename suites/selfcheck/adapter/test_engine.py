@@ -39,6 +39,7 @@ from holdfast.harness.model.plan import Bounds, Plan, Topology
 from holdfast.harness.model.records import FoldRow, InputLog
 from holdfast.harness.model.target import STORAGE, Role, Target
 from holdfast.harness.model.verdict import Outcome
+from holdfast.harness.spi.controls import Controls
 from holdfast.harness.spi.controls.network import LinkImpairment
 from holdfast.harness.spi.controls.process import MembershipControl, ProcessControl
 from holdfast.harness.spi.outside_files import read_outside
@@ -243,14 +244,19 @@ def test_what_cannot_begin_says_why(tmp_path: Path) -> None:
 
 @pytest.mark.nightly
 def test_links_are_offered_and_led_through(tmp_path: Path) -> None:
+    led: list[str] = []
+
     class Linked(Engine):
         links = {STORAGE: "127.0.0.1:9"}
+
+        def controls(self, controls: Controls) -> None:
+            led.append(self.place.links[STORAGE])
 
     linked = Linked()
     assert Capability.IMPAIR_STORAGE in linked.capabilities[Tier.PROCESS]
     with closing(deployed(linked, tmp_path / "run")) as deployment:
         assert LinkImpairment in deployment.controls
-        assert deployment._engine.place.links[STORAGE] not in ("", "127.0.0.1:9")
+    assert led[0] not in ("", "127.0.0.1:9")
 
 
 @pytest.mark.parametrize("wrong", [False, True], ids=["right", "wrong"])

@@ -16,7 +16,7 @@ from holdfast.harness.adapter.links import BLACK_HOLE, CUT, LIMIT, SLOW, Links, 
 from holdfast.harness.adapter.relay_process import RelayProcess
 from holdfast.harness.model.target import STORAGE, Role, Target
 from holdfast.harness.spi.controls.network import BACKWARD, BOTH, FORWARD
-from holdfast.suites.selfcheck.services.listener import answers, as_stranger, becomes, listening
+from holdfast.suites.selfcheck.services.listener import answers, as_stranger, becomes, listening, silent
 
 pytestmark = pytest.mark.tier("process")
 LINK, OTHER = "kafka", "object-store"
@@ -68,17 +68,6 @@ def quick(stream: socket.socket, data: bytes, limit_s: float) -> bool:
     return becomes(lambda: echo_s(stream, data) < limit_s)
 
 
-def silent(stream: socket.socket, limit_s: float = 0.3) -> bool:
-    """Whether nothing comes for a while."""
-    stream.settimeout(limit_s)
-    try:
-        return not stream.recv(1) and False
-    except TimeoutError:
-        return True
-    finally:
-        stream.settimeout(LIMIT_S)
-
-
 @pytest.mark.parametrize(
     "direction", [BOTH, *(pytest.param(each, marks=pytest.mark.nightly) for each in (FORWARD, BACKWARD))]
 )
@@ -91,7 +80,7 @@ def test_a_cut_holds_everything_back_until_it_is_undone(
     assert not links.whole(LINK)
     assert links.whole(OTHER)
     stream.sendall(b"held")
-    assert silent(stream)
+    assert silent(stream, 0.3)
     assert answers(relay.listening[OTHER].port)
     links.restore(LINK, CUT, direction)
     assert stream.recv(4) == b"held"

@@ -21,7 +21,7 @@ from holdfast.harness.adapter.network.loop import Loop
 from holdfast.harness.adapter.network.pipe import NOTHING, Impairment, Impairments
 from holdfast.harness.adapter.network.sockets import LOOPBACK, address_of, call, listen
 from holdfast.harness.adapter.relay_process import RelayProcess
-from holdfast.suites.selfcheck.services.listener import becomes
+from holdfast.suites.selfcheck.services.listener import becomes, silent
 from holdfast.suites.selfcheck.source_files import source_files
 
 LIMIT_S = 30.0
@@ -65,17 +65,6 @@ def receive(stream: socket.socket, length: int) -> bytes:
     return content
 
 
-def silent(stream: socket.socket) -> bool:
-    stream.settimeout(SILENCE_S)
-    try:
-        stream.recv(1, socket.MSG_PEEK)
-    except TimeoutError:
-        return True
-    finally:
-        stream.settimeout(LIMIT_S)
-    return False
-
-
 def test_it_passes_both_ways(wire: Wire) -> None:
     wire.sender.sendall(b"records")
     assert receive(wire.receiver, 7) == b"records"
@@ -86,7 +75,7 @@ def test_it_passes_both_ways(wire: Wire) -> None:
 def test_what_is_sent_into_a_cut_arrives_in_order_after_it(wire: Wire) -> None:
     wire.impair(cut=True)
     wire.sender.sendall(b"first ")
-    assert silent(wire.receiver)
+    assert silent(wire.receiver, SILENCE_S)
     wire.sender.sendall(b"second")
     wire.impair()
     assert receive(wire.receiver, 12) == b"first second"
@@ -96,7 +85,7 @@ def test_the_end_of_a_connection_does_not_pass_a_cut_either(wire: Wire) -> None:
     wire.impair(cut=True)
     wire.sender.sendall(b"last words")
     wire.sender.close()
-    assert silent(wire.receiver)
+    assert silent(wire.receiver, SILENCE_S)
     wire.impair()
     assert receive(wire.receiver, 100) == b"last words"
 
@@ -106,7 +95,7 @@ def test_a_cut_of_one_direction_leaves_the_other(wire: Wire) -> None:
     wire.sender.sendall(b"records")
     assert receive(wire.receiver, 7) == b"records"
     wire.receiver.sendall(b"credit")
-    assert silent(wire.sender)
+    assert silent(wire.sender, SILENCE_S)
 
 
 def test_a_cut_holds_the_sender_back_in_the_end(wire: Wire) -> None:
@@ -120,7 +109,7 @@ def test_slow_delays_and_keeps_the_order(wire: Wire) -> None:
     wire.impair(delay_ms=1_000)
     started = time.monotonic()
     wire.sender.sendall(b"first ")
-    assert silent(wire.receiver)
+    assert silent(wire.receiver, SILENCE_S)
     wire.sender.sendall(b"second")
     assert receive(wire.receiver, 12) == b"first second"
     assert time.monotonic() - started >= 1 + SILENCE_S
@@ -129,7 +118,7 @@ def test_slow_delays_and_keeps_the_order(wire: Wire) -> None:
 def test_a_shorter_delay_never_lets_later_bytes_overtake(wire: Wire) -> None:
     wire.impair(delay_ms=60_000)
     wire.sender.sendall(b"first ")
-    assert silent(wire.receiver)
+    assert silent(wire.receiver, SILENCE_S)
     wire.impair(delay_ms=1)
     wire.sender.sendall(b"second")
     assert receive(wire.receiver, 12) == b"first second"
@@ -138,7 +127,7 @@ def test_a_shorter_delay_never_lets_later_bytes_overtake(wire: Wire) -> None:
 def test_restoring_a_slow_channel_delivers_at_once(wire: Wire) -> None:
     wire.impair(delay_ms=60_000)
     wire.sender.sendall(b"records")
-    assert silent(wire.receiver)
+    assert silent(wire.receiver, SILENCE_S)
     wire.impair()
     assert receive(wire.receiver, 7) == b"records"
 
@@ -189,7 +178,7 @@ def test_a_cut_channel_still_says_the_token(wire: Wire) -> None:
         with receiver:
             receiver.settimeout(LIMIT_S)
             assert receive(receiver, len(TOKEN)) == TOKEN
-            assert silent(receiver)
+            assert silent(receiver, SILENCE_S)
             wire.impair()
             assert receive(receiver, 1) == b"x"
 

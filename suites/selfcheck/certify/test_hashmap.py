@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from holdfast.fixtures.backends.changelog.backend import CHECKPOINTS, MAX_FAILURES, ChangelogBackend, changelog
 from holdfast.fixtures.backends.changelog.log import IN_MEMORY_BYTES, Change, Replay, Segment
@@ -35,18 +37,14 @@ MORTAL = StateDescriptor(name="mortal", kind=StateKind.VALUE, ttl_ms=10)
 FACTORY: KeyedStateBackendFactory = HashMapBackend
 
 
+def context(groups: int, **fields: Any) -> StateContext:
+    made = StateContext(job="job", operator="operator", subtask=0, attempt=1, key_groups=range(groups),
+                        max_parallelism=groups, memory_bytes=1 << 20)  # fmt: skip
+    return replace(made, **fields)
+
+
 def made(memory_bytes: int = 1 << 20) -> HashMapBackend:
-    return HashMapBackend(
-        StateContext(
-            job="job",
-            operator="operator",
-            subtask=0,
-            attempt=1,
-            key_groups=range(2),
-            max_parallelism=2,
-            memory_bytes=memory_bytes,
-        )
-    )
+    return HashMapBackend(context(2, memory_bytes=memory_bytes))
 
 
 def kept(backend: HashMapBackend) -> list[int]:
@@ -236,18 +234,13 @@ def test_of_one_cell_the_latest_change_counts_and_a_cleared_namespace_is_empty()
 )
 def test_a_bad_option_is_one_sentence(options: dict[str, str], sentence: str) -> None:
     with pytest.raises(ValueError) as raised:
-        changelog(HashMapBackend)(context(options))
+        changelog(HashMapBackend)(context(4, options=options))
     assert str(raised.value).startswith(sentence)
 
 
 def test_what_has_no_canonical_form_is_refused() -> None:
     with pytest.raises(ValueError, match="needs canonical entries, which hashmap does not declare"):
-        changelog(Plain)(context({}))
-
-
-def context(options: dict[str, str]) -> StateContext:
-    return StateContext(job="job", operator="operator", subtask=0, attempt=1, key_groups=range(4), max_parallelism=4,
-                        memory_bytes=1 << 20, options=options)  # fmt: skip
+        changelog(Plain)(context(4))
 
 
 # The certificate of the reference asks it, too.

@@ -64,12 +64,17 @@ def test_a_topic_with_another_number_of_partitions_is_refused(connectors: Connec
         deploy(wider, tmp_path)
 
 
-def test_a_topic_that_holds_records_already_is_refused(connectors: Connectors, tmp_path: Path) -> None:
+def write_as_a_stranger(connectors: Connectors, key: bytes = b"a", partition: int = 0) -> None:
+    """A record of somebody else in the input."""
     from confluent_kafka import Producer
 
     stranger = Producer({"bootstrap.servers": connectors.kafka_bootstrap})
-    stranger.produce(connectors.input_topic, b"1", b"a", partition=0)
+    stranger.produce(connectors.input_topic, b"1", key, partition=partition)
     stranger.flush(REFUSAL_LIMIT_S)
+
+
+def test_a_topic_that_holds_records_already_is_refused(connectors: Connectors, tmp_path: Path) -> None:
+    write_as_a_stranger(connectors)
     with pytest.raises(OSError, match=r"lies at offset \d+ of topic .*-input: somebody else writes to it\.$"):
         deploy(connectors, tmp_path)
 
@@ -167,22 +172,14 @@ def test_a_source_that_follows_group_offsets_goes_on_where_the_group_is(connecto
 
 
 def test_a_record_that_somebody_else_wrote_is_noticed(connectors: Connectors) -> None:
-    from confluent_kafka import Producer
-
     feeder = feeder_of(connectors)
-    stranger = Producer({"bootstrap.servers": connectors.kafka_bootstrap})
-    stranger.produce(connectors.input_topic, b"1", b"a", partition=0)
-    stranger.flush(LIMIT_S)
+    write_as_a_stranger(connectors)
     with pytest.raises(OSError, match=r"^record 10 of partition 0 lies at offset 11 of topic .*: somebody else"):
         feed_everything(feeder)
 
 
 def test_an_unknown_key_is_refused_with_its_place(connectors: Connectors) -> None:
-    from confluent_kafka import Producer
-
-    stranger = Producer({"bootstrap.servers": connectors.kafka_bootstrap})
-    stranger.produce(connectors.input_topic, b"1", b"unheard-of", partition=1)
-    stranger.flush(LIMIT_S)
+    write_as_a_stranger(connectors, b"unheard-of", partition=1)
     with pytest.raises(OSError, match=r"partition 1 of .*, offset 0: key b'unheard-of' is not among the 3"):
         read_some(log_of(connectors), 1, 0)
 

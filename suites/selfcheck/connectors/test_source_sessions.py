@@ -59,15 +59,20 @@ def split(number: int) -> SourceSplit:
     return SourceSplit(str(number), 1, b"")
 
 
-def handed_out() -> tuple[HandedOut, list[Deck]]:
-    """The splits of a source whose readers have just begun, and its enumerators."""
+def not_begun() -> tuple[HandedOut, list[Deck]]:
+    """The splits of a source, and the enumerators that it makes."""
     made: list[Deck] = []
 
     def make(vertex: str, attempt: int, restored: EnumeratorState | None) -> Deck:
         made.append(Deck(restored))
         return made[-1]
 
-    operator = HandedOut("source", READERS, make)
+    return HandedOut("source", READERS, make), made
+
+
+def handed_out() -> tuple[HandedOut, list[Deck]]:
+    """The same where its readers have just begun."""
+    operator, made = not_begun()
     operator.restore(READERS, None)
     operator.begin(1)
     operator.assign(READERS)
@@ -118,13 +123,7 @@ def test_a_reader_that_restarts_alone_gives_back_what_it_was_handed_behind_the_c
 def test_a_coordinator_that_takes_over_deploys_readers_one_by_one_from_a_checkpoint() -> None:
     before, _ = handed_out()
     completed = checkpoint(before, 1, (2, 2))
-    made: list[Deck] = []
-
-    def make(vertex: str, attempt: int, restored: EnumeratorState | None) -> Deck:
-        made.append(Deck(restored))
-        return made[-1]
-
-    operator = HandedOut("source", READERS, make)
+    operator, made = not_begun()
     operator.restore(READERS[1:], completed)
     operator.restore(READERS[:1], completed)
     operator.begin(5)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import subprocess
-import time  # noqa: TID251 - a process of ours is waited for
 from collections.abc import Callable
 from pathlib import Path
 
@@ -38,6 +37,7 @@ from holdfast.suites.selfcheck.engine.scripted import (
     plan,
     toolbox,
 )
+from holdfast.suites.selfcheck.services.listener import becomes
 from holdfast.suites.selfcheck.started import Started
 
 KILLED = plan(FaultSpec("kill", WORKER))
@@ -289,9 +289,7 @@ def test_killed_it_loses_the_chunk_in_hand_and_its_folder_is_free(tmp_path: Path
         f"cli.execute(['campaign', 'reference', '--seeds', '1-5000', '--out', {str(tmp_path)!r}])"
     )
     with Started.python(program, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL):
-        until = time.monotonic() + 60
-        while not ((tmp_path / LEDGER).exists() and (tmp_path / LEDGER).read_bytes()) and time.monotonic() < until:
-            time.sleep(0.01)
+        assert becomes(lambda: (tmp_path / LEDGER).exists() and bool((tmp_path / LEDGER).read_bytes()), 60)
         with pytest.raises(UsageError, match="a campaign is running in it"):
             Ledger(tmp_path, "reference")
     with Ledger(tmp_path, "reference") as left:

@@ -183,9 +183,7 @@ def test_nothing_is_run_behind_a_rehearsal_that_refutes(tmp_path: Path, monkeypa
     assert journal.certificate.title is Title.REFUSED
 
 
-def test_what_tells_of_the_system_comes_before_what_tells_of_the_harness(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_tells_of_the_system_comes_before_what_tells_of_the_harness(tmp_path: Path) -> None:
     asked = next(each for each in registry.cases() if each.id == "recovery/crash-anywhere")
     plan = calm()
     cases = [
@@ -195,9 +193,8 @@ def test_what_tells_of_the_system_comes_before_what_tells_of_the_harness(
         replace(asked, id="d/short", plan=plan, runs=1),
         replace(asked, id="e/rehearsal", plan=plan, rehearsal=True),
     ]
-    monkeypatch.setattr(certify, "cases_for", lambda *_: tuple(cases))
-    request = Request(command="test", system="reference", folder=tmp_path, tiers=frozenset({Tier.SIM}))
-    ordered = Certification(request, Silent(), Interruption())._agenda._ordered()
+    request = Request(command="test", system="reference", folder=tmp_path, thorough=True)
+    ordered = agenda.Agenda(request, cases).first()
     assert [case.id for case, tier in ordered if tier is Tier.SIM] == [
         "e/rehearsal", "d/short", "c/long", "b/control", "a/drawn",
     ]  # fmt: skip

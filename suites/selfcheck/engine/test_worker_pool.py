@@ -32,6 +32,7 @@ from holdfast.harness.model.plan import Plan
 from holdfast.harness.model.records import InputLog
 from holdfast.harness.spi.system import Deployment
 from holdfast.suites.selfcheck.engine.results import result
+from holdfast.suites.selfcheck.engine.scripted import Silent
 from holdfast.suites.selfcheck.marks import sweeps
 
 HERE = "holdfast.suites.selfcheck.engine.test_worker_pool"
@@ -39,25 +40,25 @@ RULES = frozenset({"CRD-04", "CRD-05", "BAR-06"})
 EXIT_CODE = 9
 
 
-class Dying(ReferenceSystem):
-    """Takes its harness with it."""
+class Named(ReferenceSystem):
+    """Its workers find it by its name."""
 
     def __init__(self, variant: str = "") -> None:
         super().__init__(variant)
-        self.name = f"{HERE}:Dying"
+        self.name = f"{HERE}:{type(self).__name__}"
+
+
+class Dying(Named):
+    """Takes its harness with it."""
 
     def deploy(self, plan: Plan, *others: Any) -> Deployment:
         os._exit(EXIT_CODE)
 
 
-class Crashing(Dying):
+class Crashing(Named):
     """Crashes its harness."""
 
     number = SIGSEGV
-
-    def __init__(self, variant: str = "") -> None:
-        super().__init__(variant)
-        self.name = f"{HERE}:{type(self).__name__}"
 
     def deploy(self, plan: Plan, *others: Any) -> Deployment:
         os.kill(os.getpid(), self.number)
@@ -70,12 +71,8 @@ class Killed(Crashing):
     number = SIGKILL
 
 
-class Hanging(ReferenceSystem):
+class Hanging(Named):
     """Never comes to stand."""
-
-    def __init__(self, variant: str = "") -> None:
-        super().__init__(variant)
-        self.name = f"{HERE}:Hanging"
 
     def deploy(self, plan: Plan, *others: Any) -> Deployment:
         Event().wait()
@@ -90,24 +87,16 @@ class Leaving(Hanging):
         return super().deploy(plan, *others)
 
 
-class Alone(ReferenceSystem):
+class Alone(Named):
     """Says of no tier that several of it may stand."""
 
     side_by_side = frozenset()
 
-    def __init__(self, variant: str = "") -> None:
-        super().__init__(variant)
-        self.name = f"{HERE}:Alone"
 
-
-class Shy(ReferenceSystem):
+class Shy(Named):
     """Cannot stand as long as it is run for the first time."""
 
     stands_from = ATTEMPTS
-
-    def __init__(self, variant: str = "") -> None:
-        super().__init__(variant)
-        self.name = f"{HERE}:Shy"
 
     def deploy(self, plan: Plan, inputs: InputLog, tier: Tier, folder: Path | None) -> Deployment:
         assert folder is not None
@@ -117,27 +106,15 @@ class Shy(ReferenceSystem):
         return super().deploy(plan, inputs, tier, folder)
 
 
-class Listener:
+class Listener(Silent):
     """Writes down which cases begin and end."""
 
     def __init__(self) -> None:
         self.begun: list[tuple[str, Tier]] = []
         self.ended: list[tuple[str, Tier]] = []
 
-    def expect(self, cases: object, widths: object) -> None: ...
-
     def begin(self, case: str, tier: Tier, demanded: int) -> None:
         self.begun.append((case, tier))
-
-    def ran(self, result: object, kept: object) -> None: ...
-
-    def shrinking(self, result: object) -> None: ...
-
-    def shrunk(self, result: object, small: object) -> None: ...
-
-    def expect_checks(self, kit: str, checks: object, alone_s: float) -> None: ...
-
-    def end_check(self, kit: str, check: object) -> None: ...
 
     def end(self, result: CaseResult) -> None:
         self.ended.append((result.case, result.tier))
@@ -293,39 +270,32 @@ def assignments(cases: Sequence[tuple[int, str]], begun: list[int]) -> Iterator[
         yield number, Assignment(case, Tier.SIM, 1, 0)
 
 
-@pytest.mark.nightly
-def test_a_queue_that_is_made_narrower_goes_on_in_fewer_workers(tmp_path: Path) -> None:
+def begun_beside(folder: Path, count: int, width: int, then: int) -> list[int]:
+    """Of a queue whose width changes behind the first case: behind each, how many have begun and not ended."""
     begun: list[int] = []
-    cases = single_cases(8)
-    ahead = []
+    ended: list[int] = []
+    beside = []
     with WorkerPool[int](Interruption()) as pool:
-        queue = WorkQueue(assignments(cases, begun), 3, WorkerSettings("reference", str(tmp_path), 1, 1, None))
-        ended = []
+        settings = WorkerSettings("reference", str(folder), 1, 1, None)
+        queue = WorkQueue(assignments(single_cases(count), begun), width, settings)
         for number, message in pool.messages([queue]):
             if isinstance(message, CaseEnded):
                 ended.append(number)
-                ahead.append(len(begun) - len(ended))
-                queue.width = 1
-    assert sorted(ended) == begun == list(range(len(cases)))
-    assert ahead[:3] == [2, 1, 0]
-    assert set(ahead[3:]) == {0}
+                beside.append(len(begun) - len(ended))
+                queue.width = then
+    assert sorted(ended) == begun == list(range(count))
+    return beside
+
+
+@pytest.mark.nightly
+def test_a_queue_that_is_made_narrower_goes_on_in_fewer_workers(tmp_path: Path) -> None:
+    assert begun_beside(tmp_path, 8, 3, then=1) == [2, 1, *[0] * 6]
 
 
 @pytest.mark.nightly
 def test_a_queue_that_is_made_wider_goes_on_in_more_workers(tmp_path: Path) -> None:
-    begun: list[int] = []
-    cases = single_cases(9)
-    ahead = []
-    with WorkerPool[int](Interruption()) as pool:
-        queue = WorkQueue(assignments(cases, begun), 1, WorkerSettings("reference", str(tmp_path), 1, 1, None))
-        ended: list[int] = []
-        for number, message in pool.messages([queue]):
-            if isinstance(message, CaseEnded):
-                ahead.append(len(begun) - len(ended))
-                ended.append(number)
-                queue.width = 3
-    assert sorted(ended) == begun == list(range(len(cases)))
-    assert (ahead[0], max(ahead), ahead[-3:]) == (1, 3, [3, 2, 1])
+    beside = begun_beside(tmp_path, 9, 1, then=3)
+    assert (beside[0], max(beside), beside[-3:]) == (0, 2, [2, 1, 0])
 
 
 @pytest.mark.parametrize("stopped", [False, True])

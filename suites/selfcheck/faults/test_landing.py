@@ -57,193 +57,159 @@ def test_a_fault_that_never_acted_has_not_landed() -> None:
         assert not BY_KIND[kind].landed(history, 0)
 
 
-class TestPoison:
-    spec = FaultSpec("poison", Target(Role.SOURCE_SYSTEM), parameters={"offset": -1})
-
-    def failed(self, offset: int, *, time_ms: float = 110) -> list[events.Event]:
-        event = events.RecordFailed(subtask="source[0]", partition=0, offset=offset, cause="it cannot be parsed")
-        return [at(time_ms, "worker-0.0", event)]
-
-    def test_the_record_failed(self) -> None:
-        assert landed(self.spec, self.failed(9), records=10)
-
-    def test_another_record_or_an_earlier_failure_is_no_proof(self) -> None:
-        assert not landed(self.spec, self.failed(8), records=10)
-        assert not landed(self.spec, self.failed(9, time_ms=99), records=10)
-
-    def test_in_a_partition_without_records_nothing_comes_of_it(self) -> None:
-        """Whether it landed was a division by zero."""
-        assert landed(self.spec, self.failed(0), records=0) is False
+POISON = FaultSpec("poison", Target(Role.SOURCE_SYSTEM), parameters={"offset": -1})
 
 
-class TestSurge:
-    spec = FaultSpec("surge", Target(Role.SOURCE_SYSTEM))
-
-    def emitted(self, next_offset: int, time_ms: float) -> bool | None:
-        """Whether it lands where a record arrives every ten milliseconds and so many are emitted at a time."""
-        event = events.SourceEmitted(subtask="source[0]", partition=0, first_offset=0, next_offset=next_offset)
-        return landed(self.spec, [at(time_ms, "worker-0.0", event)], records=100, records_per_second=100)
-
-    def test_more_is_emitted_than_can_have_arrived(self) -> None:
-        assert self.emitted(17, 150)
-
-    def test_what_has_arrived_is_no_proof(self) -> None:
-        assert not self.emitted(16, 150)
-        assert not self.emitted(50, 99)
-
-    @pytest.mark.parametrize(("first_offset", "lands"), [(16, True), (15, False)])
-    def test_so_is_what_a_source_reads_that_tells_no_emission(self, first_offset: int, lands: bool) -> None:
-        event = events.InputRead(subtask="source[0]", partition=0, first_offset=first_offset)
-        read = [at(150, "worker-0.0", event)]
-        assert landed(self.spec, read, records=100, records_per_second=100) is lands
+def failed_record(offset: int, time_ms: float) -> list[Event]:
+    event = events.RecordFailed(subtask="source[0]", partition=0, offset=offset, cause="it cannot be parsed")
+    return [at(time_ms, "worker-0.0", event)]
 
 
-class TestStorageError:
-    spec = FaultSpec("storage-error", Target(Role.STORAGE), parameters={"operation": "publish-metadata"})
-
-    def failed(
-        self, operation: str = "publish-metadata", *, injected: bool = True, time_ms: float = 110
-    ) -> list[events.Event]:
-        event = events.StorageFailed(operation=operation, path="chk-1/_metadata", reason="no space", injected=injected)
-        return [at(time_ms, "coordinator.0", event)]
-
-    def test_the_operation_failed_on_purpose(self) -> None:
-        assert landed(self.spec, self.failed())
-
-    def test_a_failure_of_its_own_or_of_something_else_is_no_proof(self) -> None:
-        assert not landed(self.spec, self.failed(injected=False))
-        assert not landed(self.spec, self.failed("write-state"))
-        assert not landed(self.spec, self.failed(time_ms=99))
+@pytest.mark.parametrize(
+    ("offset", "time_ms", "lands"),
+    [(9, 110, True), (8, 110, False), (9, 99, False)],
+    ids=["the record failed", "another record", "an earlier failure"],
+)
+def test_a_poison_makes_its_record_fail(offset: int, time_ms: float, lands: bool) -> None:
+    assert bool(landed(POISON, failed_record(offset, time_ms), records=10)) is lands
 
 
-class TestSlowStorage:
-    spec = FaultSpec("slow-storage", Target(Role.STORAGE), parameters={"operation": "delete"})
-
-    def slowed(self, operation: str = "delete", *, time_ms: float = 110) -> list[events.Event]:
-        return [
-            at(
-                time_ms,
-                "coordinator.0",
-                events.StorageSlowed(operation=operation, path="chk-1/_metadata", delay_ms=100),
-            )
-        ]
-
-    def test_the_operation_was_held_up(self) -> None:
-        assert landed(self.spec, self.slowed())
-
-    def test_another_operation_or_an_earlier_call_is_no_proof(self) -> None:
-        assert not landed(self.spec, self.slowed("commit"))
-        assert not landed(self.spec, self.slowed(time_ms=99))
+def test_in_a_partition_without_records_nothing_comes_of_a_poison() -> None:
+    """Whether it landed was a division by zero."""
+    assert landed(POISON, failed_record(0, 110), records=0) is False
 
 
-class TestRequestCheckpoint:
-    spec = FaultSpec("request-checkpoint", Target(Role.COORDINATOR))
-
-    def requested(self, origin: CheckpointOrigin, time_ms: float = 110) -> list[events.Event]:
-        return [at(time_ms, "coordinator.0", events.CheckpointRequested(request=1, origin=origin))]
-
-    def test_a_request_arrived(self) -> None:
-        assert landed(self.spec, self.requested(CheckpointOrigin.USER))
-
-    def test_one_of_the_interval_or_an_earlier_one_is_no_proof(self) -> None:
-        assert not landed(self.spec, self.requested(CheckpointOrigin.PERIODIC))
-        assert not landed(self.spec, self.requested(CheckpointOrigin.USER, 99))
+SURGE = FaultSpec("surge", Target(Role.SOURCE_SYSTEM))
 
 
-class TestLoseNotices:
-    spec = FaultSpec("lose-notices", Target(Role.COORDINATOR))
-
-    def notices(self, *sent: int, heard: tuple[int, ...]) -> list[events.Event]:
-        notified = [events.NotificationSent(checkpoint=n, subtask="sink[0]", completed=True) for n in sent]
-        known = [events.NotificationReceived(checkpoint=n, subtask="sink[0]", completed=True) for n in heard]
-        return [
-            *(at(100 + 10 * event.checkpoint, "coordinator.0", event) for event in notified),
-            *(at(101 + 10 * event.checkpoint, "worker-0.0", event) for event in known),
-        ]
-
-    def test_a_notice_was_not_heard_and_a_later_one_was(self) -> None:
-        assert landed(self.spec, self.notices(1, 2, heard=(2,)))
-
-    def test_the_last_notice_may_still_be_on_its_way(self) -> None:
-        assert not landed(self.spec, self.notices(1, 2, heard=(1,)))
-        assert not landed(self.spec, self.notices(1, 2, heard=()))
-
-    def test_its_process_heard_the_trigger_of_a_later_checkpoint(self) -> None:
-        assert landed(self.spec, [*self.notices(1, heard=()), *self.trigger("source[0]")])
-
-    def test_another_process_or_attempt_proves_nothing(self) -> None:
-        assert not landed(self.spec, [*self.notices(1, heard=()), *self.trigger("source[1]")])
-        assert not landed(self.spec, [*self.notices(1, heard=()), *self.trigger("source[0]", attempt=2)])
-
-    def trigger(self, subtask: str, attempt: int = 0) -> list[events.Event]:
-        return [
-            at(120, "coordinator.0", events.TriggerSent(checkpoint=2, subtask=subtask, attempt=attempt)),
-            at(121, "worker-0.0", events.TriggerReceived(checkpoint=2, subtask=subtask, attempt=attempt)),
-        ]
-
-    def test_what_was_lost_afterwards_is_no_proof(self) -> None:
-        assert not landed(self.spec, self.notices(11, 12, heard=(12,)))
+def surged(event: Event, time_ms: float = 150) -> bool | None:
+    """Whether it lands where a record arrives every ten milliseconds."""
+    return landed(SURGE, [at(time_ms, "worker-0.0", event)], records=100, records_per_second=100)
 
 
-class TestForge:
-    spec = FaultSpec("forge", Target(Role.COORDINATOR), parameters={"message": "acknowledge"})
-
-    def sent(self) -> events.Event:
-        return at(90, "worker-1.0", events.AckSent(subtask="sink[1]", checkpoint=1))
-
-    def received(self, time_ms: float, outcome: events.AckOutcome) -> events.Event:
-        return at(time_ms, "coordinator.0", events.AckReceived(subtask="sink[1]", checkpoint=1, outcome=outcome))
-
-    def test_received_more_often_than_sent(self) -> None:
-        answers = [self.received(91, events.AckOutcome.SUCCESS), self.received(110, events.AckOutcome.DUPLICATE)]
-        assert landed(self.spec, [self.sent(), *answers])
-
-    def test_received_as_often_as_sent(self) -> None:
-        assert not landed(self.spec, [self.sent(), self.received(110, events.AckOutcome.SUCCESS)])
+@pytest.mark.parametrize(
+    ("next_offset", "time_ms", "lands"),
+    [(17, 150, True), (16, 150, False), (50, 99, False)],
+    ids=["more is emitted than can have arrived", "what has arrived", "before it"],
+)
+def test_by_a_surge_more_is_emitted_than_can_have_arrived(next_offset: int, time_ms: float, lands: bool) -> None:
+    event = events.SourceEmitted(subtask="source[0]", partition=0, first_offset=0, next_offset=next_offset)
+    assert bool(surged(event, time_ms)) is lands
 
 
-class TestFullStorage:
-    spec = FaultSpec("full-storage", Target(Role.STORAGE))
-
-    def failed(self, *, injected: bool = True, time_ms: float = 110) -> list[events.Event]:
-        event = events.StorageFailed(operation="write-state", path="chk-1/a", reason="no space", injected=injected)
-        return [at(time_ms, "worker-0.0", event)]
-
-    def test_something_could_not_be_written(self) -> None:
-        assert landed(self.spec, self.failed())
-
-    def test_a_failure_of_its_own_or_before_is_no_proof(self) -> None:
-        assert not landed(self.spec, self.failed(injected=False))
-        assert not landed(self.spec, self.failed(time_ms=99))
+@pytest.mark.parametrize(("first_offset", "lands"), [(16, True), (15, False)])
+def test_so_is_what_a_source_reads_that_tells_no_emission(first_offset: int, lands: bool) -> None:
+    assert surged(events.InputRead(subtask="source[0]", partition=0, first_offset=first_offset)) is lands
 
 
-class TestSlowTask:
-    spec = FaultSpec("slow-task", Target(Role.TASK, 2))
+def storage_failed(operation: str = "publish-metadata", *, injected: bool = True, time_ms: float = 110) -> list[Event]:
+    event = StorageFailed(operation=operation, path="chk-1/_metadata", reason="no space", injected=injected)
+    return [at(time_ms, "coordinator.0", event)]
 
-    def held_up(self, *times_ms: float, subtask: str = "sum[0]") -> list[events.Event]:
-        slowed = [events.StorageSlowed(operation=f"process-{subtask}", path=subtask, delay_ms=50) for _ in times_ms]
-        return [at(time_ms, "worker-0.0", event) for time_ms, event in zip(times_ms, slowed, strict=True)]
 
-    def test_the_subtask_reports_that_it_was_held_up(self) -> None:
-        assert landed(self.spec, self.held_up(110, 120))
+def slowed(operation: str = "delete", time_ms: float = 110) -> list[Event]:
+    return [at(time_ms, "coordinator.0", StorageSlowed(operation=operation, path="chk-1/_metadata", delay_ms=100))]
 
-    def emitted(self, *times_ms: float, subtask: str = "source[0]") -> list[events.Event]:
-        emitted = [
-            events.SourceEmitted(subtask=subtask, partition=0, first_offset=offset, next_offset=offset + 1)
-            for offset in range(len(times_ms))
-        ]
-        return [at(time_ms, "worker-0.0", event) for time_ms, event in zip(times_ms, emitted, strict=True)]
 
-    def test_a_source_reads_its_batches_so_far_apart(self) -> None:
-        spec = FaultSpec("slow-task", Target(Role.TASK), parameters={"delay_ms": 5})
-        assert landed(spec, self.emitted(110, 115, 120))
-        assert not landed(spec, self.emitted(110, 112, 114))
-        assert not landed(spec, self.emitted(110, 115, 120, subtask="source[1]"))
+def asked(origin: CheckpointOrigin, time_ms: float = 110) -> list[Event]:
+    return [at(time_ms, "coordinator.0", CheckpointRequested(request=1, origin=origin))]
 
-    def test_once_or_another_or_earlier_is_no_proof(self) -> None:
-        assert not landed(self.spec, self.held_up(110))
-        assert not landed(self.spec, self.held_up(110, 120, subtask="sum[1]"))
-        assert not landed(self.spec, self.held_up(90, 95))
+
+def notices(*sent: int, heard: tuple[int, ...]) -> list[Event]:
+    notified = [events.NotificationSent(checkpoint=n, subtask="sink[0]", completed=True) for n in sent]
+    known = [events.NotificationReceived(checkpoint=n, subtask="sink[0]", completed=True) for n in heard]
+    return [
+        *(at(100 + 10 * event.checkpoint, "coordinator.0", event) for event in notified),
+        *(at(101 + 10 * event.checkpoint, "worker-0.0", event) for event in known),
+    ]
+
+
+def trigger(subtask: str, attempt: int = 0) -> list[Event]:
+    return [
+        at(120, "coordinator.0", events.TriggerSent(checkpoint=2, subtask=subtask, attempt=attempt)),
+        at(121, "worker-0.0", events.TriggerReceived(checkpoint=2, subtask=subtask, attempt=attempt)),
+    ]
+
+
+def acknowledged(*answers: tuple[float, events.AckOutcome]) -> list[Event]:
+    """One acknowledgement is sent, before the fault, and these are received."""
+    received = [
+        at(time_ms, "coordinator.0", events.AckReceived(subtask="sink[1]", checkpoint=1, outcome=outcome))
+        for time_ms, outcome in answers
+    ]
+    return [at(90, "worker-1.0", events.AckSent(subtask="sink[1]", checkpoint=1)), *received]
+
+
+def unwritten(*, injected: bool = True, time_ms: float = 110) -> list[Event]:
+    event = StorageFailed(operation="write-state", path="chk-1/a", reason="no space", injected=injected)
+    return [at(time_ms, "worker-0.0", event)]
+
+
+def held_up(*times_ms: float, subtask: str = "sum[0]") -> list[Event]:
+    reports = [StorageSlowed(operation=f"process-{subtask}", path=subtask, delay_ms=50) for _ in times_ms]
+    return [at(time_ms, "worker-0.0", event) for time_ms, event in zip(times_ms, reports, strict=True)]
+
+
+def emitted(*times_ms: float, subtask: str = "source[0]") -> list[Event]:
+    emissions = [
+        events.SourceEmitted(subtask=subtask, partition=0, first_offset=offset, next_offset=offset + 1)
+        for offset in range(len(times_ms))
+    ]
+    return [at(time_ms, "worker-0.0", event) for time_ms, event in zip(times_ms, emissions, strict=True)]
+
+
+STORAGE_ERROR = FaultSpec("storage-error", STORAGE, parameters={"operation": "publish-metadata"})
+SLOW_STORAGE = FaultSpec("slow-storage", STORAGE, parameters={"operation": "delete"})
+REQUEST = FaultSpec("request-checkpoint", COORDINATOR)
+LOSE_NOTICES = FaultSpec("lose-notices", COORDINATOR)
+FORGE = FaultSpec("forge", COORDINATOR, parameters={"message": "acknowledge"})
+FULL_STORAGE = FaultSpec("full-storage", STORAGE)
+SLOW_TASK = FaultSpec("slow-task", Target(Role.TASK, 2))
+SLOW_SOURCE = FaultSpec("slow-task", Target(Role.TASK), parameters={"delay_ms": 5})
+SUCCESS, DUPLICATE = events.AckOutcome.SUCCESS, events.AckOutcome.DUPLICATE
+EFFECTS: dict[str, tuple[FaultSpec, list[Event]]] = {
+    "the operation failed on purpose": (STORAGE_ERROR, storage_failed()),
+    "the operation was held up": (SLOW_STORAGE, slowed()),
+    "a request arrived": (REQUEST, asked(CheckpointOrigin.USER)),
+    "a notice was not heard and a later one was": (LOSE_NOTICES, notices(1, 2, heard=(2,))),
+    "its process heard a later trigger": (LOSE_NOTICES, [*notices(1, heard=()), *trigger("source[0]")]),
+    "received more often than sent": (FORGE, acknowledged((91, SUCCESS), (110, DUPLICATE))),
+    "something could not be written": (FULL_STORAGE, unwritten()),
+    "the subtask reports that it was held up": (SLOW_TASK, held_up(110, 120)),
+    "a source reads its batches so far apart": (SLOW_SOURCE, emitted(110, 115, 120)),
+}
+NO_EFFECTS: dict[str, tuple[FaultSpec, list[Event]]] = {
+    "a failure of its own": (STORAGE_ERROR, storage_failed(injected=False)),
+    "of something else": (STORAGE_ERROR, storage_failed("write-state")),
+    "an earlier failure": (STORAGE_ERROR, storage_failed(time_ms=99)),
+    "another operation": (SLOW_STORAGE, slowed("commit")),
+    "an earlier call": (SLOW_STORAGE, slowed(time_ms=99)),
+    "a request of the interval": (REQUEST, asked(CheckpointOrigin.PERIODIC)),
+    "an earlier request": (REQUEST, asked(CheckpointOrigin.USER, 99)),
+    "the last notice may be on its way": (LOSE_NOTICES, notices(1, 2, heard=(1,))),
+    "both notices may be": (LOSE_NOTICES, notices(1, 2, heard=())),
+    "another process": (LOSE_NOTICES, [*notices(1, heard=()), *trigger("source[1]")]),
+    "another attempt": (LOSE_NOTICES, [*notices(1, heard=()), *trigger("source[0]", attempt=2)]),
+    "a notice that was lost afterwards": (LOSE_NOTICES, notices(11, 12, heard=(12,))),
+    "received as often as sent": (FORGE, acknowledged((110, SUCCESS))),
+    "a full disk of its own": (FULL_STORAGE, unwritten(injected=False)),
+    "a full disk before": (FULL_STORAGE, unwritten(time_ms=99)),
+    "a source reads its batches too soon": (SLOW_SOURCE, emitted(110, 112, 114)),
+    "another source reads its batches so far apart": (SLOW_SOURCE, emitted(110, 115, 120, subtask="source[1]")),
+    "held up once": (SLOW_TASK, held_up(110)),
+    "another subtask is held up": (SLOW_TASK, held_up(110, 120, subtask="sum[1]")),
+    "held up earlier": (SLOW_TASK, held_up(90, 95)),
+}
+
+
+@pytest.mark.parametrize("what", EFFECTS)
+def test_its_effect_proves_a_fault(what: str) -> None:
+    assert landed(*EFFECTS[what])
+
+
+@pytest.mark.parametrize("what", NO_EFFECTS)
+def test_a_near_miss_is_no_proof(what: str) -> None:
+    assert not landed(*NO_EFFECTS[what])
 
 
 Effects = Callable[[], Iterable[Event]]
@@ -317,34 +283,26 @@ def proofs(spec: FaultSpec, *effects: tuple[float, Effects], heals_ms: float | N
 
 
 @pytest.mark.parametrize(("spec", "effect"), BOTH, ids=NAMES)
-def test_each_has_its_own_effect(spec: FaultSpec, effect: Effects) -> None:
-    assert proofs(spec, (150, effect), (350, effect), heals_ms=200) == [True, True]
-
-
-@pytest.mark.parametrize(("spec", "effect"), BOTH, ids=NAMES)
-def test_what_the_later_one_did_proves_nothing_of_the_earlier(spec: FaultSpec, effect: Effects) -> None:
-    first, second = proofs(spec, (350, effect), heals_ms=200)
-    assert not first
-    assert second
-
-
-@pytest.mark.parametrize(("spec", "effect"), BOTH, ids=NAMES)
-def test_what_the_earlier_one_did_proves_nothing_of_the_later(spec: FaultSpec, effect: Effects) -> None:
-    first, second = proofs(spec, (150, effect), heals_ms=200)
-    assert first
-    assert not second
+@pytest.mark.parametrize(
+    ("times_ms", "landed"), [((150, 350), [True, True]), ((350,), [False, True]), ((150,), [True, False])],
+    ids=["both", "the later one", "the earlier one"],
+)  # fmt: skip
+def test_what_one_did_proves_nothing_of_another(
+    times_ms: tuple[int, ...], landed: list[bool], spec: FaultSpec, effect: Effects
+) -> None:
+    found = proofs(spec, *((each, effect) for each in times_ms), heals_ms=200)
+    assert [bool(each) for each in found] == landed
 
 
 @pytest.mark.parametrize(("spec", "effect"), LASTING, ids=[spec.kind for spec, _ in LASTING])
-def test_nothing_is_the_work_of_a_fault_that_is_healed(spec: FaultSpec, effect: Effects) -> None:
-    assert not any(proofs(spec, (250, effect), heals_ms=200))
-
-
-@pytest.mark.parametrize(("spec", "effect"), LASTING, ids=[spec.kind for spec, _ in LASTING])
-def test_while_both_act_the_newest_counts(spec: FaultSpec, effect: Effects) -> None:
-    first, second = proofs(spec, (350, effect), heals_ms=400)
-    assert not first
-    assert second
+@pytest.mark.parametrize(
+    ("time_ms", "heals_ms", "landed"), [(250, 200, [False, False]), (350, 400, [False, True])],
+    ids=["nothing is the work of one that is healed", "while both act the newest counts"],
+)  # fmt: skip
+def test_of_lasting_ones_one_acts_at_a_time(
+    time_ms: int, heals_ms: int, landed: list[bool], spec: FaultSpec, effect: Effects
+) -> None:
+    assert [bool(each) for each in proofs(spec, (time_ms, effect), heals_ms=heals_ms)] == landed
 
 
 def test_users_who_ask_several_times_have_several_effects() -> None:

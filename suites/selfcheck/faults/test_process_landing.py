@@ -26,43 +26,26 @@ from holdfast.harness.model.plan import FaultSpec, Gate, Schedule
 from holdfast.harness.model.target import COORDINATOR, Role, Target
 from holdfast.suites.selfcheck.faults.scene import WORKER, at, emitted, landed
 
+KILL = FaultSpec("kill", WORKER)
 
-class TestKill:
-    spec = FaultSpec("kill", WORKER)
 
-    def died(self, node: str, cause: str = "kill", time_ms: float = 101) -> list[Event]:
-        return [at(time_ms, "harness.0", NodeDied(dead_node=node, cause=cause))]
+def died(node: str, cause: str = "kill", time_ms: float = 101) -> list[Event]:
+    return [at(time_ms, "harness.0", NodeDied(dead_node=node, cause=cause))]
 
-    @pytest.mark.parametrize("node", ["worker-1.0", "worker-1.3"])
-    @pytest.mark.parametrize("cause", ["kill", "killed", "SIGKILL"])
-    def test_any_life_of_the_process_may_have_died(self, node: str, cause: str) -> None:
-        assert landed(self.spec, self.died(node, cause), end_ms=None)
 
-    def test_a_part_of_the_process_may_have_lives_of_its_own(self) -> None:
-        assert landed(self.spec, self.died("worker-1/python-worker.2"))
+@pytest.mark.parametrize("node", ["worker-1.0", "worker-1.3"])
+@pytest.mark.parametrize("cause", ["kill", "killed", "SIGKILL"])
+def test_any_life_of_the_process_may_have_died(node: str, cause: str) -> None:
+    assert landed(KILL, died(node, cause), end_ms=None)
 
-    @pytest.mark.parametrize(
-        "node", ["worker-0.0", "worker-10.0", "worker-11.1", "coordinator.0", "worker-0/python-worker.0"]
-    )
-    def test_the_death_of_another_process_is_no_proof(self, node: str) -> None:
-        assert not landed(self.spec, self.died(node))
 
-    def test_a_death_of_another_cause_is_no_proof(self) -> None:
-        assert not landed(self.spec, self.died("worker-1.0", cause="exit code 1"))
-
-    def test_an_earlier_death_is_no_proof(self) -> None:
-        assert not landed(self.spec, self.died("worker-1.0", time_ms=99))
-
-    def test_the_coordinator_is_a_process_too(self) -> None:
-        assert landed(FaultSpec("kill", Target(Role.COORDINATOR)), self.died("coordinator.0"))
-
-    @pytest.mark.parametrize(("completed_ms", "expected"), [((60, 99), True), ((60,), False), ((60, 102), False)])
-    def test_the_checkpoints_that_it_waited_for_completed_before_the_death(
-        self, completed_ms: tuple[float, ...], expected: bool
-    ) -> None:
-        spec = FaultSpec("kill", WORKER, Schedule(after_checkpoint=2))
-        completed = [at(ms, "coordinator.0", CheckpointCompleted(checkpoint=n)) for n, ms in enumerate(completed_ms, 1)]
-        assert landed(spec, [*completed, *self.died("worker-1.0")]) is expected
+@pytest.mark.parametrize(("completed_ms", "expected"), [((60, 99), True), ((60,), False), ((60, 102), False)])
+def test_the_checkpoints_that_it_waited_for_completed_before_the_death(
+    completed_ms: tuple[float, ...], expected: bool
+) -> None:
+    spec = FaultSpec("kill", WORKER, Schedule(after_checkpoint=2))
+    completed = [at(ms, "coordinator.0", CheckpointCompleted(checkpoint=n)) for n, ms in enumerate(completed_ms, 1)]
+    assert landed(spec, [*completed, *died("worker-1.0")]) is expected
 
 
 @pytest.mark.parametrize(("records", "unread"), [(2, True), (1, False)])
@@ -73,87 +56,22 @@ def test_a_kill_while_input_is_unread(records: int, unread: bool) -> None:
     assert landed(spec, [emitted(50, "worker-0.0"), death, later], records=records) is unread
 
 
-class TestAimedKill:
-    spec = FaultSpec("kill", WORKER, Schedule(gate=Gate("acknowledge", WORKER, vertex="sink")))
-    death = (at(101, "harness.0", NodeDied(dead_node="worker-1.0", cause="kill")),)
-
-    def acknowledging(self, subtask: str = "sink[1]", node: str = "worker-1.0", time_ms: float = 98) -> Event:
-        return at(time_ms, node, AckSent(subtask=subtask, checkpoint=1))
-
-    def test_the_last_step_leads_to_the_effect(self) -> None:
-        assert landed(self.spec, [emitted(97, "worker-1.0"), self.acknowledging(), *self.death])
-
-    def test_what_others_do_afterwards_is_no_objection(self) -> None:
-        later = [emitted(99, "worker-0.0"), emitted(103, "worker-1.1")]
-        assert landed(self.spec, [self.acknowledging(), *self.death, *later])
-
-    def test_a_node_that_went_on_was_not_held(self) -> None:
-        assert not landed(self.spec, [self.acknowledging(), emitted(99, "worker-1.0"), *self.death])
-
-    def test_the_effect_of_another_vertex_is_no_proof(self) -> None:
-        assert not landed(self.spec, [self.acknowledging("sum[1]"), *self.death])
-
-    def test_the_effect_of_another_node_is_no_proof(self) -> None:
-        assert not landed(self.spec, [self.acknowledging(node="worker-0.0"), *self.death])
-
-    @pytest.mark.parametrize("step", [AckReceived(checkpoint=1, subtask="sink[1]", outcome=AckOutcome.SUCCESS),
-                                      SplitsLeft(checkpoint=1, vertex="source", splits=())])  # fmt: skip
-    def test_an_enumerator_adds_its_part_before_the_metadata_is_published(self, step: Event) -> None:
-        spec = FaultSpec(
-            "kill", Target(Role.COORDINATOR), Schedule(gate=Gate("publish-metadata", Target(Role.COORDINATOR)))
-        )
-        death = at(101, "harness.0", NodeDied(dead_node="coordinator.0", cause="kill"))
-        assert landed(spec, [at(98, "coordinator.0", step), death])
-
-    def test_an_effect_without_a_recorded_step_needs_the_death_alone(self) -> None:
-        spec = FaultSpec("kill", WORKER, Schedule(gate=Gate("read-state", WORKER)))
-        assert landed(spec, self.death)
-        assert not landed(spec, [])
+@pytest.mark.parametrize("step", [AckReceived(checkpoint=1, subtask="sink[1]", outcome=AckOutcome.SUCCESS),
+                                  SplitsLeft(checkpoint=1, vertex="source", splits=())])  # fmt: skip
+def test_an_enumerator_adds_its_part_before_the_metadata_is_published(step: Event) -> None:
+    spec = FaultSpec("kill", COORDINATOR, Schedule(gate=Gate("publish-metadata", COORDINATOR)))
+    assert landed(spec, [at(98, "coordinator.0", step), *died("coordinator.0")])
 
 
-class TestPause:
-    spec = FaultSpec("pause", WORKER, duration_ms=100)
+PAUSE = FaultSpec("pause", WORKER, duration_ms=100)
 
-    def test_silence_while_another_node_goes_on(self) -> None:
-        assert landed(self.spec, [emitted(99, "worker-1.0"), emitted(150, "worker-0.0"), emitted(201, "worker-1.0")])
 
-    def test_what_the_process_still_says_around_the_signals_is_no_objection(self) -> None:
-        own = [emitted(101, "worker-1.0"), emitted(199, "worker-1.0")]
-        assert landed(self.spec, [*own, emitted(150, "worker-0.0")])
-
-    def test_a_process_that_goes_on_was_not_paused(self) -> None:
-        own = [emitted(time, "worker-1.0") for time in range(100, 200, 20)]
-        assert not landed(self.spec, [*own, emitted(150, "worker-0.0")])
-
-    def test_silence_everywhere_proves_nothing(self) -> None:
-        assert not landed(self.spec, [emitted(99, "worker-1.0"), emitted(201, "worker-0.0")])
-
-    def test_silence_everywhere_that_ends_with_the_pause_is_a_pause(self) -> None:
-        assert landed(self.spec, [emitted(99, "worker-1.0"), emitted(200.1, "worker-1.0")])
-        assert not landed(self.spec, [emitted(99, "worker-1.0"), emitted(240, "worker-1.0")])
-
-    def test_a_pause_ends_with_the_life_that_was_paused(self) -> None:
-        died = at(120, "harness.0", NodeDied(dead_node="worker-1.0", cause="kill"))
-        new_life = [emitted(time, "worker-1.1") for time in range(125, 200, 5)]
-        assert landed(self.spec, [emitted(99, "worker-1.0"), emitted(110, "worker-0.0"), died, *new_life])
-        assert not landed(self.spec, [at(100, "harness.0", died), *new_life])
-
-    def test_a_successor_that_speaks_does_not_break_the_silence_of_the_paused(self) -> None:
-        born = at(120, "worker-1.1", NodeStarted())
-        successor = [emitted(time, "worker-1.1") for time in range(125, 200, 5)]
-        assert landed(self.spec, [emitted(99, "worker-1.0"), born, *successor])
-        going_on = [emitted(time, "worker-1.0") for time in range(105, 200, 5)]
-        assert not landed(self.spec, [*going_on, born, *successor])
-
-    def test_a_process_that_never_says_anything_proves_nothing(self) -> None:
-        assert not landed(self.spec, [at(1, "worker-1.0", NodeStarted()), emitted(150, "worker-0.0")])
-
-    @pytest.mark.parametrize(("visible_ms", "expected"), [(201, True), (150, False)])
-    def test_a_process_seen_from_outside_is_heard_through_its_output(self, visible_ms: int, expected: bool) -> None:
-        rows = at(visible_ms, "reader.0", RowsVisible(name="version-1", poll=9, records=1, checksum=0))
-        life = at(1, "worker-1.0", NodeStarted())
-        fed = [emitted(time, "source.0") for time in (120, 180)]
-        assert landed(self.spec, [life, rows, *fed], end_ms=199) is expected
+@pytest.mark.parametrize(("visible_ms", "expected"), [(201, True), (150, False)])
+def test_a_process_seen_from_outside_is_heard_through_its_output(visible_ms: int, expected: bool) -> None:
+    rows = at(visible_ms, "reader.0", RowsVisible(name="version-1", poll=9, records=1, checksum=0))
+    life = at(1, "worker-1.0", NodeStarted())
+    fed = [emitted(time, "source.0") for time in (120, 180)]
+    assert landed(PAUSE, [life, rows, *fed], end_ms=199) is expected
 
 
 SPEC = FaultSpec("supersede", Target(Role.COORDINATOR))
@@ -166,27 +84,6 @@ def story(*events: Event, spec: FaultSpec = SPEC) -> bool | None:
 
 def says(time_ms: float, node: str = FORMER) -> Event:
     return at(time_ms, node, JobSwitched(status=JobStatus.RESTARTING))
-
-
-def test_it_came_back() -> None:
-    assert story(at(101, SUCCESSOR, NodeStarted()), says(201))
-
-
-def test_it_never_said_anything_again() -> None:
-    assert not story(at(101, SUCCESSOR, NodeStarted()), says(150, SUCCESSOR))
-
-
-def test_nobody_took_over() -> None:
-    assert not story(says(201))
-
-
-def test_it_was_dead_when_its_successor_began() -> None:
-    died = at(50, "harness.0", NodeDied(dead_node=FORMER, cause="kill"))
-    assert not story(died, at(101, SUCCESSOR, NodeStarted()), says(201))
-
-
-def test_its_successor_had_begun_before_the_fault() -> None:
-    assert not story(at(90, SUCCESSOR, NodeStarted()), says(201))
 
 
 @pytest.mark.parametrize(("completed_ms", "lands"), [(99, False), (103, False), (106, True)])
@@ -217,24 +114,79 @@ def completed(checkpoint: int, time_ms: float, position: int) -> Event:
     return at(time_ms, "coordinator.0", CheckpointCompleted(checkpoint=checkpoint, positions=(position,)))
 
 
-def test_a_checkpoint_that_completes_again_was_replayed() -> None:
-    assert landed(REPLAY, [completed(1, 50, 3), completed(2, 90, 5), completed(2, 150, 5)])
+def acknowledging(subtask: str = "sink[1]", node: str = "worker-1.0") -> Event:
+    return at(98, node, AckSent(subtask=subtask, checkpoint=1))
 
 
-def test_it_may_complete_for_the_first_time_while_the_job_is_stopped() -> None:
-    assert landed(REPLAY, [completed(1, 50, 3), completed(2, 110, 5), completed(2, 150, 5)])
+def says_at(node: str, *times_ms: float) -> list[Event]:
+    return [emitted(time_ms, node) for time_ms in times_ms]
 
 
-@pytest.mark.parametrize(
-    "events",
-    [
-        [completed(1, 50, 3), completed(2, 90, 5), completed(3, 150, 7)],
-        [completed(1, 50, 3), completed(1, 60, 3), completed(2, 150, 5)],
-    ],
-    ids=["only-new-ones", "before-the-fault"],
-)
-def test_otherwise_nothing_was(events: list[Event]) -> None:
-    assert not landed(REPLAY, events)
+def born(time_ms: float, node: str) -> Event:
+    return at(time_ms, node, NodeStarted())
+
+
+AIMED = FaultSpec("kill", WORKER, Schedule(gate=Gate("acknowledge", WORKER, vertex="sink")))
+WITHOUT_STEP = FaultSpec("kill", WORKER, Schedule(gate=Gate("read-state", WORKER)))
+DEATH = died("worker-1.0")
+OURS, OTHERS, NEXT = "worker-1.0", "worker-0.0", "worker-1.1"
+NEW_LIFE = says_at(NEXT, *range(125, 200, 5))
+FORMER_BEGAN, SUCCEEDED = born(0, FORMER), born(101, SUCCESSOR)
+EFFECTS: dict[str, tuple[FaultSpec, list[Event]]] = {
+    "a part of the process may have lives of its own": (KILL, died("worker-1/python-worker.2")),
+    "the coordinator is a process too": (FaultSpec("kill", COORDINATOR), died("coordinator.0")),
+    "the last step leads to the effect": (AIMED, [*says_at(OURS, 97), acknowledging(), *DEATH]),
+    "others do something afterwards": (AIMED, [acknowledging(), *DEATH, *says_at(OTHERS, 99), *says_at(NEXT, 103)]),
+    "without a recorded step the death is enough": (WITHOUT_STEP, DEATH),
+    "silence while another node goes on": (PAUSE, [*says_at(OURS, 99, 201), *says_at(OTHERS, 150)]),
+    "it still speaks around the signals": (PAUSE, [*says_at(OURS, 101, 199), *says_at(OTHERS, 150)]),
+    "silence everywhere ends with the pause": (PAUSE, says_at(OURS, 99, 200.1)),
+    "a pause ends with the life that was paused": (
+        PAUSE,
+        [*says_at(OURS, 99), *says_at(OTHERS, 110), *died(OURS, time_ms=120), *NEW_LIFE],
+    ),
+    "a successor that speaks does not break the silence": (PAUSE, [*says_at(OURS, 99), born(120, NEXT), *NEW_LIFE]),
+    "it came back": (SPEC, [FORMER_BEGAN, SUCCEEDED, says(201)]),
+    "a checkpoint completes again": (REPLAY, [completed(1, 50, 3), completed(2, 90, 5), completed(2, 150, 5)]),
+    "it completes for the first time while the job is stopped": (
+        REPLAY,
+        [completed(1, 50, 3), completed(2, 110, 5), completed(2, 150, 5)],
+    ),
+}
+NO_EFFECTS: dict[str, tuple[FaultSpec, list[Event]]] = {
+    **{
+        f"the death of {node}": (KILL, died(node))
+        for node in ("worker-0.0", "worker-10.0", "worker-11.1", "coordinator.0", "worker-0/python-worker.0")
+    },
+    "a death of another cause": (KILL, died(OURS, cause="exit code 1")),
+    "an earlier death": (KILL, died(OURS, time_ms=99)),
+    "a node that went on was not held": (AIMED, [acknowledging(), *says_at(OURS, 99), *DEATH]),
+    "the effect of another vertex": (AIMED, [acknowledging("sum[1]"), *DEATH]),
+    "the effect of another node": (AIMED, [acknowledging(node=OTHERS), *DEATH]),
+    "no death": (WITHOUT_STEP, []),
+    "a process that goes on": (PAUSE, [*says_at(OURS, *range(100, 200, 20)), *says_at(OTHERS, 150)]),
+    "silence everywhere": (PAUSE, [*says_at(OURS, 99), *says_at(OTHERS, 201)]),
+    "silence everywhere beyond the pause": (PAUSE, says_at(OURS, 99, 240)),
+    "who died at once is not paused": (PAUSE, [*died(OURS, time_ms=100), *NEW_LIFE]),
+    "who goes on beside a successor": (PAUSE, [*says_at(OURS, *range(105, 200, 5)), born(120, NEXT), *NEW_LIFE]),
+    "a process that never says anything": (PAUSE, [born(1, OURS), *says_at(OTHERS, 150)]),
+    "it never said anything again": (SPEC, [FORMER_BEGAN, SUCCEEDED, says(150, SUCCESSOR)]),
+    "nobody took over": (SPEC, [FORMER_BEGAN, says(201)]),
+    "it was dead when its successor began": (SPEC, [FORMER_BEGAN, *died(FORMER, time_ms=50), SUCCEEDED, says(201)]),
+    "its successor had begun before": (SPEC, [FORMER_BEGAN, born(90, SUCCESSOR), says(201)]),
+    "only new checkpoints": (REPLAY, [completed(1, 50, 3), completed(2, 90, 5), completed(3, 150, 7)]),
+    "a checkpoint again before the fault": (REPLAY, [completed(1, 50, 3), completed(1, 60, 3), completed(2, 150, 5)]),
+}
+
+
+@pytest.mark.parametrize("what", EFFECTS)
+def test_its_effect_proves_a_fault(what: str) -> None:
+    assert landed(*EFFECTS[what])
+
+
+@pytest.mark.parametrize("what", NO_EFFECTS)
+def test_a_near_miss_is_no_proof(what: str) -> None:
+    assert not landed(*NO_EFFECTS[what])
 
 
 @pytest.mark.parametrize(("visible_ms", "expected"), [(None, False), (40, False), (95, True), (160, False)])

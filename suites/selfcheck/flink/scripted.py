@@ -121,9 +121,9 @@ class ScriptedProcess(FlinkProcess):
         return self.life.last_words()
 
 
-def cluster(rest: ScriptedRest) -> Cluster:
-    """One with a JobManager alone."""
-    processes = {MASTER: ScriptedProcess(MASTER)}
+def cluster(rest: ScriptedRest, log: ScriptedLog | None = None) -> Cluster:
+    """One with a JobManager alone, and its log."""
+    processes = {MASTER: ScriptedProcess(MASTER, log)}
     return cast("Cluster", SimpleNamespace(rest=rest, jar="jar", links=None, recovers=False, processes=processes))
 
 

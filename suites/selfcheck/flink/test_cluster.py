@@ -78,9 +78,10 @@ def test_the_last_error_of_a_log_is_why_it_ended(begun: Mapping[str, FlinkProces
 
 
 def test_a_life_that_has_none_yet_has_that_of_the_one_before(place: Place, tmp_path: Path) -> None:
-    process = FlinkProcess("taskmanager-0", place, [TAKEN], tmp_path)
+    errors = [TAKEN]
+    process = FlinkProcess("taskmanager-0", place, errors, tmp_path)
     ended(process)
-    process._words = ()
+    errors.clear()
     process.start()
     assert process.last_error() == "o.BindException: Address in use"
     process.life.close()

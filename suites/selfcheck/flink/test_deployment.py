@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 
 import pytest
 from msgspec.structs import replace
@@ -15,19 +15,19 @@ from holdfast.faults.user import command, stop
 from holdfast.fixtures.systems.flink import deployment, running_job, system
 from holdfast.fixtures.systems.flink.deployment import FlinkDeployment
 from holdfast.fixtures.systems.flink.jar_deployment import JarDeployment
+from holdfast.fixtures.systems.flink.log import Line
 from holdfast.fixtures.systems.flink.master_log import MasterLog
 from holdfast.fixtures.systems.flink.rest import Refused
 from holdfast.fixtures.systems.flink.running_job import RunningJob
 from holdfast.fixtures.systems.flink.system import Flink
-from holdfast.harness.adapter.recorder import HARNESS
 from holdfast.harness.engine.executor.run import run_plan
 from holdfast.harness.engine.site import registry
 from holdfast.harness.model.case import Tier
-from holdfast.harness.model.checkpoint import FailureReason
 from holdfast.harness.model.events import (
     CheckpointAborted,
-    DeclineReceived,
     Event,
+    JobSubmitted,
+    JobSwitched,
     RescaleAccepted,
     RescaleRefused,
     RescaleRequested,
@@ -39,9 +39,13 @@ from holdfast.harness.model.verdict import Outcome
 from holdfast.harness.spi.controls.job import JobControl
 from holdfast.harness.spi.controls.process import TargetAbsent
 from holdfast.suites.conformance.flink import CASES
-from holdfast.suites.selfcheck.flink.scripted import NO_RECORDS, NoOutput, ScriptedRest, cluster, plan
+from holdfast.suites.selfcheck.flink.scripted import NO_RECORDS, NoOutput, ScriptedLog, ScriptedRest, cluster, plan
 
+JOB = f"{1:032x}"
+"""The first one that a scripted cluster takes."""
+NO_ROOM = "java.io.IOException: No space left on device"
 Make = Callable[..., FlinkDeployment]
+E = TypeVar("E", bound=Event)
 
 
 class NoDisk:
@@ -94,11 +98,24 @@ def ends(monkeypatch: pytest.MonkeyPatch, rest: ScriptedRest) -> Ends:
 
 
 @pytest.fixture
-def make(tmp_path: Path, rest: ScriptedRest, ends: Ends) -> Make:
+def log() -> ScriptedLog:
+    """Of the JobManager."""
+    return ScriptedLog()
+
+
+@pytest.fixture
+def make(tmp_path: Path, rest: ScriptedRest, log: ScriptedLog, ends: Ends) -> Make:
     def made(*faults: FaultSpec) -> FlinkDeployment:
-        return FlinkDeployment(plan(*faults), NO_RECORDS, tmp_path, cluster(rest), "", None)
+        return FlinkDeployment(plan(*faults), NO_RECORDS, tmp_path, cluster(rest, log), "", None)
 
     return made
+
+
+def line(logger: str, message: str, trace: str = "") -> Line:
+    return Line(t=0.0, c=f"org.apache.flink.runtime.checkpoint.{logger}", m=message, e=trace)
+
+
+LEFT = line("StandaloneCompletedCheckpointStore", "Checkpoint with ID 3 at '/run/chk-3' not discarded.")
 
 
 def raising(error: Exception) -> Callable[..., Any]:
@@ -218,6 +235,7 @@ def test_what_was_taken_is_given_back_where_the_run_cannot_begin(
 def test_a_job_that_cannot_be_submitted_leaves_nothing(
     make: Make, rest: ScriptedRest, ends: Ends, error: OSError, clusters: int
 ) -> None:
+    """Where no answer came it may run all the same: it ran beside the next one, whose history held both."""
     rest.refuses = error
     with pytest.raises(OSError, match="no"):
         make(full_storage(100))
@@ -226,11 +244,23 @@ def test_a_job_that_cannot_be_submitted_leaves_nothing(
     assert ends.disks[0].closed
 
 
+def recorded(job: FlinkDeployment, kind: type[E]) -> list[E]:
+    """Events of a kind; the job ends."""
+    return [event for node in job.stop(audit=False).nodes for event in node if isinstance(event, kind)]
+
+
+def of_coordinator(job: FlinkDeployment) -> list[type[Event]]:
+    """What the node shows that users ask; the job ends."""
+    nodes = ([type(event) for event in node] for node in job.stop(audit=False).nodes)
+    [asked] = (node for node in nodes if JobSubmitted in node)
+    return asked
+
+
 def submit(job: FlinkDeployment, **parameters: int | str) -> None:
     job.controls[JobControl].command("submit", dict(parameters))
 
 
-def test_nothing_goes_on_from_nothing(make: Make, rest: ScriptedRest) -> None:
+def test_nothing_goes_on_from_nothing(make: Make, rest: ScriptedRest, log: ScriptedLog) -> None:
     job = make()
     rest.state = "CANCELED"
     with pytest.raises(OSError, match="no job has left a checkpoint: set restore to 0"):
@@ -239,9 +269,9 @@ def test_nothing_goes_on_from_nothing(make: Make, rest: ScriptedRest) -> None:
     submit(job, restore=0)
     assert rest.submitted == ["", ""]
     rest.state = "CANCELED"
-    job._master.left = 3, "/run/savepoint/_metadata"
+    log.written.append(LEFT)
     submit(job)
-    assert rest.submitted[-1] == "/run/savepoint/_metadata"
+    assert rest.submitted[-1].endswith("/chk-3/_metadata")
 
 
 def test_a_job_that_ends_by_itself_is_not_cancelled_by_the_next_one(
@@ -275,17 +305,19 @@ def test_a_job_that_may_run_unknown_ends_its_cluster_and_its_run_says_nothing(
     assert ends.clusters == 1
 
 
-def test_an_outage_at_a_restore_is_not_the_end_of_the_job(make: Make, rest: ScriptedRest) -> None:
+def test_an_outage_at_a_restore_is_not_the_end_of_the_job(make: Make, rest: ScriptedRest, log: ScriptedLog) -> None:
     job = make()
-    rest.state, job._master.left = "CANCELED", (3, "/run/savepoint/_metadata")
-    before = sum(map(len, job._recorder.nodes.values()))
+    rest.state = "CANCELED"
+    log.written.append(LEFT)
+    job.hear()
+    job.happened()
     rest.refuses = OSError("no leader")
     with pytest.raises(OSError, match="no leader"):
         submit(job)
-    assert sum(map(len, job._recorder.nodes.values())) == before
+    assert job.happened() == []
     rest.refuses = Refused("the state does not fit")
     submit(job)
-    assert sum(map(len, job._recorder.nodes.values())) == before + 2
+    assert [type(each) for each in job.happened()] == [JobSubmitted, JobSwitched]
 
 
 def test_a_savepoint_is_listed_wherever_it_was_requested(make: Make, rest: ScriptedRest, tmp_path: Path) -> None:
@@ -298,33 +330,35 @@ def test_a_savepoint_is_listed_wherever_it_was_requested(make: Make, rest: Scrip
     rest.state = "CANCELED"
     submit(job, restore=0)
     rest.state = "CANCELED"
-    job.stop(audit=False)
-    [listed] = [event for event in job._recorder.nodes[HARNESS] if isinstance(event, StorageListed)]
+    [listed] = recorded(job, StorageListed)
     assert sorted(file.path for file in listed.files) == [
         str(tmp_path / name / "_metadata") for name in ("elsewhere", "savepoints")
     ]
 
 
-def test_a_full_disk_is_the_faults_doing_only_once_it_is_filled(make: Make, ends: Ends) -> None:
+def test_a_full_disk_is_the_faults_doing_only_once_it_is_filled(make: Make, log: ScriptedLog, ends: Ends) -> None:
     job = make(full_storage(100))
-
-    def declined() -> DeclineReceived:
-        return DeclineReceived(checkpoint=1, subtask="sum[0]", attempt=0, reason="No space left on device")
-
-    job._note(declined())
-    ends.disks[0].fill()
-    job._note(declined())
-    failed = [event for event in job._recorder.nodes[HARNESS] if isinstance(event, StorageFailed)]
-    assert [event.injected for event in failed] == [False, True]
+    task = f"{'a' * 32}_{'b' * 32}_0_0"
+    declined = line("CheckpointCoordinator", f"Decline checkpoint 1 by task {task} of job {JOB}.", NO_ROOM)
+    for act in (lambda: None, ends.disks[0].fill):
+        act()
+        log.written.append(declined)
+        job.hear()
+    assert [event.injected for event in recorded(job, StorageFailed)] == [False, True]
 
 
-def test_metadata_that_found_no_room_failed_as_state_does(make: Make, ends: Ends) -> None:
+def test_metadata_that_found_no_room_failed_as_state_does(make: Make, log: ScriptedLog, ends: Ends) -> None:
     job = make(full_storage(100))
     ends.disks[0].fill()
-    job._master.unpublished = {1: "java.io.IOException: No space left on device", 2: "java.io.IOException: gone"}
-    for checkpoint in (1, 2, 3):
-        job._note(CheckpointAborted(checkpoint=checkpoint, reason=FailureReason.FINALIZATION, attempt=0))
-    failed = [event for event in job._recorder.nodes[HARNESS] if isinstance(event, StorageFailed)]
+    unpublished = "Failure to finalize checkpoint.\nCaused by: "
+    traces = unpublished + NO_ROOM, f"{unpublished}java.io.IOException: gone", "Checkpoint expired before completing."
+    log.written += [
+        line("CheckpointFailureManager", f"Failed to trigger or complete checkpoint {number} for job {JOB}.", trace)
+        for number, trace in enumerate(traces, 1)
+    ]
+    job.hear()
+    assert [event.checkpoint for event in job.happened() if isinstance(event, CheckpointAborted)] == [1, 2, 3]
+    failed = recorded(job, StorageFailed)
     assert [(event.checkpoint, event.operation, event.injected) for event in failed] == [(1, "publish-metadata", True)]
 
 
@@ -337,9 +371,7 @@ def test_who_requires_a_parallelism_is_answered(
     job = make()
     rest.rescale = rescale  # type: ignore[attr-defined]
     job.controls[JobControl].command("rescale", {"parallelism": 3})
-    job.stop(audit=False)
-    order = [type(event) for event in job._recorder.nodes["coordinator.0"]]
-    assert order[-2:] == [RescaleRequested, answer]
+    assert of_coordinator(job)[-2:] == [RescaleRequested, answer]
     assert job._master.rescales is False, "the job is cancelled"
 
 
@@ -349,9 +381,7 @@ def test_a_response_that_is_lost_is_not_the_request(make: Make, rest: ScriptedRe
     seen = iter(({2}, {2, 3}, {3}))
     rest.required = lambda job: next(seen)  # type: ignore[attr-defined]
     job.controls[JobControl].command("rescale", {"parallelism": 3})
-    job.stop(audit=False)
-    order = [type(event) for event in job._recorder.nodes["coordinator.0"]]
-    assert order[-2:] == [RescaleRequested, RescaleAccepted]
+    assert of_coordinator(job)[-2:] == [RescaleRequested, RescaleAccepted]
 
 
 @pytest.mark.parametrize("required", [{2}, {2, 3}, None])
@@ -364,8 +394,7 @@ def test_an_outage_answers_nobody(
     rest.required = raising(OSError("dead")) if required is None else lambda job: required  # type: ignore[attr-defined]
     with pytest.raises(OSError, match="no leader"):
         job.controls[JobControl].command("rescale", {"parallelism": 3})
-    job.stop(audit=False)
-    assert type(job._recorder.nodes["coordinator.0"][-1]) is RescaleRequested
+    assert of_coordinator(job)[-1] is RescaleRequested
 
 
 @pytest.fixture

@@ -25,16 +25,11 @@ from holdfast.harness.model.target import COORDINATOR, Role, Target
 from holdfast.suites.conformance.flink.links import BETWEEN
 from holdfast.suites.conformance.flink.twins import flink
 from holdfast.suites.conformance.plans import WORKERS
+from holdfast.suites.selfcheck.adapter.test_member import Clocked
 from holdfast.suites.selfcheck.flink.scripted import ScriptedLog, ScriptedProcess
 
 WORKER = Target(Role.WORKER, 0)
 JOB = "0" * 32
-
-
-class Clocked(Recorder):
-    """With a clock that is set by hand."""
-
-    now_ms = 50.0
 
 
 def lives(hear: Callable[[Lives], None] = lambda _: None, *, recovers: bool = True) -> Lives:

@@ -199,6 +199,16 @@ def run(width: int, *indices: int) -> list[tuple[str, str]]:
     ]
 
 
+RESTORES = (COORDINATOR, f"Restoring job {JOB} from Checkpoint 3 @ 1.")
+
+
+def of_two_sources() -> MasterLog:
+    """Both run."""
+    master = a_master()
+    heard([BEGUN[1], *run(2, 0, 1)], master)
+    return master
+
+
 @pytest.mark.parametrize(
     ("width", "region", "participants"),
     [(2, ("source[0]",), ("source[0]", "source[1]")), (1, (), ("source[0]",))],
@@ -206,10 +216,8 @@ def run(width: int, *indices: int) -> list[tuple[str, str]]:
 def test_a_region_restarts_beside_the_others_and_a_narrower_job_is_all_of_it(
     width: int, region: tuple[str, ...], participants: tuple[str, ...]
 ) -> None:
-    master = a_master()
-    heard([BEGUN[1], *run(2, 0, 1)], master)
-    restores = (COORDINATOR, f"Restoring job {JOB} from Checkpoint 3 @ 1.")
-    found = heard([restores, *run(width, 0), (COORDINATOR, TRIGGERED)], master)
+    master = of_two_sources()
+    found = heard([RESTORES, *run(width, 0), (COORDINATOR, TRIGGERED)], master)
     [began] = [each for each in found if isinstance(each, events.AttemptStarted)]
     assert (began.subtasks, began.parallelism) == (region, width)
     [triggered] = [each for each in found if isinstance(each, events.CheckpointTriggered)]
@@ -217,12 +225,10 @@ def test_a_region_restarts_beside_the_others_and_a_narrower_job_is_all_of_it(
 
 
 def test_regions_that_are_deployed_one_by_one_are_one_attempt_which_began_with_the_first() -> None:
-    master = a_master()
-    heard([BEGUN[1], *run(2, 0, 1)], master)
-    restores = (COORDINATOR, f"Restoring job {JOB} from Checkpoint 3 @ 1.")
+    master = of_two_sources()
     (scheduled, runs), (other_scheduled, other_runs) = run(2, 0), run(2, 1)
     deployed = (GRAPH, f"Deploying Source: source (1/2) (attempt #1) with attempt id {SOURCE}_0_1 to tm2 @ host")
-    found = dated([restores, scheduled, deployed, other_scheduled, runs, other_runs], master)
+    found = dated([RESTORES, scheduled, deployed, other_scheduled, runs, other_runs], master)
     [began] = [each for each in found if isinstance(each, Dated)]
     assert began.t == 1
     assert isinstance(began.event, events.AttemptStarted)
@@ -231,34 +237,28 @@ def test_regions_that_are_deployed_one_by_one_are_one_attempt_which_began_with_t
 
 def test_of_two_regions_that_restart_together_each_has_an_attempt() -> None:
     """Both have been restored, and their subtasks scheduled, before the first one is deployed."""
-    master = a_master()
-    heard([BEGUN[1], *run(2, 0, 1)], master)
-    restores = (COORDINATOR, f"Restoring job {JOB} from Checkpoint 3 @ 1.")
+    master = of_two_sources()
     (scheduled, runs), (of_other, other_runs) = run(2, 0), run(2, 1)
-    found = heard([restores, scheduled, restores, of_other, runs, other_runs, (COORDINATOR, TRIGGERED)], master)
+    found = heard([RESTORES, scheduled, RESTORES, of_other, runs, other_runs, (COORDINATOR, TRIGGERED)], master)
     begun = [each for each in found if isinstance(each, events.AttemptStarted)]
     assert [(each.attempt, each.subtasks) for each in begun] == [(2, ("source[0]",)), (3, ("source[1]",))]
     assert [master.attempt_of(f"{SOURCE}_{index}_0") for index in (0, 1)] == [2, 3]
 
 
 def test_what_a_jobmanager_had_begun_when_it_died_is_no_attempt() -> None:
-    master = a_master()
-    heard([BEGUN[1], *run(2, 0, 1)], master)
-    restores = (COORDINATOR, f"Restoring job {JOB} from Checkpoint 3 @ 1.")
-    assert heard([restores, run(2, 0)[0]], master) == []
+    master = of_two_sources()
+    assert heard([RESTORES, run(2, 0)[0]], master) == []
     master.succeeded()
-    found = heard([restores, *run(2, 0, 1), (COORDINATOR, TRIGGERED)], master)
+    found = heard([RESTORES, *run(2, 0, 1), (COORDINATOR, TRIGGERED)], master)
     assert [each.subtasks for each in found if isinstance(each, events.AttemptStarted)] == [()]
 
 
 def test_a_request_that_is_refused_before_the_tasks_are_scheduled_begins_no_attempt() -> None:
-    master = a_master()
-    heard([BEGUN[1], *run(2, 0, 1)], master)
-    restores = (COORDINATOR, f"Restoring job {JOB} from Checkpoint 3 @ 1.")
+    master = of_two_sources()
     refused = (MANAGER, f"Failed to trigger checkpoint for job {JOB} since Not all required tasks are running.")
     kinds = (events.CheckpointRefused, events.AttemptStarted, events.CheckpointTriggered)
     first, second, *rest = run(2, 0, 1)
-    found = heard([restores, refused, first, refused, second, *rest, (COORDINATOR, TRIGGERED)], master)
+    found = heard([RESTORES, refused, first, refused, second, *rest, (COORDINATOR, TRIGGERED)], master)
     refusal, _, began, triggered = (each for each in found if isinstance(each, kinds))
     assert isinstance(refusal, events.CheckpointRefused)
     assert isinstance(began, events.AttemptStarted)

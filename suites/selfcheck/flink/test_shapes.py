@@ -12,7 +12,6 @@ from msgspec.structs import replace
 
 from holdfast.fixtures.pipelines.output.folder_output import VisibleFiles
 from holdfast.fixtures.services.processes.installation import FLINK, compiled, place
-from holdfast.fixtures.systems.flink import running_job
 from holdfast.fixtures.systems.flink.cluster import end_warm_cluster
 from holdfast.fixtures.systems.flink.connectors import PartFiles
 from holdfast.fixtures.systems.flink.jar_system import JarOnFlink, flink
@@ -20,7 +19,6 @@ from holdfast.fixtures.systems.flink.job_log import Dated
 from holdfast.fixtures.systems.flink.log import Line, Tasks
 from holdfast.fixtures.systems.flink.master_log import MasterLog
 from holdfast.fixtures.systems.flink.our_job import objection_to_job
-from holdfast.fixtures.systems.flink.rest import Refused
 from holdfast.fixtures.systems.flink.stored import StoredCheckpoints
 from holdfast.fixtures.systems.flink.system import Flink
 from holdfast.fixtures.systems.flink.worker_log import WorkerLog
@@ -314,14 +312,3 @@ def test_a_right_jar_passes_and_a_wrong_one_is_refuted(main: str, status: Status
     result = run_case(f"flink+{built(main, tmp_path)}", case, Tier.PROCESS, folder=tmp_path / "runs")
     assert result.status is status, result.reason
     assert ("EXACT/row-repeated" in result.reason) is (status is Status.FAIL)
-
-
-@pytest.mark.parametrize(("error", "ends"), [(OSError("timed out"), True), (Refused("no such class"), False)])
-def test_a_job_that_may_run_all_the_same_takes_its_cluster_along(
-    error: OSError, ends: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The answer to a submission was lost: the job ran beside the next one, whose history held both."""
-    ended: list[bool] = []
-    monkeypatch.setattr(running_job, "end_warm_cluster", lambda: ended.append(True))
-    running_job.RunningJob._not_begun(error)
-    assert bool(ended) is ends

@@ -50,18 +50,14 @@ GROUPS = 16
 KEYS = [f"key-{number}" for number in range(40)]
 
 
+def context(groups: range, of: int, subtask: int = 0) -> StateContext:
+    """Of some key groups, and how many there are."""
+    return StateContext(job="job", operator="sum", subtask=subtask, attempt=1, key_groups=groups, max_parallelism=of,
+                        memory_bytes=1 << 20)  # fmt: skip
+
+
 def backend(subtask: int = 0, parallelism: int = 1) -> HashMapBackend:
-    return HashMapBackend(
-        StateContext(
-            job="job",
-            operator="sum",
-            subtask=subtask,
-            attempt=1,
-            key_groups=key_groups(subtask, parallelism, GROUPS),
-            max_parallelism=GROUPS,
-            memory_bytes=1 << 20,
-        )
-    )
+    return HashMapBackend(context(key_groups(subtask, parallelism, GROUPS), GROUPS, subtask))
 
 
 def sums(kept: KeyedStateBackend, stored: range = range(GROUPS)) -> RowState:
@@ -364,20 +360,9 @@ MAKERS: dict[str, Callable[[StateContext], KeyedState]] = {
 }
 
 
-def context(groups: range = range(CANONICAL_GROUPS)) -> StateContext:
-    return StateContext(
-        job="job",
-        operator="sum",
-        subtask=0,
-        attempt=1,
-        key_groups=groups,
-        max_parallelism=CANONICAL_GROUPS,
-        memory_bytes=1 << 20,
-    )
-
-
 def handler(name: str, groups: range = range(CANONICAL_GROUPS)) -> StateHandler:
-    return StateHandler(MAKERS[name](context(groups)), context=context(groups))
+    made = context(groups, CANONICAL_GROUPS)
+    return StateHandler(MAKERS[name](made), context=made)
 
 
 def taken(held: StateHandler, checkpoint: int) -> tuple[Manifest, dict[str, bytes]]:

@@ -118,28 +118,26 @@ def test_what_is_sent_behind_a_late_message_waits_unless_it_may_overtake(wire: W
     assert wire.heard() == [TRIGGER, NOTICE, PING, TRIGGER]
 
 
-def test_a_hold_that_ends_releases_nothing_that_another_one_holds(wire: Wire) -> None:
-    notices = Disturbance(MessageKind.COMPLETE, Way.DELAY, delay_ms=HOUR_MS, overtaken_by=ALL_KINDS)
-    triggers = Disturbance(MessageKind.TRIGGER, Way.DELAY, delay_ms=HOUR_MS, overtaken_by=ALL_KINDS)
+@pytest.mark.parametrize(
+    ("overtaken_by", "heard"),
+    [
+        (ALL_KINDS, ([PING], [PING, TRIGGER], [PING, TRIGGER, NOTICE])),
+        (frozenset(), ([], [], [NOTICE, TRIGGER, PING])),
+    ],
+    ids=["a hold that ends releases nothing that another one holds", "what waits behind another hold keeps its place"],
+)
+def test_one_hold_ends_before_another(
+    wire: Wire, overtaken_by: frozenset[MessageKind], heard: tuple[list[object], ...]
+) -> None:
+    notices = Disturbance(MessageKind.COMPLETE, Way.DELAY, delay_ms=HOUR_MS, overtaken_by=overtaken_by)
+    triggers = Disturbance(MessageKind.TRIGGER, Way.DELAY, delay_ms=HOUR_MS, overtaken_by=overtaken_by)
     wire.order(DISTURB_MESSAGES, notices)
     wire.order(DISTURB_MESSAGES, triggers)
-    assert wire.send(NOTICE, TRIGGER, PING) == [PING]
+    assert wire.send(NOTICE, TRIGGER, PING) == heard[0]
     wire.order(RESTORE_MESSAGES, triggers)
-    assert wire.heard() == [PING, TRIGGER]
+    assert wire.heard() == heard[1]
     wire.order(RESTORE_MESSAGES, notices)
-    assert wire.heard() == [PING, TRIGGER, NOTICE]
-
-
-def test_what_waits_behind_another_hold_keeps_its_place(wire: Wire) -> None:
-    notices = Disturbance(MessageKind.COMPLETE, Way.DELAY, delay_ms=HOUR_MS)
-    triggers = Disturbance(MessageKind.TRIGGER, Way.DELAY, delay_ms=HOUR_MS)
-    wire.order(DISTURB_MESSAGES, notices)
-    wire.order(DISTURB_MESSAGES, triggers)
-    assert wire.send(NOTICE, TRIGGER, PING) == []
-    wire.order(RESTORE_MESSAGES, triggers)
-    assert wire.heard() == []
-    wire.order(RESTORE_MESSAGES, notices)
-    assert wire.heard() == [NOTICE, TRIGGER, PING]
+    assert wire.heard() == heard[2]
 
 
 def test_a_message_arrives_when_its_delay_is_over(wire: Wire) -> None:

@@ -8,9 +8,19 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from holdfast.fixtures.services.provider import SiteServices
+from holdfast.harness.spi.service import Site
+
 if TYPE_CHECKING:
     from holdfast.fixtures.services.container import Container
     from holdfast.fixtures.services.stack import Stack
+
+
+@pytest.fixture(scope="module")
+def services() -> Iterator[SiteServices]:
+    """Of this machine, opened as they are used."""
+    with closing(SiteServices(Site())) as opened:
+        yield opened
 
 
 @pytest.fixture(scope="package")

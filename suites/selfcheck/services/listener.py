@@ -57,6 +57,19 @@ def becomes(true: Callable[[], bool], limit_s: float = 10.0) -> bool:
     return now
 
 
+def silent(stream: socket.socket, for_s: float) -> bool:
+    """Whether nothing comes for a while. What comes can still be read."""
+    before_s = stream.gettimeout()
+    stream.settimeout(for_s)
+    try:
+        stream.recv(1, socket.MSG_PEEK)
+    except TimeoutError:
+        return True
+    finally:
+        stream.settimeout(before_s)
+    return False
+
+
 def answers(port: int, limit_s: float = 1.0) -> bool:
     """Whether somebody there gives back what he is told."""
     with suppress(OSError), socket.create_connection(("127.0.0.1", port), limit_s) as stream:

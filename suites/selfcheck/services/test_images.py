@@ -5,7 +5,6 @@ from __future__ import annotations
 import gc
 import signal
 import subprocess
-import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path, PurePosixPath
@@ -26,6 +25,7 @@ from holdfast.fixtures.images.recipe import (
 from holdfast.harness import cli
 from holdfast.harness.commands import services as commands
 from holdfast.harness.spi.service import Image
+from holdfast.suites.selfcheck.services.listener import becomes
 from holdfast.suites.selfcheck.started import Started
 
 NOWHERE = ("tcp://127.0.0.1:1", "unix:///nobody/listens.sock")
@@ -144,7 +144,6 @@ def test_a_broken_recipe_is_told_with_the_end_of_its_build() -> None:
 BUILD_S = 120
 """A build that nobody ends goes on for no longer."""
 SEEN_LIMIT_S = 30.0
-LOOK_S = 0.1
 INTERRUPTED = """
 import signal, sys
 from holdfast.fixtures.images import builder
@@ -164,10 +163,10 @@ def test_an_interrupt_ends_the_builds() -> None:
         assert process.stdout is not None
         assert any(line == "begun\n" for line in process.stdout)
         # A container may speak before the daemon lists it.
-        assert comes_true(lambda: containers_of(command))
+        assert becomes(lambda: bool(containers_of(command)), SEEN_LIMIT_S)
         process.send_signal(signal.SIGINT)
         process.wait(SEEN_LIMIT_S)
-        assert comes_true(lambda: not containers_of(command)), "the daemon goes on building"
+        assert becomes(lambda: not containers_of(command), SEEN_LIMIT_S), "the daemon goes on building"
 
 
 @pytest.mark.tier("containers")
@@ -192,18 +191,8 @@ def build_without_end() -> Iterator[tuple[Started, str]]:
         finally:
             process.kill()
             process.wait(SEEN_LIMIT_S)
-            comes_true(lambda: not containers_of(command))  # By itself, as its client is gone.
+            becomes(lambda: not containers_of(command), SEEN_LIMIT_S)  # By itself, as its client is gone.
             remove_containers(command)
-
-
-def comes_true(condition: Callable[[], object]) -> bool:
-    """Whether a condition holds within the limit."""
-    deadline_s = time.monotonic() + SEEN_LIMIT_S
-    while not condition():
-        if time.monotonic() > deadline_s:
-            return False
-        time.sleep(LOOK_S)
-    return True
 
 
 def containers_of(command: str) -> list[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from ipaddress import IPv4Address, IPv6Address, ip_address
@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from holdfast.fixtures.services import database, kafka, object_store
+from holdfast.harness.adapter.links import Links
 from holdfast.harness.spi.controls.network import BACKWARD, BOTH, FORWARD
 
 if TYPE_CHECKING:
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
 
     from holdfast.fixtures.services.container import Container
     from holdfast.fixtures.services.stack import Stack
-    from holdfast.harness.adapter.links import Links
 
 
 pytestmark = pytest.mark.tier("containers")
@@ -121,31 +121,22 @@ def test_a_limited_link_carries_only_so_much(links: Links, store: Minio) -> None
     assert prompt(store, LARGE)
 
 
-def test_a_black_hole_swallows_and_the_heal_closes_what_was_swallowed(links: Links, stack: Stack, store: Minio) -> None:
+@pytest.mark.parametrize(
+    ("impairment", "end"), [(("black-hole",), Links.restore), (("slow", 30_000), Links.reset)],
+    ids=["the heal of a black hole", "a reset of a slow link"],
+)  # fmt: skip
+def test_a_connection_that_hangs_is_closed_and_the_next_one_goes_through(
+    links: Links, stack: Stack, store: Minio, impairment: tuple[Any, ...], end: Callable[[Links, str], object]
+) -> None:
     import urllib3
 
     url = f"http://{stack.relay.container.address}:19000/minio/health/live"
     with urllib3.PoolManager(retries=False) as pool, ThreadPoolExecutor(1) as threads:
-        links.act(LINK, "black-hole")
+        links.act(LINK, *impairment)
         attempt = threads.submit(pool.request, "GET", url)
         with pytest.raises(TimeoutError):
             attempt.result(PATIENCE_S)
-        links.restore(LINK)
-        with pytest.raises(urllib3.exceptions.ProtocolError):
-            attempt.result(LIMIT_S)
-        assert pool.request("GET", url).status == 200
-
-
-def test_a_reset_closes_a_connection_and_lets_the_next_one_through(links: Links, stack: Stack, store: Minio) -> None:
-    import urllib3
-
-    url = f"http://{stack.relay.container.address}:19000/minio/health/live"
-    with urllib3.PoolManager(retries=False) as pool, ThreadPoolExecutor(1) as threads:
-        links.act(LINK, "slow", 30_000)
-        attempt = threads.submit(pool.request, "GET", url)
-        with pytest.raises(TimeoutError):
-            attempt.result(PATIENCE_S)
-        links.reset(LINK)
+        end(links, LINK)
         with pytest.raises(urllib3.exceptions.ProtocolError):
             attempt.result(LIMIT_S)
         links.restore(LINK)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -21,7 +19,6 @@ from holdfast.harness.model.events import AttemptStarted, NodeDied, NodeStarted
 from holdfast.harness.model.jobs import FORWARD
 from holdfast.harness.model.plan import FaultSpec, Gate, Plan, Schedule
 from holdfast.harness.model.target import COORDINATOR, STORAGE, Role, Target
-from holdfast.harness.spi.service import Site
 from holdfast.suites.conformance.plans import TOLERANT
 from holdfast.suites.selfcheck.connectors.test_runs import LEFT_UNCOVERED, WORKER, kill, plan, refuted
 from holdfast.suites.selfcheck.marks import unless
@@ -42,12 +39,6 @@ CONNECTED = {
 }
 BROKER = Target(Role.BROKER)
 DRAWS = 4
-
-
-@pytest.fixture(scope="module")
-def services() -> Iterator[SiteServices]:
-    with closing(SiteServices(Site())) as opened:
-        yield opened
 
 
 def run(services: SiteServices, chosen: Plan, folder: Path, variant: str = "") -> Run:

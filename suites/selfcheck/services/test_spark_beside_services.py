@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from contextlib import closing
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -18,7 +17,6 @@ from holdfast.harness.engine.site.registry import toolbox
 from holdfast.harness.model.case import Tier
 from holdfast.harness.model.plan import Plan
 from holdfast.harness.model.verdict import Outcome
-from holdfast.harness.spi.service import Site
 from holdfast.suites.chaos.structured_streaming import CASES, CLAIMS_TOO_MUCH
 from holdfast.suites.selfcheck.marks import unless
 from holdfast.suites.selfcheck.replaced_runs import named_clauses
@@ -32,12 +30,6 @@ pytestmark = [
     pytest.mark.xdist_group("spark-beside-services"),
 ]
 PLANS: Mapping[str, Plan] = {case.id: case.plan for case in CASES if isinstance(case.plan, Plan)}
-
-
-@pytest.fixture(scope="module")
-def services() -> Iterator[SiteServices]:
-    with closing(SiteServices(Site())) as opened:
-        yield opened
 
 
 def run(services: SiteServices, case: str, variant: str, folder: Path) -> Run:

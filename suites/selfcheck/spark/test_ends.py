@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-import time
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
@@ -27,6 +25,7 @@ from holdfast.harness.adapter.network.sockets import address_of
 from holdfast.harness.adapter.process import Process, descendants
 from holdfast.harness.model.events import CheckpointCompleted
 from holdfast.suites.selfcheck.processes.test_deployment import living
+from holdfast.suites.selfcheck.services.listener import becomes
 from holdfast.suites.selfcheck.spark.plans import WORKER, plan
 from holdfast.suites.selfcheck.started import Started
 
@@ -50,13 +49,6 @@ def advance_to_a_checkpoint(deployment: SparkDeployment) -> None:
 def started(deployment: SparkDeployment, name: str) -> list[Process]:
     """The living processes of a run whose name begins like this."""
     return living([life.pid for life in deployment.supervisor._held if life.node.startswith(name)])
-
-
-def becomes_true(condition: Callable[[], bool]) -> bool:
-    deadline = time.monotonic() + LIMIT_S
-    while not condition() and time.monotonic() < deadline:
-        time.sleep(0.05)
-    return condition()
 
 
 @pytest.mark.nightly
@@ -146,7 +138,7 @@ def test_after_a_sigkill_of_the_harness_nothing_lives_on(tmp_path: Path) -> None
         assert len(mentioning(folder)) == 3  # JVMs of the driver program and of two executors
         harness.kill()
         assert all(process.wait_end(LIMIT_S) for process in processes)
-    assert becomes_true(lambda: not mentioning(folder))
+    assert becomes(lambda: not mentioning(folder), LIMIT_S)
     list(lease.sweep())
     assert not Path(folder).exists(), "a sweep clears away after one that was killed"
 

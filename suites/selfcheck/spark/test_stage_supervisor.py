@@ -17,7 +17,7 @@ from holdfast.fixtures.reference.drivers.processes import control
 from holdfast.fixtures.reference.drivers.processes.connection import FrameKind, header
 from holdfast.fixtures.reference.drivers.processes.life import read_log
 from holdfast.fixtures.reference.drivers.spark.cluster import Session
-from holdfast.fixtures.reference.drivers.spark.messages import BeginRun, NodeArrived
+from holdfast.fixtures.reference.drivers.spark.messages import NodeArrived
 from holdfast.fixtures.reference.drivers.spark.stage_supervisor import EXECUTOR, PYTHON_WORKER, StageSupervisor
 from holdfast.harness.adapter.network.acceptor import TOKEN_BYTES
 from holdfast.harness.adapter.network.sockets import LOOPBACK, Address, call
@@ -81,7 +81,7 @@ class Nodes:
         self.cluster = Here()
         self.session = Session(self.cluster)
         self.supervisor = StageSupervisor(folder, self.session, {}, no_channel)
-        self.supervisor._begin = BeginRun(0, 0, cast("RunSettings", SimpleNamespace(folder="here")), 0)
+        self.supervisor.begin(cast("RunSettings", SimpleNamespace(folder="here")), 0)
         self.processes: list[subprocess.Popen[bytes]] = []
         self.streams: dict[str, socket.socket] = {}
 
@@ -226,11 +226,10 @@ def test_a_node_is_welcome_when_its_channels_lead_to_it(tmp_path: Path, problem:
         led.append((channel, to))
 
     supervisor = StageSupervisor(tmp_path, session, {"worker-1": ["a", "b"]}, lead)
-    begun: Any = SimpleNamespace(started_ns=0)
     life: Any = SimpleNamespace(
         node="worker-1.0", arrived=SimpleNamespace(listens=receiver), send=lambda message: welcomed.append(len(led))
     )
-    supervisor._begin = begun
+    supervisor.begin(cast("RunSettings", None), 0)
     supervisor._route(life)
     assert supervisor.problem == problem
     assert (led, welcomed) == (([], []) if problem else ([("a", receiver), ("b", receiver)], [2]))

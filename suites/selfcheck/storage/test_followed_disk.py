@@ -22,8 +22,9 @@ from holdfast.fixtures.storages.on_disk import Disk, DiskFiles
 from holdfast.harness.model.events import FileReference
 from holdfast.harness.sim.disk import FileChange, SimulatedDisk
 from holdfast.harness.spi.errors import Damaged
-from holdfast.harness.spi.state import Cancelled, StateContext, StateDescriptor, StateKind
+from holdfast.harness.spi.state import Cancelled, StateDescriptor, StateKind
 from holdfast.harness.spi.storage import CheckpointStreamFactory, Scope
+from holdfast.suites.selfcheck.operators.test_operator_state import CONTEXT
 from holdfast.suites.selfcheck.storing import TestWorld
 
 PATH, CONTENT = "job/record", b"12345678"
@@ -83,8 +84,9 @@ def test_a_crash_leaves_a_share(share: float, left: dict[str, bytes]) -> None:
     assert disk.files == left
 
 
-def test_an_operation_stands_in_its_middle_and_goes_on() -> None:
-    disk, world = SimulatedDisk(), TestWorld()
+def publication(disk: SimulatedDisk) -> Lane:
+    """A lane that publishes a file."""
+    world = TestWorld()
 
     def stage() -> Outcome:
         files_on(disk, world).publish(PATH, CONTENT)
@@ -92,6 +94,11 @@ def test_an_operation_stands_in_its_middle_and_goes_on() -> None:
 
     lane = Lane(stage)
     world.hold = lane.hold
+    return lane
+
+
+def test_an_operation_stands_in_its_middle_and_goes_on() -> None:
+    lane = publication(disk := SimulatedDisk())
     assert lane.go_on() is Stop.MIDDLE
     assert disk.files == {UPLOAD: CONTENT[:4]}
     assert lane.go_on() == ()
@@ -99,15 +106,8 @@ def test_an_operation_stands_in_its_middle_and_goes_on() -> None:
 
 
 def test_a_held_operation_of_a_dead_process_ends_on_a_copy() -> None:
-    disk, world = SimulatedDisk(), TestWorld()
-
-    def stage() -> Outcome:
-        files_on(disk, world).publish(PATH, CONTENT)
-        return ()
-
     before = threading.active_count()
-    lane = Lane(stage)
-    world.hold = lane.hold
+    lane = publication(disk := SimulatedDisk())
     lane.go_on()
     changes = disk.followed(lane.go_on)
     assert disk.files == {UPLOAD: CONTENT[:4]}
@@ -151,9 +151,6 @@ def test_what_belongs_to_a_task_is_called_by_its_thread_with_its_answer_and_erro
     assert on_simulator(lambda: threading.current_thread()) is threading.current_thread()
 
 
-CONTEXT = StateContext(
-    job="job", operator="sum", subtask=0, attempt=1, key_groups=range(4), max_parallelism=4, memory_bytes=1 << 20
-)
 SUMS = StateDescriptor(name="sums", kind=StateKind.VALUE)
 NOTHING = StoredState(None, None)
 

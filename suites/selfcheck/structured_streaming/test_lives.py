@@ -14,12 +14,14 @@ from holdfast.fixtures.systems.structured_streaming.controls import CONTAINER, S
 from holdfast.fixtures.systems.structured_streaming.driver import progressed
 from holdfast.fixtures.systems.structured_streaming.endpoints import Endpoints
 from holdfast.fixtures.systems.structured_streaming.lives import Lives
-from holdfast.fixtures.systems.structured_streaming.messages import Ended, Start, Started
-from holdfast.fixtures.systems.structured_streaming.query import FAILURES_IN_A_ROW, Query, Stage
+from holdfast.fixtures.systems.structured_streaming.messages import Ended, Start
+from holdfast.fixtures.systems.structured_streaming.query import FAILURES_IN_A_ROW, Query
 from holdfast.fixtures.systems.structured_streaming.session import ProcessTable
 from holdfast.harness.adapter.recorder import Recorder
-from holdfast.harness.model.events import Event, JobStatus, JobSwitched, NodeDied, RecoveryFailed
+from holdfast.harness.model.events import Event, JobStatus, JobSwitched, RecoveryFailed
 from holdfast.harness.model.target import Role, Target
+from holdfast.suites.selfcheck.adapter.test_member import Clocked, deaths
+from holdfast.suites.selfcheck.structured_streaming.test_query_upgrade import FakeLog, FakeSession, begin, tell
 
 OURS, NEW = "worker-0.0", "worker-0.1"
 FIRST = Target(Role.WORKER, 0)
@@ -99,11 +101,6 @@ def processes(lives: Lives, container: Container) -> StreamingProcesses:
     query: Any = SimpleNamespace(lives=lives)
     services: Any = SimpleNamespace(stack=SimpleNamespace(spark=SimpleNamespace(workers=[container])))
     return StreamingProcesses(query, services, None)
-
-
-def deaths(recorder: Recorder) -> list[tuple[str, str]]:
-    events = recorder.nodes.get("harness", ())
-    return [(event.dead_node, event.cause) for event in events if isinstance(event, NodeDied)]
 
 
 def test_who_was_killed_is_not_found_dead_once_more_and_has_a_successor(
@@ -216,20 +213,25 @@ def test_a_query_has_progressed_once_it_has_run_a_micro_batch(reports: list[dict
     assert progressed(query) is expected
 
 
+def start(trigger_ms: int = 1) -> Start:
+    return Start("query", "module", Endpoints("in", "out", "state", 1, trigger_ms))
+
+
+def query_of(session: Any, recorder: Recorder) -> Query:
+    log: Any = FakeLog(session)
+    return Query(session, start(), log, "source[0]", recorder)
+
+
 def events_of_failures(*, excused: bool = False, damaged: bool = False) -> list[Event]:
     """What becomes of a query that fails once more than it may."""
-    recorder = Recorder()
-    session: Any = SimpleNamespace(lives=1, dead=False, usable=True, executors={}, send=lambda command: None)
-    log: Any = SimpleNamespace(committed=4, restarted=lambda: None)
-    endpoints = Endpoints("in", "out", "state", 1, 1)
-    query = Query(session, Start("query", "module", endpoints), log, "source[0]", recorder)
+    recorder, session = Clocked(), FakeSession()
+    query = query_of(session, recorder)
     query.excused = lambda: excused
-    damages: Any = SimpleNamespace(acts=damaged, notice=lambda: None)
+    damages: Any = SimpleNamespace(acts=damaged, notice=lambda: None, tend=lambda: None)
     query.damages = damages
     for _ in range(FAILURES_IN_A_ROW + 1):
-        query._begin()
-        query._take(Started(query._start.query))
-        query._take(Ended(query._start.query, "connection refused"))
+        begin(query, session, recorder)
+        tell(query, session, Ended(session.started.query, "connection refused"))
     return list(recorder.happened())
 
 
@@ -250,44 +252,36 @@ def test_a_checkpoint_that_cannot_be_read_is_told_and_waited_for() -> None:
 
 def test_it_rests_when_no_micro_batch_has_begun_for_an_interval() -> None:
     looks = iter([(4, 4), (5, 4), (5, 5), (5, 5), (5, 5)])
-    clock: Any = SimpleNamespace(now_ms=0.0)
-    log: Any = SimpleNamespace(planned=4, committed=3)
-    session: Any = SimpleNamespace(lives=1, dead=False, usable=True, executors={}, hear=list)
-    query = Query(
-        session, Start("query", "module", Endpoints("in", "out", "state", 1, 20)), log, "source[0]", Recorder()
-    )
-    query._recorder, query._stage = clock, Stage.RUNNING
+    recorder = Clocked()
+    session: Any = FakeSession()
+    log: Any = FakeLog(session)
+    query = Query(session, start(trigger_ms=20), log, "source[0]", recorder)
+    begin(query, session, recorder)
+    recorder.now_ms, log.committed = 0.0, 3
 
     def wait(_seconds: float) -> None:
-        clock.now_ms += 10
+        recorder.now_ms += 10
         log.planned, log.committed = next(looks)
 
     session.wait = wait
     query.tend = lambda: None  # type: ignore[method-assign]
     query.rest()
-    assert (list(looks), clock.now_ms) == ([], 50)
+    assert (list(looks), recorder.now_ms) == ([], 50)
 
 
 def test_a_query_that_ends_by_itself_without_an_error_is_started_again_and_has_not_failed() -> None:
     """As one does that takes what there is: its scheduler starts it again."""
-    recorder = Recorder()
-    session: Any = SimpleNamespace(lives=1, dead=False, usable=True, executors={}, send=lambda command: None)
-    log: Any = SimpleNamespace(committed=4, restarted=lambda: None)
-    query = Query(session, Start("query", "module", Endpoints("in", "out", "state", 1, 1)), log, "source[0]", recorder)
-    for _ in range(2 * FAILURES_IN_A_ROW):
-        query._begin()
-        query._take(Started(query._start.query))
-        query._take(Ended(query._start.query))
-        assert query._stage is Stage.RESTART
+    recorder, session = Clocked(), FakeSession()
+    query = query_of(session, recorder)
+    for number in range(1, 2 * FAILURES_IN_A_ROW + 1):
+        begin(query, session, recorder)
+        tell(query, session, Ended(session.started.query))
+        assert (session.started.query, query.running) == (f"query.{number}", False)
     assert not any(event.status is JobStatus.FAILED for event in recorder.happened() if isinstance(event, JobSwitched))
 
 
 def test_the_checkpoint_is_contended_until_each_former_driver_program_is_over() -> None:
-    session: Any = SimpleNamespace(usable=True, executors={})
-    log: Any = SimpleNamespace()
-    query = Query(
-        session, Start("query", "module", Endpoints("in", "out", "state", 1, 1)), log, "source[0]", Recorder()
-    )
+    query = query_of(FakeSession(), Recorder())
     contended = [query.contended]
     former: Any = SimpleNamespace(over=False)
     query.formers += [SimpleNamespace(over=True), former]  # type: ignore[list-item]

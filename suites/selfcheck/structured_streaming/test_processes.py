@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
@@ -21,6 +19,7 @@ from holdfast.harness.model.plan import Plan, WorkloadSpec
 from holdfast.harness.model.target import Role, Target
 from holdfast.harness.spi.controls.process import ProcessControl
 from holdfast.suites.selfcheck.marks import sweeps
+from holdfast.suites.selfcheck.services.listener import becomes
 from holdfast.suites.selfcheck.started import Started
 
 LIMIT_S = 90.0
@@ -47,19 +46,12 @@ def standing(folder: Path) -> StreamingDeployment:
     """A query that runs, with both executors."""
     deployment = StructuredStreaming().deploy(PLAN, Synthetic().generate({}, 1), Tier.SPARK, folder)
     assert isinstance(deployment, StreamingDeployment)
-    await_true(lambda: bool(deployment.advance(deployment.now_ms + 100)) and all_alive(deployment))
+    assert becomes(lambda: bool(deployment.advance(deployment.now_ms + 100)) and all_alive(deployment), LIMIT_S)
     return deployment
 
 
 def all_alive(deployment: StreamingDeployment) -> bool:
     return all(deployment.controls[ProcessControl].alive(target) for target in (COORDINATOR, *WORKERS))
-
-
-def await_true(condition: Callable[[], bool]) -> None:
-    limit_s = time.monotonic() + LIMIT_S
-    while not condition():
-        assert time.monotonic() < limit_s
-        time.sleep(0.02)
 
 
 def labelled(folder: Path) -> list[int]:
@@ -77,7 +69,9 @@ def test_executors_end_with_their_driver_and_a_session_with_its_close(tmp_path: 
         assert len(first) >= 4  # Python and Java of the driver, two executors
         deployment.controls[ProcessControl].kill(COORDINATOR)
         assert not deployment.controls[ProcessControl].alive(COORDINATOR)
-        await_true(lambda: deployment.advance(deployment.now_ms + 100) is not None and all_alive(deployment))
+        assert becomes(
+            lambda: deployment.advance(deployment.now_ms + 100) is not None and all_alive(deployment), LIMIT_S
+        )
         assert not first & set(labelled(folder))
     session_here().close()
     assert not labelled(folder)
@@ -94,5 +88,5 @@ def test_a_killed_harness_leaves_nothing_that_a_sweep_does_not_end(tmp_path: Pat
     [swept] = [each for each in lease.sweep() if str(session) in each]
     assert swept.startswith(f"{session}: removed, ")
     end_labelled(tmp_path)
-    await_true(lambda: not labelled(session) and not labelled(tmp_path))
+    assert becomes(lambda: not labelled(session) and not labelled(tmp_path), LIMIT_S)
     assert not session.exists()

@@ -13,14 +13,15 @@ from holdfast.fixtures.pipelines.declaration import Declaration
 from holdfast.fixtures.pipelines.output.outgoing import Commit, FilesOutput, Outgoing, TableOutput, TopicOutput
 from holdfast.fixtures.systems.structured_streaming.endpoints import Endpoints
 from holdfast.fixtures.systems.structured_streaming.lives import QUIET_MS, Superseded
-from holdfast.fixtures.systems.structured_streaming.messages import Ended, Progressed, Start, Started, Stop
+from holdfast.fixtures.systems.structured_streaming.messages import Ended, Progressed, Report, Start, Started, Stop
 from holdfast.fixtures.systems.structured_streaming.pipeline import bears_late_writes
-from holdfast.fixtures.systems.structured_streaming.query import FAILURES_IN_A_ROW, Query, Stage
+from holdfast.fixtures.systems.structured_streaming.query import FAILURES_IN_A_ROW, RESTART_DELAY_MS, Query
 from holdfast.fixtures.systems.structured_streaming.session import Session
 from holdfast.harness.adapter.recorder import Recorder
 from holdfast.harness.model.capability import AT_LEAST_ONCE, Guarantee
 from holdfast.harness.model.events import CheckpointCompleted, Event, JobStatus, JobSwitched, NodeDied
 from holdfast.harness.model.job import Contract
+from holdfast.suites.selfcheck.adapter.test_member import Clocked
 
 CHECKPOINT = "file:///checkpoint"
 FIRST = Start("query", "/team/orders.py", Endpoints("in", "out", CHECKPOINT, 1, 1))
@@ -28,20 +29,29 @@ NEXT = Start("query", "/team/orders_v2.py", FIRST.endpoints)
 
 
 class FakeSession:
-    """A driver program that obeys."""
+    """A driver program that obeys. `started`: the last query; `says`: what is heard next."""
 
-    lives, dead, usable, version = 1, False, True, "4.0.0"
+    lives, dead, usable, version, program = 1, False, True, "4.0.0", None
     executors: dict[int, object] = {}
 
     def __init__(self) -> None:
         self.did: list[str] = []
+        self.started = FIRST
+        self.says: list[object] = []
 
     def send(self, command: object) -> None:
+        if isinstance(command, Start):
+            self.started = command
         if isinstance(command, Stop):
             self.did.append(f"stop idle={command.idle}")
+            self.says.append(Ended(self.started.query))
 
     def hear(self) -> list[object]:
-        return [Ended("query.1")]
+        said, self.says = self.says, []
+        return said
+
+    def look(self) -> tuple[list[int], list[int]]:
+        return [], []
 
     def kill_driver(self) -> None:
         self.did.append("kill")
@@ -56,7 +66,7 @@ class FakeSession:
 class FakeLog:
     """Of checkpoints, to which commits are added by hand."""
 
-    look_interval_ms, committed, planned = 0, 4, 4
+    look_interval_ms, committed, planned = 1_000, 4, 4
 
     def __init__(self, session: FakeSession) -> None:
         self._session = session
@@ -79,11 +89,24 @@ class FakeLog:
         return True
 
 
+def begin(query: Query, session: FakeSession, recorder: Clocked) -> None:
+    """It is started as soon as it is due, and runs."""
+    recorder.now_ms += RESTART_DELAY_MS
+    query.tend()
+    tell(query, session, Started(session.started.query))
+
+
+def tell(query: Query, session: FakeSession, report: Report) -> None:
+    """The driver program reports something."""
+    session.says.append(report)
+    query.tend()
+
+
 class Upgraded:
     """A query that runs, and is upgraded."""
 
     def __init__(self, *, kill: bool = False, replay: bool = False) -> None:
-        self.session, self.recorder = FakeSession(), Recorder()
+        self.session, self.recorder = FakeSession(), Clocked()
         self.log = FakeLog(self.session)
         session: Any = self.session
         log: Any = self.log
@@ -93,8 +116,7 @@ class Upgraded:
         self.query.upgrade(kill=kill, replay=replay)
 
     def begin(self) -> None:
-        self.query._begin()
-        self.query._take(Started(self.query._start.query))
+        begin(self.query, self.session, self.recorder)
 
     def failure(self) -> str:
         """Why the job failed; empty if it did not."""
@@ -114,10 +136,11 @@ class Upgraded:
 def test_it_ends_with_its_driver_program_and_the_next_version_begins(kill: bool, replay: bool, did: list[str]) -> None:
     upgraded = Upgraded(kill=kill, replay=replay)
     assert upgraded.session.did == [*did, "serve /team"]
-    assert upgraded.query._stage is Stage.RESTART
     assert upgraded.query.upgraded
+    upgraded.query.tend()
+    assert upgraded.session.started.pipeline == FIRST.pipeline, "it is not due yet"
     upgraded.begin()
-    assert upgraded.query._start.pipeline == NEXT.pipeline
+    assert upgraded.session.started.pipeline == NEXT.pipeline
     with pytest.raises(OSError, match="runs its next version already"):
         upgraded.query.upgrade(kill=True, replay=False)
 
@@ -131,14 +154,15 @@ def test_it_ends_with_its_driver_program_and_the_next_version_begins(kill: bool,
 )
 def test_a_checkpoint_that_is_refused_is_told_from_a_later_failure(commits: bool, reason: str) -> None:
     upgraded = Upgraded()
+    upgraded.begin()
     if commits:
-        upgraded.begin()
         upgraded.log.commit()
-        upgraded.query._watch.record()
+        upgraded.recorder.now_ms += upgraded.log.look_interval_ms
+        upgraded.query.tend()
     for _ in range(FAILURES_IN_A_ROW):
         assert not upgraded.failure()
+        tell(upgraded.query, upgraded.session, Ended(upgraded.session.started.query, "no such state"))
         upgraded.begin()
-        upgraded.query._take(Ended(upgraded.query._start.query, "no such state"))
     assert upgraded.failure() == reason
 
 
@@ -148,7 +172,7 @@ def test_one_that_commits_elsewhere_does_not_go_on(commits: bool) -> None:
     upgraded.begin()
     if commits:
         upgraded.log.commit()
-    upgraded.query._take(Progressed(upgraded.query._start.query))
+    tell(upgraded.query, upgraded.session, Progressed(upgraded.session.started.query))
     failure = upgraded.failure()
     assert bool(failure) is not commits
     if failure:
@@ -157,12 +181,6 @@ def test_one_that_commits_elsewhere_does_not_go_on(commits: bool) -> None:
 
 
 FORMER, EXECUTOR = "coordinator.0", "worker[0].0"
-
-
-class Clocked(Recorder):
-    """With a clock that is set by hand."""
-
-    now_ms = 0.0
 
 
 class Stopped:
@@ -191,6 +209,7 @@ class Stopped:
 def superseded(begun: int = 4) -> tuple[Superseded, Any, Clocked]:
     session: Any = Stopped()
     recorder = Clocked()
+    recorder.now_ms = 0.0
     return Superseded(session, "query.1", FORMER, [EXECUTOR], begun, recorder), session, recorder
 
 

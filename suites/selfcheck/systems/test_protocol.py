@@ -154,15 +154,16 @@ def inputs(partitions: int = 2, records: int = 100) -> InputLog:
     return InputLog(("k",), tuple(Partition(values * 0, values, records) for _ in range(partitions)))
 
 
-def life(*offers: Offer) -> tuple[Life, Recorder]:
+def life(*offers: Offer, armed: Gates | None = None) -> tuple[Life, Recorder]:
     """One that has said hello, and was sent the first records of two partitions."""
     recorder, feeder, gates = Recorder(), ProgramInput(inputs()), ("here",) if Offer.GATES in offers else ()
+    armed = Gates(count()) if armed is None else armed
     run = Run(
         command=("program",), introduction=Introduction(2, Claim.EXACTLY_ONCE, frozenset(offers), gates),
         folder=Path(), partitions=2, digest_key=0, source="source", nodes=Nodes(recorder), logs=Path(), ends=True,
         silence_ms=1, held=tuple, refuses=lambda reason: False, attempts=count(), numbers=count(),
     )  # fmt: skip
-    begun = Life("worker-0.0", 1, run, feeder, Gates(count()), Points(count(), lambda message: None))
+    begun = Life("worker-0.0", 1, run, feeder, armed, Points(count(), lambda message: None))
     list(feeder.due(0))
     begun.hear(line(**{**HELLO, "offers": [str(offer) for offer in offers], **({"gates": gates} if gates else {})}))
     return begun, recorder
@@ -221,10 +222,10 @@ def test_one_that_never_stops_talking_is_given_up(
 ) -> None:
     """Each message was kept, however many there were: the memory of the harness filled up."""
     monkeypatch.setattr(life_of_a_program, "MOST_SAID", 10)
-    begun, recorder = life(offer)
+    begun, recorder = life(offer, armed=(gates := Gates(count())))
     if "restored" not in str(said(1)):
         begun.hear(line(**READY))
-    begun._gates.arm(Gate("acknowledge", WORKER))
+    gates.arm(Gate("acknowledge", WORKER))
     for number in range(1, 11):
         begun.hear(line(**said(number)))
     with pytest.raises(Garbage, match="sent more than 10 messages in one life"):
