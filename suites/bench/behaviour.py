@@ -19,6 +19,7 @@ from __future__ import annotations
 import argparse
 import lzma
 import sys
+import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import count, islice
@@ -145,11 +146,13 @@ def main(arguments: list[str] | None = None) -> int:
     first, parts = (0, 1) if given.record else given.part
     plans = stored()[first::parts]
     scope = whole_scope() if given.record else stored_scope()
+    begun = time.process_time()
     after = {each.name: now(each, scope) for each in plans}
+    took_s = time.process_time() - begun
     outcomes = Counter(each.outcome for each in after.values())
     found = differences({each.name: each.behaviour for each in plans}, after)
     counted = ", ".join(f"{times} {name}" for name, times in outcomes.items())
-    sys.stdout.write(f"{len(plans)} runs: {counted}\n{listed(found)}")
+    sys.stdout.write(f"{len(plans)} runs, {took_s:.1f} s of processor time: {counted}\n{listed(found)}")
     if given.record:
         plans = [msgspec.structs.replace(each, behaviour=after[each.name]) for each in plans]
         FILE.write_bytes(packed(scope, plans))

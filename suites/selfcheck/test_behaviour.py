@@ -57,7 +57,7 @@ def otherwise(plan: Stored, field: str) -> Stored:
 @pytest.mark.parametrize("part", [f"{number}/250" for number in range(0, 30, 10)])
 def test_stored_plans_lead_where_they_led(part: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["--part", part]) == 0, capsys.readouterr().out
-    assert capsys.readouterr().out.startswith("8 runs: ")
+    assert capsys.readouterr().out.startswith("8 runs, ")
 
 
 @pytest.mark.parametrize("field", FIELDS)

@@ -86,9 +86,9 @@ STEPS = (
     # 20 of one night almost always three quarters.
     Step(
         "mutants",
-        5,
+        7,
         (),
-        f"python -m holdfast.suites.selfcheck.mutation --part {part(200)} --aim 75 "
+        f"python -m holdfast.suites.selfcheck.mutation --part {part(320)} --aim 75 "
         # What the runtime does untouched is of one commit.
         '--out "$NIGHT/mutants-$(git rev-parse --short HEAD)"',
     ),
@@ -105,7 +105,7 @@ STEPS = (
     # The rules of some areas, in turn, and wrong jobs; a few of these once more in containers.
     Step(
         "flink",
-        10,
+        8,
         ("java", "flink"),
         f"parts=({' '.join(repr(areas) for areas in AREAS_OF_FLINK)})\n"
         'holdfast certify flink --thorough --tier process --out "$NIGHT/flink" '
@@ -122,8 +122,12 @@ STEPS = (
         "compiled",
         6,
         (),
-        f"python -m holdfast.suites.bench.behaviour --part {part(4)}\n"
-        f"python -m holdfast.suites.bench.compiled -- holdfast.suites.bench.behaviour --part {part(4)}",
+        "seconds() { tee /dev/stderr | sed -n 's/.* runs, \\(.*\\) s of processor time.*/\\1/p'; }\n"
+        f"sources=$(python -m holdfast.suites.bench.behaviour --part {part(4)} | seconds)\n"
+        "wheel=$(python -m holdfast.suites.bench.compiled -- "
+        f"holdfast.suites.bench.behaviour --part {part(4)} | seconds)\n"
+        'awk -v sources="$sources" -v wheel="$wheel" '
+        """'BEGIN { printf "compiled, the same plans take 1/%.2f of the time.\\n", sources / wheel }'""",
     ),
     # New plans every night; the reports of all nights can be compared (holdfast diff).
     Step("drawn-plans", 11, (), "holdfast nightly --config .ci/holdfast.toml --out build/nights"),
