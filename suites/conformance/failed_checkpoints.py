@@ -112,7 +112,7 @@ CASES = with_needs(
          passes="The output is the right one, once, and what a completed checkpoint promises is committed."),
     case("failed-checkpoints/failing-notice",
          "Does an error in what a task does with a notice fail the task, and leave the checkpoint complete?",
-         plan(storage_error("commit", after_checkpoint=2), options=plans.TWO_RETAINED),
+         plan(storage_error("commit", after_checkpoint=2), options=plans.TWO_RETAINED, records=LONG),
          decides("CRD-08", "TXN/error-swallowed", wrong="H7"),
          decides("CRD-08", "COORD/restored-not-latest", wrong="revokes-completed"), tiers=EVERYWHERE,
          method="The commit after a completion fails; two checkpoints are retained.",
