@@ -76,12 +76,15 @@ class InputLog(msgspec.Struct, frozen=True):
             starts at the latest offset owes nothing for what was preloaded.
         described: the log stands for the rows that its author expects, and `keys` are these in words, in order; behind
             them come those of NO_PARTITION, which nobody expects.
+        wrong: of the latter, those that have other values than an expected row with their key, which is missing: pairs
+            of their offset, and of the offset of that row in the only partition. No offset is in two pairs.
     """
 
     keys: tuple[str, ...]
     partitions: tuple[Partition, ...]
     first_offsets: tuple[int, ...] = ()
     described: bool = False
+    wrong: tuple[tuple[int, int], ...] = ()
 
     @property
     def total_records(self) -> int:

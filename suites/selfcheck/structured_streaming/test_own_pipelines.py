@@ -74,7 +74,7 @@ def module(folder: Path, text: str) -> str:
         (f"{BUILD}{STATE}", "no CONTRACT that its state can be judged by: set CONTRACT to one of fold, window,"),
         (
             f"{BUILD}CONTRACT = 'records'\nGUARANTEE = 'most'",
-            "is 'most': use one of exactly-once, at-least-once, at-most",
+            "is 'most': use one of exactly-once, at-least-once, at-",
         ),
     ],
 )
