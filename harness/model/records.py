@@ -79,12 +79,15 @@ class InputLog(msgspec.Struct, frozen=True):
             starts at the latest offset no preloaded record need take effect.
         described: the log stands for the rows that its author expects, and `keys` are these in words, in order; behind
             them come the unexpected ones, of NO_PARTITION.
+        wrong: of the latter, those that have other values than an expected row with their key, which is missing: pairs
+            of their offset, and of the offset of that row in the only partition. No offset is in two pairs.
     """
 
     keys: tuple[str, ...]
     partitions: tuple[Partition, ...]
     first_offsets: tuple[int, ...] = ()
     described: bool = False
+    wrong: tuple[tuple[int, int], ...] = ()
 
     @property
     def total_records(self) -> int:

@@ -17,6 +17,8 @@ class Damage(StrEnum):
     """A record that was read has no effect in the committed output."""
     DUPLICATE = "duplicate"
     """A record has its effect there more than once."""
+    WRONG_VALUE = "wrong value"
+    """The row of a key is there, and is not what its author expects: too high, too low, or another one."""
     WRONG_OUTPUT = "wrong output"
     """A committed row has a value that its input does not give."""
     UNSTABLE_OUTPUT = "output changed after it was visible"
@@ -55,6 +57,7 @@ SYMPTOMS = frozenset(
     {
         Damage.LOSS,
         Damage.DUPLICATE,
+        Damage.WRONG_VALUE,
         Damage.WRONG_OUTPUT,
         Damage.UNSTABLE_OUTPUT,
         Damage.WRONG_ORDER,

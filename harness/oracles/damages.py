@@ -95,6 +95,7 @@ DAMAGES: Mapping[str, Damage] = {
     "TTL": Damage.WRONG_STATE,
     "TXN": Damage.BROKEN_TRANSACTION,
     "TXN/aborted-data-lost": Damage.LOSS,
+    "value-wrong": Damage.WRONG_VALUE,
     "WINDOW": Damage.WRONG_OUTPUT,
     "WINDOW/window-missing": Damage.LOSS,
     "WINDOW/window-repeated": Damage.DUPLICATE,

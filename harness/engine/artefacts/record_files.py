@@ -55,6 +55,7 @@ class _InputShape(msgspec.Struct, frozen=True):
     first_offsets: tuple[int, ...]
     partitions: tuple[_PartitionShape, ...]
     described: bool = False
+    wrong: tuple[tuple[int, int], ...] = ()
 
 
 class UnitShape(msgspec.Struct, frozen=True):
@@ -86,6 +87,7 @@ def write_inputs(path: Path, inputs: InputLog) -> None:
             for each in inputs.partitions
         ),
         inputs.described,
+        inputs.wrong,
     )
     _write(
         path,
@@ -135,7 +137,7 @@ def read_inputs(path: Path, source: str) -> InputLog:
         )
         for each, start, end in zip(shape.partitions, ends, ends[1:], strict=False)
     )
-    return InputLog(shape.keys, partitions, shape.first_offsets, shape.described)
+    return InputLog(shape.keys, partitions, shape.first_offsets, shape.described, shape.wrong)
 
 
 def write_outputs(path: Path, output: Output, contract: Contract) -> None:

@@ -17,6 +17,7 @@ from holdfast.harness.oracles.output.fold_rows import in_order, judged, wrong_in
 from holdfast.harness.oracles.output.identity_rows import counted, describe_identities, sightings, units_with
 from holdfast.harness.oracles.output.loss import judge_lost_folds, judge_lost_identities
 from holdfast.harness.oracles.output.missing import everything_is_due
+from holdfast.harness.oracles.output.values import VALUE_WRONG, judge_values
 from holdfast.harness.oracles.output.visibility import first_seen
 from holdfast.harness.oracles.output.wrong_digest import wrong_digest
 from holdfast.harness.oracles.shared.fold_model import MASK, FoldModel
@@ -25,6 +26,7 @@ _CLAUSES: Mapping[str, str] = {
     "row-wrong": "a row is not what the model holds for its key at the counts that it names",
     "digest-wrong": "a row has the value and the counts of the model, and a digest that no records have",
     "row-unknown": "a row stands for no record, or for no key, of the input",
+    "value-wrong": VALUE_WRONG,
     "row-repeated": "a row has the counts, or the identity, of an earlier one",
     "counts-stepped-back": "a row lacks records that the row of its key before it holds",
     "beyond-input": "a row counts more records than the input has",
@@ -146,6 +148,7 @@ def _miscounted(culprit: Culprit) -> str:
 def _judge_identities(history: History, findings: Findings) -> str:
     ordered = history.plan.job.never_aligns() and Guarantee.KEY_ORDER in history.claims.output
     found, expected = counted(history, ordered=ordered)
+    judge_values(history, findings, "value-wrong")
     rows = sum(len(unit.rows) for unit in history.output.units)
     for clause, count, first, what in (
         ("row-unknown", found.unknown, found.first_unknown, "rows stand for no record of the input"),

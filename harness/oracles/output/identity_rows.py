@@ -13,9 +13,16 @@ from msgspec.structs import replace
 from holdfast.harness.model.capability import Guarantee
 from holdfast.harness.model.history import History
 from holdfast.harness.model.job import VertexKind
-from holdfast.harness.model.records import CommittedRows, IdentityColumns, IdentityRow, InputLog, Output
+from holdfast.harness.model.records import (
+    NO_PARTITION,
+    CommittedRows,
+    IdentityColumns,
+    IdentityRow,
+    InputLog,
+    Output,
+)
 from holdfast.harness.oracles.output.delivery import Delivery, DeliveryCounter, Identity
-from holdfast.harness.oracles.output.missing import answer_is_due
+from holdfast.harness.oracles.output.missing import answer_is_due, wrong_values
 from holdfast.harness.oracles.output.stored_identities import StoredIdentities
 from holdfast.harness.oracles.output.two_bit_counters import NAMED
 from holdfast.harness.oracles.output.visibility import reordered, sighting
@@ -25,7 +32,8 @@ from holdfast.harness.oracles.shared.throttled import without_dropped
 
 def counted(history: History, *, ordered: bool = False) -> tuple[Delivery, int]:
     """What counting the output of a run found, and how many rows it must hold; see `count_rows`. Before the answer is
-    due, no row is unexpected."""
+    due, no row is unexpected. One with wrong values counts as that which is expected of its key: it is neither unknown
+    nor is the other one lost, and `values` reports it."""
     return _counted(history, ordered=True) if ordered else history.derived(_counted_in_any_order)
 
 
@@ -36,6 +44,8 @@ def _counted_in_any_order(history: History) -> tuple[Delivery, int]:
 def _counted(history: History, *, ordered: bool) -> tuple[Delivery, int]:
     job, inputs, output = history.plan.job, history.inputs, history.output
     if is_plain(job):
+        if wrong := wrong_values(history):
+            output = _as_expected(output, wrong)
         found = count_rows(inputs, output, ordered=ordered)
         if found.unknown and not answer_is_due(history):
             found = replace(found, unknown=0, first_unknown=())
@@ -43,6 +53,17 @@ def _counted(history: History, *, ordered: bool) -> tuple[Delivery, int]:
     expected = due_rows(history)
     found = _count_expected(expected, output, ordered)
     return _count_expected(expected, reordered(output), ordered) if found.disordered else found, expected.total()
+
+
+def _as_expected(output: Output, wrong: Mapping[int, int]) -> Output:
+    """Each row with wrong values in the place of the expected row of its key."""
+
+    def placed(row: IdentityRow) -> IdentityRow:
+        place = wrong.get(row.offset) if row.partition == NO_PARTITION else None
+        return row if place is None else IdentityRow(0, place)
+
+    units = ((unit, cast(Iterator[IdentityRow], iter(unit.rows))) for unit in output.units)
+    return Output(tuple(replace(unit, rows=tuple(map(placed, rows))) for unit, rows in units))
 
 
 def due_rows(history: History) -> Counter[Identity]:

@@ -40,6 +40,12 @@ def answer_is_due(history: History) -> bool:
     return not replaced or (everything_is_due(history) and history.end.reached)
 
 
+def wrong_values(history: History) -> dict[int, int]:
+    """By row that nobody expects, the expected row that it has the key of, and other values; see InputLog.wrong. None
+    before the answer is due: a later row may have been to replace it."""
+    return dict(history.inputs.wrong) if answer_is_due(history) else {}
+
+
 class Ruling(NamedTuple):
     """A fate, and why, in words."""
 

@@ -20,6 +20,7 @@ from holdfast.harness.oracles.output.fold_rows import Scan, judged
 from holdfast.harness.oracles.output.identity_rows import counted, describe_identities, sightings
 from holdfast.harness.oracles.output.loss import is_short, judge_lost_folds, judge_lost_identities
 from holdfast.harness.oracles.output.missing import everything_is_due
+from holdfast.harness.oracles.output.values import VALUE_WRONG, judge_values
 from holdfast.harness.oracles.output.wrong_digest import wrong_digest
 from holdfast.harness.oracles.shared.fold_model import MASK, FoldModel
 
@@ -27,6 +28,7 @@ UNCLAIMED = "exactly-once was not claimed"
 
 _CLAUSES: Mapping[str, str] = {
     "input-lost": "a record has no effect in the committed output although the run ended, or its marker has one",
+    "value-wrong": VALUE_WRONG,
     "extra-not-a-repeat": "a row, or a part of a sum, repeats no record of the input",
     "digest-wrong": "the last row of a key has value and counts of its input, and a digest that no records have",
     "excess-unexplained": "a sum is too large, and the repeated records cannot be identified (inconclusive)",
@@ -59,6 +61,7 @@ class NoLossOracle:
 
 def _judge_identities(history: History, findings: Findings) -> str:
     found, expected = counted(history)
+    judge_values(history, findings, "value-wrong")
     findings.check("extra-not-a-repeat", sum(len(unit.rows) for unit in history.output.units))
     if found.unknown:
         message = (

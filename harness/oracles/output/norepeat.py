@@ -13,9 +13,11 @@ from holdfast.harness.model.verdict import Verdict
 from holdfast.harness.oracles.findings import Findings
 from holdfast.harness.oracles.output.identity_rows import counted, describe_identities, sightings
 from holdfast.harness.oracles.output.missing import everything_is_due
+from holdfast.harness.oracles.output.values import VALUE_WRONG, judge_values
 
 _CLAUSES: Mapping[str, str] = {
     "record-repeated": "a record has more than one row",
+    "value-wrong": VALUE_WRONG,
     "record-unknown": "a row stands for no record that the job hands on",
 }
 
@@ -44,6 +46,7 @@ class NoRepeatOracle:
         if history.plan.job.contract is not Contract.RECORDS:
             return findings.verdict()
         found, _ = counted(history)
+        judge_values(history, findings, "value-wrong")
         rows = sum(len(unit.rows) for unit in history.output.units)
         for clause, count, first, what in (
             ("record-repeated", found.duplicated, found.first_duplicated, "records have more than one row"),

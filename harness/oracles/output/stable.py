@@ -64,7 +64,7 @@ class StableOracle:
 
     def claimed(self, clause: str, claims: Claims) -> bool:
         """See spi.oracle.Oracle."""
-        return clause not in _OF_A_MODE or clause in _DECIDED[claims.mode]
+        return bool(claims.output) and (clause not in _OF_A_MODE or clause in _DECIDED[claims.mode])
 
     def applies(self, history: History) -> bool:
         return bool(history.claims.output and history.of(RowsVisible))

@@ -103,6 +103,7 @@ def plain(content: History) -> dict[str, Any]:
         "end": content.end,
         "keys": content.inputs.keys,
         "first": content.inputs.first_offsets,
+        "expected": (content.inputs.described, content.inputs.wrong),
         "partitions": [
             (each.key.tolist(), each.value.tolist(), each.preloaded, each.starts_ms, each.records_per_second)
             for each in content.inputs.partitions
@@ -118,10 +119,11 @@ def plain(content: History) -> dict[str, Any]:
     [
         history(),
         history(IDENTITIES),
+        history(IDENTITIES, inputs=InputLog(INPUTS.keys, INPUTS.partitions, described=True, wrong=((0, 1),))),
         history(events=EVENTS[::-1][2:]),
         history(events=[], output=Output(), inputs=InputLog((), ())),
     ],
-    ids=["fold", "identities", "other order", "nothing"],
+    ids=["fold", "identities", "expected rows", "other order", "nothing"],
 )
 def test_a_history_survives_its_files(tmp_path: Path, content: History) -> None:
     write_history(tmp_path, content)

@@ -209,6 +209,17 @@ def test_a_wrong_digest_is_no_loss() -> None:
     assert finding.what.startswith("Wrong digest: your digest is wrong")
 
 
+@pytest.mark.parametrize("oracle", ["EXACT", "NOLOSS", "NOREPEAT"])
+def test_a_total_that_is_too_high_is_no_loss(oracle: str) -> None:
+    finding = found(verdict(oracle, "value-wrong", "1 row has other values than expected of the key: row (total=3)"))
+    assert finding.damage is Damage.WRONG_VALUE
+    assert finding.what.startswith("Wrong value: 1 row has other values than expected of the key")
+
+
+def test_a_missing_row_beside_a_wrong_value_is_a_loss() -> None:
+    assert found(verdict("NOLOSS", "value-wrong", "1 row has other values"), LOSS).what.startswith("Data loss: ")
+
+
 def test_no_anomaly_is_no_finding() -> None:
     assert finding_of("r-1", history(), (Verdict("CUT", Outcome.PASS),), ORACLES, None) is None
 

@@ -26,7 +26,7 @@ from holdfast.harness.adapter.reader import Row
 from holdfast.harness.engine.cases.case_run import run_case
 from holdfast.harness.engine.site import registry
 from holdfast.harness.model import events
-from holdfast.harness.model.capability import Guarantee
+from holdfast.harness.model.capability import AT_MOST_ONCE, Guarantee
 from holdfast.harness.model.case import Tier
 from holdfast.harness.model.job import Contract, Job
 from holdfast.harness.model.jobs import (
@@ -233,6 +233,22 @@ def declared(folder: Path, more: str = "") -> str:
     (folder / "orders.jar").touch()
     (folder / "orders.py").write_text(DECLARED.read_text() + more)
     return str(folder / "orders.jar")
+
+
+@pytest.mark.parametrize(
+    ("more", "claimed", "supplied"),
+    [
+        ("\ndel UNIQUE\nINVARIANTS = {'some rows': bool}\n", frozenset(), "invariant 'some rows'"),
+        ("\nGUARANTEE = 'at-most-once'\n", AT_MOST_ONCE, "the unique key (order_id)"),
+    ],
+)
+def test_a_jar_is_judged_by_what_its_module_declares(
+    more: str, claimed: frozenset[Guarantee], supplied: str, tmp_path: Path
+) -> None:
+    system = JarOnFlink(declared(tmp_path, more))
+    [plan] = system.rehearsals(Tier.PROCESS)
+    assert system.claims(plan).output == claimed
+    assert system.supplied_by_author == (supplied,)
 
 
 def test_a_jar_is_named_by_its_path_and_a_version_may_stand_in_front(tmp_path: Path) -> None:

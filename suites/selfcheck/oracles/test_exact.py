@@ -7,9 +7,9 @@ from msgspec.structs import replace
 
 from holdfast.harness.model.capability import AT_LEAST_ONCE, AT_MOST_ONCE, EXACTLY_ONCE, Claims
 from holdfast.harness.model.history import History, RunEnd
-from holdfast.harness.model.jobs import JOIN, REBALANCE
+from holdfast.harness.model.jobs import FORWARD, JOIN, REBALANCE
 from holdfast.harness.model.plan import ExpectedEnd
-from holdfast.harness.model.records import FoldRow
+from holdfast.harness.model.records import NO_PARTITION, FoldRow, IdentityRow, InputLog
 from holdfast.harness.model.verdict import Outcome
 from holdfast.harness.oracles.output.exact import ExactOracle
 from holdfast.suites.selfcheck.oracles.builder import MS, OPTIONS, input_log, story
@@ -80,6 +80,30 @@ def test_a_tail_that_is_missing_with_its_markers_is_no_loss_and_no_pass() -> Non
         "missing records are stalled: the marker behind them is missing, too, and 1 of 2 checkpoints completed"
     )
     assert verdict.information[0].startswith(verdict.reason)
+
+
+TOTALS = InputLog(("row a", "row b", "row c", "row of nobody"), input_log(3).partitions, described=True)
+"""Of the rows that are expected only that of key a is there, and beside it one that nobody expects."""
+
+
+@pytest.mark.parametrize(
+    ("wrong", "clauses", "missing"),
+    [
+        # It is of another key, and takes the place of none.
+        ((), ["row-unknown", "input-missing"], "2 expected rows are missing: row b, row c"),
+        # It is that of key b, and that of key c is missing all the same.
+        (((0, 1),), ["value-wrong", "input-missing"], "1 expected row is missing: row c"),
+    ],
+)
+def test_a_wrong_value_takes_the_place_of_the_row_of_its_key_alone(
+    wrong: tuple[tuple[int, int], ...], clauses: list[str], missing: str
+) -> None:
+    rows = units([IdentityRow(0, 0), IdentityRow(NO_PARTITION, 0)])
+    verdict = ORACLE.judge(story(job=FORWARD, inputs=replace(TOTALS, wrong=wrong), units=rows))
+    assert [anomaly.clause for anomaly in verdict.anomalies] == clauses
+    assert "row of nobody" in verdict.anomalies[0].message
+    assert verdict.anomalies[0].witness == ("unit-0, poll 0: row of nobody",)
+    assert verdict.anomalies[1].message == missing
 
 
 def test_only_the_partition_whose_marker_is_there_has_lost_records() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from holdfast.harness.model.capability import Claims, OutputMode
+from holdfast.harness.model.capability import AT_LEAST_ONCE, Claims, OutputMode
 from holdfast.harness.model.checkpoint import FailureReason
 from holdfast.harness.model.events import (
     CheckpointAborted,
@@ -142,7 +142,12 @@ def test_what_replaces_a_unit_behind_the_last_poll_of_a_run_cut_off_is_no_differ
     ],
 )
 def test_what_may_be_replaced_is_not_claimed_to_stay(mode: OutputMode, unclaimed: set[str]) -> None:
-    assert {clause for clause in ORACLE.clauses if not ORACLE.claimed(clause, Claims(mode=mode))} == unclaimed
+    claims = Claims(output=AT_LEAST_ONCE, mode=mode)
+    assert {clause for clause in ORACLE.clauses if not ORACLE.claimed(clause, claims)} == unclaimed
+
+
+def test_of_output_without_a_claim_nothing_is_claimed_to_stay() -> None:
+    assert not any(ORACLE.claimed(clause, Claims()) for clause in ORACLE.clauses)
 
 
 def test_without_a_version_nothing_tells_which_row_is_newer() -> None:

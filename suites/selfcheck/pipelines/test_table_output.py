@@ -247,8 +247,67 @@ def test_a_row_that_nobody_expects_is_told_beside_the_nearest_missing_one() -> N
     assert found(decoder, {"key": "a", "sum": 1}, {"key": "b", "sum": 3}) == [(0, 0), (NO_PARTITION, 0)]
     due = decoder.due()
     assert due.named(0, 1) == "row (key='b', sum=2) from somewhere"
-    assert due.named(NO_PARTITION, 0) == (
-        "row (key='b', sum=3), where the nearest missing row has other values (sum 3 instead of 2) from somewhere"
+    assert due.named(NO_PARTITION, 0) == "row (key='b', sum=3) from somewhere, where sum is 3 instead of 2 (too high)"
+
+
+def test_a_row_of_no_expected_key_is_told_beside_the_nearest_missing_one() -> None:
+    decoder = ExpectedRows([{"key": "a", "sum": 1}, {"key": "b", "sum": 2}], explained=lambda row: " from somewhere")
+    assert found(decoder, {"key": "a", "sum": 1}, {"key": "c", "sum": 2}) == [(0, 0), (NO_PARTITION, 0)]
+    assert decoder.due().wrong == ()
+    assert decoder.due().named(NO_PARTITION, 0) == (
+        "row (key='c', sum=2), where the nearest missing row has other values (key 'c' instead of 'b') from somewhere"
+    )
+
+
+TOTALS: list[dict[str, Any]] = [{"shop": "a", "total": 1, "orders": 1}, {"shop": "b", "total": 2, "orders": 1}]
+DAYS: list[dict[str, Any]] = [{"total": 2, "day": day, "shop": shop} for day in ("mon", "tue") for shop in ("a", "b")]
+
+
+@pytest.mark.parametrize(
+    ("expected", "key", "rows", "wrong"),
+    [
+        # Of shop b the total is another one; which row comes first does not matter.
+        (TOTALS, (), [TOTALS[0], {**TOTALS[1], "total": 4}], ((0, 1),)),
+        (TOTALS, (), [{**TOTALS[1], "total": 0, "orders": 2}, TOTALS[0]], ((0, 1),)),
+        (TOTALS, (), [{**TOTALS[1], "total": 9}, {**TOTALS[0], "total": 9}], ((0, 1), (1, 0))),
+        # Two columns are needed to tell rows apart, and no total is one of them.
+        (DAYS, (), [*DAYS[:3], {**DAYS[3], "total": 3}], ((0, 3),)),
+        # Whole numbers are a key where nothing else is; floating-point numbers never are.
+        ([{"id": 1, "sum": 0.5}, {"id": 2, "sum": 1.5}], (), [{"id": 2, "sum": 0.5}], ((0, 1),)),
+        ([{"sum": 0.5}, {"sum": 1.5}], (), [{"sum": 2.5}], ()),
+        # One row alone, of numbers.
+        ([{"total": 5}], (), [{"total": 6}], ((0, 0),)),
+        # A declared key counts: where it is another, a row is missing.
+        (TOTALS, ("orders", "total"), [TOTALS[0], {**TOTALS[1], "total": 4}], ()),
+        (TOTALS, ("shop",), [TOTALS[0], {**TOTALS[1], "total": 4}], ((0, 1),)),
+        (TOTALS, ("none",), [TOTALS[0], {**TOTALS[1], "total": 4}], ((0, 1),)),
+        # The row of its key is there, or one with wrong values stands for it.
+        (TOTALS, (), [*TOTALS, {**TOTALS[1], "total": 4}], ()),
+        (TOTALS, (), [TOTALS[0], {**TOTALS[1], "total": 4}, {**TOTALS[1], "total": 5}], ((0, 1),)),
+        # Another key is no other value.
+        (TOTALS, (), [TOTALS[0], {**TOTALS[1], "shop": "c"}], ()),
+        # Rows that are expected more than once have no key.
+        ([*TOTALS, TOTALS[1]], (), [*TOTALS, {**TOTALS[1], "total": 4}], ()),
+    ],
+)
+def test_a_row_with_wrong_values_stands_for_the_missing_row_of_its_key(
+    expected: list[dict[str, Any]],
+    key: tuple[str, ...],
+    rows: list[dict[str, Any]],
+    wrong: tuple[tuple[int, int], ...],
+) -> None:
+    decoder = ExpectedRows(expected, key=key)
+    found(decoder, *rows)
+    assert decoder.due().wrong == wrong
+
+
+def test_a_wrong_value_is_told_with_its_direction_where_it_is_a_number() -> None:
+    expected = {"shop": "a", "total": 2.0, "orders": 3, "best": "pen", "open": None}
+    decoder = ExpectedRows([expected, {**expected, "shop": "b"}])
+    found(decoder, expected, {"shop": "b", "total": 1.5, "orders": 4, "best": "cup", "open": 1})
+    assert decoder.due().named(NO_PARTITION, 0).partition(", where ")[2] == (
+        "total is 1.5 instead of 2.0 (too low), orders is 4 instead of 3 (too high), best is 'cup' instead of 'pen', "
+        "open is 1 instead of None"
     )
 
 

@@ -15,7 +15,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from holdfast.fixtures.host import installed_spark
-from holdfast.fixtures.pipelines.answer.expected_answer import checked, declared_rows
+from holdfast.fixtures.pipelines.answer.expectation import UNORDERED
+from holdfast.fixtures.pipelines.answer.expected_answer import checked, declared_rows, decoder_for
 from holdfast.fixtures.pipelines.declaration import Declaration, declaration_of
 from holdfast.fixtures.pipelines.input.feeder import FedRecords, fed_by_files, line_of
 from holdfast.fixtures.systems.structured_streaming import options
@@ -25,17 +26,19 @@ from holdfast.fixtures.workloads.synthetic import Synthetic
 from holdfast.harness.engine.errors import UsageError
 from holdfast.harness.engine.executor.run import with_markers
 from holdfast.harness.engine.site import registry
-from holdfast.harness.model.capability import AT_LEAST_ONCE, Guarantee
+from holdfast.harness.model.capability import AT_LEAST_ONCE, AT_MOST_ONCE, Guarantee
 from holdfast.harness.model.events import RowsVisible
 from holdfast.harness.model.job import Job
 from holdfast.harness.model.jobs import FORWARD, KEYED_SUM
 from holdfast.harness.model.plan import Plan, Topology, WorkloadSpec
+from holdfast.harness.model.records import NO_PARTITION, IdentityColumns
 from holdfast.harness.spi.system import Described, OptionUse
 from holdfast.suites.selfcheck.structured_streaming import pipelines
 
 BUILD = "def build(spark, endpoints): pass\n"
 ORDERS = BUILD + "SCHEMA = 'order_id string, at timestamp'\n"
 GENERATE = "def generate(number, partition, offset, random): return {'order_id': f'{number}-{random.randrange(9)}'}\n"
+INVARIANT = "INVARIANTS = {'no amount is below zero': lambda rows: True}\n"
 TIMED = f"{ORDERS}{GENERATE}IDENTITY = 'order_id'\nTIME = 'at'\n"
 INPUTS = with_markers(Synthetic().generate({"records": 10, "preloaded_percent": 20}, 1), FORWARD)
 
@@ -67,6 +70,18 @@ def declared(folder: Path, text: str) -> Declaration:
         (f"{BUILD}def unique(inputs): pass", "has no columns to go with: name them in UNIQUE."),
         (f"{BUILD}UNIQUE = ['key']\ndef batch(spark, inputs): pass", "has UNIQUE and batch: keep one of them."),
         (f"{BUILD}COMPARE = 'all'", "COMPARE of pipeline {} is 'all': use one of final, window."),
+        (f"{ORDERS}{GENERATE}INVARIANTS = {{}}", "or IDENTITY, or write INVARIANTS alone."),
+        (f"{ORDERS}{GENERATE}{INVARIANT}CONTRACT = 'records'", "or IDENTITY, or write INVARIANTS alone."),
+        (
+            f"{ORDERS}{GENERATE}{INVARIANT}GUARANTEE = 'at-most-once'",
+            "and nothing tells one row from another: name the",
+        ),
+        (
+            f"{ORDERS}{GENERATE}{INVARIANT}GUARANTEE = 'exactly-once'",
+            "and nothing tells one row from another: name the",
+        ),
+        (f"{BUILD}GUARANTEE = 'at-most-once'", "and nothing tells one row from another: name the columns UNIQUE or"),
+        (f"{BUILD}CONTRACT = 'fold'\nGUARANTEE = 'at-most-once'", "CONTRACT is 'fold', whose rows are sums: claim"),
         (f"{BUILD}INVARIANTS = [1]", "INVARIANTS of pipeline {} is [1]: use a dict of functions by name."),
     ],
 )
@@ -80,6 +95,42 @@ def test_an_identity_alone_is_judged_as_at_least_once(tmp_path: Path) -> None:
     found = declared(tmp_path, f"{ORDERS}{GENERATE}IDENTITY = 'order_id'\nTIME = 'at'")
     assert found.expectation.unique == ("order_id",)
     assert found.expectation.output == AT_LEAST_ONCE
+
+
+@pytest.mark.parametrize(
+    ("text", "claimed", "supplied"),
+    [
+        (INVARIANT, frozenset(), "invariant 'no amount is below zero'"),
+        # What stands beside an identity or a model adds to it.
+        (f"{INVARIANT}IDENTITY = 'order_id'", AT_LEAST_ONCE, "the unique key (order_id)"),
+        (f"{INVARIANT}UNIQUE = ['order_id']", UNORDERED, "the unique key (order_id)"),
+        ("UNIQUE = ['order_id']\nGUARANTEE = 'at-most-once'", AT_MOST_ONCE, "the unique key (order_id)"),
+        ("IDENTITY = 'order_id'\nGUARANTEE = 'at-most-once'", AT_MOST_ONCE, "the unique key (order_id)"),
+        ("def expected(inputs): return []\nGUARANTEE = 'at-most-once'", AT_MOST_ONCE, "the expected rows"),
+    ],
+)
+def test_what_records_of_its_own_are_judged_by(
+    text: str, claimed: frozenset[Guarantee], supplied: str, tmp_path: Path
+) -> None:
+    expectation = declared(tmp_path, f"{ORDERS}{GENERATE}{text}").expectation
+    assert expectation.output == claimed
+    assert expectation.supplied[0] == supplied
+    assert bool(expectation.invariants) is (INVARIANT in text)
+
+
+def test_rows_that_invariants_alone_judge_may_have_any_columns(tmp_path: Path) -> None:
+    found = declared(tmp_path, f"{ORDERS}{GENERATE}{INVARIANT}")
+    assert declared_rows(found.expectation, FedRecords(INPUTS, found.incoming, 1)) is None
+    decoder = decoder_for(found.expectation, 2)
+    assert decoder.columns == ()
+    rows = decoder.rows(pa.table({"amount": [1.5, 1.5, -1.0]}))
+    assert isinstance(rows, IdentityColumns)
+    assert [(row.partition, row.offset) for row in rows] == [(NO_PARTITION, 0), (NO_PARTITION, 1), (NO_PARTITION, 2)]
+    assert len(decoder.none()) == 0
+
+
+def test_rows_that_something_is_claimed_of_have_the_columns_of_their_contract(tmp_path: Path) -> None:
+    assert decoder_for(declared(tmp_path, f"{BUILD}{INVARIANT}").expectation, 2).columns == ("partition", "offset")
 
 
 def test_generated_records_come_from_the_seed_with_an_event_time_and_markers_far_ahead(tmp_path: Path) -> None:

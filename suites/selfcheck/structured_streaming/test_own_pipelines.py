@@ -72,7 +72,10 @@ def module(folder: Path, text: str) -> str:
         ("", "has no function build: write build(spark, endpoints) there."),
         (f"{BUILD}CONTRACT = 'table'", "CONTRACT of pipeline {} is 'table': use one of records, fold, window."),
         (f"{BUILD}{STATE}", "no CONTRACT that its state can be judged by: set CONTRACT to one of fold, window,"),
-        (f"{BUILD}CONTRACT = 'records'\nGUARANTEE = 'most'", "is 'most': use one of exactly-once, at-least-once."),
+        (
+            f"{BUILD}CONTRACT = 'records'\nGUARANTEE = 'most'",
+            "is 'most': use one of exactly-once, at-least-once, at-",
+        ),
     ],
 )
 def test_a_module_that_is_not_what_it_must_be_is_refused_in_one_sentence(

@@ -18,7 +18,7 @@ from holdfast.fixtures.systems.structured_streaming.pipeline import bears_late_w
 from holdfast.fixtures.systems.structured_streaming.query import FAILURES_IN_A_ROW, RESTART_DELAY_MS, Query
 from holdfast.fixtures.systems.structured_streaming.session import Session
 from holdfast.harness.adapter.recorder import Recorder
-from holdfast.harness.model.capability import AT_LEAST_ONCE, Guarantee
+from holdfast.harness.model.capability import AT_LEAST_ONCE, AT_MOST_ONCE, Guarantee
 from holdfast.harness.model.events import CheckpointCompleted, Event, JobStatus, JobSwitched, NodeDied
 from holdfast.harness.model.job import Contract
 from holdfast.suites.selfcheck.adapter.test_member import Clocked
@@ -294,6 +294,8 @@ def test_a_session_leaves_its_life_to_another() -> None:
         (FilesOutput(commit=Commit.OVERWRITE_PARTITIONS), UNORDERED, Contract.RECORDS, False),
         (TopicOutput(), AT_LEAST_ONCE, Contract.RECORDS, True),
         (TopicOutput(), AT_LEAST_ONCE, Contract.FOLD, False),
+        (TopicOutput(), AT_MOST_ONCE, Contract.RECORDS, False),
+        (TopicOutput(), frozenset(), Contract.RECORDS, False),
         (TableOutput(url="sqlite:///{output}/x.db", table="x", key=("id",)), AT_LEAST_ONCE, Contract.RECORDS, False),
     ],
 )

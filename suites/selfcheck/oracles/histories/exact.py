@@ -83,6 +83,22 @@ near("row-unknown", "total of a job that failed as it was to",
      mode=OutputMode.OVERWRITE, expected=ExpectedEnd.FAILED)  # fmt: skip
 near("row-unknown", "keys of the input", units=units(WHOLE_A, WHOLE_B))
 
+# The row of key b has another total than its author expects: it is neither lost nor a row of nobody.
+TOTALS = InputLog(("row a", "row b"), input_log(2).partitions, described=True)
+B_TOO_HIGH = replace(TOTALS, keys=(*TOTALS.keys, "row b, where total is 3 instead of 2 (too high)"), wrong=((0, 1),))
+ANOTHER_B = units([IdentityRow(0, 0), IdentityRow(NO_PARTITION, 0)])
+
+bad("value-wrong", "total too high in the end",
+    job=FORWARD, inputs=B_TOO_HIGH, mode=OutputMode.OVERWRITE, units=ANOTHER_B)  # fmt: skip
+bad("value-wrong", "appended total too high", job=FORWARD, inputs=B_TOO_HIGH, units=ANOTHER_B)
+
+# A later micro-batch would have replaced it.
+near("value-wrong", "total of a job that failed as it was to",
+     job=FORWARD, inputs=B_TOO_HIGH, mode=OutputMode.OVERWRITE, units=ANOTHER_B,
+     expected=ExpectedEnd.FAILED)  # fmt: skip
+near("value-wrong", "all totals right",
+     job=FORWARD, inputs=TOTALS, mode=OutputMode.OVERWRITE, units=units(identities("0:0", "0:1")))  # fmt: skip
+
 bad("row-repeated", "transaction committed again", units=units(fold("a", (0, 2), (0,)), WHOLE_A, WHOLE_A, WHOLE_B))
 near("row-repeated", "one record more", units=units(fold("a", (0, 2, 4), (0,)), WHOLE_A, WHOLE_B))
 bad("row-repeated", "identity twice",
@@ -111,6 +127,8 @@ near("input-missing", "nothing owed for what was preloaded",
      units=units([fold("a", (4,), (2,)), fold("b", (5,), (3,))]))  # fmt: skip
 bad("input-missing", "identity missing", job=REBALANCE, inputs=THREE, units=units(identities("0:0", "0:2")))
 near("input-missing", "all identities", job=REBALANCE, inputs=THREE, units=units(identities("0:0", "0:1", "0:2")))
+bad("input-missing", "total of a key missing", job=FORWARD, inputs=TOTALS, units=units(identities("0:0")))
+bad("row-repeated", "total of a key twice", job=FORWARD, inputs=TOTALS, units=units(identities("0:0", "0:1", "0:1")))
 
 # The system under test does not report its end, and never will.
 bad("input-missing", "hole before a visible marker",
@@ -162,6 +180,11 @@ bad("extra-not-a-repeat", "identity of no input",
     job=REBALANCE, inputs=THREE, units=units(identities("0:0", "0:1", "0:2", "0:3")))  # fmt: skip
 near("extra-not-a-repeat", "record applied twice at least once", units=units(fold("a", (0, 2, 4, 4), (0, 2)), WHOLE_B))
 
+bad("value-wrong", "total too high",
+    job=FORWARD, inputs=B_TOO_HIGH, mode=OutputMode.OVERWRITE, units=ANOTHER_B)  # fmt: skip
+near("value-wrong", "total of a key twice at least once",
+     job=FORWARD, inputs=TOTALS, units=units(identities("0:0", "0:1", "0:1")))  # fmt: skip
+
 near("excess-unexplained", "one run of each partition repeated",
      units=units(fold("a", (0, 2, 4, 2, 4), (0, 2, 0, 2)), WHOLE_B))  # fmt: skip
 
@@ -171,6 +194,9 @@ bad, near = exhibits("NOREPEAT", claimed=EXACTLY_ONCE - {Guarantee.NO_LOSS}, inp
 
 bad("record-repeated", "seen in two units", units=units(identities("0:0", "0:1"), identities("0:1", "0:2")))
 near("record-repeated", "one is lost", units=units(identities("0:0"), identities("0:2")))
+
+bad("value-wrong", "total too high", inputs=B_TOO_HIGH, units=ANOTHER_B)
+near("value-wrong", "total of a key missing at most once", inputs=TOTALS, units=units(identities("0:0")))
 
 bad("record-unknown", "behind the input", units=units(identities("0:0", "0:1"), identities("0:3")))
 

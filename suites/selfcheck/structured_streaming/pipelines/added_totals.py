@@ -1,4 +1,4 @@
-"""Wrong, EXACT/row-unknown: adds the sums of each micro-batch to the totals, once more when it runs again."""
+"""Wrong, EXACT/value-wrong: adds the sums of each micro-batch to the totals, once more when it runs again."""
 
 import sqlite3
 

@@ -1,4 +1,4 @@
-"""The watermark waits for none of the orders that come late, so that they are in no sum. EXACT/row-unknown."""
+"""The watermark waits for none of the orders that come late, so that they are in no sum. EXACT/value-wrong."""
 
 from pyspark.sql import functions as F
 
