@@ -134,6 +134,7 @@ class Deployment(Protocol):
         """Whether all input has taken effect, as far as the system itself tells.
 
         What a system without checkpoints must reach to have ended well; one with checkpoints tells by its positions.
+        One of micro-batches is asked, too, where its last checkpoint tells none.
         """
 
     def stop(self, *, audit: bool) -> Recording:
