@@ -7,7 +7,7 @@ from holdfast.harness.model.history import History
 from holdfast.harness.model.records import NO_PARTITION
 from holdfast.harness.model.sentence import plural
 from holdfast.harness.oracles.findings import Findings
-from holdfast.harness.oracles.output.identity_rows import listed, sightings, units_with
+from holdfast.harness.oracles.output.identity_rows import describe_identities, sightings, units_with
 from holdfast.harness.oracles.output.missing import wrong_values
 from holdfast.harness.oracles.output.two_bit_counters import NAMED
 from holdfast.harness.oracles.output.visibility import first_seen
@@ -28,7 +28,7 @@ def judge_values(history: History, findings: Findings, clause: str) -> None:
     findings.violated(
         clause,
         f"{plural(len(wrong), 'row has', 'rows have')} other values than expected of the key: "
-        f"{listed(history.inputs, wrong[:NAMED], len(wrong))}",
+        f"{describe_identities(history.inputs, wrong[:NAMED], len(wrong))}",
         *sightings(history, wrong[0]),
         seen=first_seen(history, units[-1]) if units else None,
     )
