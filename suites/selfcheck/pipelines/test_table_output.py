@@ -311,6 +311,12 @@ def test_a_wrong_value_is_told_with_its_direction_where_it_is_a_number() -> None
     )
 
 
+def test_what_is_no_number_is_neither_too_high_nor_too_low() -> None:
+    decoder = ExpectedRows([{"shop": "a", "total": Decimal("NaN")}])
+    found(decoder, {"shop": "a", "total": Decimal(2)})
+    assert decoder.due().named(NO_PARTITION, 0).endswith("total is Decimal('2') instead of Decimal('NaN')")
+
+
 def test_a_row_that_only_markers_complete_may_be_there_once_and_need_not_be() -> None:
     regular, marker = {"user": "a"}, {"user": "marker"}
     absent = ExpectedRows([regular, marker], [regular], markers_due=False)
