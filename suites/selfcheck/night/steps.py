@@ -122,7 +122,9 @@ STEPS = (
         "compiled",
         6,
         (),
-        "seconds() { tee /dev/stderr | sed -n 's/.* runs, \\(.*\\) s of processor time.*/\\1/p'; }\n"
+        # No tee: it would open the log of the step anew, and overwrite it.
+        'seconds() { local all; all=$(cat); echo "$all" >&2; '
+        "sed -n 's/.* runs, \\(.*\\) s of processor time.*/\\1/p' <<<\"$all\"; }\n"
         f"sources=$(python -m holdfast.suites.bench.behaviour --part {part(4)} | seconds)\n"
         "wheel=$(python -m holdfast.suites.bench.compiled -- "
         f"holdfast.suites.bench.behaviour --part {part(4)} | seconds)\n"

@@ -275,6 +275,15 @@ class TestWatermarks:
         third = self.made(self.restored(kept, checkpoint=2), splits=1)
         assert third.reached_ms(GROUPS - 1) == 80
 
+    def test_key_groups_that_had_come_further_stay_there_over_the_next_restore(self) -> None:
+        kept = self.restored(*self.halves(80, 30))
+        watermarks = self.made(kept, splits=1)
+        watermarks.advance(0, 40)
+        watermarks.store()
+        again = self.made(self.restored(kept, checkpoint=2), splits=1)
+        assert (again.current_ms, again.by_split) == (40, {0: 40})
+        assert (again.reached_ms(0), again.reached_ms(GROUPS - 1)) == (80, 40)
+
     def test_a_snapshot_has_one_element_of_what_two_subtasks_had(self) -> None:
         kept = self.restored(*self.halves(30, 80))
         watermarks = self.made(kept, splits=1)
