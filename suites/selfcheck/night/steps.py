@@ -117,10 +117,11 @@ STEPS = (
         (*IN_CONTAINERS, "flink"),
         'holdfast certify flink --thorough --tier containers --out "$NIGHT/flink-in-containers"',
     ),
-    # The compiled wheel does what the sources say, and both what they did when the plans were stored; in turn.
+    # The compiled wheel does what the sources say, and both what they did when the plans were stored; in turn. To build
+    # it from nothing takes six minutes of its nine.
     Step(
         "compiled",
-        6,
+        9,
         (),
         # No tee: it would open the log of the step anew, and overwrite it.
         'seconds() { local all; all=$(cat); echo "$all" >&2; '
@@ -135,4 +136,4 @@ STEPS = (
     Step("drawn-plans", 11, (), "holdfast nightly --config .ci/holdfast.toml --out build/nights"),
     Step("chaos", 8, IN_CONTAINERS, f'{TESTS} suites/chaos -m "nightly or not nightly"'),
 )
-MOST_MINUTES = 108
+MOST_MINUTES = 111
