@@ -134,6 +134,7 @@ class Deployment(Protocol):
         """Whether all input has taken effect, by the system's own report.
 
         A system without checkpoints must reach that to have ended well; one with checkpoints shows it by its positions.
+        One of micro-batches is asked, too, where its last checkpoint has none.
         """
 
     def stop(self, *, audit: bool) -> Recording:

@@ -41,6 +41,8 @@ class Progress:
         drained: of a system that reports no checkpoints: returns whether all input has taken effect; None for others.
         waits_out: a failure that is expected is waited for until its bound, also where the job shows that it runs on.
         micro_batches: a checkpoint is a micro-batch, and what a watermark held back is in the output of a later one.
+        settled: asks a system whose checkpoints may say nothing of positions whether it has come to rest behind all
+            input; None: without positions nothing is waited for.
 
     Attributes:
         failure: why the job went to FAILED; None while it has not.
@@ -62,6 +64,7 @@ class Progress:
         "_outstanding",
         "_positions",
         "_precommitted",
+        "_settled",
         "_status",
         "_unavailable",
         "_waits_out",
@@ -77,8 +80,10 @@ class Progress:
         *,
         waits_out: bool = True,
         micro_batches: bool = False,
+        settled: Callable[[], bool] | None = None,
     ) -> None:
         self._expected = plan.expected_end
+        self._settled = settled
         self._drained = drained
         self._waits_out = waits_out
         self._lengths = inputs.lengths()
@@ -147,7 +152,8 @@ class Progress:
         """Whether a job that was expected to fail has outlived every fault: all that a running one owes is there."""
         if self._expected is not ExpectedEnd.FAILED or self._waits_out:
             return False
-        return self.finished or (self._covered() and not self._missing_to_run())
+        known = self._covered() or (self._settled is not None and not self._positions)
+        return self.finished or (known and not self._missing_to_run())
 
     def _missing_to_finish(self) -> str:
         if not self.finished:
@@ -162,7 +168,10 @@ class Progress:
         for partition, (position, length) in enumerate(zip(self._positions, self._lengths, strict=False)):
             if position < length:
                 return f"the last checkpoint covers {position} of {length} records of partition {partition}"
-        if self._following < self._behind:
+        if self._settled is not None and not self._positions:
+            if not self._settled():
+                return "positions in the last checkpoint are of no known form, and the job has not come to rest"
+        elif self._following < self._behind:
             return f"{self._following} of {self._behind} checkpoints behind the first that covers all input completed"
         if self._outstanding:
             return f"transaction {min(self._outstanding)} of a completed checkpoint was not committed"

@@ -307,7 +307,15 @@ def _execute(setting: _Setting) -> _Execution:
     simulated = setting.tier is Tier.SIM  # Where it costs nothing to wait.
     drained = None if tells_checkpoints else deployment.drained
     micro_batches = Capability.MICRO_BATCHES in system.capabilities.get(setting.tier, ())
-    progress = Progress(plan, setting.inputs, drained, waits_out=simulated, micro_batches=micro_batches)
+    progress = Progress(
+        plan,
+        setting.inputs,
+        drained,
+        waits_out=simulated,
+        micro_batches=micro_batches,
+        # Sources of such a system note what they like: a pipeline brings its own.
+        settled=deployment.drained if micro_batches else None,
+    )
     slice_ms = NEVER if simulated and tells_checkpoints else REAL_SLICE_MS
     stalls = NoStalls() if setting.tier is Tier.SIM else StallTrace(deployment)
     phases = Phases(lengthened(plan), deployment, conductor, progress, setting.interrupted, slice_ms, stalls)

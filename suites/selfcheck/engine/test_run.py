@@ -121,6 +121,49 @@ def test_what_a_watermark_held_back_has_one_more_micro_batch(micro_batches: bool
     assert run.history.end.ended_ns == (last * 100 + 90) * 1_000_000
 
 
+def opaque(positions: tuple[int, ...] = ()) -> list[Item]:
+    """Checkpoints that tell the same positions, or none."""
+    return [
+        item
+        for number in range(1, 30)
+        for item in (
+            (number * 100.0, CheckpointTriggered(checkpoint=number, participants=())),
+            (number * 100.0 + 40, CheckpointCompleted(checkpoint=number, positions=positions)),
+        )
+    ]
+
+
+@pytest.mark.parametrize(
+    ("positions", "micro_batches", "drained_at_ms", "ended_ms"),
+    [
+        ((), True, 450, 550),
+        ((), True, 0, 290),  # Two checkpoints behind the heal are due all the same.
+        ((), False, 9_999, 290),  # Others may leave positions out, and are not asked.
+        (LENGTHS, True, 9_999, 290),
+    ],
+)
+def test_micro_batches_whose_positions_nobody_knows_go_on_until_the_job_has_come_to_rest(
+    positions: tuple[int, ...], micro_batches: bool, drained_at_ms: float, ended_ms: int
+) -> None:
+    system = ScriptedSystem(opaque(positions))
+    system.drained_at_ms = drained_at_ms
+    if not micro_batches:
+        system.capabilities = {Tier.SIM: frozenset(Capability) - {Capability.MICRO_BATCHES}}
+    run, _ = played(system, plan())
+    assert run.history.end.reached
+    assert run.history.end.ended_ns == ended_ms * 1_000_000
+
+
+def test_a_job_whose_positions_nobody_knows_is_not_waited_for_longer_than_its_bound() -> None:
+    system = ScriptedSystem(opaque())
+    system.drained_at_ms = 99_999
+    run, _ = played(system, plan())
+    assert not run.history.end.reached
+    assert run.history.end.reason == (
+        "positions in the last checkpoint are of no known form, and the job has not come to rest"
+    )
+
+
 @pytest.mark.parametrize("attempts", [10, 11])
 def test_a_job_that_restarts_for_ever_is_cut_short(attempts: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("holdfast.harness.engine.executor.phases.MOST_VAIN_ATTEMPTS", 10)

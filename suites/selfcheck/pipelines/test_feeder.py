@@ -174,6 +174,42 @@ def test_a_mark_comes_with_the_last_records_or_a_step_behind_them(
     assert feeder.whole
 
 
+def stepped(preloaded: int, commits: list[int | None]) -> list[list[tuple[int, int] | str]]:
+    """What is appended with each step, of two partitions of seven records and a marker.
+
+    Args:
+        preloaded: of each partition.
+        commits: by step, the last micro-batch with a commit; None: all is healed.
+    """
+    numbers = np.arange(8, dtype=np.int64)
+    noting = Noting()
+    partitions = (Partition(numbers * 0, numbers, preloaded=preloaded, markers=1),) * 2
+    feeder = QueryFeeder(InputLog(("a",), partitions), noting, interval_ms=0)
+    feeder.begin(0)
+    appended = []
+    for now_ms, committed in enumerate(commits):
+        noting.noted = []
+        if committed is None:
+            feeder.feed_markers()
+        else:
+            feeder.hold_tail(committed)
+            feeder.tend(now_ms)
+        appended.append(noting.noted)
+    assert feeder.whole
+    return appended
+
+
+def test_the_last_records_come_one_by_one_behind_the_heal_where_marks_show_nothing() -> None:
+    """A query begins no micro-batch without a record there, and a run that is healed waits for two."""
+    both = [(0, 1), (1, 1)]
+    commits = [0, 5, None, 5, 5, 6, 9, 9, 10, 11]
+    assert stepped(1, commits) == [[(0, 3), (1, 3), "mark"], [], [], both, [], both, both, [], [(0, 1)], [(1, 1)]]
+
+
+def test_where_everything_was_preloaded_the_markers_come_one_by_one() -> None:
+    assert stepped(7, [0, None, 0, 0, 1]) == [["mark"], [], [(0, 1)], [], [(1, 1)]]
+
+
 ROWS = [{"key": "a", "value": 1}, {"key": "b", "value": None}]
 
 

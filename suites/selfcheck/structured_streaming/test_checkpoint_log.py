@@ -13,13 +13,12 @@ from holdfast.fixtures.pipelines.rows.row_form import FIRST_WINDOW
 from holdfast.fixtures.systems.structured_streaming.checkpoint_log import (
     CheckpointLog,
     DamagedFiles,
-    FileNotes,
     LogWatch,
-    TopicNotes,
 )
 from holdfast.fixtures.systems.structured_streaming.controls import TopicRetention
 from holdfast.fixtures.systems.structured_streaming.fetched_results import audit
 from holdfast.fixtures.systems.structured_streaming.messages import Command, PartState, ReadState, Report, StateRead
+from holdfast.fixtures.systems.structured_streaming.positions import OPAQUE, FileNotes, TopicNotes
 from holdfast.fixtures.systems.structured_streaming.session import Session
 from holdfast.fixtures.systems.structured_streaming.system import StructuredStreaming
 from holdfast.harness.adapter.recorder import SOURCE, Recorder
@@ -41,6 +40,7 @@ from holdfast.harness.model.jobs import FORWARD
 from holdfast.harness.model.plan import FaultSpec, Plan, WorkloadSpec
 from holdfast.harness.model.records import WindowRow
 from holdfast.harness.model.target import SOURCE_SYSTEM
+from holdfast.harness.spi.controls.process import TargetAbsent
 from holdfast.suites.selfcheck.structured_streaming.spark_files import committed, planned
 
 
@@ -171,7 +171,7 @@ def test_the_watermark_that_a_batch_runs_at_is_told_and_tells_batches_apart(log:
 
 
 def test_of_a_topic_messages_behind_the_last_record_do_not_count(tmp_path: Path) -> None:
-    notes = TopicNotes((5, 3))
+    notes = TopicNotes("topic", (5, 3))
     assert notes.positions(LocalFiles(tmp_path), "checkpoint", 0, {"topic": {"0": 4, "1": 3}}) == (4, 3)
     assert notes.positions(LocalFiles(tmp_path), "checkpoint", 0, {"topic": {"0": 9, "1": 3}}) == (5, 3)
 
@@ -335,6 +335,20 @@ def test_what_is_left_begins_where_the_last_commit_ends(partition: int, beyond: 
     assert left == {each: min(end, ARRIVED) for each, end in asked.items()}
     retention.restore("truncate", (partition, beyond, False))
     assert retention.whole("truncate", (partition, beyond, False))
+
+
+def test_of_a_topic_nothing_is_removed_where_nobody_knows_what_was_read() -> None:
+    wanted: list[Mapping[int, int]] = []
+
+    def remove(ends: Mapping[int, int]) -> Mapping[int, int]:
+        wanted.append(ends)
+        return ends
+
+    retention = TopicRetention(remove, lambda: OPAQUE, lambda event: None, lambda what: None)
+    for partition in (-1, 0):
+        with pytest.raises(TargetAbsent, match="does not say in a known form how far the topic was read"):
+            retention.truncate(partition, 0)
+    assert not wanted
 
 
 def test_nobody_removes_files() -> None:

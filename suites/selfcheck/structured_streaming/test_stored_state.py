@@ -17,10 +17,11 @@ from holdfast.fixtures.pipelines.loading import load
 from holdfast.fixtures.pipelines.output.files import LocalFiles
 from holdfast.fixtures.pipelines.rows.row_form import FIRST_WINDOW
 from holdfast.fixtures.systems.structured_streaming import options
-from holdfast.fixtures.systems.structured_streaming.checkpoint_log import FIRST_CHECKPOINT, CheckpointLog, FileNotes
+from holdfast.fixtures.systems.structured_streaming.checkpoint_log import FIRST_CHECKPOINT, CheckpointLog
 from holdfast.fixtures.systems.structured_streaming.endpoints import Endpoints
 from holdfast.fixtures.systems.structured_streaming.messages import PartState, ReadState, StateRead
 from holdfast.fixtures.systems.structured_streaming.pipeline import RIGHT, pipelines_of
+from holdfast.fixtures.systems.structured_streaming.positions import FileNotes
 from holdfast.fixtures.workloads.synthetic import Synthetic
 from holdfast.harness.engine.site.spark_session import judging_session
 from holdfast.harness.model.events import CheckpointCompleted

@@ -8,7 +8,7 @@ from holdfast.harness.model.events import (
 )  # fmt: skip
 from holdfast.harness.model.history import RunEnd
 from holdfast.harness.model.plan import ExpectedEnd
-from holdfast.suites.selfcheck.oracles.builder import MS, Line, exhibits
+from holdfast.suites.selfcheck.oracles.builder import MS, Line, exhibits, undecided
 from holdfast.suites.selfcheck.oracles.histories.standing_job import ALL_RUN, WITHOUT_CHECKPOINTS
 from holdfast.suites.selfcheck.oracles.legal import SUBTASKS
 from holdfast.suites.selfcheck.oracles.lines import (
@@ -122,6 +122,10 @@ near("no-new-checkpoints", "two checkpoints after the heal",
 
 bad("input-not-drained", "stops short", COMPLETE[1], triggered(2, *SUBTASKS), completed(2, 10, 9))
 near("input-not-drained", "drains", triggered(1, *SUBTASKS), completed(1, 3, 4), COMPLETE[2])
+
+undecided("LIVE", "positions unknown",
+          attempt(), triggered(1, *SUBTASKS), completed(1, 3, 4), triggered(2, *SUBTASKS), completed(2),
+          end=RunEnd(True, "", healed_ns=0 * MS, ended_ns=10_000 * MS))  # fmt: skip
 
 BLOCKS: list[Line] = [COMPLETE[1], COMPLETE[2], triggered(3, *SUBTASKS), ChannelBlocked(channel=LEFT, checkpoint=3)]
 """A channel is blocked for checkpoint 3, after two that completed."""

@@ -88,6 +88,10 @@ undecided("STATE", "unaligned",
           snapshot("sum[0]", unaligned=True), COMPLETED, audited(summary(A), summary(B[:2])),
           claimed=Claims(state=EXACTLY_ONCE))  # fmt: skip
 
+# A source of somebody else notes its positions in a form of its own.
+undecided("STATE", "positions unknown",
+          completed(1), audited(summary(A), StateSummary(entries={})), claimed=Claims(state=EXACTLY_ONCE))  # fmt: skip
+
 undecided("STATE", "one subtask unread", COMPLETED, audited(summary(A)), claimed=Claims(state=EXACTLY_ONCE))
 
 # --- STATE on windows, which hold two records of each of two partitions: checkpoint 1 stands at offset 8 of -----------
