@@ -39,6 +39,7 @@ SUBJECT_WORDS = {
     Subject.SINK: "sink",
     Subject.RESTART_STRATEGY: "restart strategy",
     Subject.FILE_SYSTEM: "file system",
+    Subject.PIPELINE: "pipeline",
 }
 DECIDABILITY_WORDS = {
     Decidability.SCRIPTED: "one scripted run decides",

@@ -8,16 +8,16 @@ _HERE = "holdfast.suites"
 _CONFORMANCE = (
     "asynchronous", "barriers", "retention:CLAIMED_CASES", "sources:CLAIM_CASES", "clocks", "configuration",
     "configuration_layers", "coordinator", "coordinator:MEMORY_CASES", "transactions:DELIVERY_CASES",
-    "programs:ENGINE_CASES", "failed_checkpoints", "finishing", "flink.checkpoints", "flink.connected", "flink.ends",
-    "flink.jars", "flink.links", "flink.objects", "flink.recoveries", "flink.recoveries:RESTART_CASES", "flink.shapes",
-    "flink.checkpoints:STORING_CASES", "flink.submissions", "incremental", "operators:ITERATION_CASES",
-    "coordinator:RECORD_CASES", "recovery:LOCAL_CASES", "clocks:LONG_RUN_CASES", "failed_checkpoints:MESSAGE_CASES",
-    "savepoints:MOVED_CASES", "coordinator:OBSERVED_CASES", "programs:OFFER_CASES", "operators", "processes",
-    "programs", "sources:QUEUE_CASES", "recovery", "recovery:REGION_CASES", "rescaling", "rescaling_in_place",
-    "restart", "retention", "savepoints", "seed_samples", "sources:SOCKET_CASES", "sources:SYSTEM_CASES", "sources",
-    "spark", "state_backends", "storage", "structured_streaming", "coordinator:SUCCESSION_CASES",
-    "transactions:TABLE_CASES", "operators:TIMER_CASES", "transactions", "triggering", "operators:TWO_INPUT_CASES",
-    "barriers:UNALIGNED_CASES",
+    "programs:ENGINE_CASES", "failed_checkpoints", "finishing", "flink.checkpoints", "flink.connected",
+    "flink.ends", "flink.jars", "flink.links", "flink.objects", "flink.recoveries",
+    "flink.recoveries:RESTART_CASES", "flink.shapes", "flink.checkpoints:STORING_CASES", "flink.submissions",
+    "incremental", "operators:ITERATION_CASES", "coordinator:RECORD_CASES", "recovery:LOCAL_CASES",
+    "clocks:LONG_RUN_CASES", "failed_checkpoints:MESSAGE_CASES", "savepoints:MOVED_CASES",
+    "coordinator:OBSERVED_CASES", "programs:OFFER_CASES", "operators", "pipelines", "processes", "programs",
+    "sources:QUEUE_CASES", "recovery", "recovery:REGION_CASES", "rescaling", "rescaling_in_place", "restart",
+    "retention", "savepoints", "seed_samples", "sources:SOCKET_CASES", "sources:SYSTEM_CASES", "sources", "spark",
+    "state_backends", "storage", "structured_streaming", "coordinator:SUCCESSION_CASES", "transactions:TABLE_CASES",
+    "operators:TIMER_CASES", "transactions", "triggering", "operators:TWO_INPUT_CASES", "barriers:UNALIGNED_CASES",
 )  # fmt: skip
 """Modules, each with its table unless that is CASES, in the order of a certificate."""
 _CHAOS = ("flink", "queues", "reference", "structured_streaming")

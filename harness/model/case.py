@@ -109,12 +109,15 @@ class Decision(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         mutant: name of a variant of the reference runtime (`A3`) on which one of these clauses must name its anomaly,
             on this case's own plan or on `mutant_plan`; or `system:NAME`, a wrong system of another kind; or
             `history:NAME`, a hand-made history, only where no system can produce the anomaly.
+        windows: what runs must have brought about before the case decides this rule, beside the windows of the case.
+            Where no run hit one, the rule is inconclusive, and other rules of the case are not.
     """
 
     rule: str
     oracle: str
     clauses: tuple[str, ...]
     mutant: str
+    windows: tuple[Window, ...] = ()
 
     def __post_init__(self) -> None:
         force_setattr(self, "clauses", tuple(current_clause(self.oracle, each) for each in self.clauses))

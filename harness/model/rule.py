@@ -37,6 +37,8 @@ class Subject(StrEnum):
     SINK = "SNK"
     RESTART_STRATEGY = "RS"
     FILE_SYSTEM = "FS"
+    PIPELINE = "PIP"
+    """A streaming query of a team, and not the engine under it."""
 
 
 class Decidability(StrEnum):

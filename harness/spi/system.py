@@ -154,7 +154,7 @@ class System(Protocol):
 
     Attributes:
         name: as the user types it; a variant follows a plus sign (`reference+D1`).
-        subject: what is certified: RT, SB, ST, SRC or SNK.
+        subject: what is certified: RT, SB, ST, SRC, SNK or PIP (model.rule.Subject).
         capabilities: by tier where it can run, what it can do there: each a `Capability`, or a word that a fault of a
             third party needs; nothing else is demanded of it. What needs a mechanism is declared where the
             deployment offers that (`Deployment.controls`).

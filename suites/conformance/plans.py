@@ -124,11 +124,11 @@ def case(
     )
 
 
-def decides(rule: str, *clauses: str, wrong: str) -> Decision:
-    """A rule, the clauses `ORACLE/clause` of one oracle that decide it, and the wrong variant that shows it can fail
-    (see Decision)."""
+def decides(rule: str, *clauses: str, wrong: str, windows: tuple[Window, ...] = ()) -> Decision:
+    """A rule, the clauses `ORACLE/clause` of one oracle that decide it, the wrong variant that shows it can fail, and
+    the windows that it demands (see Decision)."""
     [oracle] = {clause.partition("/")[0] for clause in clauses}
-    return Decision(rule, oracle, tuple(clause.partition("/")[2] for clause in clauses), wrong)
+    return Decision(rule, oracle, tuple(clause.partition("/")[2] for clause in clauses), wrong, windows)
 
 
 def with_needs(*cases: Case, needs: frozenset[str] = frozenset()) -> tuple[Case, ...]:

@@ -27,7 +27,7 @@ APPENDING = "spark+appends-in-foreach-batch"
 ROLLED_BACK = "spark+puts-old-state-back"
 
 
-def _plan(
+def query_plan(
     *faults: FaultSpec,
     job: Job = KEYED_SUM,
     options: Mapping[str, str] = {},
@@ -36,7 +36,17 @@ def _plan(
     arrival_ms: int = 3_000,
     event_step_ms: int = 10,
 ) -> Plan:
-    """Records that arrive over so much time, and faults in between."""
+    """Records that arrive over so much time, and faults in between.
+
+    Args:
+        faults: in the order of the plan.
+        job: that stands for the query.
+        options: beside the interval between micro-batches.
+        system: on trial.
+        records: of all partitions.
+        arrival_ms: over which they arrive.
+        event_step_ms: by how much event time passes from one record to the next.
+    """
     return Plan(
         system=system,
         job=job,
@@ -57,8 +67,8 @@ def _plan(
     )
 
 
-def _killed(target: Target) -> FaultSpec:
-    """While a micro-batch is under way: its offsets are written, its commit is not."""
+def killed_in_batch(target: Target) -> FaultSpec:
+    """SIGKILL while a micro-batch is under way: its offsets are written, its commit is not."""
     return FaultSpec(
         "kill", target, Schedule(after_checkpoint=2, at_event="checkpoint_triggered"), parameters={"unfinished": 1}
     )
@@ -84,14 +94,14 @@ STABLE = decides("E2E-03", "STABLE/row-changed", "STABLE/row-vanished", wrong="t
 def _replayed(system: str, job: Job = KEYED_SUM) -> Plan:
     """Half the time is enough: what is due by the restart arrives behind it. Else the last batch of a query with a
     watermark is one without input, and to replay that shows nothing."""
-    return _plan(REPLAYED, job=job, system=system, arrival_ms=1_500, options=WITHOUT_EMPTY_BATCHES)
+    return query_plan(REPLAYED, job=job, system=system, arrival_ms=1_500, options=WITHOUT_EMPTY_BATCHES)
 
 
-def _with_windows(*faults: FaultSpec, options: Mapping[str, str] = {}) -> Plan:
+def windows_plan(*faults: FaultSpec, options: Mapping[str, str] = {}) -> Plan:
     """Event time passes eight times as fast as time does: each file of input, of 150 ms or more, holds the end of a
     window, so that each batch with input lets the watermark pass one. Input lasts until a query whose executor died has
     taken three checkpoints on a busy machine."""
-    return _plan(*faults, job=WINDOW_SUM, options=options, records=3_600, arrival_ms=20_000, event_step_ms=100)
+    return query_plan(*faults, job=WINDOW_SUM, options=options, records=3_600, arrival_ms=20_000, event_step_ms=100)
 
 
 def _control(name: str, what: str, method: str, refutes: str, plan: Plan) -> Case:
@@ -105,7 +115,7 @@ CASES = with_needs(
     case("structured-streaming/sums",
          "Does every record count once in sums that foreachBatch writes, and in the state that they are kept in, when "
          "executor or driver are killed?",
-         (_plan(_killed(WORKERS[0])), _plan(_killed(COORDINATOR), options=IN_ROCKSDB)),
+         (query_plan(killed_in_batch(WORKERS[0])), query_plan(killed_in_batch(COORDINATOR), options=IN_ROCKSDB)),
          decides("E2E-02", *EXACT_SUMS, wrong="source-repeats-one"),
          decides("REC-03", *EXACT_SUMS, wrong="source-repeats-one"),
          decides("BAR-05", "STATE/state-extra", wrong="source-repeats-one"),
@@ -118,7 +128,8 @@ CASES = with_needs(
                 "input; the state of each micro-batch holds the records up to its offsets once, for every key."),
     case("structured-streaming/files",
          "Is every record once in the files that Spark's file sink has committed, when processes are killed?",
-         (_plan(PYTHON_KILLED, _killed(WORKERS[1]), job=FORWARD), _plan(_killed(COORDINATOR), job=FORWARD)),
+         (query_plan(PYTHON_KILLED, killed_in_batch(WORKERS[1]), job=FORWARD),
+          query_plan(killed_in_batch(COORDINATOR), job=FORWARD)),
          decides("E2E-02", "EXACT/row-repeated", "EXACT/input-missing", wrong="source-repeats-one"), STABLE,
          windows=(Window.RESTORED_STATE,), tiers=(Tier.SPARK,), needs=NEEDS,
          mutant_plan=plan(kill(WORKERS[0], after_checkpoint=1, at_event="rows_visible"), job=FORWARD),
@@ -134,7 +145,7 @@ CASES = with_needs(
     case("structured-streaming/windows",
          "Is every event-time window written once, and whole, and kept until then, when an executor dies and a batch "
          "runs twice?",
-         _with_windows(_killed(WORKERS[0]), REPLAYED_WITH_WINDOWS, options=IN_ROCKSDB),
+         windows_plan(killed_in_batch(WORKERS[0]), REPLAYED_WITH_WINDOWS, options=IN_ROCKSDB),
          decides("REC-07", "WINDOW/window-repeated", "WINDOW/window-missing", wrong=f"system:{APPENDING}"),
          decides("REC-07", "WINDOW/window-wrong", wrong="history:window/window-wrong/record-of-the-next-window"),
          decides("BAR-05", "STATE/state-missing", "STATE/window-outlives", wrong=f"system:{ROLLED_BACK}"),
@@ -144,7 +155,7 @@ CASES = with_needs(
                  wrong="history:state/watermark-ahead/a-watermark-that-no-record-has-reached"),
          windows=(Window.RESTORED_STATE,), tiers=(Tier.SPARK,), needs=NEEDS,
          # In the other store, whose files the second wrong system can put back.
-         mutant_plan=_with_windows(REPLAYED_WITH_WINDOWS),
+         mutant_plan=windows_plan(REPLAYED_WITH_WINDOWS),
          method="SIGKILL hits an executor while a micro-batch is under way, with windows in RocksDB; later the last "
                 "commit is removed; after the run Spark's statestore source reads back what the checkpoints hold.",
          passes="Each window that the watermark has passed has one row, which is what the oracle's model holds; the "
@@ -152,7 +163,7 @@ CASES = with_needs(
                 "up to the offsets."),
     *(case(f"structured-streaming/upgraded-{what}",
            "Does the next version of a pipeline go on where the former one ended?",
-           _plan(UPGRADED, job=job, arrival_ms=1_500, options=WITHOUT_EMPTY_BATCHES),
+           query_plan(UPGRADED, job=job, arrival_ms=1_500, options=WITHOUT_EMPTY_BATCHES),
            tiers=(Tier.SPARK, Tier.CONTAINERS), needs=NEEDS | {Capability.UPGRADE},
            method="A query is stopped with its driver program, its last commit-log entry is removed, and its next "
                   "version is started on the same checkpoint.",
@@ -164,7 +175,7 @@ CASES = with_needs(
     _control("state-rolled-back", "a query continues from older state",
              "The query is stopped, and before it is started again, files of its first micro-batch take the place of "
              "those that hold the state of later ones.",
-             "STATE/state-missing", _plan(REPLAYED_LATE, system=ROLLED_BACK)),
+             "STATE/state-missing", query_plan(REPLAYED_LATE, system=ROLLED_BACK)),
     _control("loses-after-restore", "foreachBatch drops more than what it has written",
              "The same replay; the pipeline takes the next offset of a partition for the last one that it has written.",
              "EXACT/input-missing", _replayed("spark+loses-after-restore", FORWARD)),

@@ -24,7 +24,7 @@ HOSTS = {
 }
 """Where the public pages lie that rules cite."""
 AREAS = {
-    "ASY", "BAR", "CFG", "CRD", "E2E", "FIN", "INC", "ITR", "LOC", "OBS",
+    "ASY", "BAR", "CFG", "CRD", "E2E", "FIN", "INC", "ITR", "LOC", "OBS", "PIP",
     "REC", "RET", "RSC", "RST", "SAV", "SBK", "STO", "TPC", "TRG", "UNA",
 }  # fmt: skip
 """What a certificate speaks of; without its file an area would be missing in silence."""

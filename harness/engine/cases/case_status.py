@@ -54,7 +54,8 @@ def case_result(
     for decision in case.decides:
         oracle = named.get(decision.oracle)
         unobserved = missing_evidence(oracle, evidence, *decision.clauses) if oracle is not None else ()
-        rules.setdefault(decision.rule, []).append(_decided(decision, demanded, tally, unobserved, case.windows))
+        windows = (*case.windows, *decision.windows)
+        rules.setdefault(decision.rule, []).append(_decided(decision, demanded, tally, unobserved, windows))
     status = _control_status(case.refutes, tally) if is_control(case) else _case_status(case, demanded, tally)
     return _result(case, tier, status, {rule: worst_of(each) for rule, each in rules.items()}, tally, demanded)
 
@@ -152,6 +153,8 @@ def _decided(
         clauses = ", ".join(f"{oracle}/{clause}" for clause in open_clauses)
         return Status.NOT_APPLICABLE, f"the system does not claim what {clauses} is about"
     for window in windows:
+        if not tally.hit[window.value]:
+            return Status.INCONCLUSIVE, missed_in_words(window.value)
         for clause in (clause for clause in decision.clauses if clause not in open_clauses):
             if (oracle, clause) not in tally.checked_beside.get(window.value, ()):
                 return Status.INCONCLUSIVE, f"{oracle}/{clause} had nothing to decide in runs that hit {window.value}"

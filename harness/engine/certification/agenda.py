@@ -30,6 +30,7 @@ from holdfast.harness.engine.site.machine import lacking
 from holdfast.harness.model.case import Case, Tier
 from holdfast.harness.model.certificate import LeftOut, Scope
 from holdfast.harness.model.journal import CaseResult, Status
+from holdfast.harness.model.rule import Subject
 from holdfast.harness.spi.system import System
 
 DRAWN_PLANS = 100
@@ -116,7 +117,7 @@ def _needs(case: Case, tier: Tier, first_seed: int) -> frozenset[Need]:
     for decision in case.decides:
         needs.add(("area", tier, decision.rule.partition("-")[0]))
         needs.update(("clause", decision.rule, decision.oracle, clause) for clause in decision.clauses)
-        needs.update(("window", decision.rule, window) for window in case.windows)
+        needs.update(("window", decision.rule, window) for window in (*case.windows, *decision.windows))
         # On a plan of its own the variant is refuted by no certificate; a hand-made history is run by none.
         if decision.wrong_system and case.mutant_plan is None:
             needs.add(("variant", decision.rule, decision.mutant))
@@ -138,6 +139,27 @@ def _cover(needs: Mapping[str, frozenset[Need]], served: set[Need], cost: Mappin
         if needs[name] <= others:
             chosen.remove(name)
     return set(chosen)
+
+
+def owed_by(subject: str, cases: Iterable[Case]) -> tuple[Case, ...]:
+    """The cases that a certificate of a subject runs unless rules or areas are named. A pipeline of a team owes its own
+    rules and no others: of it run the cases of these, rehearsals and drawn plans. Whatever else is certified does not
+    owe these.
+
+    Args:
+        subject: of the system under test.
+        cases: that there are.
+    """
+    of_pipelines = {rule.id for rule in registry.rules() if rule.subjects == (Subject.PIPELINE,)}
+    if subject == Subject.PIPELINE:
+        return tuple(
+            case
+            for case in cases
+            if case.rehearsal or case.id == SWARM_ID or any(each.rule in of_pipelines for each in case.decides)
+        )
+    return tuple(
+        case for case in cases if not case.decides or any(each.rule not in of_pipelines for each in case.decides)
+    )
 
 
 SEEDS = 1_000_000

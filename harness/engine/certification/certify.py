@@ -14,7 +14,7 @@ from holdfast.harness.engine.cases.case_run import MOST_AGAIN, CaseRun
 from holdfast.harness.engine.cases.case_status import case_not_run, case_result, is_open, open_plans
 from holdfast.harness.engine.cases.results import Blamed, broken_result
 from holdfast.harness.engine.cases.swarm_case import cases_for, why_blocked
-from holdfast.harness.engine.certification.agenda import Agenda
+from holdfast.harness.engine.certification.agenda import Agenda, owed_by
 from holdfast.harness.engine.certification.journal import Ended, Entry, Tallies, journal_of, results_of, tallies_of
 from holdfast.harness.engine.certification.kit_run import KitQueue, KitRun
 from holdfast.harness.engine.certification.kit_runner import CheckEnded, KitMessage
@@ -105,6 +105,8 @@ class Certification:
         system = registry.system(request.system)
         require_answers(system)
         offered = cases_for(system, drawn_on)
+        if not request.narrowed:
+            offered = owed_by(system.subject, offered)
         self._agenda = Agenda(request, chosen(offered, request.rules, request.areas))
         self._entries: list[Entry] = []
         self._examples: frozenset[tuple[str, Tier]] = frozenset()

@@ -12,7 +12,7 @@ from holdfast.harness.engine.cases.case import is_control
 from holdfast.harness.engine.cases.case_status import case_not_run, case_result
 from holdfast.harness.engine.cases.results import run_id
 from holdfast.harness.engine.cases.tally import Tally
-from holdfast.harness.engine.certification.agenda import Agenda, required_runs
+from holdfast.harness.engine.certification.agenda import Agenda, owed_by, required_runs
 from holdfast.harness.engine.certification.certificate import certificate, rule_results, with_new_title
 from holdfast.harness.engine.certification.findings import findings
 from holdfast.harness.engine.certification.journal import claims_of
@@ -315,7 +315,7 @@ def _agenda(journal: Journal, judged: Judged, cases: Iterable[Case] | None = Non
         tiers=frozenset(journal.certificate.tiers),
         thorough=journal.certificate.scope is Scope.THOROUGH,
     )
-    return Agenda(request, registry.cases() if cases is None else cases)
+    return Agenda(request, owed_by(judged.system.subject, registry.cases()) if cases is None else cases)
 
 
 def _left_out(journal: Journal, judged: Judged, results: Sequence[CaseResult]) -> frozenset[str]:

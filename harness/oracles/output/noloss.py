@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from operator import sub
 from typing import cast
 
-from holdfast.harness.model.capability import Guarantee
+from holdfast.harness.model.capability import Claims, Guarantee
 from holdfast.harness.model.events import Event, RowsVisible
 from holdfast.harness.model.history import History
 from holdfast.harness.model.job import Contract
@@ -44,6 +44,10 @@ class NoLossOracle:
     clauses = _CLAUSES
     evidence: tuple[type[Event], ...] = (RowsVisible,)
     observed = frozenset(_CLAUSES)
+
+    def claimed(self, clause: str, claims: Claims) -> bool:
+        """See spi.oracle.Oracle."""
+        return Guarantee.NO_LOSS in claims.output
 
     def applies(self, history: History) -> bool:
         if history.plan.job.contract is Contract.WINDOW:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from itertools import islice
 
-from holdfast.harness.model.capability import Guarantee
+from holdfast.harness.model.capability import Claims, Guarantee
 from holdfast.harness.model.events import Event, RowsVisible
 from holdfast.harness.model.history import History
 from holdfast.harness.model.job import Contract
@@ -38,6 +38,10 @@ class WindowOracle:
     clauses = _CLAUSES
     evidence: tuple[type[Event], ...] = (RowsVisible,)
     observed = frozenset(_CLAUSES)
+
+    def claimed(self, clause: str, claims: Claims) -> bool:
+        """See spi.oracle.Oracle."""
+        return Guarantee.NO_LOSS in claims.output
 
     def applies(self, history: History) -> bool:
         return history.plan.job.contract is Contract.WINDOW and Guarantee.NO_LOSS in history.claims.output

@@ -94,7 +94,7 @@ class PipelineScaffold(msgspec.Struct, frozen=True):
         words = {
             "NAME": name,
             "CERTIFY": self.commands(name, language)[-1],
-            "MARK": 'rules="TPC-08", tier="spark"',
+            "MARK": 'rules="PIP-03", tier="spark"',
             "KIND": "spark",
             "RIGHT": f"{name}.py",
             "WRONG": f"wrong_{name}.py",

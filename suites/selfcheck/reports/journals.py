@@ -17,7 +17,7 @@ from holdfast.harness.model.case import Tier
 from holdfast.harness.model.certificate import LeftOut, Scope
 from holdfast.harness.model.consequence import FaultFate
 from holdfast.harness.model.finding import Command, Finding, Violation
-from holdfast.harness.model.rule import Level, Part, Place, Source, SourceKind
+from holdfast.harness.model.rule import Level, Part, Place, Source, SourceKind, Subject
 from holdfast.harness.model.verdict import Anomaly, Outcome, Verdict
 from holdfast.harness.oracles import ORACLES
 from holdfast.harness.spi.oracle import titles_of
@@ -143,7 +143,10 @@ def partial() -> journal.Journal:
     for number in range(3):
         measured = recoveries(4, 1_100.0 + 80 * number)
         runs.append(run(DELIVERY, number, tier=Tier.PROCESS, drawn=timeline(number, workers=3), recoveries=measured))
-    untested_must = sum(each.status is journal.Status.UNTESTED and each.rule.level is Level.MUST for each in rules)
+    untested_must = sum(
+        each.status is journal.Status.UNTESTED and each.rule.level is Level.MUST and each.concerns(Subject.RUNTIME)
+        for each in rules
+    )
     return _journal(
         system="reference",
         cases=cases,

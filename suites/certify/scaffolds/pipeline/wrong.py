@@ -1,4 +1,4 @@
-"""Wrong, against TPC-08: it appends each micro-batch that it is given, so that one which runs again is there twice."""
+"""Wrong, against PIP-03: it appends each micro-batch that it is given, so that one which runs again is there twice."""
 
 CONTRACT = "records"
 GUARANTEE = "exactly-once"
