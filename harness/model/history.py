@@ -41,6 +41,8 @@ class RunEnd(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         faults_landed: by index in the plan, proved from durable facts; None: it never acted, or too late.
         fault_troubles: by index in the plan, why a fault could not act when it was due, or what it waited for in vain;
             else empty.
+        job_error: the first error that the job itself raised, with its place in the code of its author; empty: none is
+            known.
     """
 
     reached: bool
@@ -54,6 +56,7 @@ class RunEnd(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     faults_acted: tuple[bool, ...] = ()
     faults_landed: tuple[bool | None, ...] = ()
     fault_troubles: tuple[str, ...] = ()
+    job_error: str = ""
 
     @property
     def fault_fates(self) -> tuple[FaultFate, ...]:

@@ -33,6 +33,8 @@ class Damage(StrEnum):
     """A retained checkpoint names a file that is not there."""
     NEVER_RECOVERED = "never recovered"
     """The job does not run, or completes no checkpoint, after all faults are healed."""
+    STOPPED = "stopped"
+    """The job failed by an error of its own, without a fault."""
     BROKEN_TRANSACTION = "broken transaction"
     """What a sink prepared, committed or aborted does not fit the checkpoints."""
     WRONG_RESTART = "wrong restart"
@@ -62,6 +64,7 @@ SYMPTOMS = frozenset(
         Damage.UNSTABLE_OUTPUT,
         Damage.WRONG_ORDER,
         Damage.NEVER_RECOVERED,
+        Damage.STOPPED,
         Damage.WRONG_REPORT,
         Damage.WRONG_DIGEST,
     }

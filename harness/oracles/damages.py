@@ -102,7 +102,7 @@ DAMAGES: Mapping[str, Damage] = {
 }
 """By oracle, by `ORACLE/clause` where one differs from its oracle, and by clause where all oracles mean the same."""
 
-CONSEQUENCES = (Damage.WRONG_REPORT, Damage.NEVER_RECOVERED)
+CONSEQUENCES = (Damage.WRONG_REPORT, Damage.NEVER_RECOVERED, Damage.STOPPED)
 """What has a cause elsewhere, if anything else broke; the vaguest last."""
 VAGUE: tuple[frozenset[str], ...] = (
     frozenset({"REACH", "RESTORE/audit-failed", "STATE/state-unreadable"}),

@@ -80,6 +80,8 @@ class Recording(msgspec.Struct, frozen=True):
         problem: why the run decides nothing, such as a node that never registered; empty otherwise.
         expected: what the output must hold where its author states it: each row as a record of contract RECORDS; None:
             what follows from the input.
+        job_error: the first error that the job itself raised, with its place in the code of its author; empty:
+            none was seen, or it is not known whose it is.
     """
 
     nodes: tuple[Sequence[Event], ...]
@@ -89,6 +91,7 @@ class Recording(msgspec.Struct, frozen=True):
     trace_hash: str = ""
     problem: str = ""
     expected: InputLog | None = None
+    job_error: str = ""
 
 
 class Deployment(Protocol):

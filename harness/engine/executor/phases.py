@@ -4,7 +4,8 @@ On a shared machine, a bound counts only the time in which no process had to wai
 processor or a disk is granted on top, up to a limit, so that a run that hangs ends even there.
 
 A rehearsal that does not reach its end by itself, or whose output was not seen, is no proof against the claims of the
-system under test: it is inconclusive, in one sentence. What its output holds is judged as usual.
+system under test: it is inconclusive, in one sentence. What its output holds is judged as usual. Only a job that fails
+by an error of its own, which is known, is judged by its end, too.
 """
 
 from __future__ import annotations

@@ -214,6 +214,8 @@ def _run_plan(
             if not execution.end.reached:
                 raise
             execution = _Execution(_refused(execution.end.reason))
+        if execution.recording.job_error:
+            execution = _with_its_error(execution)
         if execution.timed_out and plan.faults and tier is not Tier.SIM:
             execution = _compared_with_control(execution, setting)
             if reason := interrupted():  # The control ended early, so it shows nothing.
@@ -221,7 +223,7 @@ def _run_plan(
                     execution, end=msgspec.structs.replace(execution.end, problem=reason)
                 )
     evidence = evidence_of(system)
-    if rehearsal:
+    if rehearsal and not _failed_by_itself(execution):
         shows_rows = evidence.get(_VISIBLE, Evidence.NONE) is not Evidence.NONE
         end, recording = rehearsed(execution.end, execution.recording, inputs, shows_rows=shows_rows)
         execution = msgspec.structs.replace(execution, end=end, recording=recording)
@@ -360,6 +362,20 @@ def _compared_with_control(execution: _Execution, setting: _Setting) -> _Executi
             found = f"the fault-free control missed the bound too: {control.end.reason}"
     problem = execution.end.problem or found
     return msgspec.structs.replace(execution, end=msgspec.structs.replace(execution.end, problem=problem))
+
+
+def _with_its_error(execution: _Execution) -> _Execution:
+    """The end of a job whose first error is known, in whose words its failure is told."""
+    end, error = execution.end, execution.recording.job_error
+    reason = f"the job failed: {error}" if _failed_by_itself(execution) else end.reason
+    return replace(execution, end=replace(end, job_error=error, reason=reason))
+
+
+def _failed_by_itself(execution: _Execution) -> bool:
+    """Whether the job has ended before its time by an error of its own: then it breaks its contract, whatever was
+    struck. A run that waited for its end in vain, or that could not go on, shows less."""
+    end = execution.end
+    return bool(execution.recording.job_error) and not (end.reached or end.problem or execution.timed_out)
 
 
 def without_faults(plan: Plan) -> Plan:

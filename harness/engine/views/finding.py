@@ -91,7 +91,7 @@ def finding_of(
         status=Status.FAIL,
         what=what,
         when=_when(history, event, places, needed),
-        why=_why(cause, what),
+        why=_why(cause, what, history.end.job_error),
         next=command,
         damage=damage,
         run=run,
@@ -162,12 +162,13 @@ def _what(found: list[tuple[str, Anomaly]]) -> tuple[Damage, str]:
     return worst, f"{sentence[:1].upper()}{sentence[1:]}{more}"
 
 
-def _why(cause: Violation, what: str) -> str:
-    """The first violated clause; its message only where the first line does not hold it already."""
+def _why(cause: Violation, what: str, job_error: str) -> str:
+    """The first violated clause; its message only where the first line does not hold it already. Then the first error
+    of the job, which may have caused it."""
     words = f"{cause.label}: {cause.meaning or cause.message}"
     if cause.meaning and cause.message not in what:
         words += f". Here: {cause.message}"
-    return words
+    return f"{words}. The job's error: {job_error}" if job_error else words
 
 
 def _when(history: History, event: Event | None, places: _Places, needed: Needed) -> str:

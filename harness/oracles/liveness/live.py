@@ -85,6 +85,9 @@ def _name_what_is_missing(history: History, findings: Findings) -> None:
         findings.violated("end-not-reached", history.end.reason or f"the job is not {expected}")
         return
     reason = history.end.reason or "the reason is not known"
+    if history.end.job_error and not history.plan.faults:
+        findings.violated("end-not-reached", reason, damage=Damage.STOPPED)
+        return
     waiting = waiting_for(history)
     words = "; ".join([reason, *own_deaths(history), *(text for text, _ in waiting)])
     findings.violated("end-not-reached", f"{status_in_words(history)}: {words}", *(event for _, event in waiting))

@@ -1,4 +1,4 @@
-"""Inconclusive: fails on its first record, whether something breaks or not."""
+"""Wrong, LIVE/end-not-reached: fails on its first record, whether something breaks or not."""
 
 CONTRACT = "records"
 
