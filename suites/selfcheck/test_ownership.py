@@ -127,6 +127,7 @@ READERS: Mapping[str, str] = {
     "fixtures/images/archive_spark_classes.py": "in an image, what its recipe has put there",
     "fixtures/images/builder.py": "no file: packs what is sent to the container engine",
     "fixtures/images/recipe.py": "of an installed package, and what this machine trusts, laid by its owner",
+    "fixtures/images/versions.py": OWN_PACKAGE,
     "fixtures/pipelines/loading.py": "code that is to be imported",
     "fixtures/pipelines/input/incoming.py": "opened behind require_regular_mode; it looks at the footer first",
     "fixtures/pipelines/output/delta_table.py": BEHIND_LAKE,

@@ -21,8 +21,8 @@ from holdfast.suites.selfcheck.source_files import ROOT
 
 PROJECT: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 EXTRAS: dict[str, list[str]] = PROJECT["optional-dependencies"]
-NOT_FOR_USERS = frozenset({"all", "develop", "docs", "spark-newest"})
-"""The last is `spark` with another PySpark: no environment has both."""
+NOT_FOR_USERS = frozenset({"all", "develop", "docs", "spark-newest", "spark35"})
+"""The last two are `spark` with another PySpark: no environment has both."""
 READ = (".md", ".py", ".toml", ".yml", ".txt", ".sh", "")
 """Suffixes of the files that may print or write a command of pip."""
 STRANGER = re.compile(r"pip install(?: -\S+)* '?holdfast(?![\w-])(?!/)|(?<![\w./-])holdfast\[")

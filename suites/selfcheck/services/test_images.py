@@ -16,12 +16,12 @@ import pytest
 from holdfast.fixtures.images.recipe import (
     BASE,
     Recipe,
-    all_versions,
     jars_of_tables,
     proxy_arguments,
     recipes,
     site_files,
 )
+from holdfast.fixtures.images.spark_releases import spark_releases
 from holdfast.harness import cli
 from holdfast.harness.commands import services as commands
 from holdfast.harness.spi.service import Image
@@ -278,10 +278,10 @@ def test_every_image_installs_from_files_of_its_context() -> None:
 
 
 def test_jars_for_tables_are_where_the_image_puts_them_and_fit_its_spark() -> None:
-    dockerfile, versions = recipes()["spark"].files["Dockerfile"].decode(), all_versions()
+    dockerfile, release = recipes()["spark"].files["Dockerfile"].decode(), spark_releases()[0]
     folders = {str(PurePosixPath(jar).parent) for jar in jars_of_tables()}
     assert [f"-DoutputDirectory={folder}\n" in dockerfile for folder in folders] == [True]
-    assert f"pyspark=={versions['spark_tables']['spark']}." in "\n".join(versions["spark"]["packages"])
+    assert release.packages["pyspark"].startswith(f"{release.minor}.")
 
 
 def test_jars_come_one_by_one_where_parents_may_be_missing() -> None:

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 import holdfast.suites
+from holdfast.fixtures.images import spark_releases
 from holdfast.fixtures.services.processes import installation
 from holdfast.fixtures.services.provider import SiteServices
 from holdfast.fixtures.services.site import HDFS
@@ -29,9 +30,7 @@ from holdfast.suites.conformance.plans import plan
 from holdfast.suites.selfcheck.services.listener import becomes
 from holdfast.suites.selfcheck.started import Started
 
-KAFKA, OBJECT_STORE, SPARK, TABLES = (
-    "kafka", "object-store", installation.SPARK_CONNECTORS, installation.SPARK_TABLES
-)  # fmt: skip
+KAFKA, OBJECT_STORE, SPARK, TABLES = "kafka", "object-store", spark_releases.CONNECTORS, spark_releases.TABLES
 PARTS = (
     KAFKA,
     OBJECT_STORE,
@@ -161,7 +160,7 @@ def test_what_a_killed_installation_left_is_removed_by_the_next(cache: Path, tmp
 
 
 def test_wrong_usage_is_one_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(ValueError, match="part 'zookeeper' is unknown; none of 11 is near, some are kafka, "):
+    with pytest.raises(ValueError, match="part 'zookeeper' is unknown; none of 15 is near, some are kafka, "):
         installation.install(("zookeeper",), lambda name, line: None)
     (tmp_path / "tools" / "go").unlink()
     monkeypatch.setenv("PATH", str(tmp_path / "tools"))
@@ -223,7 +222,11 @@ def test_connectors_that_cannot_be_had_are_named(chosen: Plan, tier: Tier, sente
     [
         ("4.0.0", ""),
         ("4.0.3", ""),
-        ("4.1.0", "PySpark 4.1.0 is installed, and the jars of Delta Lake"),
+        ("4.1.2", ""),
+        (
+            "4.2.0",
+            "PySpark 4.2.0 is installed, and the jars of Delta Lake and Apache Iceberg are those for 4.1, 4.0, 3.5:",
+        ),
         ("4.10.0", "PySp"),
     ],
 )
@@ -233,3 +236,23 @@ def test_table_formats_are_of_one_minor_version_of_spark(
     monkeypatch.setattr(installation, "version", lambda name: found)
     assert installation.wrong_spark_for_tables().startswith(sentence)
     assert bool(installation.wrong_spark_for_tables()) is bool(sentence)
+
+
+@pytest.mark.parametrize(
+    ("found", "sentence", "parts"),
+    [
+        ("4.1.1", "", (SPARK, TABLES)),
+        ("4.0.0", "", ("spark-connectors-4.0", "spark-tables-4.0")),
+        ("3.5.1", "", ("spark-connectors-3.5", "spark-tables-3.5")),
+        ("4.0.1", "PySpark 4.0.1 is installed, and has no connectors", (SPARK, "spark-tables-4.0")),
+        ("4.2.0", "PySpark 4.2.0 is installed, and has no connectors", (SPARK, TABLES)),
+    ],
+)
+def test_connectors_are_those_of_the_very_version_that_is_installed(
+    found: str, sentence: str, parts: tuple[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(installation, "version", lambda name: found)
+    assert installation.wrong_spark().startswith(sentence)
+    assert bool(installation.wrong_spark()) is bool(sentence)
+    assert (installation.spark_connectors(), installation.spark_tables()) == parts
+    assert set(parts) <= {part.name for part in installation.parts()}

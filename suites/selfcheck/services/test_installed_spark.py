@@ -5,16 +5,16 @@ from __future__ import annotations
 import os
 import subprocess
 import tomllib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from shlex import split
-from typing import Any
 
 import pytest
+from msgspec.structs import replace
 from packaging.requirements import Requirement
 
 from holdfast.fixtures.host import installed_spark
-from holdfast.fixtures.images.recipe import all_versions
+from holdfast.fixtures.images.spark_releases import SparkRelease, connected_release, spark_releases
 from holdfast.fixtures.services.spark_jobs import sentence_of
 from holdfast.harness.spi.surroundings import tool_of_java
 
@@ -73,9 +73,9 @@ def test_java_takes_the_archive_for_the_class_path_of_a_home_and_for_no_other(tm
 
 PROJECT = Path(__file__).resolve().parents[3] / "pyproject.toml"
 OF_SPARK = "org.apache.spark:"
-PACKAGES, JARS = "packages", "jars"
-PROTOBUF, ARROW = "protobuf==7.36.2", "pyarrow==25.0.1"
+DEFAULT = spark_releases()[0]
 CONNECTOR = f"{OF_SPARK}spark-sql-kafka-0-10_2.13"
+RUNTIME = "org.apache.iceberg:iceberg-spark-runtime-4.0_2.13:1.10.0"
 
 
 def requirements(*extras: str) -> list[str]:
@@ -85,14 +85,14 @@ def requirements(*extras: str) -> list[str]:
     return [*project["dependencies"], *(each for name in extras for each in optional[name])]
 
 
-def disagreements(required: Iterable[str], versions: Mapping[str, Any]) -> Iterator[str]:
+def disagreements(required: Iterable[str], release: SparkRelease) -> Iterator[str]:
     """What one place says and another does not, by the name of the package or jar.
 
     Args:
         required: of the host, as requirements of Python.
-        versions: as in versions.toml.
+        release: of Spark.
     """
-    image = dict(each.split("==") for each in versions["spark"][PACKAGES])
+    image = release.packages
     needed = [Requirement(each) for each in required]
     for each in needed:
         if each.name in image and not each.specifier.contains(image[each.name]):
@@ -100,52 +100,55 @@ def disagreements(required: Iterable[str], versions: Mapping[str, Any]) -> Itera
     spark = image["pyspark"]
     if f"=={spark}" not in {str(each.specifier) for each in needed if each.name == "pyspark"}:
         yield "one pyspark"
-    for jar in versions["spark"][JARS]:
+    for jar in release.jars:
         if jar.startswith(OF_SPARK) and not jar.endswith(f":{spark}"):
             yield jar
     minor = spark.rpartition(".")[0]
-    if versions["spark_tables"]["spark"] != minor:
-        yield "spark_tables"
-    for jar in versions["spark_tables"][JARS]:
+    if release.minor != minor:
+        yield "minor"
+    for jar in release.tables:
         if "-runtime-" in jar and f"-runtime-{minor}_" not in jar:
             yield jar
 
 
 def test_host_and_image_have_one_spark() -> None:
-    assert list(disagreements(requirements("spark", "services"), all_versions())) == []
+    assert list(disagreements(requirements("spark", "services"), DEFAULT)) == []
+
+
+def test_an_older_spark_is_an_extra_of_its_own_with_all_its_jars() -> None:
+    older = connected_release("3.5.1")
+    assert older is not None
+    assert list(disagreements(requirements("spark35", "services"), older)) == []
 
 
 def test_the_image_has_what_the_extra_has() -> None:
-    image = {each.partition("==")[0] for each in all_versions()["spark"][PACKAGES]}
+    image = DEFAULT.packages.keys()
     extra = set(requirements("spark")) - set(requirements())
     assert {Requirement(each).name for each in extra} <= image
 
 
 def test_a_newer_spark_is_an_extra_of_its_own() -> None:
-    assert list(disagreements(requirements("spark-newest"), all_versions())) == ["pyspark", "one pyspark"]
+    assert list(disagreements(requirements("spark-newest"), DEFAULT)) == ["pyspark", "one pyspark"]
 
 
 @pytest.mark.parametrize(
-    ("table", "field", "before", "after", "found"),
+    ("changed", "found"),
     [
-        ("spark", PACKAGES, ARROW, "pyarrow==26.0.1", ["pyarrow"]),
-        ("spark", PACKAGES, PROTOBUF, "protobuf==8.1.0", ["protobuf"]),
-        ("spark", JARS, f"{CONNECTOR}:4.0.0", f"{CONNECTOR}:4.0.1", [f"{CONNECTOR}:4.0.1"]),
-        ("spark_tables", "spark", "4.0", "4.1", ["spark_tables"]),
+        (replace(DEFAULT, packages={**DEFAULT.packages, "pyarrow": "26.0.1"}), ["pyarrow"]),
+        (replace(DEFAULT, packages={**DEFAULT.packages, "protobuf": "8.1.0"}), ["protobuf"]),
+        (replace(DEFAULT, jars=[*DEFAULT.jars, f"{CONNECTOR}:4.1.2"]), [f"{CONNECTOR}:4.1.2"]),
+        (replace(DEFAULT, minor="4.2"), ["minor"]),
+        (replace(DEFAULT, tables=[RUNTIME]), [RUNTIME]),
     ],
+    ids=["arrow", "protobuf", "connector", "minor", "tables"],
 )
-def test_each_disagreement_is_found(table: str, field: str, before: str, after: str, found: list[str]) -> None:
-    versions = all_versions()
-    held = versions[table][field]
-    changed = held.replace(before, after) if isinstance(held, str) else [each.replace(before, after) for each in held]
-    assert changed != held
-    versions[table][field] = changed
-    assert list(disagreements(requirements("spark", "services"), versions)) == found
+def test_each_disagreement_is_found(changed: SparkRelease, found: list[str]) -> None:
+    assert list(disagreements(requirements("spark", "services"), changed)) == found
 
 
 def test_another_spark_of_the_host_is_found() -> None:
-    host = [each.replace("pyspark==4.0.0", "pyspark>=4.0,<5") for each in requirements("spark")]
-    assert list(disagreements(host, all_versions())) == ["one pyspark"]
+    host = [each.replace("pyspark==4.1.1", "pyspark>=4.1,<5") for each in requirements("spark")]
+    assert list(disagreements(host, DEFAULT)) == ["one pyspark"]
 
 
 ABORTED = "Job aborted due to stage failure: ResultStage 0 has failed the maximum allowable number of times: 1.\n"

@@ -10,7 +10,7 @@ import pytest
 from msgspec.structs import replace
 
 from holdfast.fixtures.services.kafka_login import client_settings, java_settings, secrets_of
-from holdfast.fixtures.services.processes.installation import SPARK_CONNECTORS, missing, wrong_spark
+from holdfast.fixtures.services.processes.installation import missing, spark_connectors, wrong_spark
 from holdfast.fixtures.services.provider import SiteServices
 from holdfast.fixtures.services.site import KAFKA, OBJECT_STORE
 from holdfast.fixtures.systems.reference import ReferenceSystem
@@ -39,7 +39,7 @@ from holdfast.suites.selfcheck.services.secured_broker import (  # noqa: E402
 )
 
 NO_BROKER = missing(KAFKA)
-NO_SPARK = wrong_spark() or missing(KAFKA, OBJECT_STORE, SPARK_CONNECTORS)
+NO_SPARK = wrong_spark() or missing(KAFKA, OBJECT_STORE, spark_connectors())
 BUCKET, PREFIX, OTHER, REGION = "team-data", "tests/streams/", "theirs/report.csv", "eu-central-1"
 ANSWER_S = 20.0
 

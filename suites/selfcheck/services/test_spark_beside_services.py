@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.fixtures.services.processes.installation import SPARK_CONNECTORS, missing, wrong_spark
+from holdfast.fixtures.services.processes.installation import missing, spark_connectors, wrong_spark
 from holdfast.fixtures.services.provider import SiteServices
 from holdfast.fixtures.services.site import KAFKA, OBJECT_STORE
 from holdfast.fixtures.systems.structured_streaming.system import StructuredStreaming
@@ -21,7 +21,7 @@ from holdfast.suites.chaos.structured_streaming import CASES, CLAIMS_TOO_MUCH
 from holdfast.suites.selfcheck.marks import unless
 from holdfast.suites.selfcheck.replaced_runs import named_clauses
 
-ABSENT = wrong_spark() or missing(KAFKA, OBJECT_STORE, SPARK_CONNECTORS)
+ABSENT = wrong_spark() or missing(KAFKA, OBJECT_STORE, spark_connectors())
 pytestmark = [
     pytest.mark.tier("spark"),
     pytest.mark.nightly,

@@ -15,7 +15,7 @@ import msgspec
 import pytest
 from msgspec.structs import replace
 
-from holdfast.fixtures.services.processes.installation import SPARK_CONNECTORS, missing, wrong_spark
+from holdfast.fixtures.services.processes.installation import missing, spark_connectors, wrong_spark
 from holdfast.fixtures.services.site import KAFKA, OBJECT_STORE
 from holdfast.harness.model.verdict import Outcome
 from holdfast.harness.spi.service import Site, StoreLocation
@@ -29,7 +29,7 @@ from holdfast.suites.selfcheck.marks import unless
 
 BUCKET, DOMAIN = "team-data", "store.test"
 NAMESPACE = ("unshare", "--map-root-user", "--mount")
-NO_SPARK = wrong_spark() or missing(KAFKA, OBJECT_STORE, SPARK_CONNECTORS)
+NO_SPARK = wrong_spark() or missing(KAFKA, OBJECT_STORE, spark_connectors())
 pytestmark = [
     pytest.mark.nightly,
     pytest.mark.timeout(900),

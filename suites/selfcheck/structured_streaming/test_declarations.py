@@ -7,6 +7,7 @@ import sys
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from decimal import Decimal
+from importlib.metadata import version
 from pathlib import Path
 
 import numpy as np
@@ -358,7 +359,7 @@ def described() -> Described:
 
 def test_the_claim(described: Described, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(installed_spark, "archived", lambda: True)
-    assert described.described() == [("claims", "exactly-once")]
+    assert described.described() == [("claims", "exactly-once"), ("Spark", version("pyspark"))]
 
 
 def test_the_command_that_archives_classes_where_they_are_not(

@@ -8,7 +8,7 @@ import pytest
 from msgspec.structs import replace
 
 from holdfast.faults.damage import damage
-from holdfast.fixtures.services.processes.installation import SPARK_CONNECTORS, missing, wrong_spark
+from holdfast.fixtures.services.processes.installation import missing, spark_connectors, wrong_spark
 from holdfast.fixtures.services.site import KAFKA
 from holdfast.harness.engine.executor.run import Run
 from holdfast.harness.engine.site import registry
@@ -49,7 +49,7 @@ SUPERSEDED_BEFORE_COMMIT = replace(
 """Its output is written, and a second driver does that micro-batch again."""
 
 ON_BOTH = [on(tier) for tier in (Tier.SPARK, Tier.CONTAINERS)]
-ABSENT = wrong_spark() or missing(KAFKA, SPARK_CONNECTORS)
+ABSENT = wrong_spark() or missing(KAFKA, spark_connectors())
 FROM_A_TOPIC = [
     on(Tier.SPARK, ABSENT),
     ON_BOTH[1],

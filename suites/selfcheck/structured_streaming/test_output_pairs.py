@@ -19,9 +19,9 @@ from holdfast.fixtures.pipelines.output.outgoing import DeltaOutput, FilesOutput
 from holdfast.fixtures.services.processes.database import missing_database
 from holdfast.fixtures.services.processes.installation import (
     DATABASE_DRIVER,
-    SPARK_CONNECTORS,
-    SPARK_TABLES,
     missing,
+    spark_connectors,
+    spark_tables,
     wrong_spark_for_tables,
 )
 from holdfast.fixtures.services.provider import SiteServices
@@ -132,8 +132,8 @@ PAIRS = (
     ("delta_overwritten", "delta_totals"),
     ("iceberg_appended", "iceberg_sink"),
 )
-ABSENT_LAKE = wrong_spark_for_tables() or missing(SPARK_TABLES)
-NO_SERVICES = ABSENT_LAKE or missing(KAFKA, OBJECT_STORE, SPARK_CONNECTORS)
+ABSENT_LAKE = wrong_spark_for_tables() or missing(spark_tables())
+NO_SERVICES = ABSENT_LAKE or missing(KAFKA, OBJECT_STORE, spark_connectors())
 
 
 @pytest.mark.nightly
