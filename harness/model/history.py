@@ -43,6 +43,7 @@ class RunEnd(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             else empty.
         job_error: the first error that the job itself raised, with its place in the code of its author; empty: none is
             known.
+        wrote_nothing: as of spi.system.Recording.
     """
 
     reached: bool
@@ -57,6 +58,7 @@ class RunEnd(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     faults_landed: tuple[bool | None, ...] = ()
     fault_troubles: tuple[str, ...] = ()
     job_error: str = ""
+    wrote_nothing: str = ""
 
     @property
     def fault_fates(self) -> tuple[FaultFate, ...]:

@@ -82,6 +82,8 @@ class Recording(msgspec.Struct, frozen=True):
             what follows from the input.
         job_error: the first error that the job itself raised, with its place in the code of its author; empty:
             none was seen, or it is not known whose it is.
+        wrote_nothing: that the job wrote no row where it says that it does, though all that it had to do is done, and
+            what was seen, in words; empty: it wrote some, or that is not known.
     """
 
     nodes: tuple[Sequence[Event], ...]
@@ -92,6 +94,7 @@ class Recording(msgspec.Struct, frozen=True):
     problem: str = ""
     expected: InputLog | None = None
     job_error: str = ""
+    wrote_nothing: str = ""
 
 
 class Deployment(Protocol):

@@ -226,6 +226,8 @@ def rehearsed(end: RunEnd, recording: Recording, inputs: InputLog, *, shows_rows
         return msgspec.structs.replace(
             end, problem=f"without a fault, {_in_one_line(end.reason)}", settled=False
         ), recording
+    if recording.wrote_nothing:
+        return end, recording
     due = (recording.expected or inputs).total_records
     if shows_rows and due and not any(len(unit.rows) for unit in recording.output.units):
         problem = f"no output was seen, and {plural(due, 'row is', 'rows are')} due without a fault"

@@ -408,6 +408,7 @@ def _history(
     history.end = msgspec.structs.replace(
         end,
         problem=problem,
+        wrote_nothing=recording.wrote_nothing,
         blind=bool(recording.problem),
         real_time=real_time,
         faults_acted=acted,

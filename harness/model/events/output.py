@@ -57,12 +57,14 @@ class ReaderPolled(Event, tag="reader_polled"):
         gaps: from when until when, as `time_ns`, it did not look for more than twice as long as it was to; empty where
             they are not reported.
         nothing: where it looked and what was there, if no row was ever visible; empty where that is not reported.
+        found: what was declared as the output was there, be it without a row.
     """
 
     polls: int
     interval_ms: int
     gaps: tuple[tuple[int, int], ...] = ()
     nothing: str = ""
+    found: bool = False
 
 
 class InvariantChecked(Event, tag="invariant_checked"):

@@ -47,6 +47,7 @@ class LiveOracle:
     invariant = "After the heal the expected end is reached, new checkpoints complete, and all input drains."
     clauses: Mapping[str, str] = {
         "end-not-reached": "the expected end is not reached within its bound",
+        "no-output": "the job has taken all its input and written no row, though rows are due",
         "no-new-checkpoints": "a running job completes fewer than two checkpoints after the heal",
         "input-not-drained": "the last completed checkpoint of a running job does not cover all input",
         "channel-left-blocked": "a channel stays blocked although its checkpoint is over",
@@ -65,6 +66,10 @@ class LiveOracle:
         findings.check("end-not-reached")
         if not history.end.reached:
             _name_what_is_missing(history, findings)
+        if history.output.units or history.end.wrote_nothing:
+            findings.check("no-output")
+        if nothing := history.end.wrote_nothing:
+            findings.violated("no-output", nothing, damage=Damage.LOSS)
         for note in own_deaths(history) if history.end.reached else ():
             findings.inform(note)
         if history.plan.expected_end is ExpectedEnd.RUNNING:

@@ -133,6 +133,8 @@ def test_output_that_nobody_saw_is_missing() -> None:
     seen = replace(NOTHING_RECORDED, output=rows)
     for recording, shows_rows in ((seen, True), (NOTHING_RECORDED, False)):
         assert rehearsed(end, recording, inputs, shows_rows=shows_rows) == (end, recording)
+    judged = replace(NOTHING_RECORDED, wrote_nothing="the query wrote no row")
+    assert rehearsed(end, judged, inputs, shows_rows=True) == (end, judged)
     nothing_due = replace(NOTHING_RECORDED, expected=NO_INPUT)
     assert rehearsed(end, nothing_due, inputs, shows_rows=True) == (end, nothing_due)
 

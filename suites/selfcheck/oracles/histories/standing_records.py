@@ -8,6 +8,7 @@ from holdfast.harness.model.events import (
 )  # fmt: skip
 from holdfast.harness.model.history import RunEnd
 from holdfast.harness.model.plan import ExpectedEnd
+from holdfast.harness.model.records import CommittedRows, FoldRow
 from holdfast.suites.selfcheck.oracles.builder import MS, Line, exhibits, undecided
 from holdfast.suites.selfcheck.oracles.histories.standing_job import ALL_RUN, WITHOUT_CHECKPOINTS
 from holdfast.suites.selfcheck.oracles.legal import SUBTASKS
@@ -112,7 +113,16 @@ bad("end-not-reached", "does not end",
 bad("end-not-reached", "does not fail",
     expected=ExpectedEnd.FAILED,
     end=RunEnd(False, "0 of 2 checkpoints completed", healed_ns=0 * MS, ended_ns=10_000 * MS))  # fmt: skip
+bad("end-not-reached", "fails by its own error",
+    end=RunEnd(False, "the job failed: KeyError", ended_ns=10_000 * MS, job_error="KeyError: 'EUR'"))  # fmt: skip
 near("end-not-reached", "ends", COMPLETE[1], COMPLETE[2])
+near("end-not-reached", "ends in spite of an error",
+     COMPLETE[1], COMPLETE[2], end=RunEnd(True, ended_ns=10_000 * MS, job_error="KeyError: 'EUR'"))  # fmt: skip
+
+bad("no-output", "writes nothing",
+    COMPLETE[1], COMPLETE[2], end=RunEnd(True, ended_ns=10_000 * MS, wrote_nothing="no output was seen"))  # fmt: skip
+near("no-output", "writes a row",
+     COMPLETE[1], COMPLETE[2], units=(CommittedRows("unit-0", 1, (FoldRow("a", 1, (1, 0), 0),)),))  # fmt: skip
 
 bad("no-new-checkpoints", "one checkpoint after the heal",
     COMPLETE[1], 100, COMPLETE[2], end=RunEnd(True, "", healed_ns=50 * MS, ended_ns=10_000 * MS))  # fmt: skip
