@@ -43,6 +43,8 @@ class Damage(StrEnum):
     """State or splits are not dealt out as the new parallelism wants it."""
     LEAKED_FILE = "leaked file"
     """A file stays that no checkpoint needs."""
+    WRONG_CHECKPOINT_PLACE = "checkpoint in the wrong place"
+    """A query keeps its progress where others do, or where nobody finds it again."""
     BROKEN_CHECKPOINT = "broken checkpoint"
     """A checkpoint is no consistent cut, or its steps come in a wrong order."""
     WRONG_CONFIGURATION = "wrong configuration"

@@ -49,6 +49,7 @@ from holdfast.harness.oracles.output.norepeat import NoRepeatOracle
 from holdfast.harness.oracles.output.stable import StableOracle
 from holdfast.harness.oracles.output.window import WindowOracle
 from holdfast.harness.oracles.recovery.local_copies import LocalOracle
+from holdfast.harness.oracles.recovery.place import PlaceOracle
 from holdfast.harness.oracles.recovery.region import RegionOracle
 from holdfast.harness.oracles.recovery.reported_checkpoints import ReportedCheckpointsOracle
 from holdfast.harness.oracles.recovery.reread import RereadOracle
@@ -76,6 +77,7 @@ ORACLES = (
     RetainOracle(),
     SavepointOracle(),
     RescaleOracle(),
+    PlaceOracle(),
     RestoreOracle(),
     StateOracle(),
     TimeOracle(),

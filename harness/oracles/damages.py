@@ -60,6 +60,7 @@ DAMAGES: Mapping[str, Damage] = {
     "NOREPEAT": Damage.DUPLICATE,
     "NOREPEAT/record-unknown": Damage.WRONG_OUTPUT,
     "PACE": Damage.BROKEN_CHECKPOINT,
+    "PLACE": Damage.WRONG_CHECKPOINT_PLACE,
     "PROGRESS": Damage.NEVER_RECOVERED,
     "REACH": Damage.MISSING_FILE,
     "REGION": Damage.WRONG_RESTART,

@@ -30,6 +30,8 @@ _OF_COORDINATOR = (
     events.StateOverBudget,
     events.FailureCounted,
     events.SplitsAssigned,
+    events.QueryStarted,
+    events.CheckpointFolderSeen,
     events.FinishReceived,
     events.SubtaskStatistics,
 )

@@ -80,6 +80,7 @@ from holdfast.harness.model.events.fault import (
 from holdfast.harness.model.events.job import (
     OVER,
     AttemptStarted,
+    CheckpointFolderSeen,
     CoordinatorClaimed,
     CoordinatorSuperseded,
     FailureCounted,
@@ -87,6 +88,7 @@ from holdfast.harness.model.events.job import (
     JobStatus,
     JobSubmitted,
     JobSwitched,
+    QueryStarted,
     RecoveryFailed,
     RescaleAccepted,
     RescaleRefused,
@@ -169,6 +171,7 @@ AnyEvent = (
     NodeStarted | NodeDied | FaultInjected | FaultStruck | FaultHealed | InputDelayed | InputTruncated
     | MessageDisturbed | MachineStalled | ConnectionsRefused
     | CoordinatorClaimed | CoordinatorSuperseded | JobConfigured | JobSubmitted | JobSwitched | AttemptStarted
+    | QueryStarted | CheckpointFolderSeen
     | RescaleRequested | RescaleAccepted | RescaleRefused
     | FailureCounted | RestartScheduled | RestartRefused | RecoveryFailed
     | CheckpointRequested | CheckpointRefused | CheckpointDrawn | CheckpointTriggered | TriggerSent | AckReceived
@@ -220,7 +223,8 @@ __all__ = [
     "BarrierReceived", "BarrierSent", "BatchProcessed", "BatchSent", "BroadcastSummary", "BuffersResized",
     "CancellationReceived", "CancellationSent", "ChannelBlocked", "ChannelContent", "ChannelStateRestored",
     "ChannelStateTaken", "ChannelUnblocked", "CheckpointAborted", "CheckpointAudited", "CheckpointCompleted",
-    "CheckpointCounts", "CheckpointDrawn", "CheckpointDropped", "CheckpointRefused", "CheckpointRequested",
+    "CheckpointCounts", "CheckpointDrawn", "CheckpointDropped", "CheckpointFolderSeen",
+    "CheckpointRefused", "CheckpointRequested",
     "CheckpointRetained", "CheckpointStatistics", "CheckpointStatus", "CheckpointTriggered", "CheckpointType",
     "CommitFailed", "CommitTried", "ConnectionsRefused", "CoordinatorClaimed", "CoordinatorSuperseded",
     "DeclineReceived", "DeclineSent",
@@ -232,7 +236,8 @@ __all__ = [
     "LocalCopySpoilt", "LocalCopyUsed", "LocalCopyWritten", "LocalDiskListed", "LookedUp", "MachineStalled",
     "MessageDisturbed",
     "MetadataPublished", "NamedTimers", "NodeDied", "NodeStarted", "NotificationReceived", "NotificationSent",
-    "ObjectDamaged", "ObjectMended", "OperatorFinished", "ProgramHeld", "ProgramReady", "ReaderPolled", "RecordFailed",
+    "ObjectDamaged", "ObjectMended", "OperatorFinished", "ProgramHeld", "ProgramReady",
+    "QueryStarted", "ReaderPolled", "RecordFailed",
     "RecordsDropped", "RecoveryFailed", "RescaleAccepted", "RescaleRefused", "RescaleRequested", "RestartRefused",
     "RestartScheduled", "RestoreCompleted", "RestoreStatistics",
     "RowsChanged", "RowsVisible", "SavepointCompleted", "SavepointTriggered", "SharedFileUse", "SharedHandle",

@@ -73,6 +73,39 @@ class AttemptStarted(Event, tag="attempt_started"):
     parallelism: int = 0
 
 
+class QueryStarted(Event, tag="query_started"):
+    """A query of the job was started, and names the folder that it keeps its progress in.
+
+    Attributes:
+        query: its id, which its checkpoint holds.
+        run: of this start of it.
+        start: how often the environment had started the job by then: queries of one start run side by side.
+        checkpoint: URI of the folder that it names.
+        given: URI of the folder that the environment gives the job. Folders below it are its own, too.
+        judged: its output is judged; others run beside it.
+    """
+
+    query: str
+    run: str
+    start: int
+    checkpoint: str
+    given: str
+    judged: bool = True
+
+
+class CheckpointFolderSeen(Event, tag="checkpoint_folder_seen"):
+    """An outside reader looked into the folder that the environment gives the job, when a query of it reported that it
+    had finished a micro-batch.
+
+    Attributes:
+        folder: URI of it.
+        files: how many were in it.
+    """
+
+    folder: str
+    files: int
+
+
 class RescaleRequested(Event, tag="rescale_requested"):
     """A user requires another parallelism of a running job: it is accepted or refused."""
 

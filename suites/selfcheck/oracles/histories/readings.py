@@ -1,4 +1,4 @@
-"""Histories for STABLE, INVARIANT, CONFIG and TREND: what the reader saw, what a submit tells, and many checkpoints."""
+"""Histories for PLACE, STABLE, INVARIANT, CONFIG and TREND: what the reader saw, what a submit tells, and many checkpoints."""
 
 from __future__ import annotations
 
@@ -9,14 +9,38 @@ from holdfast.harness.model.capability import AT_LEAST_ONCE, OutputMode
 from holdfast.harness.model.checkpoint import FailureReason
 from holdfast.harness.model.configuration import EffectiveConfiguration, Note, NoteKind, Origin, Setting
 from holdfast.harness.model.events import (
-    FileReference, FileWritten, InvariantChecked, JobConfigured, ReaderPolled, RowsChanged, RowsVisible,
-    SnapshotReleased, StateSummary,
+    CheckpointFolderSeen, FileReference, FileWritten, InvariantChecked, JobConfigured, QueryStarted, ReaderPolled,
+    RowsChanged, RowsVisible, SnapshotReleased, StateSummary,
 )  # fmt: skip
 from holdfast.harness.model.plan import ExpectedEnd
 from holdfast.harness.oracles.configuration.configuration_model import DEFAULTS
 from holdfast.harness.oracles.coordinator.trend import FEWEST
 from holdfast.suites.selfcheck.oracles.builder import Line, exhibits, undecided
 from holdfast.suites.selfcheck.oracles.lines import aborted, acked, attempt, completed, deleted, snapshot, triggered
+
+# --- PLACE: where queries keep their progress --------------------------------------------------------------------------
+
+GIVEN = "s3a:/runs/1/checkpoint"
+
+
+def query(name: str, run: str, checkpoint: str, start: int = 1, *, judged: bool = True) -> QueryStarted:
+    return QueryStarted(query=name, run=run, start=start, checkpoint=checkpoint, given=GIVEN, judged=judged)
+
+
+bad, near = exhibits("PLACE")
+
+bad("folder-shared", "two queries of one folder", query("q", "r1", GIVEN), query("q", "r2", GIVEN, judged=False))
+near("folder-shared", "started again", query("q", "r1", GIVEN), query("q", "r2", GIVEN, start=2))
+near("folder-shared", "a folder for each",
+     query("q", "r1", f"{GIVEN}/sales"), query("p", "r2", f"{GIVEN}/refunds", judged=False))  # fmt: skip
+
+bad("written-elsewhere", "a folder beside it", query("q", "r1", f"{GIVEN}-mine"))
+near("written-elsewhere", "a folder below it", query("q", "r1", f"{GIVEN}/sales"))
+near("written-elsewhere", "a second query that shows rows",
+     query("q", "r1", f"{GIVEN}/"), query("p", "r2", "file:/tmp/temporary-7", judged=False))  # fmt: skip
+
+bad("not-written", "nothing behind a micro-batch", query("q", "r1", GIVEN), CheckpointFolderSeen(folder=GIVEN, files=0))
+near("not-written", "its first entries", query("q", "r1", GIVEN), CheckpointFolderSeen(folder=GIVEN, files=4))
 
 # --- STABLE: what the committed reader reported -----------------------------------------------------------------------
 
