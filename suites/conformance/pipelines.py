@@ -102,6 +102,17 @@ SHAPES = (
 )  # fmt: skip
 
 
+PLACES = tuple(
+    decides(rule, f"PLACE/{clause}", wrong=f"history:place/{clause}/{shows}")
+    for rule, clause, shows in (
+        ("PIP-12", "written-elsewhere", "a-folder-beside-it"),
+        ("PIP-12", "not-written", "nothing-behind-a-micro-batch"),
+        ("PIP-13", "folder-shared", "two-queries-of-one-folder"),
+    )
+)
+"""Of each query that is started again: its checkpoint is where it belongs, and its own."""
+
+
 def _of(shape: Shape) -> tuple[Case, ...]:
     """The cases of a contract."""
     stable = decides("PIP-04", "STABLE/row-changed", "STABLE/row-vanished", wrong="takes-back-committed")
@@ -129,9 +140,10 @@ def _of(shape: Shape) -> tuple[Case, ...]:
         row(f"pipelines/driver-{shape.name}",
             "Is the output whole, and once, when the driver dies in a micro-batch?",
             shape.plan(killed_in_batch(COORDINATOR)), *shape.decide("PIP-07", after_restore=True), *shape.lost,
-            *shape.extra, stable,
+            *shape.extra, stable, *PLACES,
             method="SIGKILL hits the driver while a micro-batch is under way; the next one starts on its checkpoint.",
-            passes="The next driver does the micro-batch again, and every record has its effect once."),
+            passes="The next driver does the micro-batch again, on the checkpoint folder that was given and that is no "
+                   "other query's, and every record has its effect once."),
         row(f"pipelines/stands-still-{shape.name}",
             "Does a query whose processes stood still for a while go on as if nothing had been?",
             shape.plan(*stood_still), *shape.decide("PIP-09"),

@@ -230,14 +230,15 @@ def test_a_query_that_fails_by_itself_is_refuted(tmp_path: Path) -> None:
 
 @pytest.mark.nightly
 @pytest.mark.tier("spark")
-def test_a_checkpoint_elsewhere_is_missing_behind_the_first_micro_batch(tmp_path: Path) -> None:
-    """What it does not commit where it belongs is followed by no more input, so there is no second one."""
-    said(
-        rehearsed("misplaced_checkpoint", tmp_path),
-        Status.INCONCLUSIVE,
-        r"no checkpoint was written in file:\S+, and the query has finished a micro-batch: it keeps its checkpoint "
-        "elsewhere; ",
-    )
+@pytest.mark.parametrize(
+    ("name", "clause"),
+    [
+        ("misplaced_checkpoint", "PLACE/not-written, PLACE/written-elsewhere"),
+        ("shared_checkpoint", "PLACE/folder-shared"),
+    ],
+)
+def test_a_checkpoint_in_the_wrong_place_is_refuted_by_name(name: str, clause: str, tmp_path: Path) -> None:
+    said(rehearsed(name, tmp_path), Status.FAIL, f"the contract is violated without a fault: {clause}")
 
 
 @pytest.mark.nightly

@@ -85,8 +85,8 @@ class FakeLog:
     def restarted(self) -> None:
         pass
 
-    def exists(self) -> bool:
-        return True
+    def files(self) -> int:
+        return 3
 
 
 def begin(query: Query, session: FakeSession, recorder: Clocked) -> None:

@@ -1,4 +1,5 @@
-"""Histories for PLACE, STABLE, INVARIANT, CONFIG and TREND: what the reader saw, what a submit tells, and many checkpoints."""
+"""Histories for PLACE, STABLE, INVARIANT, CONFIG and TREND: folders, what the reader saw, what a submit tells, and many
+checkpoints."""
 
 from __future__ import annotations
 
@@ -18,7 +19,7 @@ from holdfast.harness.oracles.coordinator.trend import FEWEST
 from holdfast.suites.selfcheck.oracles.builder import Line, exhibits, undecided
 from holdfast.suites.selfcheck.oracles.lines import aborted, acked, attempt, completed, deleted, snapshot, triggered
 
-# --- PLACE: where queries keep their progress --------------------------------------------------------------------------
+# --- PLACE: where queries keep their progress -------------------------------------------------------------------------
 
 GIVEN = "s3a:/runs/1/checkpoint"
 

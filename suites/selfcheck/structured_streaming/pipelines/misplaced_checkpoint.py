@@ -1,4 +1,4 @@
-"""Keeps its checkpoint beside the folder where it belongs."""
+"""Wrong, PLACE/written-elsewhere: keeps its checkpoint beside the folder where it belongs."""
 
 CONTRACT = "records"
 OUTPUT = {"kind": "files", "format": "json"}
