@@ -104,7 +104,7 @@ _WORDS: dict[type[events.Event], str] = {
     events.InputDelayed: "records of partition {0.partition} arrive now that were due since {0.since_ns} ns",
     events.InputTruncated: "partition {0.partition} begins at offset {0.next_offset} from now on",
     events.MessageDisturbed: "{0.message} of or for {0.subtask}, checkpoint {0.checkpoint}, meets the fault {0.way}",
-    events.QueryStarted: "query {0.query}, run {0.run}, keeps its progress in {0.checkpoint}",
+    events.QueryStarted: "query {0.query}, run {0.run}, keeps its progress in {0.folder}",
     events.CheckpointFolderSeen: "folder {0.folder} has {0.files} files behind the first micro-batch",
     events.StateFound: "the table holds records {0.positions} of the partitions when life {0.attempt} begins",
     events.StateRestored: "life {0.attempt} reports that it restored checkpoint {0.checkpoint}",

@@ -80,7 +80,7 @@ class QueryStarted(Event, tag="query_started"):
         query: its id, which its checkpoint holds.
         run: of this start of it.
         start: how often the environment had started the job by then: queries of one start run side by side.
-        checkpoint: URI of the folder that it names.
+        folder: URI of the one that it names.
         given: URI of the folder that the environment gives the job. Folders below it are its own, too.
         judged: its output is judged; others run beside it.
     """
@@ -88,7 +88,7 @@ class QueryStarted(Event, tag="query_started"):
     query: str
     run: str
     start: int
-    checkpoint: str
+    folder: str
     given: str
     judged: bool = True
 

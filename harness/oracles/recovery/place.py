@@ -40,8 +40,8 @@ class PlaceOracle:
         for event in started:
             if event.judged:
                 findings.check("written-elsewhere")
-            if event.judged and not _within(event.checkpoint, event.given):
-                message = f"query {event.query} keeps its progress in {event.checkpoint}, and was given {event.given}"
+            if event.judged and not _within(event.folder, event.given):
+                message = f"query {event.query} keeps its progress in {event.folder}, and was given {event.given}"
                 findings.violated("written-elsewhere", message, event)
         for seen in history.of(CheckpointFolderSeen):
             findings.check("not-written")
@@ -56,9 +56,9 @@ def _judge_sharing(started: Iterable[QueryStarted], findings: Findings) -> None:
     first: dict[tuple[int, str], QueryStarted] = {}
     for event in started:
         findings.check("folder-shared")
-        before = first.setdefault((event.start, event.checkpoint.rstrip("/")), event)
+        before = first.setdefault((event.start, event.folder.rstrip("/")), event)
         if before.run != event.run:
-            message = f"runs {before.run} and {event.run} of queries keep their progress in {event.checkpoint} at once"
+            message = f"two queries (runs {before.run} and {event.run}) keep their progress in {event.folder}"
             findings.violated("folder-shared", message, before, event)
 
 

@@ -21,27 +21,27 @@ from holdfast.suites.selfcheck.oracles.lines import aborted, acked, attempt, com
 
 # --- PLACE: where queries keep their progress -------------------------------------------------------------------------
 
-GIVEN = "s3a:/runs/1/checkpoint"
+HOME = "s3a:/runs/1/checkpoint"
 
 
-def query(name: str, run: str, checkpoint: str, start: int = 1, *, judged: bool = True) -> QueryStarted:
-    return QueryStarted(query=name, run=run, start=start, checkpoint=checkpoint, given=GIVEN, judged=judged)
+def query(name: str, run: str, folder: str, start: int = 1, *, judged: bool = True) -> QueryStarted:
+    return QueryStarted(query=name, run=run, start=start, folder=folder, given=HOME, judged=judged)
 
 
 bad, near = exhibits("PLACE")
 
-bad("folder-shared", "two queries of one folder", query("q", "r1", GIVEN), query("q", "r2", GIVEN, judged=False))
-near("folder-shared", "started again", query("q", "r1", GIVEN), query("q", "r2", GIVEN, start=2))
+bad("folder-shared", "two queries of one folder", query("q", "r1", HOME), query("q", "r2", HOME, judged=False))
+near("folder-shared", "started again", query("q", "r1", HOME), query("q", "r2", HOME, start=2))
 near("folder-shared", "a folder for each",
-     query("q", "r1", f"{GIVEN}/sales"), query("p", "r2", f"{GIVEN}/refunds", judged=False))  # fmt: skip
+     query("q", "r1", f"{HOME}/sales"), query("p", "r2", f"{HOME}/refunds", judged=False))  # fmt: skip
 
-bad("written-elsewhere", "a folder beside it", query("q", "r1", f"{GIVEN}-mine"))
-near("written-elsewhere", "a folder below it", query("q", "r1", f"{GIVEN}/sales"))
+bad("written-elsewhere", "a folder beside it", query("q", "r1", f"{HOME}-mine"))
+near("written-elsewhere", "a folder below it", query("q", "r1", f"{HOME}/sales"))
 near("written-elsewhere", "a second query that shows rows",
-     query("q", "r1", f"{GIVEN}/"), query("p", "r2", "file:/tmp/temporary-7", judged=False))  # fmt: skip
+     query("q", "r1", f"{HOME}/"), query("p", "r2", "file:/tmp/temporary-7", judged=False))  # fmt: skip
 
-bad("not-written", "nothing behind a micro-batch", query("q", "r1", GIVEN), CheckpointFolderSeen(folder=GIVEN, files=0))
-near("not-written", "its first entries", query("q", "r1", GIVEN), CheckpointFolderSeen(folder=GIVEN, files=4))
+bad("not-written", "nothing behind a micro-batch", query("q", "r1", HOME), CheckpointFolderSeen(folder=HOME, files=0))
+near("not-written", "its first entries", query("q", "r1", HOME), CheckpointFolderSeen(folder=HOME, files=4))
 
 # --- STABLE: what the committed reader reported -----------------------------------------------------------------------
 
