@@ -91,7 +91,7 @@ def code_of_a_pipeline(folder: Path, patch: pytest.MonkeyPatch) -> None:
         output=InFolder(DiskFolder(str(folder)), "output", PARQUET_FILES),
     )
 
-    def on_this_machine(plan: object, records: object, folder: object, outgoing: object, taken: Any, _: object) -> Any:
+    def on_this_machine(plan: object, records: object, folder: object, outgoing: object, taken: Any, *_: object) -> Any:
         taken.callback(released.append, "release")
         return made
 

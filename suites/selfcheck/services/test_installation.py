@@ -160,7 +160,7 @@ def test_what_a_killed_installation_left_is_removed_by_the_next(cache: Path, tmp
 
 
 def test_wrong_usage_is_one_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(ValueError, match="part 'zookeeper' is unknown; none of 15 is near, some are kafka, "):
+    with pytest.raises(ValueError, match="part 'zookeeper' is unknown; none of 18 is near, some are kafka, "):
         installation.install(("zookeeper",), lambda name, line: None)
     (tmp_path / "tools" / "go").unlink()
     monkeypatch.setenv("PATH", str(tmp_path / "tools"))

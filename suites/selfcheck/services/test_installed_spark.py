@@ -26,7 +26,7 @@ def spark(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     jars.mkdir(parents=True)
     for name in ("one.jar", "other.jar"):
         (jars / name).write_text(name)
-    monkeypatch.setattr(installed_spark, "installed", lambda: jars.parent)
+    monkeypatch.setattr(installed_spark, "installed", lambda prefix: jars.parent)
     monkeypatch.setattr(installed_spark, "_ARCHIVES", tmp_path / "archives")
     return jars.parent
 

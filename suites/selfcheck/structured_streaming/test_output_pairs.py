@@ -71,10 +71,10 @@ def executed(name: str, tier: Tier, folder: Path) -> Run:
     return run_plan(PLAN, system, registry.toolbox(), tier, folder)
 
 
-def judged_as_said(wrong: str, right: str, tier: Tier, folder: Path, plan: Plan = PLAN) -> None:
+def judged_as_said(wrong: str, right: str, tier: Tier, folder: Path, plan: Plan = PLAN, version: str = "") -> None:
     for name in (wrong, right):
         (folder / name).mkdir()
-        system = f"spark+{pipelines.__name__}.{name}"
+        system = f"spark+{version}{pipelines.__name__}.{name}"
         run = counting_run(msgspec.structs.replace(plan, system=system), registry.system(system), tier, folder / name)
         said = import_module(f"{pipelines.__name__}.{name}").__doc__ or ""
         named = re.match(r"Wrong, (\S+):", said)
