@@ -81,6 +81,7 @@ class InputLog(msgspec.Struct, frozen=True):
             them come the unexpected ones, of NO_PARTITION.
         wrong: of the latter, those that have other values than an expected row with their key, which is missing: pairs
             of their offset, and of the offset of that row in the only partition. No offset is in two pairs.
+        too_high: of these, the offsets of those that are wrong in numbers alone, each of which is too high.
     """
 
     keys: tuple[str, ...]
@@ -88,6 +89,7 @@ class InputLog(msgspec.Struct, frozen=True):
     first_offsets: tuple[int, ...] = ()
     described: bool = False
     wrong: tuple[tuple[int, int], ...] = ()
+    too_high: tuple[int, ...] = ()
 
     @property
     def total_records(self) -> int:

@@ -17,8 +17,10 @@ class Damage(StrEnum):
     """A record that was read has no effect in the committed output."""
     DUPLICATE = "duplicate"
     """A record has its effect there more than once."""
+    TOO_MUCH = "too much"
+    """The row of a key is there, and each number that is wrong in it is too high."""
     WRONG_VALUE = "wrong value"
-    """The row of a key is there, and is not what its author expects: too high, too low, or another one."""
+    """The row of a key is there, and is not what its author expects: too low, or another one."""
     WRONG_OUTPUT = "wrong output"
     """A committed row has a value that its input does not give."""
     UNSTABLE_OUTPUT = "output changed after it was visible"
@@ -61,6 +63,7 @@ SYMPTOMS = frozenset(
     {
         Damage.LOSS,
         Damage.DUPLICATE,
+        Damage.TOO_MUCH,
         Damage.WRONG_VALUE,
         Damage.WRONG_OUTPUT,
         Damage.UNSTABLE_OUTPUT,

@@ -56,6 +56,7 @@ class _InputShape(msgspec.Struct, frozen=True):
     partitions: tuple[_PartitionShape, ...]
     described: bool = False
     wrong: tuple[tuple[int, int], ...] = ()
+    too_high: tuple[int, ...] = ()
 
 
 class UnitShape(msgspec.Struct, frozen=True):
@@ -88,6 +89,7 @@ def write_inputs(path: Path, inputs: InputLog) -> None:
         ),
         inputs.described,
         inputs.wrong,
+        inputs.too_high,
     )
     _write(
         path,
@@ -137,7 +139,7 @@ def read_inputs(path: Path, source: str) -> InputLog:
         )
         for each, start, end in zip(shape.partitions, ends, ends[1:], strict=False)
     )
-    return InputLog(shape.keys, partitions, shape.first_offsets, shape.described, shape.wrong)
+    return InputLog(shape.keys, partitions, shape.first_offsets, shape.described, shape.wrong, shape.too_high)
 
 
 def write_outputs(path: Path, output: Output, contract: Contract) -> None:

@@ -6,6 +6,7 @@ from __future__ import annotations
 from holdfast.harness.model.history import History
 from holdfast.harness.model.records import NO_PARTITION
 from holdfast.harness.model.sentence import plural
+from holdfast.harness.model.verdict import Damage
 from holdfast.harness.oracles.findings import Findings
 from holdfast.harness.oracles.output.identity_rows import describe_identities, sightings, units_with
 from holdfast.harness.oracles.output.missing import wrong_values
@@ -31,4 +32,5 @@ def judge_values(history: History, findings: Findings, clause: str) -> None:
         f"{describe_identities(history.inputs, wrong[:NAMED], len(wrong))}",
         *sightings(history, wrong[0]),
         seen=first_seen(history, units[-1]) if units else None,
+        damage=Damage.TOO_MUCH if {row for _, row in wrong} <= set(history.inputs.too_high) else None,
     )

@@ -248,6 +248,7 @@ def test_a_row_that_nobody_expects_is_told_beside_the_nearest_missing_one() -> N
     due = decoder.due()
     assert due.named(0, 1) == "row (key='b', sum=2) from somewhere"
     assert due.named(NO_PARTITION, 0) == "row (key='b', sum=3) from somewhere, where sum is 3 instead of 2 (too high)"
+    assert due.too_high == (0,)
 
 
 def test_a_row_of_no_expected_key_is_told_beside_the_nearest_missing_one() -> None:
@@ -309,6 +310,7 @@ def test_a_wrong_value_is_told_with_its_direction_where_it_is_a_number() -> None
         "total is 1.5 instead of 2.0 (too low), orders is 4 instead of 3 (too high), best is 'cup' instead of 'pen', "
         "open is 1 instead of None"
     )
+    assert not decoder.due().too_high
 
 
 def test_what_is_no_number_is_neither_too_high_nor_too_low() -> None:

@@ -85,7 +85,8 @@ near("row-unknown", "keys of the input", units=units(WHOLE_A, WHOLE_B))
 
 # The row of key b has another total than its author expects: it is neither lost nor a row of nobody.
 TOTALS = InputLog(("row a", "row b"), input_log(2).partitions, described=True)
-B_TOO_HIGH = replace(TOTALS, keys=(*TOTALS.keys, "row b, where total is 3 instead of 2 (too high)"), wrong=((0, 1),))
+B_TOO_HIGH = replace(TOTALS, keys=(*TOTALS.keys, "row b, where total is 3 instead of 2 (too high)"), wrong=((0, 1),),
+                     too_high=(0,))  # fmt: skip
 ANOTHER_B = units([IdentityRow(0, 0), IdentityRow(NO_PARTITION, 0)])
 
 bad("value-wrong", "total too high in the end",
