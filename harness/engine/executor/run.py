@@ -215,7 +215,7 @@ def _run_plan(
                 raise
             execution = _Execution(_refused(execution.end.reason))
         if execution.recording.job_error:
-            execution = _with_its_error(execution)
+            execution = _with_its_error(execution, plan)
         if execution.timed_out and plan.faults and tier is not Tier.SIM:
             execution = _compared_with_control(execution, setting)
             if reason := interrupted():  # The control ended early, so it shows nothing.
@@ -364,16 +364,18 @@ def _compared_with_control(execution: _Execution, setting: _Setting) -> _Executi
     return msgspec.structs.replace(execution, end=msgspec.structs.replace(execution.end, problem=problem))
 
 
-def _with_its_error(execution: _Execution) -> _Execution:
-    """The end of a job whose first error is known, in whose words its failure is told."""
+def _with_its_error(execution: _Execution, plan: Plan) -> _Execution:
+    """The end of a job whose first error is known: where nothing was broken, that tells its failure."""
     end, error = execution.end, execution.recording.job_error
-    reason = f"the job failed: {error}" if _failed_by_itself(execution) else end.reason
-    return replace(execution, end=replace(end, job_error=error, reason=reason))
+    alone = _failed_by_itself(execution) and not plan.faults
+    return replace(
+        execution, end=replace(end, job_error=error, reason=f"the job failed: {error}" if alone else end.reason)
+    )
 
 
 def _failed_by_itself(execution: _Execution) -> bool:
-    """Whether the job has ended before its time by an error of its own: then it breaks its contract, whatever was
-    struck. A run that waited for its end in vain, or that could not go on, shows less."""
+    """Whether the job has ended before its time by an error of its own. A run that waited for its end in vain, or that
+    could not go on, shows less."""
     end = execution.end
     return bool(execution.recording.job_error) and not (end.reached or end.problem or execution.timed_out)
 

@@ -80,8 +80,8 @@ class QueryStarted(Event, tag="query_started"):
         query: its id, which its checkpoint holds.
         run: of this start of it.
         start: how often the environment had started the job by then: queries of one start run side by side.
-        folder: URI of the one that it names.
-        given: URI of the folder that the environment gives the job. Folders below it are its own, too.
+        folder: that it names: a URI, or a path in the folder of the run.
+        given: the one that the environment gives the job, in the same form. Folders below it are its own, too.
         judged: its output is judged; others run beside it.
     """
 

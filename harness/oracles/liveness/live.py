@@ -47,6 +47,7 @@ class LiveOracle:
     invariant = "After the heal the expected end is reached, new checkpoints complete, and all input drains."
     clauses: Mapping[str, str] = {
         "end-not-reached": "the expected end is not reached within its bound",
+        "failed-by-itself": "the job fails by an error of its own, though nothing was broken",
         "no-output": "the job has taken all its input and written no row, though rows are due",
         "no-new-checkpoints": "a running job completes fewer than two checkpoints after the heal",
         "input-not-drained": "the last completed checkpoint of a running job does not cover all input",
@@ -63,6 +64,11 @@ class LiveOracle:
             return findings.verdict(history)
         if not history.end.reached and _not_brought_about(history):
             return findings.verdict(history)
+        if not history.plan.faults and history.plan.expected_end is not ExpectedEnd.FAILED:
+            findings.check("failed-by-itself")
+            if history.end.job_error and _has_failed(history):
+                findings.violated("failed-by-itself", history.end.reason, damage=Damage.STOPPED)
+                return findings.verdict(history)  # All else that is missing follows from that.
         findings.check("end-not-reached")
         if not history.end.reached:
             _name_what_is_missing(history, findings)
@@ -79,6 +85,12 @@ class LiveOracle:
         return findings.verdict(history)
 
 
+def _has_failed(history: History) -> bool:
+    """Whether the job has not come to its end, and was given up."""
+    switched = history.of(events.JobSwitched)
+    return not history.end.reached and any(event.status is events.JobStatus.FAILED for event in switched)
+
+
 def _name_what_is_missing(history: History, findings: Findings) -> None:
     """The end is not reached: say what the job is, and which transaction or acknowledgement is missing."""
     expected = history.plan.expected_end
@@ -90,9 +102,6 @@ def _name_what_is_missing(history: History, findings: Findings) -> None:
         findings.violated("end-not-reached", history.end.reason or f"the job is not {expected}")
         return
     reason = history.end.reason or "the reason is not known"
-    if history.end.job_error and not history.plan.faults:
-        findings.violated("end-not-reached", reason, damage=Damage.STOPPED)
-        return
     waiting = waiting_for(history)
     words = "; ".join([reason, *own_deaths(history), *(text for text, _ in waiting)])
     findings.violated("end-not-reached", f"{status_in_words(history)}: {words}", *(event for _, event in waiting))

@@ -43,18 +43,25 @@ def test_two_queries_of_one_folder_end_the_job_and_what_follows_is_no_other_fail
     standing = Standing()
     standing.places("file:/checkpoint", "file:///checkpoint/")
     [failure] = standing.failures
-    assert failure == "two of its queries keep their progress in file:/checkpoint: give each a folder of its own"
+    assert failure == "two of its queries keep their progress in checkpoint: give each a folder of its own"
     tell(standing.query, standing.session, Ended(standing.session.started.query, "ValueError: stopped"))
     assert (len(standing.failures), standing.query.failed, standing.query.problem) == (1, True, "")
     started = [event for event in standing.events if isinstance(event, QueryStarted)]
     assert [(event.query, event.judged, event.start) for event in started] == [("id-0", True, 1), ("id-1", False, 1)]
 
 
-@pytest.mark.parametrize("folders", [("file:///checkpoint",), ("file:/checkpoint/a", "file:/checkpoint/b")])
+@pytest.mark.parametrize("folders", [("file:///checkpoint",), ("file:/checkpoint", "file:/checkpoint/b")])
 def test_a_folder_for_each_is_right(folders: tuple[str, ...]) -> None:
     standing = Standing()
     standing.places(*folders)
+    assert (standing.query.failed, standing.query.problem) == (False, "")
+
+
+def test_a_folder_that_nobody_reads_decides_nothing() -> None:
+    standing = Standing()
+    standing.places("file:/checkpoint/a", "file:/checkpoint/b")
     assert not standing.query.failed
+    assert standing.query.problem.startswith("the query that build returns keeps its progress in checkpoint/a, and ")
 
 
 @pytest.mark.parametrize("files", [0, 3])

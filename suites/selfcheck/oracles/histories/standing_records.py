@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from holdfast.harness.model.events import (
-    ChannelBlocked, ChannelUnblocked, EndOfPartitionReceived, InputRead, OperatorFinished, SplitsAssigned,
+    ChannelBlocked, ChannelUnblocked, EndOfPartitionReceived, InputRead, JobStatus, OperatorFinished, SplitsAssigned,
     SplitsReceived, SubtaskFinished,
 )  # fmt: skip
 from holdfast.harness.model.history import RunEnd
@@ -113,10 +113,10 @@ bad("end-not-reached", "does not end",
 bad("end-not-reached", "does not fail",
     expected=ExpectedEnd.FAILED,
     end=RunEnd(False, "0 of 2 checkpoints completed", healed_ns=0 * MS, ended_ns=10_000 * MS))  # fmt: skip
-bad("end-not-reached", "fails by its own error",
+bad("failed-by-itself", "an error of its own", switched(RUNNING, JobStatus.FAILED),
     end=RunEnd(False, "the job failed: KeyError", ended_ns=10_000 * MS, job_error="KeyError: 'EUR'"))  # fmt: skip
 near("end-not-reached", "ends", COMPLETE[1], COMPLETE[2])
-near("end-not-reached", "ends in spite of an error",
+near("failed-by-itself", "ends in spite of an error", switched(RUNNING),
      COMPLETE[1], COMPLETE[2], end=RunEnd(True, ended_ns=10_000 * MS, job_error="KeyError: 'EUR'"))  # fmt: skip
 
 bad("no-output", "writes nothing",

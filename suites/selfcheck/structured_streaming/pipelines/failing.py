@@ -1,4 +1,4 @@
-"""Wrong, LIVE/end-not-reached: fails on its first record, whether something breaks or not."""
+"""Wrong, LIVE/failed-by-itself: fails on its first record, whether something breaks or not."""
 
 CONTRACT = "records"
 
