@@ -84,6 +84,7 @@ class Recording(msgspec.Struct, frozen=True):
             none was seen, or it is not known whose it is.
         wrote_nothing: that the job wrote no row where it says that it does, though all that it had to do is done, and
             what was seen, in words; empty: it wrote some, or that is not known.
+        looked: what was seen of the job and where somebody looked, in words; empty: that is not told.
     """
 
     nodes: tuple[Sequence[Event], ...]
@@ -95,6 +96,7 @@ class Recording(msgspec.Struct, frozen=True):
     expected: InputLog | None = None
     job_error: str = ""
     wrote_nothing: str = ""
+    looked: str = ""
 
 
 class Deployment(Protocol):

@@ -222,15 +222,15 @@ def rehearsed(end: RunEnd, recording: Recording, inputs: InputLog, *, shows_rows
     """
     if end.problem or recording.problem:
         return end, recording
+    looked = f". What was seen: {recording.looked}" if recording.looked else ""
     if not end.reached:
-        return msgspec.structs.replace(
-            end, problem=f"without a fault, {_in_one_line(end.reason)}", settled=False
-        ), recording
+        problem = f"without a fault, {_in_one_line(end.reason)}{looked}"
+        return msgspec.structs.replace(end, problem=problem, settled=False), recording
     if recording.wrote_nothing:
         return end, recording
     due = (recording.expected or inputs).total_records
     if shows_rows and due and not any(len(unit.rows) for unit in recording.output.units):
-        problem = f"no output was seen, and {plural(due, 'row is', 'rows are')} due without a fault"
+        problem = f"no output was seen, and {plural(due, 'row is', 'rows are')} due without a fault{looked}"
         return end, msgspec.structs.replace(recording, problem=problem)
     return end, recording
 

@@ -130,6 +130,11 @@ def test_output_that_nobody_saw_is_missing() -> None:
     rows = Output((CommittedRows("a", 0, (IdentityRow(0, 0),)),))
     _, unseen = rehearsed(end, NOTHING_RECORDED, inputs, shows_rows=True)
     assert unseen.problem == "no output was seen, and 3 rows are due without a fault"
+    told = replace(NOTHING_RECORDED, looked="folder out has no file")
+    _, unseen = rehearsed(end, told, inputs, shows_rows=True)
+    assert unseen.problem.endswith(" are due without a fault. What was seen: folder out has no file")
+    late, _ = rehearsed(RunEnd(reached=False, reason="1 of 2 checkpoints"), told, inputs, shows_rows=True)
+    assert late.problem == "without a fault, 1 of 2 checkpoints. What was seen: folder out has no file"
     seen = replace(NOTHING_RECORDED, output=rows)
     for recording, shows_rows in ((seen, True), (NOTHING_RECORDED, False)):
         assert rehearsed(end, recording, inputs, shows_rows=shows_rows) == (end, recording)

@@ -126,6 +126,26 @@ def test_what_ends_no_query_and_meets_no_code_of_the_team_is_no_failure() -> Non
     assert first_failure({"driver": RETRIED}, "/srv/team/orders.py") is None
 
 
+IN_BUILD = """\
+Traceback (most recent call last):
+  File "/opt/holdfast/fixtures/systems/structured_streaming/driver.py", line 190, in start
+    query = build(self._session(command), command.endpoints)
+  File "/srv/team/orders.py", line 20, in build
+    return endpoints.start(rows.writeStream.outputMode("complete"))
+  File "/opt/holdfast/fixtures/systems/structured_streaming/endpoints.py", line 88, in start
+    return writer.option("checkpointLocation", self.checkpoint).start()
+pyspark.errors.exceptions.captured.AnalysisException: [STREAMING_OUTPUT_MODE.UNSUPPORTED_OPERATION] Invalid output mode
+\tat org.apache.spark.sql.errors.QueryCompilationErrors$.unsupportedOutputMode(QueryCompilationErrors.scala:1)
+"""
+
+
+def test_an_error_in_front_of_the_start_has_its_place_in_the_module_and_not_in_ours() -> None:
+    found = first_failure({"driver": IN_BUILD}, "/srv/team/orders.py")
+    assert found is not None
+    assert (found.line, found.function) == (20, "build")
+    assert found.error == "AnalysisException: [STREAMING_OUTPUT_MODE.UNSUPPORTED_OPERATION] Invalid output mode"
+
+
 def test_code_of_a_module_that_is_installed_is_the_teams() -> None:
     text = RECORDED["foreach_batch"].replace("/srv/team/orders.py", "/usr/lib/python3/site-packages/shop/orders.py")
     found = first_failure({"driver": text}, "shop.orders")

@@ -9,7 +9,7 @@ import pytest
 from holdfast.fixtures.pipelines.output.files import LocalFiles
 from holdfast.fixtures.systems.structured_streaming.checkpoint_log import CheckpointLog
 from holdfast.fixtures.systems.structured_streaming.positions import FileNotes
-from holdfast.fixtures.systems.structured_streaming.seen import progress, seen
+from holdfast.fixtures.systems.structured_streaming.seen import progress, rows_in_words, seen
 
 
 @pytest.mark.parametrize(
@@ -23,6 +23,11 @@ from holdfast.fixtures.systems.structured_streaming.seen import progress, seen
 )
 def test_micro_batches_are_told_by_number(begun: range, done: range, words: str) -> None:
     assert progress(begun, done) == words
+
+
+def test_output_that_was_seen_is_told_in_rows_and_parts() -> None:
+    assert rows_in_words(1, 1) == "the output had 1 row in 1 part"
+    assert rows_in_words(412, 6) == "the output had 412 rows in 6 parts"
 
 
 def test_one_list_names_output_checkpoint_and_logs(tmp_path: Path) -> None:
