@@ -111,6 +111,8 @@ class Decision(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             `history:NAME`, a hand-made history, only where no system can produce the anomaly.
         windows: what runs must have brought about before the case decides this rule, beside the windows of the case.
             Where no run hit one, the rule is inconclusive, and other rules of the case are not.
+        where_declared: the clauses judge what a system may declare and need not, such as invariants of its user; where
+            they had nothing to decide, it has declared none, and the decision does not apply.
     """
 
     rule: str
@@ -118,6 +120,7 @@ class Decision(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     clauses: tuple[str, ...]
     mutant: str
     windows: tuple[Window, ...] = ()
+    where_declared: bool = False
 
     def __post_init__(self) -> None:
         force_setattr(self, "clauses", tuple(current_clause(self.oracle, each) for each in self.clauses))

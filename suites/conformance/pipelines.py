@@ -37,6 +37,21 @@ ARRIVAL_MS = 1_500
 """Half the time of other cases is enough where nothing arrives until the query stands again."""
 PAUSED_MS = 2_000
 DAMAGED_MS = 3_000
+REPEATED = "history:norepeat/record-repeated/seen-in-two-units"
+VALUES = (
+    ("EXACT/value-wrong", "history:exact/value-wrong/appended-total-too-high"),
+    ("NOLOSS/value-wrong", "history:noloss/value-wrong/total-too-high"),
+    ("NOREPEAT/value-wrong", "history:norepeat/value-wrong/total-too-high"),
+)
+BROKEN = "INVARIANT/broken", "history:invariant/broken/a-sum-that-is-not-preserved-for-a-while"
+"""What judges modules that claim at most once, say which values there must be, or what always holds, with histories
+that show that it can fail: no variant of the reference declares any of these."""
+
+
+def _unbroken(rule: str, windows: tuple[Window, ...]) -> Decision:
+    """Decide a rule by the invariants of a module, if it has any."""
+    clause, wrong = BROKEN
+    return decides(rule, clause, wrong=wrong, windows=windows, where_declared=True)
 
 
 class Shape(NamedTuple):
@@ -62,7 +77,15 @@ class Shape(NamedTuple):
             after_restore: it demands that the query went on from a checkpoint.
         """
         windows = (Window.RESTORED_STATE,) if after_restore else ()
-        return tuple(decides(rule, *clauses, wrong=wrong, windows=windows) for wrong, clauses in self.clauses)
+        output = tuple(decides(rule, *clauses, wrong=wrong, windows=windows) for wrong, clauses in self.clauses)
+        return (*output, *self._declared(rule, windows), _unbroken(rule, windows))
+
+    def _declared(self, rule: str, windows: tuple[Window, ...] = ()) -> tuple[Decision, ...]:
+        """Decide a rule by what a module of this contract may declare of its rows."""
+        if self.job is not FORWARD:
+            return ()
+        values = (decides(rule, clause, wrong=wrong, windows=windows, where_declared=True) for clause, wrong in VALUES)
+        return (decides(rule, "NOREPEAT/record-repeated", wrong=REPEATED, windows=windows), *values)
 
     @property
     def lost(self) -> tuple[Decision, ...]:
@@ -73,7 +96,8 @@ class Shape(NamedTuple):
     @property
     def extra(self) -> tuple[Decision, ...]:
         """Decide that nothing is repeated or wrong, by all others."""
-        return tuple(decides("PIP-02", *clauses, wrong=wrong) for wrong, clauses in self.clauses[1:])
+        found = tuple(decides("PIP-02", *clauses, wrong=wrong) for wrong, clauses in self.clauses[1:])
+        return (*found, *self._declared("PIP-02"))
 
     def plan(self, *faults: FaultSpec, again: bool = False) -> Plan:
         """Records that arrive while these faults strike.

@@ -124,11 +124,14 @@ def case(
     )
 
 
-def decides(rule: str, *clauses: str, wrong: str, windows: tuple[Window, ...] = ()) -> Decision:
+def decides(
+    rule: str, *clauses: str, wrong: str, windows: tuple[Window, ...] = (), where_declared: bool = False
+) -> Decision:
     """A rule, the clauses `ORACLE/clause` of one oracle that decide it, the wrong variant that shows it can fail, and
-    the windows that it demands (see Decision)."""
+    the windows that it demands, wherever or where something is declared (see Decision)."""
     [oracle] = {clause.partition("/")[0] for clause in clauses}
-    return Decision(rule, oracle, tuple(clause.partition("/")[2] for clause in clauses), wrong, windows)
+    named = tuple(clause.partition("/")[2] for clause in clauses)
+    return Decision(rule, oracle, named, wrong, windows, where_declared)
 
 
 def with_needs(*cases: Case, needs: frozenset[str] = frozenset()) -> tuple[Case, ...]:

@@ -135,6 +135,9 @@ FOLLOWS: Mapping[str, tuple[str, ...]] = {
     "history:exact/input-missing/last-records-missing": ("NOLOSS/input-lost",),
     "history:resume/position-behind/ready-before-the-checkpoint": ("EXACT/input-missing", "NOLOSS/input-lost"),
     "history:local/moved/two-subtasks-change-places": ("PROGRESS/task-not-started", *LOST),
+    "history:exact/value-wrong/appended-total-too-high": ("NOLOSS/value-wrong",),
+    "history:invariant/broken/a-sum-that-is-not-preserved-for-a-while": LOST,
+    "history:place/not-written/nothing-behind-a-micro-batch": LOST,
     "system:acknowledges-first": LOST,
     "system:json-lines+restores-older-checkpoint": ("RESUME/position-behind",),
     "system:holdfast.suites.certify.scaffolds.system.wrong:WrongEngine": (

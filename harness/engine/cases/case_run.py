@@ -221,7 +221,7 @@ def _enough(case: Case, finished: FinishedRun, *, alone: bool) -> bool:
     return all(
         checked[decision.oracle].get(clause)
         for decision in case.decides
-        if decision.oracle in checked
+        if decision.oracle in checked and not decision.where_declared
         for clause in decision.clauses
         if f"{decision.oracle}/{clause}" not in finished.result.unclaimed
     )

@@ -146,6 +146,9 @@ def _decided(
     if enough != PASSED:
         return enough
     open_clauses = [clause for clause in decision.clauses if not tally.checked[oracle, clause]]
+    if decision.where_declared and len(open_clauses) == len(decision.clauses):
+        clauses = ", ".join(f"{oracle}/{clause}" for clause in open_clauses)
+        return Status.NOT_APPLICABLE, f"the system declares nothing that {clauses} could judge"
     for clause in open_clauses:
         if tally.unclaimed[f"{oracle}/{clause}"] < tally.passed + tally.failed:
             return Status.INCONCLUSIVE, f"{oracle}/{clause} had nothing to decide in {plural(tally.runs, 'run')}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from holdfast.harness.model.capability import Guarantee
+from holdfast.harness.model.capability import Claims, Guarantee
 from holdfast.harness.model.events import Event, RowsVisible
 from holdfast.harness.model.history import History
 from holdfast.harness.model.job import Contract
@@ -33,13 +33,12 @@ class NoRepeatOracle:
     evidence: tuple[type[Event], ...] = (RowsVisible,)
     observed = frozenset(_CLAUSES)
 
+    def claimed(self, clause: str, claims: Claims) -> bool:
+        """See spi.oracle.Oracle."""
+        return Guarantee.NO_DUPLICATE in claims.output and Guarantee.NO_LOSS not in claims.output
+
     def applies(self, history: History) -> bool:
-        claimed = history.claims.output
-        return (
-            history.plan.job.contract is Contract.RECORDS
-            and Guarantee.NO_DUPLICATE in claimed
-            and Guarantee.NO_LOSS not in claimed
-        )
+        return history.plan.job.contract is Contract.RECORDS and self.claimed("", history.claims)
 
     def judge(self, history: History) -> Verdict:
         findings = Findings(self.name, self.clauses)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import msgspec
 import pytest
+from msgspec.structs import replace
 
 from holdfast.harness.engine.cases.case_status import case_not_run, case_result, open_plans, worst_of
 from holdfast.harness.engine.cases.tally import OF_OUTPUT, OF_STATE, Tally, is_decided
@@ -323,6 +324,22 @@ def test_a_rule_is_not_passed_by_a_clause_that_judged_nothing_where_the_window_w
     assert found.rule_reasons["BAR-01"] == "CUT/order had nothing to decide in runs that hit restored-state"
     together = tally(result(PASSING, windows=hit), result(OF_ROWS, windows=missing))
     assert case_result(asked, Tier.SIM, 2, together, [ScriptedOracle("CUT")], {}).rules == {"BAR-01": Status.PASS}
+
+
+def test_what_is_decided_where_something_is_declared_does_not_apply_where_nothing_is() -> None:
+    """And where something is, it decides like any other."""
+    asked = case(replace(DECISION, where_declared=True))
+    for runs, status in (
+        (tally(result(NOTHING)), Status.NOT_APPLICABLE),
+        (tally(result(NOTHING), missed()), Status.INCONCLUSIVE),
+        (tally(result(HALF)), Status.INCONCLUSIVE),
+        (tally(result()), Status.PASS),
+        (tally(result(failing())), Status.FAIL),
+    ):
+        found = case_result(asked, Tier.SIM, len(runs.counted) + runs.inconclusive, runs, [CUT], SUPPLIED)
+        assert found.rules == {"BAR-01": status}
+    beside = case(DECISION, replace(DECISION, oracle="TXN", where_declared=True))
+    assert case_result(beside, Tier.SIM, 1, tally(result()), [CUT], SUPPLIED).rules == {"BAR-01": Status.PASS}
 
 
 def test_a_campaign_counts_windows_and_verdicts_of_decided_runs_alone() -> None:
