@@ -43,7 +43,7 @@ class RunEnd(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             else empty.
         job_error: the first error that the job itself raised, with its place in the code of its author; empty: none is
             known.
-        wrote_nothing: as of spi.system.Recording.
+        wrote_nothing, unread: as of spi.system.Recording.
     """
 
     reached: bool
@@ -59,6 +59,7 @@ class RunEnd(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     fault_troubles: tuple[str, ...] = ()
     job_error: str = ""
     wrote_nothing: str = ""
+    unread: str = ""
 
     @property
     def fault_fates(self) -> tuple[FaultFate, ...]:

@@ -85,6 +85,7 @@ class Recording(msgspec.Struct, frozen=True):
         wrote_nothing: that the job wrote no row where it says that it does, though all that it had to do is done, and
             what was seen, in words; empty: it wrote some, or that is not known.
         looked: what was seen of the job and where somebody looked, in words; empty: that is not told.
+        unread: why no stored state could be read back though it was to be; empty: some was, or none was asked for.
     """
 
     nodes: tuple[Sequence[Event], ...]
@@ -97,6 +98,7 @@ class Recording(msgspec.Struct, frozen=True):
     job_error: str = ""
     wrote_nothing: str = ""
     looked: str = ""
+    unread: str = ""
 
 
 class Deployment(Protocol):

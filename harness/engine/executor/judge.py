@@ -193,7 +193,7 @@ def outcome_of(history: History, verdicts: tuple[Verdict, ...]) -> tuple[Outcome
 
     Where others may have reached into a service, nothing is known. Else FAIL wins over everything: safety is judged
     even where a fault missed. Then these make a run inconclusive: a problem of the harness, a fault that never acted or
-    never landed, an inconclusive oracle, or no oracle that decided anything.
+    never landed, state that could not be read back, an inconclusive oracle, or no oracle that decided anything.
     """
     for event in history.of(ConnectionsRefused):
         if event.link:
@@ -211,6 +211,8 @@ def outcome_of(history: History, verdicts: tuple[Verdict, ...]) -> tuple[Outcome
             trouble = history.end.fault_troubles[index]
             what = f"{FATES_IN_WORDS[fate]}: {trouble}" if trouble else FATES_IN_WORDS[fate]
             return Outcome.INCONCLUSIVE, f"faults[{index}] ({history.plan.faults[index].kind}) {what}"
+    if history.end.unread:
+        return Outcome.INCONCLUSIVE, f"stored state was not compared: {history.end.unread}"
     for verdict in verdicts:
         if verdict.outcome is Outcome.INCONCLUSIVE and not verdict.had_nothing_to_decide:
             return Outcome.INCONCLUSIVE, f"{verdict.oracle}: {verdict.reason}"

@@ -411,6 +411,7 @@ def _history(
         end,
         problem=problem,
         wrote_nothing=recording.wrote_nothing,
+        unread=recording.unread,
         blind=bool(recording.problem),
         real_time=real_time,
         faults_acted=acted,

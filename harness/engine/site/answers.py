@@ -161,6 +161,7 @@ class _Checked(Deployment):
         _require(reported.problem, isinstance(reported.problem, str), "stop", "a Recording whose problem is a text")
         for each, kind in (
             (reported.problem, str),
+            (reported.unread, str),
             (reported.trace_hash, str),
             (reported.dispatched, int),
             (reported.ordered, bool),

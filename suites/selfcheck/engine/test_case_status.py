@@ -349,3 +349,21 @@ def test_a_campaign_counts_windows_and_verdicts_of_decided_runs_alone() -> None:
     assert (counts.hit, counts.judged) == ({"restored-state": 0}, {"CUT": 0})
     counts.add(result(windows=hit), scripted_plan())
     assert (counts.hit, counts.judged) == ({"restored-state": 1}, {"CUT": 1})
+
+
+@pytest.mark.parametrize(
+    ("unread", "decided", "outcome"),
+    [
+        ("", Outcome.PASS, Outcome.PASS),
+        ("the driver program died over it.", Outcome.PASS, Outcome.INCONCLUSIVE),
+        ("the driver program died over it.", Outcome.FAIL, Outcome.FAIL),
+    ],
+)
+def test_state_that_was_to_be_read_and_was_not_leaves_a_run_undecided(
+    unread: str, decided: Outcome, outcome: Outcome
+) -> None:
+    history = run_plan(plan(), registry.system("reference"), registry.toolbox()).history
+    history.end = msgspec.structs.replace(history.end, unread=unread)
+    found, reason = outcome_of(history, (msgspec.structs.replace(PASSING, outcome=decided),))
+    assert found is outcome
+    assert (unread in reason and bool(reason)) is (outcome is Outcome.INCONCLUSIVE)

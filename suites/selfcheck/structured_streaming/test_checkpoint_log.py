@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import cast
 
+import msgspec
 import pytest
 
 from holdfast.fixtures.pipelines.output.files import LocalFiles
@@ -386,7 +387,8 @@ class Driver:
 def test_a_partition_that_holds_nothing_is_empty_and_a_batch_that_was_not_read_is_not_told() -> None:
     part = PartState(0, 1, keys=1, records=2, value=-3, digest=-1, entries={"a": -3})
     driver = Driver(StateRead("query", (0,), (part,), {3: "[CANNOT_LOAD_STATE_STORE] 3.delta does not exist."}))
-    events = audit(cast("Session", driver), COMMAND, SUM)
+    events, unread = audit(cast("Session", driver), COMMAND, SUM)
+    assert not unread
     assert driver.asked == [COMMAND]
     assert events == [
         CheckpointAudited(checkpoint=1),
@@ -398,7 +400,7 @@ def test_a_partition_that_holds_nothing_is_empty_and_a_batch_that_was_not_read_i
 
 def test_windows_are_told_with_their_digests_as_spark_cannot_carry_them() -> None:
     part = PartState(0, 0, keys=1, records=2, value=-3, digest=-1, windows=(WindowRow("a", FIRST_WINDOW + 4, -3, -1),))
-    events = audit(cast("Session", Driver(StateRead("query", (0,), (part,)))), COMMAND, WINDOWS)
+    events, _ = audit(cast("Session", Driver(StateRead("query", (0,), (part,)))), COMMAND, WINDOWS)
     held = StateSummary(1, 2, -3, 2**64 - 1, windows=(WindowRow("a", 4, -3, 2**64 - 1),))
     assert events == [
         CheckpointAudited(checkpoint=1),
@@ -409,7 +411,13 @@ def test_windows_are_told_with_their_digests_as_spark_cannot_carry_them() -> Non
 
 def test_a_driver_that_dies_or_cannot_be_used_says_nothing() -> None:
     dying, paused = Driver(None), Driver(None, usable=False)
-    assert audit(cast("Session", dying), COMMAND, SUM) == []
+    assert audit(cast("Session", dying), COMMAND, SUM) == ([], "the driver program died over it.")
     assert dying.ended
-    assert audit(cast("Session", paused), COMMAND, SUM) == []
+    assert audit(cast("Session", paused), COMMAND, SUM) == ([], "the driver program had ended, or stood still.")
     assert not paused.asked
+
+
+def test_state_that_is_read_nowhere_is_told_and_nothing_to_read_is_not() -> None:
+    failing = Driver(StateRead("query", unread="AnalysisException: no data source statestore"))
+    assert audit(cast("Session", failing), COMMAND, SUM) == ([], "AnalysisException: no data source statestore.")
+    assert audit(cast("Session", failing), msgspec.structs.replace(COMMAND, batches=()), SUM) == ([], "")

@@ -175,4 +175,6 @@ def test_what_is_wrong_with_something_else_says_nothing_of_state(
 ) -> None:
     command, _ = run(spark, inputs, tmp_path, "hashmap")
     wrong = msgspec.structs.replace(command, meaning="json:loads")
-    assert read(spark, wrong) == StateRead(command.query)
+    found = read(spark, wrong)
+    assert found == StateRead(command.query, unread=found.unread)
+    assert found.unread.startswith("TypeError: ")
