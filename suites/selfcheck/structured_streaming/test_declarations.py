@@ -358,14 +358,14 @@ def described() -> Described:
 
 
 def test_the_claim(described: Described, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(installed_spark, "archived", lambda: True)
+    monkeypatch.setattr(installed_spark, "archived", lambda *_: True)
     assert described.described() == [("claims", "exactly-once"), ("Spark", version("pyspark"))]
 
 
 def test_the_command_that_archives_classes_where_they_are_not(
     described: Described, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(installed_spark, "archived", lambda: False)
+    monkeypatch.setattr(installed_spark, "archived", lambda *_: False)
     name, words = described.described()[-1]
     assert name == "start"
     assert words.endswith(installed_spark.COMMAND)
