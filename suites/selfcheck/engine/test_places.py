@@ -23,8 +23,9 @@ DECISIONS: dict[str, list[tuple[str, Decision]]] = {}
 for _case in registry.cases():
     for _decision in _case.decides:
         DECISIONS.setdefault(_decision.rule, []).append((_case.id, _decision))
-SPARK_ONLY = {"REC-07", "TPC-08"}
-"""Decided on Spark alone: the reference has no windows in event time, and no sink outside its transactions."""
+SPARK_ONLY = {"PIP-12", "PIP-13", "REC-07", "TPC-08"}
+"""Decided on Spark alone: the reference has no windows in event time, no sink outside its transactions, and no queries
+that name a folder for their progress."""
 
 
 def _names(found: tuple[Found, ...], part: Part) -> set[str]:

@@ -243,7 +243,9 @@ def test_a_checkpoint_in_the_wrong_place_is_refuted_by_name(name: str, clause: s
 
 @pytest.mark.nightly
 @pytest.mark.tier("spark")
-@pytest.mark.parametrize("name", ["local_checkpoint", "sessions_right", "nested_right", "inserted_rows"])
+@pytest.mark.parametrize(
+    "name", ["local_checkpoint", "own_checkpoints", "sessions_right", "nested_right", "inserted_rows"]
+)
 def test_a_right_one_goes_on(name: str, tmp_path: Path) -> None:
     result = rehearsed(name, tmp_path)
     assert result.runs_passed or "reader-too-slow" in result.reason, result.reason

@@ -1,4 +1,4 @@
-"""Wrong, PLACE/folder-shared: two queries keep their progress in one checkpoint folder."""
+"""Wrong, PLACE/folder-shared: two queries keep their progress in one checkpoint folder. Twin of own_checkpoints."""
 
 from pyspark.sql import functions as F
 
