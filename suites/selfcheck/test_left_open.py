@@ -88,6 +88,7 @@ def code_of_a_pipeline(folder: Path, patch: pytest.MonkeyPatch) -> None:
         session=SimpleNamespace(host=SimpleNamespace(shared=None)),
         files=LocalFiles(folder),
         notes=None,
+        endpoints=SimpleNamespace(trigger_ms=0),
         output=InFolder(DiskFolder(str(folder)), "output", PARQUET_FILES),
     )
 

@@ -65,21 +65,29 @@ STEPS = (
     # 20 s each, on Spark and Flink 15 to 30 s, others 1 s, which come to two and a half hours of one worker.
     Step(
         "tests",
-        12,
+        10,
         (*IN_CONTAINERS, "psql", "services", "flink", "go", "node", "spark_archive"),
-        f"{TESTS} {PART} {part(14)} suites/ -m nightly --ignore=suites/conformance --ignore=suites/chaos "
+        f"{TESTS} {PART} {part(17)} suites/ -m nightly --ignore=suites/conformance --ignore=suites/chaos "
         "--ignore=suites/selfcheck/test_guides.py",
+    ),
+    # The default and the older Spark in one night, the latter in an environment of its own.
+    Step(
+        "spark-versions",
+        3,
+        ("java", "older_spark", "spark_archive"),
+        "pytest -n 2 --verbose --holdfast-require-tier=spark -m 'nightly or not nightly' "
+        "suites/selfcheck/structured_streaming/test_spark_version.py",
     ),
     # The newest PySpark, which a user may have instead; containers have the Spark of their image all the same.
     Step(
         "newest-pyspark",
-        5,
+        4,
         ("java",),
         'newest="$PWD/build/newest-venv"; [ -x "$newest/bin/python" ] || python -m venv "$newest"\n'
         '"$newest/bin/pip" install --quiet --upgrade --editable '
         "'.[spark-newest,avro,containers,tables,rocksdb,test]'\n"
         'DOCKER_HOST=unix:///none PATH="$newest/bin:$PATH" pytest -n 2 --verbose --holdfast-require-tier=spark '
-        f"{PART} {part(6)} suites/selfcheck/spark suites/selfcheck/structured_streaming "
+        f"{PART} {part(8)} suites/selfcheck/spark suites/selfcheck/structured_streaming "
         '-m "nightly or not nightly"',
     ),
     # Whatever day it is tried on, a mutant of the protocol is in one part. Of all that differ 92 % are refuted, of the

@@ -8,10 +8,11 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from holdfast.fixtures.images.spark_releases import named_release
+from holdfast.fixtures.images.spark_releases import named_release, spark_releases
 from holdfast.fixtures.services.processes import installation
 from holdfast.fixtures.services.processes.installation import missing
 from holdfast.fixtures.systems.structured_streaming import spark_version
+from holdfast.fixtures.systems.structured_streaming import system as system_module
 from holdfast.fixtures.systems.structured_streaming.spark_version import has_all, release_in
 from holdfast.fixtures.systems.structured_streaming.system import StructuredStreaming
 from holdfast.harness.engine.errors import UsageError
@@ -105,6 +106,18 @@ def test_stored_state_is_claimed_where_it_can_be_read(tmp_path: Path) -> None:
     assert own.claims(totals).state
 
 
+def test_the_doctor_names_the_version_and_its_known_bugs(monkeypatch: pytest.MonkeyPatch) -> None:
+    older, default = StructuredStreaming("3.5"), spark_releases()[0]
+    said = dict(older.described())
+    assert said["Spark"].startswith("3.5.1, without a data source for state")
+    assert said["known bugs of its state stores"] == "SPARK-47036, SPARK-47568"
+    monkeypatch.setattr(system_module, "installed_spark_version", lambda: default.version)
+    monkeypatch.setattr(spark_version, "installed_spark_version", lambda: default.version)
+    said = dict(StructuredStreaming().described())
+    assert said["Spark"] == default.version
+    assert "known bugs of its state stores" not in said
+
+
 def test_what_is_made_later_is_no_change_of_an_environment(tmp_path: Path) -> None:
     (tmp_path / "lib").mkdir()
     (tmp_path / "lib" / "module.py").write_text("one")
@@ -130,7 +143,7 @@ def test_an_environment_needs_a_python_that_its_spark_supports(tmp_path: Path, m
 
 @pytest.mark.nightly
 @pytest.mark.tier("spark")
-@unless(ABSENT)
+@pytest.mark.parametrize("version", ["", pytest.param("3.5+", marks=unless(ABSENT))], ids=["default", "3.5"])
 @pytest.mark.parametrize(
     ("wrong", "right"),
     [
@@ -139,5 +152,5 @@ def test_an_environment_needs_a_python_that_its_spark_supports(tmp_path: Path, m
         ("added_totals", "upserted_totals"),
     ],
 )
-def test_a_pair_on_an_older_spark(wrong: str, right: str, tmp_path: Path) -> None:
-    judged_as_said(f"{wrong}", f"{right}", Tier.SPARK, tmp_path, PLAN, version="3.5+")
+def test_a_pair_is_judged_alike_on_both_versions(version: str, wrong: str, right: str, tmp_path: Path) -> None:
+    judged_as_said(wrong, right, Tier.SPARK, tmp_path, PLAN, version)
