@@ -256,11 +256,17 @@ class Feeder:
         """Let the markers arrive, too."""
         self.healed = True
 
-    def preload(self, whole: Sequence[int] = ()) -> None:
-        """Append what is there before a system begins: of these partitions everything. Errors as of `advance`."""
+    def preload(self, whole: Sequence[int] = (), *, kept_back: int = 0) -> None:
+        """Append what is there before a system begins. Errors as of `advance`.
+
+        Args:
+            whole: partitions of which everything is there, markers included.
+            kept_back: so many of the last records of each other partition arrive behind the begin in any case.
+        """
         for index in self._assigned:
             partition = self._partitions[index]
-            self._feed(index, len(partition) if index in whole else partition.preloaded)
+            there = min(partition.preloaded, max(0, partition.regular - kept_back))
+            self._feed(index, len(partition) if index in whole else there)
         self.settle()
 
     def settle(self) -> int:

@@ -174,16 +174,17 @@ def test_a_mark_comes_with_the_last_records_or_a_step_behind_them(
     assert feeder.whole
 
 
-def stepped(preloaded: int, commits: list[int | None]) -> list[list[tuple[int, int] | str]]:
-    """What is appended with each step, of two partitions of seven records and a marker.
+def stepped(preloaded: int, commits: list[int | None], width: int = 2) -> list[list[tuple[int, int] | str]]:
+    """What is appended with each step, of partitions of seven records and a marker.
 
     Args:
         preloaded: of each partition.
         commits: by step, the last micro-batch with a commit; None: all is healed.
+        width: how many partitions there are.
     """
     numbers = np.arange(8, dtype=np.int64)
     noting = Noting()
-    partitions = (Partition(numbers * 0, numbers, preloaded=preloaded, markers=1),) * 2
+    partitions = (Partition(numbers * 0, numbers, preloaded=preloaded, markers=1),) * width
     feeder = QueryFeeder(InputLog(("a",), partitions), noting, interval_ms=0)
     feeder.begin(0)
     appended = []
@@ -208,6 +209,10 @@ def test_the_last_records_come_one_by_one_behind_the_heal_where_marks_show_nothi
 
 def test_where_everything_was_preloaded_the_markers_come_one_by_one() -> None:
     assert stepped(7, [0, None, 0, 0, 1]) == [["mark"], [], [(0, 1)], [], [(1, 1)]]
+
+
+def test_of_one_partition_that_was_preloaded_a_record_comes_before_its_marker() -> None:
+    assert stepped(7, [0, None, 0, 0, 1], width=1) == [["mark"], [], [(0, 1)], [], [(0, 1)]]
 
 
 ROWS = [{"key": "a", "value": 1}, {"key": "b", "value": None}]
