@@ -35,7 +35,7 @@ from holdfast.suites.conformance.structured_streaming import (
 TIERS = (Tier.SPARK, Tier.CONTAINERS)
 ARRIVAL_MS = 1_500
 """Half the time of other cases is enough where nothing arrives until the query stands again."""
-PAUSED_MS = 2_000
+PAUSED_MS, DRIVER_PAUSED_MS = 2_000, 4_000
 DAMAGED_MS = 3_000
 REPEATED = "history:norepeat/record-repeated/seen-in-two-units"
 VALUES = (
@@ -141,8 +141,10 @@ def _of(shape: Shape) -> tuple[Case, ...]:
     """The cases of a contract."""
     stable = decides("PIP-04", "STABLE/row-changed", "STABLE/row-vanished", wrong="takes-back-committed")
     replayed = REPLAYED_WITH_WINDOWS if shape.job is WINDOW_SUM else REPLAYED
-    stood_still = (pause(WORKERS[0], PAUSED_MS, after_checkpoint=2, at_event="checkpoint_triggered"),
-                   pause(COORDINATOR, PAUSED_MS, after_checkpoint=3, at_event="checkpoint_triggered"))  # fmt: skip
+    stood_still = (
+        pause(WORKERS[0], PAUSED_MS, after_checkpoint=2, at_event="checkpoint_triggered"),
+        pause(COORDINATOR, DRIVER_PAUSED_MS, after_checkpoint=3, at_event="checkpoint_triggered"),
+    )
     row = partial(case, tiers=TIERS, needs=NEEDS, mutant_plan=shape.shown_by)
     return (
         row(f"pipelines/replayed-{shape.name}",
@@ -171,7 +173,8 @@ def _of(shape: Shape) -> tuple[Case, ...]:
         row(f"pipelines/stands-still-{shape.name}",
             "Does a query whose processes stood still for a while go on as if nothing had been?",
             shape.plan(*stood_still), *shape.decide("PIP-09"),
-            method="SIGSTOP holds an executor in a micro-batch for two seconds, and the driver in the next one.",
+            method="SIGSTOP holds an executor in a micro-batch for two seconds, and the driver in the next one "
+                   "for four.",
             passes="Every record has its effect once."),
         row(f"pipelines/damaged-{shape.name}",
             "Does a query with a damaged checkpoint end with an error, and go on once that is mended?",

@@ -49,6 +49,8 @@ WRONG = {
     "PIP-09": Wrong("pipelines/stands-still-records", "skips_behind_a_pause"),
     "PIP-10": Wrong("pipelines/damaged-records", "begins_anew"),
     "PIP-11": Wrong("pipelines/upgraded-records", "upgrades/orders", "orders_renamed.py"),
+    "PIP-12": Wrong("pipelines/driver-records", "misplaced_checkpoint"),
+    "PIP-13": Wrong("pipelines/driver-records", "shared_checkpoint"),
 }
 
 
