@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from msgspec.structs import replace
 
-from holdfast.harness.model.capability import AT_LEAST_ONCE
+from holdfast.harness.model.capability import AT_LEAST_ONCE, EXACTLY_ONCE, Claims
 from holdfast.harness.model.checkpoint import SavepointFormat, StopMode
 from holdfast.harness.model.consequence import Consequence
 from holdfast.harness.model.events import FaultInjected, RecordsDropped, SavepointCompleted, SavepointTriggered
@@ -47,6 +47,10 @@ bad("window-wrong", "record of the next window", units=units(row("a", 0, 0, 2), 
 bad("window-wrong", "value off by one",
     units=units(WindowRow(FIRST[0].key, FIRST[0].window, FIRST[0].value + 1, FIRST[0].digest), FIRST[1],
                 *SECOND))  # fmt: skip
+bad("window-wrong", "record of the next window, of state that nobody can read",
+    units=units(row("a", 0, 0, 2), FIRST[1], *SECOND), claimed=Claims(output=EXACTLY_ONCE))  # fmt: skip
+near("window-wrong", "right windows, of state that nobody can read",
+     units=units(*FIRST, *SECOND), claimed=Claims(output=EXACTLY_ONCE))  # fmt: skip
 near("window-wrong", "digest as a signed number",
      units=units(*[WindowRow(each.key, each.window, each.value, each.digest - (1 << 64)) for each in FIRST],
                  *SECOND))  # fmt: skip
