@@ -35,6 +35,7 @@ class Window(StrEnum):
     RESCALED_PENDING = "rescaled-pending"
     RESCALE_STRUCK = "rescale-struck"
     RESCALE_CUT_CHECKPOINT = "rescale-cut-checkpoint"
+    OUTPUT_WITHOUT_COMMIT = "output-without-commit"
 
 
 MEANINGS = {
@@ -54,6 +55,7 @@ MEANINGS = {
     Window.RESCALED_PENDING: "a running job went on at another parallelism with transactions that were to be committed",
     Window.RESCALE_STRUCK: "a process died between the request of a parallelism and the time when all tasks ran at it",
     Window.RESCALE_CUT_CHECKPOINT: "a checkpoint under way was aborted because the job was rescaled",
+    Window.OUTPUT_WITHOUT_COMMIT: "a coordinator died when output of a checkpoint was visible that was not complete",
 }
 """By window, when a run hits it."""
 
@@ -74,6 +76,7 @@ REMEDIES = {
     Window.RESCALED_PENDING: "require another parallelism right after a checkpoint of a job with two-phase commit",
     Window.RESCALE_STRUCK: "kill a process at the event rescale_accepted",
     Window.RESCALE_CUT_CHECKPOINT: "require another parallelism at the event checkpoint_triggered",
+    Window.OUTPUT_WITHOUT_COMMIT: "kill the coordinator behind the gate behind-output, or in front of write-commit",
 }
 """By window, what would hit it."""
 

@@ -17,7 +17,7 @@ from holdfast.harness.model.capability import Capability
 from holdfast.harness.model.case import Case, Decision, Tier, Window
 from holdfast.harness.model.job import Job
 from holdfast.harness.model.jobs import FORWARD, KEYED_SUM, WINDOW_SUM
-from holdfast.harness.model.plan import FaultSpec, Plan
+from holdfast.harness.model.plan import FaultSpec, Gate, Plan, Schedule
 from holdfast.harness.model.target import COORDINATOR
 from holdfast.suites.conformance.operators import WINDOWS
 from holdfast.suites.conformance.plans import WORKERS, case, decides, plan, with_needs
@@ -35,6 +35,8 @@ from holdfast.suites.conformance.structured_streaming import (
 TIERS = (Tier.SPARK, Tier.CONTAINERS)
 ARRIVAL_MS = 1_500
 """Half the time of other cases is enough where nothing arrives until the query stands again."""
+RESTORED = (Window.RESTORED_STATE,)
+"""The query went on from a checkpoint."""
 PAUSED_MS, DRIVER_PAUSED_MS = 2_000, 4_000
 DAMAGED_MS = 3_000
 REPEATED = "history:norepeat/record-repeated/seen-in-two-units"
@@ -69,14 +71,13 @@ class Shape(NamedTuple):
     clauses: tuple[tuple[str, tuple[str, ...]], ...]
     shown_by: Plan
 
-    def decide(self, rule: str, *, after_restore: bool = False) -> tuple[Decision, ...]:
+    def decide(self, rule: str, *, windows: tuple[Window, ...] = ()) -> tuple[Decision, ...]:
         """Decide a rule by the output, of which nothing is lost, repeated or wrong.
 
         Args:
             rule: its id.
-            after_restore: it demands that the query went on from a checkpoint.
+            windows: that it demands.
         """
-        windows = (Window.RESTORED_STATE,) if after_restore else ()
         output = tuple(decides(rule, *clauses, wrong=wrong, windows=windows) for wrong, clauses in self.clauses)
         return (*output, *self._declared(rule, windows), _unbroken(rule, windows))
 
@@ -137,6 +138,12 @@ PLACES = tuple(
 """Of each query that is started again: its checkpoint is where it belongs, and its own."""
 
 
+def _killed_behind_output(number: int) -> FaultSpec:
+    """SIGKILL of the driver, which was stopped behind so many further parts of its output."""
+    gate = Gate("behind-output", COORDINATOR, number)
+    return FaultSpec("kill", COORDINATOR, Schedule(after_checkpoint=1, gate=gate))
+
+
 def _of(shape: Shape) -> tuple[Case, ...]:
     """The cases of a contract."""
     stable = decides("PIP-04", "STABLE/row-changed", "STABLE/row-vanished", wrong="takes-back-committed")
@@ -149,7 +156,7 @@ def _of(shape: Shape) -> tuple[Case, ...]:
     return (
         row(f"pipelines/replayed-{shape.name}",
             "Does a micro-batch that runs again leave the output as one run of it does?",
-            shape.plan(replayed, again=True), *shape.decide("PIP-03", after_restore=True),
+            shape.plan(replayed, again=True), *shape.decide("PIP-03", windows=RESTORED),
             method="The query is stopped, the last entry of its commit log is removed, and it is started again.",
             passes="The micro-batch runs twice; nothing of it is there twice, and nothing is missing."),
         row(f"pipelines/executor-{shape.name}",
@@ -165,7 +172,7 @@ def _of(shape: Shape) -> tuple[Case, ...]:
             passes="Their tasks run again, and every record has its effect once."),
         row(f"pipelines/driver-{shape.name}",
             "Is the output whole, and once, when the driver dies in a micro-batch?",
-            shape.plan(killed_in_batch(COORDINATOR)), *shape.decide("PIP-07", after_restore=True), *shape.lost,
+            shape.plan(killed_in_batch(COORDINATOR)), *shape.decide("PIP-07", windows=RESTORED), *shape.lost,
             *shape.extra, stable, *PLACES,
             method="SIGKILL hits the driver while a micro-batch is under way; the next one starts on its checkpoint.",
             passes="The next driver does the micro-batch again, on the checkpoint folder that was given and that is no "
@@ -179,13 +186,20 @@ def _of(shape: Shape) -> tuple[Case, ...]:
         row(f"pipelines/damaged-{shape.name}",
             "Does a query with a damaged checkpoint end with an error, and go on once that is mended?",
             shape.plan(damage("metadata", "truncate", DAMAGED_MS, after_checkpoint=2),
-                       kill(COORDINATOR, after_checkpoint=2)), *shape.decide("PIP-10", after_restore=True),
+                       kill(COORDINATOR, after_checkpoint=2)), *shape.decide("PIP-10", windows=RESTORED),
             method="The newest entry of the offset log is cut short, the driver is killed, and the entry is put back "
                    "when a query has ended because of it.",
             passes="The query goes on from its checkpoint, and every record has its effect once."),
+        row(f"pipelines/between-outputs-{shape.name}",
+            "Is a micro-batch completed that ended behind a part of its output, and before its commit?",
+            tuple(shape.plan(_killed_behind_output(number)) for number in (1, 2)),
+            *shape.decide("PIP-14", windows=(*RESTORED, Window.OUTPUT_WITHOUT_COMMIT)), tiers=(Tier.SPARK,),
+            method="The driver is stopped as soon as a file appears that publishes output, and killed there: behind "
+                   "the first such file, in another run behind the second.",
+            passes="The micro-batch runs again, and every record has its effect once."),
         row(f"pipelines/upgraded-{shape.name}",
             "Does the next version of a pipeline go on where the former one ended?",
-            shape.plan(UPGRADED, again=True), *shape.decide("PIP-11", after_restore=True),
+            shape.plan(UPGRADED, again=True), *shape.decide("PIP-11", windows=RESTORED),
             needs=NEEDS | {Capability.UPGRADE},
             method="The query is stopped with its driver, the last entry of its commit log is removed, and its next "
                    "version is started on the same checkpoint.",
@@ -197,8 +211,8 @@ def _of_state(shape: Shape) -> Case:
     """What the state of a contract holds behind the death of a driver; for a module that says what it means."""
     return case(f"pipelines/state-{shape.name}", "Does the state hold every record once when the driver dies?",
                 shape.plan(killed_in_batch(COORDINATOR)),
-                decides("PIP-08", "STATE/state-extra", wrong="source-repeats-one", windows=(Window.RESTORED_STATE,)),
-                decides("PIP-08", "STATE/state-missing", wrong="source-skips-one", windows=(Window.RESTORED_STATE,)),
+                decides("PIP-08", "STATE/state-extra", wrong="source-repeats-one", windows=RESTORED),
+                decides("PIP-08", "STATE/state-missing", wrong="source-skips-one", windows=RESTORED),
                 tiers=TIERS, needs=NEEDS, mutant_plan=plan(_STRUCK),
                 method="SIGKILL hits the driver while a micro-batch is under way; after the run Spark's own source of "
                        "state reads back what the checkpoints hold.",

@@ -134,6 +134,8 @@ FOLLOWS: Mapping[str, tuple[str, ...]] = {
     **{name: row.follows for name, row in WRITTEN.items()},
     "history:exact/input-missing/last-records-missing": ("NOLOSS/input-lost",),
     "history:resume/position-behind/ready-before-the-checkpoint": ("EXACT/input-missing", "NOLOSS/input-lost"),
+    "history:place/folder-shared/two-queries-of-one-folder": LOST,
+    "history:place/written-elsewhere/a-folder-beside-it": LOST,
     "history:local/moved/two-subtasks-change-places": ("PROGRESS/task-not-started", *LOST),
     "history:exact/value-wrong/appended-total-too-high": ("NOLOSS/value-wrong",),
     "history:invariant/broken/a-sum-that-is-not-preserved-for-a-while": LOST,

@@ -11,6 +11,8 @@ from collections.abc import Iterator
 from holdfast.harness.model import events
 from holdfast.harness.model.case import Window
 from holdfast.harness.model.history import History
+from holdfast.harness.model.target import COORDINATOR
+from holdfast.harness.model.topology import process_name
 
 _OF_RESTARTS = frozenset(
     {events.FailureCounted, events.JobSwitched, events.NodeDied, events.AttemptStarted, events.CheckpointCompleted}
@@ -19,6 +21,10 @@ _OF_RESCALES = (
     events.RescaleRequested, events.RescaleAccepted, events.JobSwitched, events.NodeDied, events.CheckpointAborted,
     events.AttemptStarted, events.TaskStarted, events.JobSubmitted,
 )  # fmt: skip
+_OF_OUTPUT = (
+    events.CheckpointTriggered, events.CheckpointCompleted, events.RowsVisible, events.NodeDied, events.AttemptStarted,
+)  # fmt: skip
+_COORDINATOR = f"{process_name(COORDINATOR)}."
 
 
 def windows_hit(history: History) -> frozenset[Window]:
@@ -39,6 +45,8 @@ def _found(history: History) -> Iterator[Window]:
     restores = (event for event in history.of(events.ChannelStateRestored) if not event.skipped)
     if any(content.batches for event in restores for content in event.channels):
         yield Window.RESTORED_IN_FLIGHT
+    if _output_without_commit(history):
+        yield Window.OUTPUT_WITHOUT_COMMIT
     if _built_on_snapshot(history):
         yield Window.BUILT_ON_SNAPSHOT
 
@@ -137,6 +145,30 @@ def _of_input(history: History, restored: set[int]) -> Iterator[Window]:
                 yield Window.SENT_WITH_NEW
         if event.next_offset >= end:
             reached[event.partition] = (event.next_offset, event.attempt)
+
+
+def _output_without_commit(history: History) -> bool:
+    """Whether rows became visible behind the beginning of a checkpoint that its coordinator did not live to complete,
+    and before the next attempt began: nobody wrote in between, so they were there, and a reader was late to see them.
+    """
+    begun: int | None = None
+    visible = struck = False
+    for event in history.of_kinds(_OF_OUTPUT):
+        if isinstance(event, events.CheckpointTriggered):
+            begun, visible = event.checkpoint, False
+        elif isinstance(event, events.CheckpointCompleted):
+            begun = None if event.checkpoint == begun else begun
+        elif isinstance(event, events.RowsVisible):
+            visible = begun is not None
+            if visible and struck:
+                return True
+        elif isinstance(event, events.NodeDied):
+            struck = begun is not None and event.dead_node.startswith(_COORDINATOR)
+            if struck and visible:
+                return True
+        else:
+            struck = False
+    return False
 
 
 def _transaction_in_doubt(history: History) -> bool:

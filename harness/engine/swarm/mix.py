@@ -281,7 +281,9 @@ def mix_for(system: System, mix: Mix = SWARM, tier: Tier = Tier.SIM) -> Mix:
     keyed = {name: weight for name, weight in mix.keyed_jobs.items() if _accepts(system, name, max(WIDTHS), tier)}
     accepted = [(name, width) for name in jobs for width in WIDTHS if _accepts(system, name, width, tier)]
     widths = {width for width in WIDTHS if all((name, width) in accepted for name in jobs)}
-    gated = Capability.GATES in able and (not jobs or _accepts_gates(system, accepted, tier))
+    gates = frozenset[str]()
+    if Capability.GATES in able:
+        gates = _accepted_gates(system, accepted, tier) if jobs else system.gates
     return msgspec.structs.replace(
         mix,
         system=system.name,
@@ -291,7 +293,7 @@ def mix_for(system: System, mix: Mix = SWARM, tier: Tier = Tier.SIM) -> Mix:
         parallelism={width: mix.parallelism[width] for width in mix.parallelism if width in widths}
         or {min(widths, default=1): 1},
         able=able,
-        gates=system.gates if gated else frozenset(),
+        gates=gates,
         events=tuple(event for event in mix.events if event in _reported(system, tier)),
         checkpoints=Capability.CHECKPOINTS in able,
         acknowledges=acknowledges,
@@ -321,15 +323,23 @@ def _reported(system: System, tier: Tier) -> Collection[str]:
     return {kind for kind, evidence in evidence_of(system).items() if evidence is not Evidence.NONE}
 
 
-def _accepts_gates(system: System, accepted: Collection[tuple[str, int]], tier: Tier) -> bool:
-    """Whether a fault of a plan may wait at one of the gates, where its job and its width are accepted without it.
+def _accepted_gates(system: System, accepted: Collection[tuple[str, int]], tier: Tier) -> frozenset[str]:
+    """The gates at which a fault of a plan may wait, where its job and its width are accepted without it.
 
     What is refused without a fault is refused with one, and the account of options says nothing of faults: only
     objections are asked for.
     """
     targets = COORDINATOR, Target(Role.WORKER)
-    kills = [FaultSpec("kill", each, Schedule(gate=Gate(effect, each))) for effect in system.gates for each in targets]
-    return any(not _objects(system, _plan(system, *each, kill), tier) for each in accepted for kill in kills)
+    kills = [
+        (effect, FaultSpec("kill", each, Schedule(gate=Gate(effect, each))))
+        for effect in system.gates
+        for each in targets
+    ]
+    found = set[str]()
+    for effect, kill in kills:
+        if effect not in found and any(not _objects(system, _plan(system, *each, kill), tier) for each in accepted):
+            found.add(effect)
+    return frozenset(found)
 
 
 def _accepts(system: System, job: str, width: int, tier: Tier) -> bool:

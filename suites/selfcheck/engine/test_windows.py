@@ -26,6 +26,7 @@ from holdfast.harness.model.events import (
     ChannelStateTaken,
     CheckpointAborted,
     CheckpointCompleted,
+    CheckpointTriggered,
     Event,
     FailureCounted,
     FileReference,
@@ -37,6 +38,7 @@ from holdfast.harness.model.events import (
     NodeDied,
     RescaleAccepted,
     RescaleRequested,
+    RowsVisible,
     SourceEmitted,
     StateFound,
     TaskStarted,
@@ -55,6 +57,11 @@ from holdfast.suites.selfcheck.engine.scripted import WORKER, Checkpoints, Item,
 SINK = "sink[0]"
 HELD = (ChannelContent("source[0]->sum[0]", output=False, batches=((1, 4),)),)
 EMPTY = (ChannelContent("source[0]->sum[0]", output=False, batches=()),)
+
+
+BEGUN = CheckpointTriggered(checkpoint=2, participants=())
+VISIBLE = RowsVisible(name="batch=1", poll=3, records=2, checksum=7)
+DRIVER_DIED = NodeDied(dead_node="coordinator.0", cause="kill")
 
 
 def story(*events: Event) -> History:
@@ -127,6 +134,8 @@ HITS: list[tuple[Window, list[Event]]] = [
     (Window.RESCALE_STRUCK, [REQUIRED, DIED]),
     (Window.RESCALE_STRUCK, [REQUIRED, ACCEPTED, NARROW, DIED, RUNS]),
     (Window.RESCALE_CUT_CHECKPOINT, [REQUIRED, ACCEPTED, ABORTED]),
+    (Window.OUTPUT_WITHOUT_COMMIT, [BEGUN, VISIBLE, DRIVER_DIED]),
+    (Window.OUTPUT_WITHOUT_COMMIT, [BEGUN, DRIVER_DIED, VISIBLE, attempt(2, 1)]),
 ]
 NEAR: list[tuple[Window, list[Event]]] = [
     (Window.RESTORED_STATE, [attempt(1, None), attempt(2, None)]),
@@ -174,6 +183,9 @@ NEAR: list[tuple[Window, list[Event]]] = [
         Window.RESTORED_IN_FLIGHT,
         [ChannelStateRestored(subtask="sum[0]", checkpoint=1, channels=HELD, skipped=True)],
     ),
+    (Window.OUTPUT_WITHOUT_COMMIT, [VISIBLE, BEGUN, DRIVER_DIED, attempt(2, 1), VISIBLE]),
+    (Window.OUTPUT_WITHOUT_COMMIT, [BEGUN, VISIBLE, CheckpointCompleted(checkpoint=2), DRIVER_DIED]),
+    (Window.OUTPUT_WITHOUT_COMMIT, [BEGUN, VISIBLE, DIED]),
 ]
 
 
