@@ -331,6 +331,7 @@ IMPLEMENTATIONS: Mapping[str, tuple[Recognised, Mapping[str, str]]] = {
         {
             "harness/adapter/controls.py": "the one that counts",
             "fixtures/systems/structured_streaming/gates.py": "the relay in front of the store counts requests",
+            "fixtures/systems/structured_streaming/output_gates.py": "of a folder in which output appears",
             "fixtures/reference/drivers/simulated/host.py": "of the simulator",
             "fixtures/reference/drivers/processes/supervisor.py": "a process of the reference counts its own effects",
         },

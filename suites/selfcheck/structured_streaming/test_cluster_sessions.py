@@ -59,7 +59,7 @@ def test_on_this_machine_each_stack_and_additions_have_a_session_until_it_is_clo
     monkeypatch.setattr(local_host, "_sessions", {})
     monkeypatch.setattr(atexit, "register", lambda end: None)
 
-    def host(stack: object, additions: Additions) -> Any:
+    def host(stack: object, additions: Additions, spark: object) -> Any:
         folder = tmp_path / str(len(local_host._sessions))
         folder.mkdir(exist_ok=True)
         return SimpleNamespace(folder=folder)

@@ -164,13 +164,13 @@ def test_a_pair_beside_services_that_are_processes(tmp_path: Path) -> None:
 
 
 def test_a_pipeline_says_where_its_table_cannot_be(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(additions, "wrong_spark_for_tables", lambda: "")
+    monkeypatch.setattr(additions, "wrong_spark_for_tables", lambda version: "")
     monkeypatch.setattr(additions, "missing", lambda *names: f"{names[0]} is not installed.")
     system = registry.system(f"spark+{pipelines.__name__}.delta_transactions")
     said = system.objection  # type: ignore[attr-defined]
     assert said(PLAN, Tier.CONTAINERS) == ""
     assert said(PLAN, Tier.SPARK) == "spark-tables is not installed."
-    monkeypatch.setattr(additions, "wrong_spark_for_tables", lambda: "PySpark is another.")
+    monkeypatch.setattr(additions, "wrong_spark_for_tables", lambda version: "PySpark is another.")
     assert said(PLAN, Tier.SPARK) == "PySpark is another."
     assert additions.lacking_additions(FilesOutput(), Tier.SPARK) == ""
 
