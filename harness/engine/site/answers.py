@@ -161,6 +161,9 @@ class _Checked(Deployment):
         _require(reported.problem, isinstance(reported.problem, str), "stop", "a Recording whose problem is a text")
         for each, kind in (
             (reported.problem, str),
+            (reported.job_error, str),
+            (reported.wrote_nothing, str),
+            (reported.looked, str),
             (reported.unread, str),
             (reported.trace_hash, str),
             (reported.dispatched, int),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
 from typing import NamedTuple
 
@@ -17,6 +16,7 @@ from holdfast.harness.model.verdict import Outcome
 from holdfast.suites.conformance.pipelines import CASES, SHAPES
 from holdfast.suites.selfcheck.replaced_runs import named_clauses, run_of_case
 from holdfast.suites.selfcheck.structured_streaming import pipelines
+from holdfast.suites.selfcheck.structured_streaming.test_pairs import team
 
 FOLDER = Path(pipelines.__path__[0])
 RULES = [rule.id for rule in registry.rules() if rule.subjects == (Subject.PIPELINE,)]
@@ -29,7 +29,7 @@ class Wrong(NamedTuple):
     Attributes:
         case: its id.
         name: of a module of this folder, or of a wrong variant of `spark` with a plus before it.
-        following: the next version; empty: none.
+        following: the next version of a module in the folder `upgrades`; empty: none.
     """
 
     case: str
@@ -48,7 +48,7 @@ WRONG = {
     "PIP-08": Wrong("pipelines/state-sums", "+puts-old-state-back"),
     "PIP-09": Wrong("pipelines/stands-still-records", "skips_behind_a_pause"),
     "PIP-10": Wrong("pipelines/damaged-records", "begins_anew"),
-    "PIP-11": Wrong("pipelines/upgraded-records", "upgrades/orders", "orders_renamed.py"),
+    "PIP-11": Wrong("pipelines/upgraded-records", "orders", "orders_renamed.py"),
     "PIP-12": Wrong("pipelines/driver-records", "misplaced_checkpoint"),
     "PIP-13": Wrong("pipelines/driver-records", "shared_checkpoint"),
     "PIP-14": Wrong("pipelines/between-outputs-records", "two_commits_wrong"),
@@ -90,13 +90,7 @@ def system_of(wrong: Wrong, folder: Path) -> str:
         return f"spark{wrong.name}"
     if not wrong.following:
         return f"spark+{FOLDER / wrong.name}.py"
-    copied = Path(shutil.copytree(FOLDER / "upgrades", folder / "team", ignore=shutil.ignore_patterns("__pycache__")))
-    first = copied / f"{Path(wrong.name).name}.py"
-    lines = [
-        f'NEXT = "{wrong.following}"' if line.startswith("NEXT = ") else line for line in first.read_text().splitlines()
-    ]
-    first.write_text("\n".join([*lines, ""]))
-    return f"spark+{first}"
+    return f"spark+{team(folder, f'{wrong.name}.py', wrong.following)}"
 
 
 @pytest.mark.nightly
